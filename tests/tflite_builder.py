@@ -21,6 +21,26 @@ OptionValue = int | float | bool | str | Sequence[int]
 
 
 @dataclass(frozen=True)
+class LevelSpec:
+    """One level of a sparse tensor: dense with ``size`` indices, or compressed, with segments and
+    indices of an integer ``dtype``."""
+
+    size: int = 0
+    segments: Sequence[int] = ()
+    indices: Sequence[int] = ()
+    dtype: str = "int32"
+
+
+@dataclass(frozen=True)
+class SparsitySpec:
+    """Which places of a tensor its data are for: the fields of schema.fbs's SparsityParameters."""
+
+    order: Sequence[int]
+    levels: Sequence[LevelSpec]
+    blocks: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
 class TensorSpec:
     """One tensor.
 
@@ -40,6 +60,7 @@ class TensorSpec:
     shape_signature: tuple[int, ...] | None = None
     is_variable: bool = False
     shares: str = ""
+    sparsity: SparsitySpec | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +79,13 @@ class OperatorSpec:
     version: int = 1
     custom_code: str = ""
     intermediates: Sequence[Ref] = ()
+    custom_options: bytes = b""
+
+
+def packed(values: Array) -> bytes:
+    """Values of int4, two to a byte, the first in the lower half."""
+    halves = np.append(values.reshape(-1) % 16, [0] * (values.size % 2)).astype(np.uint8)
+    return bytes(halves[0::2] | halves[1::2] << 4)
 
 
 @dataclass(frozen=True)
@@ -191,7 +219,27 @@ class _Writer:
             fields["Quantization"] = self._quantization(spec)
         if spec.shape_signature is not None:
             fields["ShapeSignature"] = self._ints(spec.shape_signature)
+        if spec.sparsity is not None:
+            fields["Sparsity"] = self._sparsity(spec.sparsity)
         return self._table("Tensor", fields)
+
+    def _sparsity(self, spec: SparsitySpec) -> int:
+        fields = {
+            "TraversalOrder": self._ints(spec.order),
+            "BlockMap": self._ints(spec.blocks),
+            "DimMetadata": self._vector([self._level(level) for level in spec.levels]),
+        }
+        return self._table("SparsityParameters", fields)
+
+    def _level(self, spec: LevelSpec) -> int:
+        fields: dict[str, Any] = {"Format": int(bool(spec.segments)), "DenseSize": spec.size}
+        if spec.segments:
+            vector = f"{spec.dtype.capitalize()}Vector"
+            for name, values in (("Segments", spec.segments), ("Indices", spec.indices)):
+                numbers = self._builder.CreateNumpyVector(np.array(values, spec.dtype))
+                fields[f"Array{name}Type"] = getattr(tflite.SparseIndexVector, vector)
+                fields[f"Array{name}"] = self._table(vector, {"Values": numbers})
+        return self._table("DimensionMetadata", fields)
 
     def _add_buffer(self, spec: TensorSpec) -> int:
         if spec.shares:
@@ -227,6 +275,9 @@ class _Writer:
         if spec.options_type:
             fields["BuiltinOptionsType"] = getattr(tflite.BuiltinOptions, spec.options_type)
             fields["BuiltinOptions"] = self._options(spec)
+        if spec.custom_options:
+            numbers = np.frombuffer(spec.custom_options, np.uint8)
+            fields["CustomOptions"] = self._builder.CreateNumpyVector(numbers)
         return self._table("Operator", fields)
 
     def _options(self, spec: OperatorSpec) -> int:

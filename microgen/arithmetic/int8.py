@@ -167,7 +167,8 @@ def unreachable_bound(activation: Activation, quant: Quant) -> float | None:
     (activations.cc, pooling.cc), which C++ leaves undefined: on x86 all values become the bound.
     """
     finite = (real for real in _RANGES[activation] if not math.isinf(real))
-    return next((real for real in finite if abs(_ratio(real, quant)) >= 2**31), None)
+    is_dead = quant.scale[0] == 0
+    return next((real for real in finite if is_dead or abs(_ratio(real, quant)) >= 2**31), None)
 
 
 def _quantize(real: float, quant: Quant) -> float:

@@ -17,26 +17,30 @@ from microgen.ops.reinterpret import ReinterpretAttrs
 
 STORED = (DType.INT8, DType.INT16, DType.INT32)
 ZERO_POINTS = {
+    "int4": (-8, 7),
     "int8": (-128, 127),
     "uint8": (0, 255),
     **dict.fromkeys(("int16", "int32", "int64"), (0, 0)),
 }
 """Dtypes that may have a scale -> the least and the greatest zero point."""
 
-_SMALLEST_SCALE = float(np.finfo(np.float32).tiny)  # below it float32 is denormal
-_CALIBRATE = "convert the model with samples on which this layer's outputs differ"
+SMALLEST_SCALE = float(np.finfo(np.float32).tiny)  # below it float32 is denormal
+NORMAL_SCALE = "a positive, finite, normal float32 is expected"
+CALIBRATE = "convert the model with samples on which this layer's outputs differ"
+_SOFTMAX = ("int16", -(2**15))  # a zero point that only int16 outputs of an int8 SOFTMAX have
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
     """A tensor as a file declares it; ``dtype`` is one of ZERO_POINTS. ``called`` and ``where`` are
-    for errors."""
+    for errors. ``may_be_dead``: the operators that read it decide whether its scale may be 0."""
 
     called: str
     shape: tuple[int, ...]
     dtype: str
     is_constant: bool
     where: str
+    may_be_dead: bool = False
 
     def quant(self, scale: Array, zero_point: Array, axis: int) -> Quant:
         """Its quantization: one scale, or one for each index of ``axis``; one zero point, as many
@@ -69,16 +73,15 @@ class Declared:
     def _scales(self, scale: Array) -> tuple[float, ...]:
         """The scales, checked. A scale of a constant may be 0, or so small that float32 is
         denormal: such channels are dead, and their sums are treated as 0. Scales of computed
-        tensors may not."""
+        tensors may be so only if ``may_be_dead``."""
         values = tuple(float(value) for value in scale)
-        least = 0.0 if self.is_constant else _SMALLEST_SCALE
+        least = 0.0 if self.is_constant or self.may_be_dead else SMALLEST_SCALE
         for index, value in enumerate(values):
             # The comparison is false for NaN, too.
             if not least <= value < float("inf"):
                 raise self._error(
-                    f"scale {index} of {self.called} is {value:g}; "
-                    "a positive, finite, normal float32 is expected",
-                    hint="" if self.is_constant else _CALIBRATE,
+                    f"scale {index} of {self.called} is {value:g}; {NORMAL_SCALE}",
+                    hint="" if self.is_constant else CALIBRATE,
                 )
         return values
 
@@ -86,7 +89,7 @@ class Declared:
         values = tuple(int(value) for value in zero_point) or (0,)
         low, high = ZERO_POINTS[self.dtype]
         for index, value in enumerate(values):
-            if not low <= value <= high:
+            if not low <= value <= high and (self.dtype, value) != _SOFTMAX:
                 expected = str(low) if low == high else f"{low} to {high}"
                 raise self._error(
                     f"zero point {index} of {self.called} is {value}; {expected} is expected "

@@ -50,6 +50,12 @@ KERNELS = (
         params=_int8,
     ),
     base.Kernel(
+        symbol="mg_softmax_s8_s16",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.INT8, DType.INT16),
+        params=_int8,
+    ),
+    base.Kernel(
         symbol="mg_softmax_s16",
         needs=base.REFERENCE,
         refusal=base.only(DType.INT16),

@@ -55,10 +55,35 @@ def _constants(*types: str) -> Callable[[Node, Graph], tuple[base.KernelConstant
     return constants
 
 
+def _remembering(dtype: DType) -> base.Refuse:
+    """Refusal unless the data is int8 and the memory of that dtype."""
+    constants = recurrent.constants_but_variables(DType.INT8)
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        found = graph.types[node.inputs[svdf.STATE]].dtype
+        if found is not dtype:
+            return f"the memory is {found.value}, the kernel's is {dtype.value}"
+        return constants(node, graph)
+
+    return refusal
+
+
+def _narrow_params(node: Node, graph: Graph) -> base.Fields:
+    inputs, output = base.types(node, graph)
+    found = svdf.scales(inputs, output)
+    return (
+        *_shape(node, graph),
+        *base.offsets(inputs[0], output),
+        ("state_offset", inputs[svdf.STATE].zero_point),
+        *recurrent.scale_fields("feature", found.feature),
+        *recurrent.scale_fields("time", found.time),
+    )
+
+
 _INTEGER = base.Kernel(
     symbol="mg_svdf_s8",
     needs=base.REFERENCE,
-    refusal=recurrent.constants_but_variables(DType.INT8),
+    refusal=_remembering(DType.INT16),
     params=_integer_params,
     inputs=(0, svdf.STATE),
     constants=_constants("int8_t", "int16_t", "int32_t"),
@@ -68,6 +93,15 @@ _INTEGER = base.Kernel(
 KERNELS = (
     dataclasses.replace(_INTEGER, symbol="mg_svdf_s8_dsp", needs=blocks.DSP),
     _INTEGER,
+    base.Kernel(
+        symbol="mg_svdf_s8_narrow",
+        needs=base.REFERENCE,
+        refusal=_remembering(DType.INT8),
+        params=_narrow_params,
+        inputs=(0, svdf.STATE),
+        constants=_constants("int8_t", "int8_t", "int32_t"),
+        writes=(svdf.STATE,),
+    ),
     base.Kernel(
         symbol="mg_svdf_f32",
         needs=base.REFERENCE,

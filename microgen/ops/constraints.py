@@ -27,22 +27,29 @@ _ZERO_POINTS = {DType.INT8: (-128, 127), DType.UINT8: (0, 255), DType.INT16: (0,
 
 
 def activation_constraint(
-    role: str, tensor: TensorType, accepted: Sequence[DType] = INT8
+    role: str,
+    tensor: TensorType,
+    accepted: Sequence[DType] = INT8,
+    *,
+    may_be_dead: bool = False,
 ) -> str | None:
     """An activation must be of an accepted dtype. If it is quantized, it must have one usable scale
-    and zero point (0 for int16); if it is float32, it must have none."""
+    and zero point (0 for int16); if it is float32, it must have none. One that ``may_be_dead`` may
+    have the scale 0."""
     if tensor.dtype not in accepted:
         return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in accepted)}"
     if tensor.dtype not in _ZERO_POINTS:
         return plain_constraint(role, tensor)
-    return _quant_constraint(role, tensor)
+    return _quant_constraint(role, tensor, may_be_dead=may_be_dead)
 
 
-def _quant_constraint(role: str, tensor: TensorType) -> str | None:
+def _quant_constraint(role: str, tensor: TensorType, *, may_be_dead: bool = False) -> str | None:
+    """One usable scale, or 0 if the tensor ``may_be_dead``, and one zero point."""
+    sentence = one_quant_constraint(role, tensor)
+    if sentence or tensor.quant is None:
+        return sentence
     quant = tensor.quant
-    if quant is None or not quant.is_per_tensor or len(quant.scale) != 1:
-        return f"the {role} {tensor} must have one scale and one zero point"
-    if not 0 < quant.scale[0] < math.inf:
+    if not 0 <= quant.scale[0] < math.inf or not (quant.scale[0] or may_be_dead):
         return f"the {role}'s scale is {quant.scale[0]}; it must be positive and finite"
     low, high = _ZERO_POINTS.get(tensor.dtype, (0, 0))
     if not low <= quant.zero_point[0] <= high:
@@ -52,6 +59,13 @@ def _quant_constraint(role: str, tensor: TensorType) -> str | None:
             f"be {expected}"
         )
     return None
+
+
+def one_quant_constraint(role: str, tensor: TensorType) -> str | None:
+    """The tensor must have one scale and one zero point, whatever they are."""
+    if tensor.quant and tensor.quant.is_per_tensor and len(tensor.quant.scale) == 1:
+        return None
+    return f"the {role} {tensor} must have one scale and one zero point"
 
 
 def quantized_constraint(role: str, tensor: TensorType, accepted: Sequence[DType]) -> str | None:
@@ -68,11 +82,16 @@ def plain_constraint(role: str, tensor: TensorType) -> str | None:
 
 
 def activations_constraint(
-    data: TensorType, output: TensorType, accepted: Sequence[DType] = INT8
+    data: TensorType,
+    output: TensorType,
+    accepted: Sequence[DType] = INT8,
+    *,
+    may_be_dead: bool = False,
 ) -> str | None:
-    """``activation_constraint`` for an op's input and output, which must be of one dtype."""
+    """``activation_constraint`` for an op's input, which ``may_be_dead``, and its output. They must
+    be of one dtype."""
     return (
-        activation_constraint("input", data, accepted)
+        activation_constraint("input", data, accepted, may_be_dead=may_be_dead)
         or same_dtype_constraint(data, output)
         or activation_constraint("output", output, accepted)
     )
@@ -94,7 +113,9 @@ def unchanged_constraint(
         return f"the input is {data}; it must be {' or '.join(d.value for d in accepted)}"
     if data.dtype is not output.dtype or data.quant is None or output.quant is None:
         return same_dtype_constraint(data, output) or _both_plain(data, output)
-    sentence = _quant_constraint("input", data) or _quant_constraint("output", output)
+    sentence = _quant_constraint("input", data, may_be_dead=True) or _quant_constraint(
+        "output", output, may_be_dead=True
+    )
     if sentence:
         return sentence
     if (data.scale, data.zero_point) != (output.scale, output.zero_point):

@@ -64,7 +64,7 @@ def constraint(
     data, weight, *bias = inputs
     if output.dtype is DType.INT32:
         return sums_constraint(inputs, output, axis=axis, products=products)
-    sentence = activations_constraint(data, output, ALL_FAMILIES)
+    sentence = activations_constraint(data, output, ALL_FAMILIES, may_be_dead=True)
     if sentence or floats.is_float(data):
         return sentence or float_weights_constraint(weight, *bias)
     return (

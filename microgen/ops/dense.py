@@ -80,7 +80,7 @@ def check(
     output = outputs[0]
     if output.dtype is DType.INT32:
         return convolution.sums_constraint(inputs, output, axis=0, products=weight.shape[1])
-    sentence = activations_constraint(data, output, ALL_FAMILIES)
+    sentence = activations_constraint(data, output, ALL_FAMILIES, may_be_dead=True)
     if sentence or floats.is_float(data):
         return sentence or float_weights_constraint(weight, *bias)
     sentence = (

@@ -20,11 +20,17 @@ from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, exp, floats, tables
 from microgen.ops.balls import Ball
 from microgen.ops.base import Inexact, Op, Operands, Shape, rows_input
-from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
+from microgen.ops.constraints import (
+    ALL_FAMILIES,
+    activation_constraint,
+    activations_constraint,
+    one_quant_constraint,
+)
 from microgen.ops.fixed_point import exp_of_negative, one_over_one_plus
 
 _SUM_INTEGER_BITS = 12  # kAccumulationIntegerBits: the sum of exponentials is Q12.19
 _MAX_DEPTH = (1 << _SUM_INTEGER_BITS) - 1  # each exponential is at most 1
+_WIDER = (DType.INT8, DType.INT16)  # the only pair of different dtypes
 _STEP_16 = 10.0 / 65535.0  # of the arguments of the table of exp
 _MAX_DEPTH_16 = 2**16  # of exponentials below 2**15, in an int32
 
@@ -32,7 +38,8 @@ _MAX_DEPTH_16 = 2**16  # of exponentials below 2**15, in an int32
 @dataclass(frozen=True, slots=True)
 class SoftmaxAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank. Output: of the same dtype; int8 with scale
-    1/256 and zero point -128, int16 with scale 1/32768."""
+    1/256 and zero point -128, int16 with scale 1/32768. Or int16 for int8 data, with scale 1/65536
+    and zero point -32768."""
 
     beta: float
 
@@ -48,10 +55,13 @@ def check(
     """For integers: an output in [0, 1), and few enough values for their sum to fit its fixed
     point."""
     data, output = inputs[0], outputs[0]
-    sentence = activations_constraint(data, output, ALL_FAMILIES)
+    if (data.dtype, output.dtype) == _WIDER:
+        sentence = activation_constraint("input", data) or one_quant_constraint("output", output)
+    else:
+        sentence = activations_constraint(data, output, ALL_FAMILIES)
     if sentence or data.quant is None:
         return sentence
-    steps, zero_point, most, parameters = _QUANTIZED[data.dtype]
+    steps, zero_point, most, parameters = _QUANTIZED[data.dtype, output.dtype]
     if abs(output.scale - 1 / steps) > 0.001 / steps or output.zero_point != zero_point:
         return (
             f"the output's scale and zero point are {output.scale:g} and {output.zero_point}; "
@@ -122,11 +132,15 @@ def _looked_up(table: Array, x: Array) -> Array:
 
 
 def _int8(attrs: SoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/softmax.h (integer version), gemmlowp fixedpoint.h.
+    """Outputs of int8 or int16.
+
+    Source: TFLite reference/softmax.h (integer version), gemmlowp fixedpoint.h.
 
     If the exponentials of a row sum to 512 or more, LiteRT aborts, because it would shift an int32
     by 32. The result would be 0, and so it is 0 here.
     """
+    output = operands.output_types[0].dtype.numpy
+    limits = np.iinfo(output)
     data = operands.inputs[0].astype(np.int64)
     parameters = softmax_parameters(operands.input_types[0], attrs.beta)
     difference = data - data.max(axis=-1, keepdims=True)
@@ -137,10 +151,10 @@ def _int8(attrs: SoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
     # frexp is exact: total < 2**31
     headroom = 32 - np.frexp(total.astype(np.float64))[1].astype(np.int64)
     reciprocal = one_over_one_plus((total << headroom) - (1 << 31))
-    shift = (_SUM_INTEGER_BITS - headroom) + 31 - 8
+    shift = (_SUM_INTEGER_BITS - headroom) + 31 - limits.bits
     scaled = rounding_divide_by_pot(rounding_doubling_high_mul(reciprocal, exponential), shift)
-    stored = np.where(counted, np.clip(scaled - 128, -128, 127), -128)
-    return (stored.astype(np.int8),)
+    stored = np.clip(scaled + limits.min, limits.min, limits.max)
+    return (np.where(counted, stored, limits.min).astype(output),)
 
 
 def _rescale(difference: Array, counted: Array, parameters: SoftmaxParameters) -> Array:
@@ -150,9 +164,12 @@ def _rescale(difference: Array, counted: Array, parameters: SoftmaxParameters) -
 
 
 # Number of steps in 1, zero point of the output, most values that can be summed, scaling.
-_QUANTIZED: Mapping[DType, tuple[int, int, int, Callable[[TensorType, float], object]]] = {
-    DType.INT8: (256, -128, _MAX_DEPTH, softmax_parameters),
-    DType.INT16: (2**15, 0, _MAX_DEPTH_16, parameters_16),
+_QUANTIZED: Mapping[
+    tuple[DType, DType], tuple[int, int, int, Callable[[TensorType, float], object]]
+] = {
+    (DType.INT8, DType.INT8): (256, -128, _MAX_DEPTH, softmax_parameters),
+    _WIDER: (2**16, -(2**15), _MAX_DEPTH, softmax_parameters),
+    (DType.INT16, DType.INT16): (2**15, 0, _MAX_DEPTH_16, parameters_16),
 }
 
 

@@ -37,8 +37,8 @@ class SvdfAttrs(Attrs):
 
     Each unit sums ``rank`` neighbouring filters: the output is [batch, filters / rank]. Either
     everything is float32; or data, feature weights and output are int8, time weights and state are
-    int16, and the bias is int32. In the second case the activation in the file is RELU, but values
-    are only clamped to the int8 range.
+    both int16 or, in TFLite Micro only, both int8, and the bias is int32. With integers the
+    activation in the file is RELU, but values are only clamped to the int8 range.
     """
 
     rank: int
@@ -110,13 +110,15 @@ def _integer_types(inputs: Sequence[TensorType]) -> str | None:
     _, feature, time, state, *bias = inputs
     sentence = (
         weight_constraint(feature, axis=0)
-        or activation_constraint("time weight", time, (DType.INT16,))
-        or activation_constraint("state", state, (DType.INT16,))
+        or activation_constraint("time weight", time, (DType.INT16, DType.INT8))
+        or activation_constraint("state", state, (time.dtype,))
     )
     if sentence:
         return sentence
     if feature.quant is None or not feature.quant.is_per_tensor:
         return f"the feature weight {feature} has a scale per filter; one for all is expected"
+    if time.zero_point:
+        return f"the zero point of the time weight is {time.zero_point}; it must be 0"
     if bias and bias[0].dtype is not DType.INT32:
         return f"the bias is {bias[0]}; it must be int32"
     return None
@@ -149,7 +151,8 @@ def scales(inputs: Sequence[TensorType], output: TensorType) -> SvdfScales:
 
 def reference(attrs: SvdfAttrs, operands: Operands) -> tuple[Array, ...]:
     """The output and the new state. Source: TFLite reference/svdf.h, EvalFloatSVDF and
-    EvalIntegerSVDF. Sums over time, of int16 products, are taken modulo 2**32."""
+    EvalIntegerSVDF; with an int8 state TFLite Micro's svdf_common.cc, EvalIntegerSvdfReference.
+    Sums over time are taken modulo 2**32."""
     compute = _float if floats.is_float(operands.output_types[0]) else _integer
     return compute(attrs, operands)
 
@@ -178,16 +181,19 @@ def _balls(attrs: SvdfAttrs, given: Inexact) -> tuple[Ball, ...]:
 def _integer(attrs: SvdfAttrs, operands: Operands) -> tuple[Array, ...]:
     data, feature, time, state, *bias = (a.astype(np.int64) for a in operands.inputs)
     types, output = operands.input_types, operands.output_types[0]
-    found = scales(types, output)
+    found, kind = scales(types, output), types[STATE]
+    limits = np.iinfo(kind.dtype.numpy)
     sums = (data - types[0].zero_point) @ feature.T
     latest = multiply_by_quantized_multiplier(sums, *found.feature, Rounding.DOUBLE)
-    memories = _shifted(state, np.clip(latest, -(2**15), 2**15 - 1), time.shape)
-    total = _reduced(attrs, np.einsum("bfm,fm->bf", memories, time)) + (bias[0] if bias else 0)
+    kept = np.clip(latest.astype(np.int64) + kind.zero_point, limits.min, limits.max)
+    memories = _shifted(state, kept, time.shape)
+    sums = np.einsum("bfm,fm->bf", memories - kind.zero_point, time)
+    total = _reduced(attrs, sums) + (bias[0] if bias else 0)
     scaled = multiply_by_quantized_multiplier(
         total.astype(np.int32), *found.time, Rounding.DOUBLE
     ).astype(np.int64)
     stored = np.clip((scaled + output.zero_point).astype(np.int32), -128, 127)
-    return stored.astype(np.int8), memories.reshape(state.shape).astype(np.int16)
+    return stored.astype(np.int8), memories.reshape(state.shape).astype(limits.dtype)
 
 
 def _shifted(state: Array, latest: Array, shape: Shape) -> Array:

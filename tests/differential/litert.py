@@ -15,13 +15,13 @@ from tests.tflite_builder import OperatorSpec
 LACKING = {
     *((code, dtype.value) for code, dtype in NOT_IN_LITERT),
     *(("ELU", dtype) for dtype in ("int8", "float32")),
-    *((code, "float32") for code in ("CEIL", "ROUND")),
+    *((code, "float32") for code in ("CEIL", "ROUND", "Convolution2DTransposeBias")),
 }
 
 
 def is_lacking(net: Network, op: OperatorSpec) -> bool:
     """Whether LiteRT has no kernel for the operator and its dtype."""
-    return (op.code, net.dtype(str(op.outputs[0]))) in LACKING
+    return (op.custom_code or op.code, net.dtype(str(op.outputs[0]))) in LACKING
 
 
 def difference(net: Network) -> str:

@@ -16,6 +16,7 @@ from tests.tflite_builder import (
     SubgraphSpec,
     TensorSpec,
     build_model,
+    packed,
 )
 
 MAX_INPUTS = 4
@@ -236,6 +237,12 @@ class Network:
             axis=axis,
         )
         return name
+
+    def sometimes_packed(self, weight: str) -> None:
+        """Makes int8 weights int4 now and then: two to a byte, with values of four bits."""
+        spec = self.tensors[weight]
+        if isinstance(spec.data, np.ndarray) and spec.dtype == "int8" and self.rng.random() < 0.1:
+            self.tensors[weight] = replace(spec, dtype="int4", data=packed(spec.data))
 
     # Choices
 

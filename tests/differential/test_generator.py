@@ -13,6 +13,9 @@ from tests.differential.makers import EVERY
 from tests.differential.network import Network, UnfitError
 
 KINDS = makers.registry()
+# The frontend computes DENSIFY. What the other chooses jumps if floats differ in their last bit, so
+# it has tests of its own only.
+ALONE = {"DENSIFY", "CUSTOM:TFLite_Detection_PostProcess"}
 LEAST = 6  # the least number of layers of each kind in the slow sweep
 
 
@@ -24,7 +27,7 @@ def test_a_seed_gives_the_same_network_and_samples() -> None:
 
 
 def test_every_supported_operator_has_a_maker() -> None:
-    assert {code for code, _ in KINDS} == set(importers.registry())
+    assert {code for code, _ in KINDS} == set(importers.registry()) - ALONE
 
 
 def _made(kind: tuple[str, str], maker: makers.Maker, seed: int) -> bool:

@@ -151,7 +151,7 @@ def test_int8_constants_become_float32_constants() -> None:
         (
             one("DEQUANTIZE", plain("x", "float16", 2), plain("y", "float32", 2)),
             UnsupportedError,
-            'tensor "x" is float16, but computed while the model runs; supported: float16 for',
+            'has dtypes that are not supported: float16 in "y" (DEQUANTIZE)',
         ),
         (
             one("DEQUANTIZE", plain("x", "uint8", 2), plain("y", "float32", 2)),

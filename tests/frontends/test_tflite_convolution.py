@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from microgen import api
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.comparing import stimuli
-from microgen.errors import ModelError, UnsupportedError
+from microgen.errors import MicrogenError, ModelError, UnsupportedError
+from microgen.ir import interpreter
 from microgen.manifest import PortRecord
+from microgen.ops import registry
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from tests.frontends.tweaked import Network, activation, int8_constant, integers, refusal
 from tests.ops.litert_oracle import FUSED
@@ -145,3 +149,110 @@ def test_the_header_says_that_it_is_not_read(tmp_path: Path) -> None:
     compiled = api.compile_model(tmp_path / "m.tflite", "native")
     header = compiled.files.files["model/codegen/host/include/tvmgen_default.h"]
     assert b"/* s: int32[4], always [1, 8, 7, 3]: not read */" in header
+
+
+def transpose_conv_bias(
+    size: tuple[int, int], kernel: tuple[int, int], strides: tuple[int, int], padding: int
+) -> Network:
+    """MediaPipe's custom operator: float32[1,*size,2] with 3 filters, padding SAME (1) or VALID."""
+    rng = np.random.default_rng([*size, *kernel, *strides, padding])
+    height, width = (
+        stride * (length - 1)
+        + taps
+        - (max(0, taps - (length - 1) % stride - 1) if padding == 1 else 0)
+        for length, taps, stride in zip(size, kernel, strides, strict=True)
+    )
+    weights, bias = rng.normal(size=(3, *kernel, 2)), rng.normal(size=3)
+    return Network(
+        (
+            TensorSpec("x", (1, *size, 2), "float32"),
+            TensorSpec("w", weights.shape, "float32", weights),
+            TensorSpec("b", (3,), "float32", bias),
+            TensorSpec("y", (1, height, width, 3), "float32"),
+        ),
+        (
+            OperatorSpec(
+                "CUSTOM",
+                ("x", "w", "b"),
+                ("y",),
+                custom_code="Convolution2DTransposeBias",
+                custom_options=struct.pack("<iii", padding, strides[1], strides[0]),
+            ),
+        ),
+    )
+
+
+@pytest.mark.parametrize("padding", [1, 2])
+@pytest.mark.parametrize(
+    ("size", "kernel", "strides"),
+    [
+        ((4, 5), (2, 2), (2, 2)),
+        ((4, 5), (3, 4), (2, 2)),
+        ((5, 3), (1, 5), (3, 2)),
+        ((3, 4), (2, 3), (3, 4)),
+        ((1, 6), (4, 4), (4, 1)),
+    ],
+)
+def test_the_custom_transposed_convolution(
+    size: tuple[int, int], kernel: tuple[int, int], strides: tuple[int, int], padding: int
+) -> None:
+    """Each tap is added where MediaPipe adds it: ``stride * pixel + tap - padding // 2``."""
+    graph = transpose_conv_bias(size, kernel, strides, padding).load()
+    x = np.random.default_rng(1).normal(size=(1, *size, 2)).astype(np.float32)
+    weights, bias = graph.constants["w"], graph.constants["b"]
+    shape = graph.types["y"].shape
+    found = np.zeros(shape) + bias
+    for pixel in np.ndindex(size):
+        for tap in np.ndindex(kernel):
+            padded = [
+                max(0, k - (n - 1) % s - 1) for k, n, s in zip(kernel, size, strides, strict=True)
+            ]
+            place = [
+                s * p + t - (pad // 2 if padding == 1 else 0)
+                for s, p, t, pad in zip(strides, pixel, tap, padded, strict=True)
+            ]
+            if all(0 <= at < length for at, length in zip(place, shape[1:3], strict=True)):
+                found[0, place[0], place[1]] += (
+                    weights[:, tap[0], tap[1]] @ x[0, pixel[0], pixel[1]]
+                )
+    y = interpreter.evaluate(graph, {"x": x}, registry())["y"]
+    np.testing.assert_allclose(y, found, rtol=0, atol=1e-5)
+
+
+CUSTOM = transpose_conv_bias((4, 5), (3, 3), (2, 2), 1)
+
+
+@pytest.mark.parametrize(
+    ("network", "kind", "said"),
+    [
+        (CUSTOM.with_operator(custom_options=b""), ModelError, "has 0 bytes of custom options"),
+        (CUSTOM.with_operator(custom_options=bytes(11)), ModelError, "has 11 bytes of custom"),
+        (
+            CUSTOM.with_operator(custom_options=struct.pack("<iii", 0, 2, 2)),
+            ModelError,
+            "has the padding number 0 and strides of 2 and 2",
+        ),
+        (
+            CUSTOM.with_operator(custom_options=struct.pack("<iii", 1, 2, -1)),
+            ModelError,
+            "has the padding number 1 and strides of -1 and 2",
+        ),
+        (
+            CUSTOM.with_operator(custom_options=struct.pack("<iii", 2, 2**31 - 1, 2**31 - 1)),
+            ModelError,
+            "must be at most 32767",
+        ),
+        (CUSTOM.with_tensor("y", shape=(1, 8, 8, 3)), ModelError, "but its output"),
+        (CUSTOM.with_operator(inputs=("x", "w")), ModelError, "has 2 inputs and 1 outputs"),
+        (
+            CUSTOM.with_operator(custom_code="Convolution3D"),
+            UnsupportedError,
+            'CUSTOM "Convolution3D"',
+        ),
+        (CUSTOM.with_tensor("x", dtype="int32"), UnsupportedError, "supported: float32"),
+    ],
+)
+def test_impossible_custom_transposed_convolutions(
+    network: Network, kind: type[MicrogenError], said: str
+) -> None:
+    assert said in refusal(network, kind)

@@ -10,7 +10,15 @@ from microgen.errors import ModelError
 from microgen.ir.graph import Array
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
-from tests.frontends.tweaked import Network, conv2d, dense, depthwise, refusal, simple
+from tests.frontends.tweaked import (
+    Network,
+    conv2d,
+    dense,
+    depthwise,
+    integers,
+    refusal,
+    simple,
+)
 from tests.ops.litert_oracle import interpreter_of, needs_litert
 
 DENORMAL = 1e-40
@@ -81,6 +89,58 @@ def test_what_is_computed_has_a_usual_scale(name: str, scale: float) -> None:
         "a positive, finite, normal float32 is expected; convert the model with samples on which "
         "this layer's outputs differ"
     )
+
+
+RESHAPED = simple("RESHAPE", (1, 4), (4, 1), integers("s", [4, 1]))
+POOLED = simple(
+    "MAX_POOL_2D",
+    (1, 2, 2, 2),
+    (1, 1, 1, 2),
+    options_type="Pool2DOptions",
+    padding=1,
+    strideH=2,
+    strideW=2,
+    filterHeight=2,
+    filterWidth=2,
+)
+
+
+@needs_litert
+@pytest.mark.parametrize("scale", [0.0, DENORMAL])
+@pytest.mark.parametrize("network", [RESHAPED, POOLED])
+def test_values_that_are_moved_may_have_any_scale(network: Network, scale: float) -> None:
+    dead = network.with_tensor("x", scale=(scale,)).with_tensor("y", scale=(scale,))
+    assert len(set(equals_litert(dead).flat)) > 1
+
+
+@needs_litert
+@pytest.mark.parametrize("scale", [0.0, DENORMAL])
+@pytest.mark.parametrize("network", [conv2d(), depthwise(), dense(2, 4)])
+def test_dead_inputs_count_as_zero(network: Network, scale: float) -> None:
+    network = network.with_operator(inputs=("x", "w", *network.operators[0].inputs[2:]))
+    dead = network.with_tensor("x", scale=(scale,))
+    assert np.all(equals_litert(dead) == 3)  # the output's zero point
+    if network.operators[0].code != "DEPTHWISE_CONV_2D":
+        equals_litert(dead.with_options(fusedActivationFunction=1))
+
+
+def test_a_bound_has_no_meaning_without_a_scale() -> None:
+    clamped = POOLED.with_options(fusedActivationFunction=1)
+    dead = clamped.with_tensor("x", scale=(0.0,)).with_tensor("y", scale=(0.0,))
+    assert "the activation's bound 0 is out of the range" in refusal(dead, ModelError)
+
+
+@pytest.mark.parametrize("scale", [-1.0, float("inf"), float("nan")])
+def test_impossible_scales(scale: float) -> None:
+    said = refusal(RESHAPED.with_tensor("x", scale=(scale,)), ModelError)
+    assert "a positive, finite, normal float32 is expected" in said
+
+
+def test_a_zero_scale_of_plain_numbers_means_nothing() -> None:
+    """A converter wrote parameters for an index."""
+    found = simple("ARG_MAX", (1, 4), (1,), integers("axis", 1), options_type="ArgMaxOptions")
+    numbers = found.with_options(outputType=2).with_tensor("y", dtype="int32", zero_point=(0,))
+    assert numbers.with_tensor("y", scale=(0.0,)).load().types["y"].quant is None
 
 
 def test_scales_beyond_fixed_point_are_refused() -> None:

@@ -7,12 +7,16 @@ import pytest
 from tflite.TensorType import TensorType as TensorTypeCode
 
 from microgen.arithmetic.terms import Activation, Rounding
-from microgen.errors import ModelError, UnsupportedError
+from microgen.errors import MicrogenError, ModelError, UnsupportedError
+from microgen.frontends.tflite.litert import LiteRT
+from microgen.ir.interpreter import evaluate
+from microgen.ops import registry
 from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.dense_hybrid import DenseHybridAttrs
 from microgen.ops.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
 from tests.frontends.tweaked import Network, int8_constant, integers, refusal
+from tests.ops.litert_oracle import needs_litert
 from tests.tflite_builder import OperatorSpec, TensorSpec
 
 WINDOW = {"padding": 0, "strideH": 2, "strideW": 1}
@@ -95,13 +99,70 @@ def test_hybrid_transposed_convolutions_are_refused_by_name() -> None:
     assert "is a hybrid transposed convolution: float32 data, int8 weights" in said
 
 
-def test_hybrid_matrix_products_are_refused_by_name() -> None:
-    network = Network(
-        (floats("x", 2, 3), int8_constant("w", 3, 4, scale=(0.5,)), floats("y", 2, 4)),
-        (OperatorSpec("BATCH_MATMUL", ("x", "w"), ("y",), "BatchMatMulOptions"),),
-    )
-    said = refusal(network, UnsupportedError)
-    assert "is a hybrid matrix product: float32 times int8" in said
+def product(rows: tuple[int, ...], columns: TensorSpec, **options: bool) -> Network:
+    """BATCH_MATMUL of float32 by int8 columns: 5 rows, 4 deep, 3 columns."""
+    output = (*rows[:-2], 5, 3)
+    operator = OperatorSpec("BATCH_MATMUL", ("x", "w"), ("y",), "BatchMatMulOptions", options)
+    return Network((floats("x", *rows), columns, floats("y", *output)), (operator,))
+
+
+@needs_litert
+@pytest.mark.parametrize("asymmetric", [False, True])
+@pytest.mark.parametrize("adj_x", [False, True])
+@pytest.mark.parametrize("adj_y", [False, True])
+@pytest.mark.parametrize("scale", [(0.02,), (0.01, 0.02, 0.3)])
+@pytest.mark.parametrize("lead", [(), (1,)])
+def test_matrix_products_are_litert_s(
+    asymmetric: bool, adj_x: bool, adj_y: bool, scale: tuple[float, ...], lead: tuple[int, ...]
+) -> None:
+    """A hybrid FULLY_CONNECTED computes them, bit for bit."""
+    shape = (*lead, *((3, 4) if adj_y else (4, 3)))
+    axis = len(lead) + (0 if adj_y else 1)
+    columns = int8_constant("w", *shape, scale=scale, axis=axis)
+    rows = (*lead, *((4, 5) if adj_x else (5, 4)))
+    options = {"adjX": adj_x, "adjY": adj_y, "asymmetricQuantizeInputs": asymmetric}
+    network = product(rows, columns, **options)
+    graph = network.load()
+    assert graph.nodes[-1].op == "nn.dense_hybrid"
+    x = np.random.default_rng(len(rows)).normal(size=rows).astype(np.float32)
+    (found,) = LiteRT().layers({"": network.to_bytes()}, [[x]])
+    ours = evaluate(graph, {"x": x}, registry())["y"]
+    np.testing.assert_array_equal(found["y"], ours)
+
+
+@pytest.mark.parametrize(
+    ("network", "kind", "said"),
+    [
+        (
+            product((2, 5, 4), int8_constant("w", 4, 3, scale=(0.5,))),
+            UnsupportedError,
+            "is a hybrid product of several matrices",
+        ),
+        (
+            product((5, 4), int8_constant("w", 4, 3, scale=(0.5,) * 4)),
+            ModelError,
+            "with a scale for each index of axis 0; one for each column, axis 1",
+        ),
+        (
+            product((5, 4), TensorSpec("w", (4, 3), "int8", None, (0.5,), (0,))).replace(
+                inputs=("x", "w")
+            ),
+            UnsupportedError,
+            'needs "w" to be a constant',
+        ),
+    ],
+)
+def test_hybrid_products_that_are_refused(
+    network: Network, kind: type[MicrogenError], said: str
+) -> None:
+    assert said in refusal(network, kind)
+
+
+def test_a_scale_per_channel_means_nothing_to_int8_products() -> None:
+    network = product((5, 4), int8_constant("w", 4, 3, scale=(0.1, 0.2, 0.3), axis=1))
+    for name in ("x", "y"):
+        network = network.with_tensor(name, dtype="int8", scale=(0.5,), zero_point=(0,))
+    assert "LiteRT reads 0 as its scale" in refusal(network, UnsupportedError)
 
 
 def wide(bias: str, declared: int | None = None) -> Network:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -91,6 +91,18 @@ def _quantization(
     )
 
 
+def narrowed(layer: Layer, seed: int) -> Layer:
+    """The layer with time weights and a state of int8, as TFLite Micro has them."""
+    scale = {
+        **layer.scale,
+        "time": layer.scale["time"] * 2**8,
+        "state": layer.scale["state"] * 2**7,
+    }
+    zero = int(np.random.default_rng(seed).choice([-128, -5, 0, 3, 127]))
+    time = (layer.time >> 8 if seed % 3 == 0 else layer.time >> 5).astype(np.int8)
+    return replace(layer, time=time, scale=scale, zero_point={**layer.zero_point, "state": zero})
+
+
 def samples(layer: Layer, seed: int, runs: int = RUNS) -> list[Array]:
     """The inputs of consecutive runs."""
     rng = np.random.default_rng(seed + 10**6)
@@ -100,14 +112,16 @@ def samples(layer: Layer, seed: int, runs: int = RUNS) -> list[Array]:
     return list(rng.integers(-128, 128, shape).astype(np.int8))
 
 
-def network(seed: int, dtype: DType, runs: int = RUNS) -> Network:
-    """A model of a random layer."""
+def network(seed: int, dtype: DType, runs: int = RUNS, *, is_narrow: bool = False) -> Network:
+    """A model of a random layer, whose integer memory is int16, or int8 if it ``is_narrow``."""
     layer = random_layer(seed, dtype)
+    layer = narrowed(layer, seed) if is_narrow else layer
     is_float = dtype is DType.FLOAT32
     types = dict.fromkeys(("x", "feature", "time", "bias", "state", "y"), "float32")
     if not is_float:
-        types = {"x": "int8", "feature": "int8", "time": "int16", "bias": "int32",
-                 "state": "int16", "y": "int8"}  # fmt: skip
+        memory = "int8" if is_narrow else "int16"
+        types = {"x": "int8", "feature": "int8", "time": memory, "bias": "int32",
+                 "state": memory, "y": "int8"}  # fmt: skip
     shapes = {
         "x": (layer.batch, layer.features),
         "feature": layer.feature.shape,

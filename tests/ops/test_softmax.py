@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,16 @@ INT16 = (
     _int16(3, (2, 1), 1.0),
     _every_difference(),
 )
+UNIT = c.quant(2.0**-16, -(2**15))
+WIDER = [
+    replace(
+        case,
+        name=f"{case.name} to int16",
+        output_quant=c.quant(2.0**-16, -(2**15)),
+        output_dtype=DType.INT16,
+    )
+    for case in (*CORNERS, *map(_random, range(100)))
+]
 FLOATS = [
     case
     for beta in (1.0, 0.7, 3.0)
@@ -89,11 +100,13 @@ FLOATS = [
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([*CORNERS, *map(_random, range(300)), *INT16, *FLOATS], tmp_path)
+    c.check([*CORNERS, *map(_random, range(300)), *INT16, *WIDER, *FLOATS], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6)), *INT16[:3], *FLOATS[:3]], tmp_path)
+    c.check_inlined(
+        [*CORNERS, *map(_random, range(6)), *INT16[:3], *WIDER[:9], *FLOATS[:3]], tmp_path
+    )
 
 
 @pytest.mark.parametrize("scale", [0.01, 0.1, 0.5])

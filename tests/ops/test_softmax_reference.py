@@ -152,3 +152,27 @@ def test_int16_constraints(
 ) -> None:
     data, result = (replace(int16_type(s), shape=shape) for s in (scale, output))
     assert sentence in str(OP.check(SoftmaxAttrs(1.0), [data], [result]))
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(4))
+def test_int16_of_int8_equals_litert(block: int) -> None:
+    output = Quant((2.0**-16,), (-(2**15),))
+    for seed in range(block * 40, block * 40 + 40):
+        case = random_case(seed)
+        assert_equal(replace(case, output_quant=output, output_dtype=DType.INT16, version=3))
+
+
+def test_many_equal_values_do_not_vanish_in_int16() -> None:
+    data = activation_type((1, 600), 1.0, 0)
+    case = Case(
+        OP.name,
+        SoftmaxAttrs(1.0),
+        [data],
+        [np.zeros(data.shape, np.int8)],
+        Quant((2.0**-16,), (-(2**15),)),
+        "",
+        "",
+        output_dtype=DType.INT16,
+    )
+    assert set(by_reference(case).flat) == {round(2**16 / 600) - 2**15}

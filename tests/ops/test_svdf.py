@@ -10,18 +10,20 @@ from tests.ops import conformance as c
 from tests.ops import svdf_cases
 
 
-def _case(seed: int, dtype: DType) -> c.Case:
+def _case(seed: int, dtype: DType, *, is_narrow: bool = False) -> c.Case:
     """A random layer with a random state."""
     layer = svdf_cases.random_layer(seed, dtype)
+    layer = svdf_cases.narrowed(layer, seed) if is_narrow else layer
+    most = 2**7 if is_narrow else 2**15
     rng = np.random.default_rng(seed + 1)
     is_float = dtype is DType.FLOAT32
     shape = (layer.batch, layer.memory * layer.filters)
-    state = rng.normal(0, 1, shape) if is_float else rng.integers(-(2**15), 2**15, shape)
+    state = rng.normal(0, 1, shape) if is_float else rng.integers(-most, most, shape)
     arrays = {
         "x": (svdf_cases.samples(layer, seed, 1)[0], False),
         "feature": (layer.feature, True),
         "time": (layer.time, True),
-        "state": (state.astype(np.float32 if is_float else np.int16), False),
+        "state": (state.astype(np.float32 if is_float else layer.time.dtype), False),
     }
     if layer.bias is not None:
         arrays["bias"] = (layer.bias, True)
@@ -45,7 +47,8 @@ def _case(seed: int, dtype: DType) -> c.Case:
 
 
 def _cases(count: int) -> list[c.Case]:
-    return [_case(seed, dtype) for dtype in (DType.INT8, DType.FLOAT32) for seed in range(count)]
+    wide = [_case(seed, dtype) for dtype in (DType.INT8, DType.FLOAT32) for seed in range(count)]
+    return [*wide, *(_case(seed, DType.INT8, is_narrow=True) for seed in range(count))]
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from microgen.arithmetic.terms import Activation
 from microgen.errors import MicrogenError
 from microgen.frontends import numerics
 from microgen.frontends.tflite import convert as frontend
-from microgen.ir.graph import DType
+from microgen.ir.graph import DType, Graph
+from microgen.ir.interpreter import evaluate, initial_state
+from microgen.ops import registry
 from microgen.ops.svdf import OP, SvdfAttrs
 from tests.ops import stateful, svdf_cases
 from tests.ops.litert_oracle import activation_type, float_type, needs_litert
@@ -124,3 +127,76 @@ def test_the_data_must_be_int8_or_float32() -> None:
     output = dataclasses.replace(activation_type((1, 3), 1.0, 0), dtype=DType.INT16)
     sentence = OP.check(SvdfAttrs(1, Activation.RELU), types, [output])
     assert "one dtype" in str(sentence)
+
+
+def _high(x: int, multiplier: int) -> int:
+    """Gemmlowp's SaturatingRoundingDoublingHighMul."""
+    product = x * multiplier
+    nudged = product + (2**30 if product >= 0 else 1 - 2**30)
+    return abs(nudged) // 2**31 * (1 if nudged >= 0 else -1)
+
+
+def _scaled(x: int, scale: np.float32) -> int:
+    """TFLite Micro's MultiplyByQuantizedMultiplier of an int32 in Python's integers."""
+    fraction, shift = math.frexp(float(scale))
+    multiplier = round(fraction * 2**31)
+    if multiplier == 2**31:
+        multiplier, shift = 2**30, shift + 1
+    if shift < -31:
+        return 0
+    shifted = (x * 2 ** max(shift, 0) + 2**31) % 2**32 - 2**31
+    high, right = _high(shifted, multiplier), max(-shift, 0)
+    rest = high & (2**right - 1)
+    return (high >> right) + (rest > ((2**right - 1) >> 1) + (high < 0))
+
+
+def _by_micro(network: Network) -> list[list[list[int]]]:
+    """The outputs of all runs: TFLite Micro's formula, step by step, for one layer."""
+    tensors = {tensor.name: tensor for tensor in network.tensors}
+    scale = {name: np.float32(tensor.scale[0]) for name, tensor in tensors.items() if tensor.scale}
+    zero = {name: tensor.zero_point[0] for name, tensor in tensors.items() if tensor.scale}
+    feature, time = (np.array(tensors[name].data).tolist() for name in ("feature", "time"))
+    to_state = scale["x"] * scale["feature"] / scale["state"]
+    to_output = scale["state"] * scale["time"] / scale["y"]
+    units = tensors["y"].shape[1]
+    bias = np.array(tensors["bias"].data).tolist() if "bias" in tensors else [0] * units
+    rank = len(feature) // units
+    memories = [[[zero["state"]] * len(time[0]) for _ in feature] for _ in network.samples[0]]
+    found = []
+    for x in network.samples:
+        rows = []
+        for row, memory in zip(x.tolist(), memories, strict=True):
+            sums = []
+            for f, weights in enumerate(feature):
+                dot = sum(w * (v - zero["x"]) for w, v in zip(weights, row, strict=True))
+                latest = min(max(_scaled(dot, to_state) + zero["state"], -128), 127)
+                memory[f] = [*memory[f][1:], latest]
+                seen = (value - zero["state"] for value in memory[f])
+                sums.append(sum(w * v for w, v in zip(time[f], seen, strict=True)))
+            totals = [b + sum(sums[u * rank : (u + 1) * rank]) for u, b in enumerate(bias)]
+            wrapped = [(total + 2**31) % 2**32 - 2**31 for total in totals]
+            rows.append([min(max(_scaled(t, to_output) + zero["y"], -128), 127) for t in wrapped])
+        found.append(rows)
+    return found
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_sequences_with_an_int8_memory_equal_tflite_micro(block: int) -> None:
+    for seed in range(block * 40, block * 40 + 40):
+        network = svdf_cases.network(seed, DType.INT8, is_narrow=True)
+        graph = _loaded(network)
+        state = initial_state(graph)
+        ours = [evaluate(graph, {"x": x}, registry(), state)["y"].tolist() for x in network.samples]
+        assert ours == _by_micro(network), seed
+
+
+def _loaded(network: Network) -> Graph:
+    data = build_model(network.tensors, [network.operator], ["x"], ["y"])
+    return frontend.load(data, file="m.tflite", numerics=numerics.profile("tflm"))
+
+
+def test_an_int8_memory_is_tflite_micro_s() -> None:
+    network = svdf_cases.network(0, DType.INT8, is_narrow=True)
+    assert "int8 for both with --numerics tflm" in _refusal(network)
+    with pytest.raises(MicrogenError, match="the state is int16"):
+        _loaded(_changed(network, "state", dtype="int16", zero_point=(0,)))

@@ -11,6 +11,7 @@ from microgen.frontends.numerics import Numerics
 from microgen.frontends.tensors import GraphBuilder
 from microgen.frontends.tflite import importers, records, refusals, unsigned
 from microgen.frontends.tflite import signature as identifier
+from microgen.frontends.tflite.constants import SMALL
 from microgen.frontends.tflite.layers import Fix, Layer
 from microgen.frontends.tflite.records import ABSENT, ModelRecord
 from microgen.frontends.tflite.tensors import Tensors
@@ -34,7 +35,7 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
     builder, fixes, variables = GraphBuilder(), list[Fix](), Variables(model)
     for operator in model.operators:
         layer = Layer(operator, tensors, model.reader, numerics, builder, fixes, variables)
-        layer.finished(importers.registry()[operator.name](layer))
+        layer.finished(importers.registry()[operator.key](layer))
     return _graph(model, tensors, builder, fixes, variables)
 
 
@@ -142,8 +143,16 @@ def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, .
 
 
 def _port(tensors: Tensors, index: int, file: str) -> unsigned.Port:
-    """An input or output of the graph. UnsupportedError if it has a scale per channel."""
+    """An input or output of the graph. UnsupportedError if it has a scale per channel, or a dtype
+    that only constants have."""
     tensor, inner = tensors.port(index, file), tensors.get(index, file)
+    stored = tensors.records[index].dtype
+    if stored in SMALL:
+        raise UnsupportedError(
+            f'"{short(tensor.name)}", an input or output of the graph, is {stored}',
+            where=file,
+            hint=f"supported: {stored} for constants that operators read",
+        )
     quant = tensor.type.quant
     if quant is not None and not quant.is_per_tensor:
         raise UnsupportedError(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from microgen.arithmetic.int8 import unreachable_bound
+from microgen.frontends.quantization import CALIBRATE, NORMAL_SCALE, SMALLEST_SCALE
 from microgen.ir.graph import Attrs, DType, TensorType
 from microgen.ops import registry
 
@@ -22,9 +24,37 @@ def contradiction(
     """A sentence if a node is impossible because its op or TFLite refuses the types."""
     return (
         _in_relay_only(op, inputs[0], output)
+        or _dead(op, attrs, inputs, output)
         or registry()[op].check(attrs, inputs, [output])
         or _unreachable(attrs, output)
     )
+
+
+def _dead(op: str, attrs: Attrs, inputs: Sequence[TensorType], output: TensorType) -> str | None:
+    """A sentence if an op computes with a scale of 0, or with one for which float32 is denormal.
+
+    The op is asked whether these scales may be 0, because then it computes nothing with them.
+    """
+    activations = (*inputs, output)
+    wrong = next((scale for each in activations if (scale := _dead_scale(each)) is not None), None)
+    if wrong is None:
+        return None
+    *given, result = (each if _dead_scale(each) is None else _zeroed(each) for each in activations)
+    if registry()[op].check(attrs, given, [result]) is None:
+        return None
+    return f"a scale is {wrong:g}; {NORMAL_SCALE}; {CALIBRATE}"
+
+
+def _dead_scale(tensor: TensorType) -> float | None:
+    quant = tensor.quant
+    if quant is None or not quant.is_per_tensor or quant.scale[0] >= SMALLEST_SCALE:
+        return None
+    return quant.scale[0]
+
+
+def _zeroed(tensor: TensorType) -> TensorType:
+    assert tensor.quant is not None, "it has a scale"
+    return dataclasses.replace(tensor, quant=dataclasses.replace(tensor.quant, scale=(0.0,)))
 
 
 def _unreachable(attrs: Attrs, output: TensorType) -> str | None:

@@ -17,11 +17,12 @@ from microgen.frontends.numerics import Numerics
 from microgen.frontends.operators import Operator
 from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
 from microgen.frontends.tflite import declarations
+from microgen.frontends.tflite.options import Options
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.reader import Reader
-from microgen.frontends.tflite.records import ABSENT, OperatorRecord
+from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorRecord
 from microgen.frontends.tflite.tensors import Tensors
-from microgen.frontends.tflite.unsigned import is_signed_inside, stored
+from microgen.frontends.tflite.unsigned import is_signed_inside
 from microgen.frontends.tflite.variables import Key, Variables
 from microgen.ir.graph import (
     MAX_BYTES,
@@ -35,8 +36,7 @@ from microgen.ir.graph import (
     frozen,
 )
 from microgen.ops import budget
-from microgen.ops.base import Padding, Pair, StatusError
-from microgen.ops.requantize import RequantizeAttrs
+from microgen.ops.base import Padding, Pair, Shape, StatusError
 
 _ACTIVATIONS = {
     ActivationFunctionType.NONE: Activation.NONE,
@@ -63,26 +63,6 @@ class Fix:
     origin: Origin
 
 
-class Options:
-    """The options table of an operator; ``name`` is the schema accessor's name, such as
-    ``StrideH``.
-
-    If an optional table is absent, numbers are 0 and vectors are empty, as in the schema.
-    """
-
-    def __init__(self, reader: Reader, table: Any | None) -> None:
-        self._reader = reader
-        self._table = table
-
-    def number(self, name: str) -> Any:
-        """A scalar field."""
-        return 0 if self._table is None else self._reader.get(self._table, name)
-
-    def integers(self, name: str) -> tuple[int, ...]:
-        """A vector field."""
-        return () if self._table is None else self._reader.integers(self._table, name)
-
-
 class Layer(Operator):
     """One operator of the model.
 
@@ -103,7 +83,7 @@ class Layer(Operator):
         known = [index for index in (*record.outputs, *record.inputs) if index != ABSENT]
         name = tensors.names[known[0]] if known else record.name
         origin = Origin(reader.file, name)
-        super().__init__(record.name, name, origin, graph=graph, moved={})
+        super().__init__(record.key, name, origin, graph=graph, moved={})
         self.numerics = numerics
         self.variables = variables
         self._record = record
@@ -150,15 +130,6 @@ class Layer(Operator):
         """An input, quantized or not, computed or constant."""
         return self._tensors.get(self._index(position), self.where)
 
-    def stored(self, position: int) -> Tensor:
-        """An input as the file stores it: quantized uint8 is uint8, not int8."""
-        tensor = self.plain(position)
-        if not self.is_unsigned(position):
-            return tensor
-        kind = stored(tensor, tensor.name).type
-        return self.emit("qnn.requantize", RequantizeAttrs(), (tensor,), dtype=kind.dtype,
-                         quant=kind.quant, hint=f"{tensor.name}/uint8")  # fmt: skip
-
     def plain_output(self) -> Tensor:
         """The output, quantized or not."""
         return self._tensors.get(self._record.outputs[0], self.where)
@@ -200,6 +171,18 @@ class Layer(Operator):
     def makes_unsigned(self) -> bool:
         """Whether the output is quantized uint8 in the file."""
         return is_signed_inside(self._tensors.records[self._record.outputs[0]])
+
+    def shaped_outputs(self, shapes: Sequence[Shape]) -> tuple[Tensor, ...]:
+        """All outputs, of these shapes. Old files declare none for outputs of custom operators."""
+        for index, shape in zip(self._record.outputs, shapes, strict=True):
+            self._tensors.shape(index, shape)
+        for output, shape in zip(self.outputs(), shapes, strict=True):
+            if output.shape != shape:
+                raise self.invalid(
+                    f'computes the shape {list(shape)}, but its output "{short(output.name)}" is '
+                    f"declared {output.type}"
+                )
+        return self.outputs()
 
     def weights(self, position: int, rank: int, *, any_zero: bool = False) -> Tensor:
         """A constant with ``rank`` dimensions: float32, or symmetric int8, quantized per tensor or
@@ -243,12 +226,13 @@ class Layer(Operator):
         """An int32 or int64 constant that is a parameter of the operator, as int64."""
         return self._tensors.integers(self._index(position), self.where)
 
-    def float16(self, position: int) -> Array | None:
-        """A float16 constant as float32; None if the input has another dtype."""
-        return self._tensors.halves(self._index(position), self.where)
+    def record(self, position: int) -> TensorRecord:
+        """An input as the file stores it."""
+        return self._tensors.records[self._index(position)]
 
     def define(self, value: Array) -> Tensor:
         """The output as a constant, without a node. ModelError if it is declared otherwise."""
+        self._tensors.define(self.name, value)  # before its dtype is read: constants have more
         output = self.plain_output()
         if output.type.shape != value.shape or output.type.dtype.numpy != value.dtype:
             raise self.invalid(
@@ -297,6 +281,10 @@ class Layer(Operator):
                 supported="one scale per tensor for activations, per channel for weights only",
             )
         return tensor
+
+    def constant_value(self, position: int) -> Array:
+        """The value of an input that must be a constant."""
+        return self._expect_constant(self.plain(position))
 
     def _expect_constant(self, tensor: Tensor) -> Array:
         if tensor.value is None:
@@ -371,6 +359,10 @@ class Layer(Operator):
         if table is None and required:
             raise self.invalid(f"has no {schema.__name__}")
         return Options(self._reader, table)
+
+    def custom_options(self) -> bytes:
+        """The options of a custom operator, in a form of its own."""
+        return self._reader.array(self._record.table, "CustomOptions").tobytes()
 
     def activation(self, options: Options) -> Activation:
         """The fused activation."""

@@ -7,6 +7,8 @@ from microgen.frontends.quantization import ZERO_POINTS, Declared
 from microgen.frontends.tflite.records import TensorRecord
 from microgen.ir.graph import Quant
 
+_PLAIN = ("int32", "int64")
+
 
 def quant_of(record: TensorRecord, where: str) -> Quant | None:
     """The tensor's quantization; None if it has no scale, or if its dtype needs none.
@@ -17,6 +19,8 @@ def quant_of(record: TensorRecord, where: str) -> Quant | None:
     found = record.quantization
     if found is None or found.scale.size == 0 or record.dtype not in ZERO_POINTS:
         return None
+    if not record.is_constant and record.dtype in _PLAIN and not found.scale.any():
+        return None  # a converter wrote parameters for numbers that it did not quantize
     called = f'tensor "{short(record.name)}"'
     if found.has_details:
         raise UnsupportedError(
@@ -24,5 +28,5 @@ def quant_of(record: TensorRecord, where: str) -> Quant | None:
             where=where,
             hint="supported: one scale per tensor, or one per channel for weights",
         )
-    declared = Declared(called, record.shape, record.dtype, record.is_constant, where)
+    declared = Declared(called, record.shape, record.dtype, record.is_constant, where, True)
     return declared.quant(found.scale, found.zero_point, found.axis)

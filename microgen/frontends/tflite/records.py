@@ -12,7 +12,9 @@ from tflite.Model import Model
 from tflite.TensorType import TensorType as TensorTypeCode
 
 from microgen.errors import ModelError, UnsupportedError, few, short
+from microgen.frontends.tflite import sparsity
 from microgen.frontends.tflite.reader import Reader
+from microgen.frontends.tflite.sparsity import SparsityRecord
 from microgen.ir.graph import Array
 
 ABSENT = -1  # an optional input that an operator does not have
@@ -50,7 +52,7 @@ class TensorRecord:
     quantization: QuantizationRecord | None
     data: Array
     is_variable: bool
-    is_sparse: bool
+    sparsity: SparsityRecord | None
 
     @property
     def is_constant(self) -> bool:
@@ -70,6 +72,11 @@ class OperatorRecord:
     options_type: int
     table: Any
     intermediates: tuple[int, ...]
+
+    @property
+    def key(self) -> str:
+        """The key of its importer: ``name``, for a custom operator with its own name."""
+        return f"{self.name}:{self.custom}" if self.custom else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +213,7 @@ def _tensor(reader: Reader, table: Any, buffers: list[Array]) -> TensorRecord:
         _quantization(reader, table),
         buffers[buffer],
         bool(reader.get(table, "IsVariable")),
-        reader.get(table, "Sparsity") is not None,
+        sparsity.read(reader, table),
     )
 
 

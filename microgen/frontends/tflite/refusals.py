@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from microgen.errors import UnsupportedError, few, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.tflite import importers, unsigned
+from microgen.frontends.tflite.constants import SMALL
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord
 from microgen.frontends.tflite.tensors import CONVERT, NODE_DTYPES
 from microgen.frontends.tflite.variables import RESOURCE, WITH_HANDLES
@@ -18,6 +19,7 @@ _NPUS = {
     "NeutronGraph": ("an eIQ Neutron NPU", "the Neutron converter"),
 }
 _INSTEAD = dict.fromkeys(("IF", "WHILE"), "convert the model with its branches and loops unrolled")
+_INT4_READERS = ("CONV_2D", "DEPTHWISE_CONV_2D", "DEQUANTIZE", "FULLY_CONNECTED")
 _FLEX = "convert the model without SELECT_TF_OPS"
 
 
@@ -59,7 +61,7 @@ def _check_operators(model: ModelRecord, layers: Sequence[str]) -> None:
     known = importers.registry()
     lacking: dict[str, list[str]] = {}
     for layer, operator in zip(layers, model.operators, strict=True):
-        if operator.name not in known:
+        if operator.key not in known:
             lacking.setdefault(_called(operator), []).append(layer)
     if lacking:
         raise UnsupportedError(
@@ -82,8 +84,9 @@ def _instead(lacking: Iterable[str]) -> str:
 
 def _check_dtypes(model: ModelRecord, layers: Sequence[str]) -> None:
     found: dict[str, list[str]] = {}
+    densified = {i for each in model.operators if each.name == "DENSIFY" for i in each.outputs}
     for layer, operator in zip(layers, model.operators, strict=True):
-        for dtype in _odd_dtypes(model, operator):
+        for dtype in _odd_dtypes(model, operator, densified):
             found.setdefault(dtype, []).append(f"{layer} ({operator.name})")
     if found:
         raise UnsupportedError(
@@ -126,16 +129,25 @@ def _check_profile(model: ModelRecord, layers: Sequence[str], numerics: Numerics
         )
 
 
-def _odd_dtypes(model: ModelRecord, operator: OperatorRecord) -> Sequence[str]:
-    """The unsupported dtypes among an operator's tensors. Constants of float16, which DEQUANTIZE
-    reads, are supported, and so are handles of variables."""
-    used = [model.tensors[i] for i in (*operator.inputs, *operator.outputs) if i >= 0]
-    own = {"DEQUANTIZE": "float16", **dict.fromkeys(WITH_HANDLES, RESOURCE)}.get(operator.name)
-    return [
-        dtype
-        for dtype in dict.fromkeys(t.dtype for t in used if t.dtype != own)
-        if dtype not in NODE_DTYPES
-    ]
+def _odd_dtypes(
+    model: ModelRecord, operator: OperatorRecord, densified: Container[int]
+) -> list[str]:
+    """The unsupported dtypes among an operator's tensors. Constants may have further ones, and so
+    may ``densified``, the tensors that DENSIFY makes of constants, and handles of variables."""
+    used = [i for i in (*operator.inputs, *operator.outputs) if i >= 0]
+    small = {i for i in used if model.tensors[i].is_constant or i in densified}
+    dtypes = (
+        model.tensors[i].dtype
+        for i in used
+        if i not in small or not _is_known(operator, model.tensors[i].dtype)
+    )
+    handles = (RESOURCE,) if operator.name in WITH_HANDLES else ()
+    return [d for d in dict.fromkeys(dtypes) if d not in NODE_DTYPES and d not in handles]
+
+
+def _is_known(operator: OperatorRecord, dtype: str) -> bool:
+    """Whether the operator's constants may have this dtype, which no other tensor has."""
+    return dtype in SMALL and (dtype != "int4" or operator.name in _INT4_READERS)
 
 
 def _by_layers(found: Mapping[str, Sequence[str]]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.tensors import Tensor
-from microgen.frontends.tflite import unsigned
+from microgen.frontends.tflite import constants, unsigned
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.records import TensorRecord
 from microgen.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
@@ -21,6 +21,7 @@ _MAX_RANK = 8
 
 CONVERT = "convert the model with int8 quantization, inputs and outputs included"
 NODE_DTYPES = {dtype.value: dtype for dtype in DType}
+_KNOWN_DTYPES = {**NODE_DTYPES, **constants.SMALL}
 _INTEGER_DTYPES = {"int32": DType.INT32, "int64": DType.INT64}
 
 
@@ -101,6 +102,13 @@ class Tensors:
             )
         return self._get(index, where)
 
+    def shape(self, index: int, shape: tuple[int, ...]) -> None:
+        """Give a tensor a shape if the file declares none."""
+        record = self.records[index]
+        if not record.shape:
+            shaped = dataclasses.replace(record, shape=shape)
+            self.records = (*self.records[:index], shaped, *self.records[index + 1 :])
+
     def variable(self, index: int, where: str) -> Tensor:
         """The variable tensor at ``index``."""
         record = self.records[index]
@@ -135,42 +143,25 @@ class Tensors:
                 where=where,
                 hint="convert the model with fixed shapes",
             )
-        return _value(record, TensorType(shape, dtype), where).astype(np.int64)
-
-    def halves(self, index: int, where: str) -> Array | None:
-        """The value of a constant of float16, as float32; None for a tensor of another dtype."""
-        record = self.records[index]
-        if record.dtype != "float16":
-            return None
-        _check_storage(record, where)
-        shape = _shape(record, DType.INT16, where)
-        if not record.is_constant:
-            raise UnsupportedError(
-                f'tensor "{short(record.name)}" is float16, but computed while the model runs',
-                where=where,
-                hint="supported: float16 for constants; convert the model with float32 activations",
-            )
-        bits = _value(record, TensorType(shape, DType.INT16), where)
-        value = bits.view("<f2").astype(np.float32)
-        _check_numbers(record, value, where)
-        return frozen(value)
+        return constants.value(record, TensorType(shape, dtype), where).astype(np.int64)
 
     def _interpret(self, index: int, where: str) -> Tensor:
-        record = self.records[index]
+        record, name = self.records[index], self.inner(index)
+        is_known = record.is_constant or name in self._computed
         _check_storage(record, where)
-        dtype = _dtype(record, NODE_DTYPES, where)
+        dtype = _dtype(record, _KNOWN_DTYPES if is_known else NODE_DTYPES, where)
         type_ = TensorType(_shape(record, dtype, where), dtype, quant_of(record, where))
-        value = _value(record, type_, where) if record.is_constant else None
-        tensor = Tensor(self.inner(index), type_, value, record.is_variable)
+        value = constants.value(record, type_, where) if record.is_constant else None
+        tensor = Tensor(name, type_, value, record.is_variable)
         return unsigned.signed(tensor, where) if unsigned.is_signed_inside(record) else tensor
 
 
 def _check_storage(record: TensorRecord, where: str) -> None:
-    if record.is_sparse:
+    if record.sparsity is not None and not record.is_constant:
         raise UnsupportedError(
-            f'"{short(record.name)}" is a sparse tensor',
+            f'"{short(record.name)}" is a sparse tensor without values in the file',
             where=where,
-            hint="supported: dense tensors",
+            hint="supported: sparse constants",
         )
 
 
@@ -211,26 +202,3 @@ def _shape(record: TensorRecord, dtype: DType, where: str) -> tuple[int, ...]:
             where=where,
         )
     return shape
-
-
-def _value(record: TensorRecord, type_: TensorType, where: str) -> Array:
-    """The buffer as a read-only little-endian array."""
-    if record.data.size != type_.nbytes:
-        raise ModelError(
-            f'the buffer of tensor "{short(record.name)}" has {record.data.size} bytes; '
-            f"{type_.nbytes} are expected for {type_}",
-            where=where,
-        )
-    array: Array = record.data.view(type_.dtype.numpy).reshape(type_.shape)
-    _check_numbers(record, array, where)
-    if array.dtype.kind == "b" and record.data.max(initial=0) > 1:
-        raise ModelError(
-            f'the bool "{short(record.name)}" has values other than 0 and 1', where=where
-        )
-    return frozen(array)
-
-
-def _check_numbers(record: TensorRecord, array: Array, where: str) -> None:
-    budget.spend(Cost(0, array.size // 8), where)  # many tensors may share one buffer
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise ModelError(f'the constant "{short(record.name)}" holds NaN', where=where)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 import tflite
 
@@ -9,7 +11,7 @@ from tests.differential import stock
 from tests.differential.makers import ALL, Maker, pick_data
 from tests.differential.network import Network
 from tests.differential.windows import padding, random_window
-from tests.tflite_builder import OptionValue
+from tests.tflite_builder import OperatorSpec, OptionValue
 
 
 def _conv2d(net: Network, code: str, dtype: str) -> None:
@@ -20,6 +22,7 @@ def _conv2d(net: Network, code: str, dtype: str) -> None:
     filters = stock.depth(net.rng) * groups
     wide, declared = _bias_type(net, dtype)
     weights = net.weight((filters, *window.kernel, depth // groups), 0, data, dtype, wide=wide)
+    net.sometimes_packed(weights[0])
     output = net.output(net.dtype(data), (batches, *window.output, filters))
     net.add(code, [data, *weights], output, "Conv2DOptions", {**window.options, **declared})
 
@@ -45,6 +48,8 @@ def _depthwise(net: Network, code: str, dtype: str) -> None:
     filters = depth * multiplier
     hybrid, shape = dtype == "hybrid", (1, *window.kernel, filters)
     weights = net.weight(shape, 3, data, dtype, wide=dtype == "int16", each=hybrid)
+    if dtype == "int8":
+        net.sometimes_packed(weights[0])
     options = {**window.options, "depthMultiplier": multiplier}
     output = net.output(net.dtype(data), (batches, *window.output, filters))
     net.add(code, [data, *weights], output, "DepthwiseConv2DOptions", options)
@@ -69,8 +74,27 @@ def _transpose_conv(net: Network, code: str, dtype: str) -> None:
     net.add(code, inputs, net.output(dtype, shape), "TransposeConvOptions", options)
 
 
+def _transpose_conv_bias(net: Network, code: str, dtype: str) -> None:
+    data = net.pick(dtype, 4)
+    batches, *size, depth = net.shape(data)
+    kernel, stride = (tuple(map(int, net.rng.integers(1, 5, 2))) for _ in range(2))
+    same, filters = net.chance(0.6), stock.depth(net.rng)
+    cut = [max(0, k - (n - 1) % s - 1) * same for n, k, s in zip(size, kernel, stride, strict=True)]
+    grown = [s * (n - 1) + k - c for n, k, s, c in zip(size, kernel, stride, cut, strict=True)]
+    weights = net.weight((filters, *kernel, depth), 0, data, dtype)
+    options = struct.pack("<iii", 1 if same else 2, stride[1], stride[0])
+    output = net.output(dtype, (batches, *grown, filters))
+    custom = code.removeprefix("CUSTOM:")
+    net.operators.append(
+        OperatorSpec(
+            "CUSTOM", [data, *weights], [output], custom_code=custom, custom_options=options
+        )
+    )
+
+
 MAKERS = (
     Maker(("CONV_2D",), (*ALL, "hybrid"), _conv2d, often=3),
     Maker(("DEPTHWISE_CONV_2D",), (*ALL, "hybrid"), _depthwise, often=3),
+    Maker(("CUSTOM:Convolution2DTransposeBias",), ("float32",), _transpose_conv_bias),
     Maker(("TRANSPOSE_CONV",), ALL, _transpose_conv, often=2),
 )

@@ -17,6 +17,7 @@ _FIXED = {
     ("LOG_SOFTMAX", "int8"): (16 / 256, 127),
     ("SOFTMAX", "int8"): (1 / 256, -128),
     ("SOFTMAX", "int16"): (1 / 32768, 0),
+    ("SOFTMAX", "wider"): (1 / 65536, -32768),
     ("L2_NORMALIZATION", "int8"): (1 / 128, 0),
 }
 _KEEPING = ("NEG",)  # stored values are negated, so the quantization is kept
@@ -72,7 +73,9 @@ def _add(net: Network, code: str, data: str) -> None:
     if code == "SOFTMAX":
         options["beta"] = float(net.one_of([1.0, 0.5, 2.0]))
     like = data if code in _KEEPING or (code.startswith("RELU") and net.chance(0.5)) else ""
-    output = net.output(dtype, net.shape(data), like, _fixed(code, dtype))
+    is_wider = (code, dtype) == ("SOFTMAX", "int8") and net.chance(0.3)
+    fixed = _fixed(code, "wider" if is_wider else dtype)
+    output = net.output("int16" if is_wider else dtype, net.shape(data), like, fixed)
     net.add(code, [data], output, table, options)
 
 

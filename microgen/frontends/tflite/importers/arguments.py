@@ -9,7 +9,8 @@ from tflite.TensorType import TensorType as TensorTypeCode
 from microgen.arithmetic.terms import Rounding
 from microgen.frontends.numerics import WideSums
 from microgen.frontends.tensors import Tensor
-from microgen.frontends.tflite.layers import Layer, Options
+from microgen.frontends.tflite.layers import Layer
+from microgen.frontends.tflite.options import Options
 from microgen.ir.graph import DType
 from microgen.ops.base import Pair
 

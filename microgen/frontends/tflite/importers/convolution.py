@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 
 from tflite.BuiltinOptions import BuiltinOptions
@@ -9,6 +10,7 @@ from tflite.Conv2DOptions import Conv2DOptions
 from tflite.DepthwiseConv2DOptions import DepthwiseConv2DOptions
 from tflite.TransposeConvOptions import TransposeConvOptions
 
+from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import (
     cut,
@@ -18,8 +20,10 @@ from microgen.frontends.tflite.importers.arguments import (
     rounding,
     strides,
 )
-from microgen.frontends.tflite.layers import Importer, Layer, Options
+from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.frontends.tflite.options import Options
 from microgen.ir.graph import DType, TensorType
+from microgen.ops.base import Padding, Pair
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
@@ -50,6 +54,11 @@ def _depthwise_conv2d(layer: Layer) -> Tensor:
     data = layer.data(0)
     weight = layer.weights(1, rank=4, any_zero=layer.is_unsigned(1))
     layer.expect_rank(data, 4)
+    if layer.record(1).dtype == "int4" and data.dtype is not DType.INT8:
+        raise layer.unsupported(
+            f"has int4 weights of {data.dtype.value} data, which LiteRT does not compute",
+            supported="int4 weights of int8 data",
+        )
     inputs = (data, weight, *layer.bias(2, weight.type.shape[3]))
     window = (strides(layer, options), dilation(layer, options), layer.padding(options))
     multiplier = _depth_multiplier(layer, options, data, weight)
@@ -125,8 +134,62 @@ def _is_fed(layer: Layer, shape: Tensor, output: Tensor) -> bool:
     return False
 
 
+_CUSTOM = struct.Struct("<iii")  # C's TfLiteTransposeConvParams: padding, stride_w, stride_h
+_CUSTOM_PADDINGS: Mapping[int, Padding] = {1: "SAME", 2: "VALID"}  # C's TfLitePadding
+
+
+def _transpose_conv_bias(layer: Layer) -> Tensor:
+    """MediaPipe's transposed convolution, of float32 only, which has its bias and no activation.
+
+    Its padding is that of the convolution in the opposite direction, as TRANSPOSE_CONV's is.
+    Source: MediaPipe, util/tflite/operations/transpose_conv_bias.cc.
+    """
+    layer.expect_inputs(3)
+    data, weight, output = layer.data(0), layer.weights(1, rank=4), layer.output()
+    layer.expect(data, DType.FLOAT32)
+    layer.expect_rank(data, 4)
+    filters, *kernel, _ = weight.shape
+    padding, strides = _custom_window(layer)
+    _, height, width, _ = data.shape
+    attrs = Conv2DTransposeAttrs(
+        strides=strides,
+        padding=padding,
+        size=(
+            _grown(height, kernel[0], strides[0], padding),
+            _grown(width, kernel[1], strides[1], padding),
+        ),
+        activation=Activation.NONE,
+        rounding=rounding(layer, "nn.conv2d_transpose", data),
+    )
+    inputs = (data, weight, *layer.bias(2, filters))
+    return layer.emit("nn.conv2d_transpose", attrs, inputs, output)
+
+
+def _custom_window(layer: Layer) -> tuple[Padding, Pair]:
+    """The padding and the strides in the options, which may have further fields."""
+    options = layer.custom_options()
+    if len(options) < _CUSTOM.size:
+        raise layer.invalid(
+            f"has {len(options)} bytes of custom options; at least {_CUSTOM.size} are expected"
+        )
+    padding, width, height = _CUSTOM.unpack_from(options)
+    if padding not in _CUSTOM_PADDINGS or min(width, height) < 1:
+        raise layer.invalid(
+            f"has the padding number {padding} and strides of {height} and {width}; SAME (1) or "
+            "VALID (2), and at least 1, are expected"
+        )
+    return _CUSTOM_PADDINGS[padding], (height, width)
+
+
+def _grown(size: int, kernel: int, stride: int, padding: Padding) -> int:
+    """The output's size along an axis."""
+    padded = max(0, kernel - (size - 1) % stride - 1) if padding == "SAME" else 0
+    return stride * (size - 1) + kernel - padded
+
+
 IMPORTERS: Mapping[str, Importer] = {
     "CONV_2D": _conv2d,
+    "CUSTOM:Convolution2DTransposeBias": _transpose_conv_bias,
     "DEPTHWISE_CONV_2D": _depthwise_conv2d,
     "TRANSPOSE_CONV": _transpose_conv,
 }

@@ -27,7 +27,8 @@ def _fully_connected(layer: Layer) -> Tensor:
     if options.number("WeightsFormat") != FullyConnectedOptionsWeightsFormat.DEFAULT:
         raise layer.unsupported("has shuffled weights", supported="the DEFAULT weights format")
     data, output = layer.data(0), layer.output()
-    weight = layer.weights(1, rank=2, any_zero=data.dtype is DType.INT8)
+    has_offset = data.dtype is DType.INT8 and layer.record(1).dtype in ("int8", "uint8")
+    weight = layer.weights(1, rank=2, any_zero=has_offset)
     bias = layer.bias(2, weight.type.shape[0])
     activation, keep = layer.activation(options), bool(options.number("KeepNumDims"))
     shape = data.shape if keep else _rows(layer, data, weight.shape[1])

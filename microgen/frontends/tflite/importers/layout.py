@@ -14,7 +14,8 @@ from tflite.SpaceToDepthOptions import SpaceToDepthOptions
 from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
-from microgen.frontends.tflite.layers import Importer, Layer, Options
+from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.frontends.tflite.options import Options
 from microgen.frontends.tflite.unsigned import rescaling
 from microgen.ir.graph import Attrs, TensorType
 from microgen.ops.base import Pair, Shape

@@ -10,7 +10,8 @@ from tflite.Pool2DOptions import Pool2DOptions
 from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import strides
-from microgen.frontends.tflite.layers import Importer, Layer, Options
+from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.frontends.tflite.options import Options
 from microgen.ir.graph import DType
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.base import Pair

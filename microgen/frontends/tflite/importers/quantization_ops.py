@@ -39,16 +39,35 @@ def _quantize(layer: Layer) -> Tensor:
 
 def _dequantize(layer: Layer) -> Tensor:
     layer.expect_inputs(1)
-    weights = layer.float16(0)
-    if weights is not None:
-        return layer.define(weights)
+    if layer.record(0).dtype == "float16":
+        return layer.define(layer.constant_value(0))
     return layer.emit("qnn.dequantize", DequantizeAttrs(), (layer.data(0),), layer.output())
+
+
+def _densify(layer: Layer) -> Tensor:
+    layer.expect_inputs(1)
+    value = layer.constant_value(0)
+    if layer.record(0).sparsity is None:
+        raise layer.invalid("has a dense input; a sparse constant is expected")
+    return layer.define(value)
+
+
+def _stored(layer: Layer) -> Tensor:
+    """The input as the file stores it: quantized uint8 is uint8, not int8."""
+    data = layer.plain(0)
+    if not layer.is_unsigned(0):
+        return data
+    kind, hint = stored(data, data.name).type, f"{data.name}/uint8"
+    attrs = RequantizeAttrs()
+    return layer.emit(
+        "qnn.requantize", attrs, (data,), dtype=kind.dtype, quant=kind.quant, hint=hint
+    )
 
 
 def _cast(layer: Layer) -> Tensor:
     layer.expect_inputs(1)
     # The options repeat the tensors' types, or are absent; LiteRT does not read them either.
-    data, output = layer.stored(0), layer.plain_output()
+    data, output = _stored(layer), layer.plain_output()
     if not layer.makes_unsigned():
         return layer.emit("cast", CastAttrs(), (data,), output)
     kind = stored(output, output.name).type
@@ -59,6 +78,7 @@ def _cast(layer: Layer) -> Tensor:
 
 IMPORTERS: Mapping[str, Importer] = {
     "CAST": _cast,
+    "DENSIFY": _densify,
     "DEQUANTIZE": _dequantize,
     "L2_NORMALIZATION": _l2_normalization,
     "QUANTIZE": _quantize,

@@ -24,6 +24,11 @@ def _svdf(layer: Layer) -> Tensor:
     attrs = SvdfAttrs(int(options.number("Rank")), layer.activation(options))
     feature, time = layer.weights(1, 2), layer.weights(2, 2)
     state = layer.variable(4)
+    if time.dtype is DType.INT8 and layer.numerics.name != "tflm":
+        raise layer.unsupported(
+            "has time weights of int8, which only TensorFlow Lite Micro computes",
+            supported="int16 for both, or int8 for both with --numerics tflm",
+        )
     output = layer.output()
     bias = layer.bias(3, output.type.shape[-1])
     return layer.emit("nn.svdf", attrs, (layer.data(0), feature, time, state, *bias), output)

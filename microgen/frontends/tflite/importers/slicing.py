@@ -16,7 +16,8 @@ from tflite.UnpackOptions import UnpackOptions
 
 from microgen.frontends.tensors import Tensor, Value
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
-from microgen.frontends.tflite.layers import Importer, Layer, Options
+from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.frontends.tflite.options import Options
 from microgen.ir.graph import DType
 from microgen.ops.base import Shape
 from microgen.ops.dynamic_update_slice import DynamicUpdateSliceAttrs

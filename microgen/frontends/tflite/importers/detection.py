@@ -1,0 +1,196 @@
+"""TFLite_Detection_PostProcess: boxes of a detector, without those that overlap better ones."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flatbuffers import flexbuffers
+
+from microgen.arithmetic.terms import Activation
+from microgen.frontends.tensors import Tensor
+from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.ir.graph import Array, DType
+from microgen.ops import budget
+from microgen.ops.add import AddAttrs
+from microgen.ops.argmax import ArgMaxAttrs
+from microgen.ops.concatenate import ConcatenateAttrs
+from microgen.ops.dequantize import DequantizeAttrs
+from microgen.ops.divide import DivideAttrs
+from microgen.ops.exp import ExpAttrs
+from microgen.ops.max import MaxAttrs
+from microgen.ops.multiply import MultiplyAttrs
+from microgen.ops.non_max_suppression import NonMaxSuppressionAttrs
+from microgen.ops.reshape import ReshapeAttrs
+from microgen.ops.strided_slice import StridedSliceAttrs
+from microgen.ops.subtract import SubtractAttrs
+
+_NONE = Activation.NONE
+_INTEGERS = ("max_detections", "max_classes_per_detection", "num_classes")
+_REALS = (
+    *("nms_score_threshold", "nms_iou_threshold"),
+    *("y_scale", "x_scale", "h_scale", "w_scale"),
+)
+_CORRUPT = (
+    *(struct.error, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError),
+    *(RecursionError, TypeError, ValueError),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    most: int
+    classes: int
+    least_score: float
+    overlap: float
+    scales: tuple[float, ...]
+
+
+def _detection_postprocess(layer: Layer) -> tuple[Tensor, ...]:
+    """Source: TFLite detection_postprocess.cc. Boxes are relative to anchors: the centre in units
+    of the anchor, and the logarithm of the size. LiteRT decodes them in double."""
+    layer.expect_outputs(3, 4)
+    options = _options(layer)
+    encoded, scores, anchors = (_real(layer, i, rank) for i, rank in enumerate((3, 3, 2)))
+    count = encoded.shape[1]
+    if encoded.shape[0] != 1 or encoded.shape[2] < 4 or anchors.shape != (count, 4):
+        raise layer.invalid(
+            f"has boxes of {encoded.type} and anchors of {anchors.type}; [1, n, 4] and [n, 4] are "
+            "expected"
+        )
+    if scores.shape[:2] != (1, count) or scores.shape[2] - options.classes not in (0, 1):
+        raise layer.invalid(
+            f"has scores of {scores.type} for {count} boxes and {options.classes} classes; one "
+            "for each, and perhaps one for the background, are expected"
+        )
+    boxes = _decoded(layer, options, encoded, anchors)
+    best, classes = _best(layer, options, scores)
+    attrs = NonMaxSuppressionAttrs(options.most, options.least_score, options.overlap)
+    rows = layer.emit("vision.non_max_suppression", attrs, (boxes, best, classes), hint="rows")
+    return _columns(layer, rows)
+
+
+def _options(layer: Layer) -> _Options:
+    """The options, a map of a flexbuffer."""
+    root: Any = flexbuffers.GetRoot  # the package has no annotations
+    try:
+        found = root(bytearray(layer.custom_options())).AsMap
+        most, each, classes = (int(found[name].AsInt) for name in _INTEGERS)
+        least, overlap, *scales = (_float32(found[name].AsFloat) for name in _REALS)
+        is_regular = _flag(found, "use_regular_nms")
+    except _CORRUPT as error:
+        raise layer.invalid(f"has custom options that cannot be read ({error})") from None
+    if is_regular or each != 1:
+        raise layer.unsupported(
+            f"gives {each} classes for each box"
+            if each != 1
+            else "chooses boxes for each class by itself",
+            supported="use_regular_nms false, and one class for each box",
+        )
+    if not 1 <= most <= 2**15 or not all(0 < scale < math.inf for scale in scales):
+        raise layer.invalid(
+            f"has max_detections {most} and scales {scales}; 1 to 32768, and positive, finite "
+            "ones, are expected"
+        )
+    return _Options(most, classes, least, overlap, tuple(scales))
+
+
+def _float32(value: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float32(value))
+
+
+def _flag(options: Any, name: str) -> bool:
+    """An optional field."""
+    try:
+        return bool(options[name].AsBool)
+    except KeyError:
+        return False
+
+
+def _real(layer: Layer, position: int, rank: int) -> Tensor:
+    """An input as float32."""
+    data = layer.data(position)
+    layer.expect_rank(data, rank)
+    if layer.record(position).dtype not in ("float32", "uint8"):
+        raise layer.unsupported(
+            f"reads {data.type}, which LiteRT refuses", supported="float32 and uint8"
+        )
+    if data.dtype is DType.FLOAT32:
+        return data
+    attrs = DequantizeAttrs()
+    return layer.emit("qnn.dequantize", attrs, (data,), dtype=DType.FLOAT32, quant=None)
+
+
+def _decoded(layer: Layer, options: _Options, encoded: Tensor, anchors: Tensor) -> Tensor:
+    """The corners of the boxes [n, 4]."""
+    if anchors.value is None:
+        raise layer.unsupported("has anchors that are computed", supported="constant anchors")
+    budget.spend_array(4 * anchors.type.nbytes, layer.where)
+    known = anchors.value.astype(np.float64)
+    scales = np.array(options.scales)
+    unit = _constant(layer, known[:, 2:] / scales[:2], "unit")
+    centre = _multiplied(layer, _sliced(layer, encoded, 0, 2), unit)
+    centre = layer.emit("add", AddAttrs(_NONE), (centre, _constant(layer, known[:, :2], "centre")))
+    size = _constant(layer, scales[2:], "size")
+    log = layer.emit(
+        "divide", DivideAttrs(_NONE, shifts_wrap=False), (_sliced(layer, encoded, 2, 2), size)
+    )
+    half = layer.emit("exp", ExpAttrs(), (log,))
+    half = _multiplied(layer, half, _constant(layer, known[:, 2:] / 2, "half"))
+    low = layer.emit("subtract", SubtractAttrs(_NONE), (centre, half))
+    high = layer.emit("add", AddAttrs(_NONE), (centre, half))
+    corners = layer.emit("concatenate", ConcatenateAttrs(2), (low, high))
+    return layer.emit("reshape", ReshapeAttrs(anchors.shape), (corners,))
+
+
+def _best(layer: Layer, options: _Options, scores: Tensor) -> tuple[Tensor, Tensor]:
+    """The best score of each box [n], without the background, and its class [n]."""
+    _, count, columns = scores.shape
+    known = _sliced(layer, scores, columns - options.classes, options.classes)
+    flat = ReshapeAttrs((count,))
+    best = layer.emit("max", MaxAttrs((2,), False), (known,))
+    classes = layer.emit("argmax", ArgMaxAttrs(2), (known,), dtype=DType.INT32)
+    return layer.emit("reshape", flat, (best,)), layer.emit("reshape", flat, (classes,))
+
+
+def _columns(layer: Layer, rows: Tensor) -> tuple[Tensor, ...]:
+    """The four outputs: the boxes, their classes, their scores, and their number."""
+    most = rows.shape[0]
+    shapes = ((1, most, 4), (1, most), (1, most), (1,))
+    outputs = layer.shaped_outputs(shapes)
+    places = ((0, most, 4), (4, most, 1), (5, most, 1), (6, 1, 1))  # column, rows, columns
+    return tuple(
+        _cut(layer, rows, place, output) for place, output in zip(places, outputs, strict=True)
+    )
+
+
+def _cut(layer: Layer, rows: Tensor, place: tuple[int, int, int], output: Tensor) -> Tensor:
+    column, height, width = place
+    attrs = StridedSliceAttrs((0, column), (1, 1), (height, width))
+    part = layer.emit("strided_slice", attrs, (rows,))
+    return layer.emit("reshape", ReshapeAttrs(output.shape), (part,), output)
+
+
+def _sliced(layer: Layer, data: Tensor, first: int, width: int) -> Tensor:
+    if (first, width) == (0, data.shape[-1]):
+        return data
+    attrs = StridedSliceAttrs((0, 0, first), (1, 1, 1), (*data.shape[:-1], width))
+    return layer.emit("strided_slice", attrs, (data,))
+
+
+def _multiplied(layer: Layer, data: Tensor, factor: Tensor) -> Tensor:
+    return layer.emit("multiply", MultiplyAttrs(_NONE), (data, factor))
+
+
+def _constant(layer: Layer, values: Array, hint: str) -> Tensor:
+    return layer.constant(values.astype(np.float32), f"{layer.name}/{hint}")
+
+
+IMPORTERS: Mapping[str, Importer] = {
+    "CUSTOM:TFLite_Detection_PostProcess": _detection_postprocess,
+}
