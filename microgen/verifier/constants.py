@@ -70,6 +70,10 @@ def constants_bytes(subject: Subject) -> Finding:
 def _byte_problems(
     subject: Subject, record: ConstantRecord, parameters: Mapping[str, Array]
 ) -> Iterator[str]:
+    channels, most = record.arguments.get("channels"), min(record.nbytes, subject.elf.nbytes)
+    if isinstance(channels, int | float) and channels > most:  # before an array of them is made
+        yield f"{_name(record)}: {channels} channels in {most} bytes"
+        return
     try:
         wanted = _bytes_of(record, parameters)
     except MicrogenError as error:

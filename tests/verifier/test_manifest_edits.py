@@ -177,6 +177,25 @@ def test_verify_says_that_the_manifest_was_edited(project: Path) -> None:
 
 
 @needs_build
+@pytest.mark.parametrize("channels", [2**32 + 1, 1e13])
+def test_more_channels_than_bytes_are_refused_before_they_are_made(
+    project: Path, channels: float
+) -> None:
+    path = project / "microgen.json"
+    original = path.read_text()
+    data = json.loads(original)
+    for constant in data["constants"]:
+        if "channels" in constant["arguments"]:
+            constant["arguments"]["channels"] = channels
+            constant["nbytes"] = 2**40
+    path.write_text(manifest.digested(data))
+    check = verifier.verify(project).check("constants_bytes")
+    path.write_text(original)
+    assert check.status == "failed"
+    assert f"{channels} channels in " in check.found
+
+
+@needs_build
 def test_every_edit_with_new_digests_is_noticed_by_the_notes(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
