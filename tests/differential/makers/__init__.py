@@ -18,6 +18,7 @@ from tests.differential.network import Network
 SIGNED = ("int8", "int16", "float32")
 ALL = (*SIGNED, "uint8")
 EVERY = (*ALL, "int32", "int64", "bool")
+WITHOUT_UINT8 = tuple(dtype for dtype in EVERY if dtype != "uint8")
 Make = Callable[[Network, str, str], None]
 
 

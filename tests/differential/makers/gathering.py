@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.differential import stock
-from tests.differential.makers import EVERY, Maker
+from tests.differential.makers import EVERY, WITHOUT_UINT8, Maker
 from tests.differential.network import Network, Shape, UnfitError
 
 
@@ -57,6 +57,6 @@ def _gather_nd(net: Network, code: str, dtype: str) -> None:
 
 
 MAKERS = (
-    Maker(("EMBEDDING_LOOKUP",), (*EVERY, "hybrid"), _embedding_lookup),
+    Maker(("EMBEDDING_LOOKUP",), (*WITHOUT_UINT8, "hybrid"), _embedding_lookup),
     Maker(("GATHER_ND",), EVERY, _gather_nd),
 )

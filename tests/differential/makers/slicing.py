@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tests.differential.makers import EVERY, Maker
+from tests.differential.makers import EVERY, WITHOUT_UINT8, Maker
 from tests.differential.network import Network, Shape, UnfitError
 from tests.differential.stock import Array
 
@@ -116,7 +116,7 @@ def _unpack(net: Network, code: str, dtype: str) -> None:
 
 MAKERS = (
     Maker(("REVERSE_V2",), EVERY, _reverse),
-    Maker(("DYNAMIC_UPDATE_SLICE",), EVERY, _update),
+    Maker(("DYNAMIC_UPDATE_SLICE",), WITHOUT_UINT8, _update),
     Maker(("SLICE",), EVERY, _slice),
     Maker(("STRIDED_SLICE",), EVERY, _strided_slice),
     Maker(("SPLIT",), EVERY, _split),
