@@ -92,10 +92,11 @@ def scratch() -> Iterator[Path]:
 def _marked(mark: str) -> list[int]:
     """The processes that have the mark in their environment; none without /proc."""
     found = []
-    for environ in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):  # the process has just ended, or is another user's
-            if mark.encode() in environ.read_bytes():
-                found.append(int(environ.parent.name))
+    with contextlib.suppress(FileNotFoundError):
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError):  # it has just ended, or is another user's
+                if mark.encode() in Path("/proc", name, "environ").read_bytes():
+                    found.append(int(name))
     return found
 
 

@@ -21,7 +21,7 @@ pytestmark = NEEDS_NINJA
 
 # Seeds of tests.differential whose networks have only integers and truth values, and something for
 # both codegens.
-SEEDS = (6, 22, 29, 31, 36, 46)
+SEEDS = (2, 10, 54, 52, 134, 129)
 Models = list[tuple[Path, str]]
 
 

@@ -19,11 +19,13 @@ from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.base import Padding
 from microgen.ops.lookup import ENTRIES
+from microgen.ops.softmax import SoftmaxAttrs
 from tests.ops import conformance as c
 
 Shape = tuple[int, ...]
 
 I8, I16, I32, I64, F32 = DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32
+U8 = DType.UINT8
 IMAGE = (1, 25, 5, 64)
 CELLS = 128
 # Input and output features: many to few and the reverse, and numbers that are not multiples of
@@ -73,6 +75,8 @@ CHOICES: Mapping[str, Sequence[object]] = {  # for an attribute of that name in 
     "shape": ((25, 25, 5, 64),),
     "size": ((50, 10),),
     "half_pixel_centers": (False, True),
+    "in_floats": (False, True),
+    "ties_upward": (False, True),
     "pads": (((0, 0), (1, 2), (3, 4), (0, 0)),),
     "value": (0.0,),
     "src_layout": ("NHWC",),
@@ -86,9 +90,14 @@ OWN: Mapping[str, Mapping[str, Sequence[object]]] = {  # for attributes of one o
         "shape": ((1, 13, 3, 64),),
     },
     "transpose": {"axes": ((0, 3, 1, 2),)},
+    **{op: {"activation": tuple(Activation)[:2]} for op in ("add", "subtract", "multiply")},
+    "slide": {"axis": (1,)},
+    "vision.non_max_suppression": {"most": (10,), "overlap": (0.5,)},
 }
 # the output's quantization, if an op asks for a certain one
 OUTPUTS: Mapping[tuple[str, DType], Quant] = {
+    ("qnn.quantize", U8): c.quant(0.5, 128),
+    ("qnn.requantize", U8): c.quant(0.5, 128),
     ("divide", I8): c.quant(2.0**-7),
     ("qnn.quantize", I32): c.quant(0.5),
     ("nn.softmax", I8): c.quant(2.0**-8, -128),
@@ -106,6 +115,8 @@ def cases(most: int | None = None) -> Iterator[c.Case]:
     Sums and windows have all shapes, or the first ``most``.
     """
     own = [*_products(most), *_pools(most), *_svdfs(), *_lstms()]
+    wider = (_tensor(IMAGE, I8),)
+    yield c.Case("to int16", "nn.softmax", SoftmaxAttrs(1.0), wider, c.quant(2.0**-16, -32768), I16)
     yield from own
     for op in sorted(set(kernels.registry()) - {case.op for case in own}):
         yield from _of_images(op)
@@ -115,7 +126,7 @@ def _tensor(
     shape: Shape, dtype: DType, *, scale: float = 0.5, is_constant: bool = False
 ) -> c.Tensor:
     """A tensor of zeros, because only the type matters."""
-    quant = c.quant(scale) if dtype in (I8, I16) else None
+    quant = c.quant(scale, 128 * (dtype is U8)) if dtype in (I8, U8, I16) else None
     return c.Tensor(TensorType(shape, dtype, quant), np.zeros(shape, dtype.numpy), is_constant)
 
 
@@ -174,6 +185,10 @@ def _weighted(op: str, data: Shape, weight: Shape, axis: int, **fields: Any) -> 
     for x, bias, y in _TYPES:
         operands = _operands(data, weight, axis, x, F32 if x is F32 else I8, bias)
         yield from _accepted(op, operands, y, **fields)
+    data_, _, bias_ = _operands(data, weight, axis, I8, I8, I32)
+    kind = TensorType(weight, I8, c.quant(2.0**-9, 3))
+    offset = c.Tensor(kind, np.zeros(weight, np.int8), True)
+    yield from _accepted(op, (data_, offset, bias_), I8, **fields)
 
 
 def _operands(
@@ -213,8 +228,7 @@ def _pools(most: int | None) -> Iterator[c.Case]:
 
 
 def _svdfs() -> Iterator[c.Case]:
-    for dtype, features in product((I8, F32), (40, 129)):
-        wide = F32 if dtype is F32 else I16
+    for (dtype, wide), features in product(((I8, I16), (I8, I8), (F32, F32)), (40, 129)):
         inputs = (
             _tensor((1, features), dtype),
             _tensor((256, features), dtype, is_constant=True),
@@ -256,6 +270,15 @@ def _images(op: str, dtype: DType) -> Iterator[tuple[c.Tensor, ...]]:
         indices = _tensor((40,), I32)
         yield image, indices
         yield image, dataclasses.replace(indices, is_constant=True)
+        yield image, _tensor((40,), I64)
+    elif op == "gather_nd":
+        yield image, _tensor((40, 3), I32)
+    elif op == "dynamic_update_slice":
+        yield image, _tensor((1, 5, 5, 8), dtype), _tensor((4,), I32)
+    elif op == "slide":
+        yield image, _tensor((1, 1, *IMAGE[2:]), dtype)
+    elif op == "vision.non_max_suppression":
+        yield _tensor((100, 4), F32), _tensor((100,), F32), _tensor((100,), I32)
     elif op == "lookup":
         yield image, _tensor((ENTRIES.get(dtype, 0),), dtype, is_constant=True)
     elif op == "where":

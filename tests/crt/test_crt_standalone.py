@@ -66,7 +66,7 @@ def test_the_readmes_example_prints_what_the_readme_says(tmp_path: Path) -> None
 
 
 # The headers whose kernels compute with floats.
-FLOATS = re.compile(r"_f32|^argmax|^cast|^comparison|^extremum|quantize|_s16$")
+FLOATS = re.compile(r"_f32|^argmax|^cast|^comparison|^cumsum|^extremum|quantize|_s16$")
 GROUPS = {
     "floats": [kernel for kernel in KERNELS if FLOATS.search(kernel.stem)],
     "integers": [kernel for kernel in KERNELS if not FLOATS.search(kernel.stem)],
