@@ -131,7 +131,7 @@ UNIT = Quant((1.0,), (0,))
     [
         ((DType.UINT8, UNIT), UNIT, None, UNIT, "the input is uint8"),
         ((DType.INT8, None), UNIT, None, UNIT, "must have one scale and one zero point"),
-        ((DType.INT8, Quant((0.0,), (0,))), UNIT, None, UNIT, "must be positive and finite"),
+        ((DType.INT8, Quant((-1.0,), (0,))), UNIT, None, UNIT, "must be positive and finite"),
         ((DType.INT8, Quant((1.0,), (128,))), UNIT, None, UNIT, "zero point is 128"),
         ((DType.INT8, UNIT), None, None, UNIT, "is not quantized"),
         ((DType.INT8, UNIT), Quant((1.0,), (3,)), None, UNIT, "zero point of the weight is 3"),

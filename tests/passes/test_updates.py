@@ -142,7 +142,10 @@ def _by_buffers(graph: Graph, program: Program, seed: int) -> list[bytes]:
         for port in program.inputs:
             memory[port.name] = rng.integers(-128, 128, SHAPE).astype(np.int8).tobytes()
         for call in program.calls:
-            node = nodes[tensors.get(call.tensor, call.tensor)]
+            # An output that is copied, and its copy, are both calls for the tensor in the model.
+            named = (tensors.get(call.tensor), call.tensor)
+            known = (nodes[name] for name in named if name in nodes)
+            node = next(node for node in known if f"_fused_{node.op}" in call.function)
             roles = [p.role for p in program.function(call.function).parameters]
             reads = [a.name for a, r in zip(call.args, roles, strict=True) if r is Role.INPUT]
             computed = dict.fromkeys(n for n in node.inputs if n not in graph.constants)

@@ -230,6 +230,10 @@ _ONLY_IN_GRAPHS = {
     # What the frontend makes of Relay's own requantize, and of scales that only say something else.
     *("qnn.rescale", "qnn.reinterpret"),
     "external",  # a call of a function
+    "slide",  # what a pass makes of a window that is kept between inferences
+    # Relay has them, too, partly with other semantics; its frontend does not read them.
+    *("all", "ceil", "cos", "cumsum", "dynamic_update_slice", "floor", "floor_divide", "floor_mod"),
+    *("gather_nd", "round", "sin", "vision.non_max_suppression"),
 }
 
 
