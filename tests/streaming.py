@@ -210,9 +210,8 @@ class Model:
         )
 
 
-def wake_word(seed: int = 1, *, output: str = "int8") -> bytes:
-    """A small network with the structure of microWakeWord's. Its output is the logistic's; if it is
-    uint8, a QUANTIZE follows."""
+def wake_word(seed: int = 1) -> bytes:
+    """A small network with the structure of microWakeWord's."""
     m = Model(seed)
     data = m.reshape(m.input("x", STEPS), "rows", (1, 2, 1, 40))
     data = m.conv(m.stream(data, "stream", 3), "conv0", 16)
@@ -223,11 +222,8 @@ def wake_word(seed: int = 1, *, output: str = "int8") -> bytes:
     data = m.conv(m.join(parts, "joined", 3), "conv2", 20)
     data = m.conv(m.slide(data, "stream_3", 6), "conv3", 16)
     flat = m.reshape(m.stream(data, "stream_4", 2), "flat", (1, 48))
-    data = m.logistic(m.dense(flat, "logits"), "probability")
-    if output == "uint8":
-        kind = m.tensor("unsigned", (1, 1), "uint8", (1 / 256, 0))
-        data = m.add("QUANTIZE", [data], kind)
-    m.outputs = [data]
+    data = m.logistic(m.dense(flat, "logits"), "logistic")
+    m.outputs = [m.add("QUANTIZE", [data], m.tensor("probability", (1, 1), "uint8", (1 / 256, 0)))]
     return m.to_bytes()
 
 
