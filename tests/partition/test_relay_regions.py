@@ -29,7 +29,7 @@ from tests.partition.networks import (
 )
 
 NONE, RELU = Activation.NONE, Activation.RELU
-SEEDS = range(120)
+SEEDS = range(150)
 
 
 def partitioned(
