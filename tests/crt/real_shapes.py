@@ -250,7 +250,7 @@ def _lstms() -> Iterator[c.Case]:
             _with_scales(_tensor((4, CELLS, features), weight, is_constant=True), 0),
             _with_scales(_tensor((4, CELLS, CELLS), weight, is_constant=True), 0),
             _tensor((4, CELLS), bias, is_constant=True),
-            _tensor((1, CELLS), dtype),
+            _tensor((1, CELLS), dtype, scale=2.0**-7),
             _tensor((1, CELLS), cell, scale=2.0**-11),
         )
         hidden = c.quant(0.5) if dtype is I8 and not by_tables else None
