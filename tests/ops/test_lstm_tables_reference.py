@@ -151,6 +151,29 @@ def test_variants_are_refused_by_name() -> None:
             network.load("tflm")
 
 
+def test_twenty_inputs_are_refused() -> None:
+    """TensorFlow Lite Micro expects all 24, with those of layer normalization absent."""
+    network = lstm_cases.network(2, DType.INT8, is_plain=True)
+    operator = dataclasses.replace(network.operator, inputs=network.operator.inputs[:20])
+    short = dataclasses.replace(network, operator=operator)
+    short.load("litert")
+    assert "has 20 inputs" in _refusal(short)
+
+
+def test_the_output_state_has_a_row_for_each_sequence() -> None:
+    seed = next(s for s in range(9) if lstm_cases.table_layer(s, DType.INT8).batch > 1)
+    layer, network = _network(seed, DType.INT8)
+    size = layer.batch * layer.cells
+    for shape in ((size,), (1, size)):
+        tensors = [
+            dataclasses.replace(t, shape=shape) if t.name == "output_state" else t
+            for t in network.tensors
+        ]
+        changed = dataclasses.replace(network, tensors=tensors)
+        changed.load("litert")
+        assert f"a row of {layer.cells} for each sequence" in _refusal(changed)
+
+
 def test_layer_normalization_is_refused_by_name() -> None:
     network = lstm_cases.network(2, DType.INT8, is_plain=True)
     operator = dataclasses.replace(

@@ -58,7 +58,10 @@ def _lstm(layer: Layer) -> Tensor:
         *([_stacked(layer, peephole)] if peephole else []),
         *_projection(layer),
     ]
-    return layer.emit("nn.lstm", _lstm_attrs(layer, inputs[0]), tuple(inputs), layer.output())
+    attrs = _lstm_attrs(layer, inputs[0])
+    if attrs.by_tables:
+        _expect_rows(layer, inputs[4], cells)
+    return layer.emit("nn.lstm", attrs, tuple(inputs), layer.output())
 
 
 def _lstm_attrs(layer: Layer, data: Tensor) -> LstmAttrs:
@@ -108,6 +111,7 @@ def _refuse_other_runtimes(layer: Layer) -> None:
         )
     if not _is_by_tables(layer):
         return
+    layer.expect_inputs(24)
     variants = {
         "has no input gate of its own": not _has_input_gate(layer),
         "has peepholes": any(layer.has_input(position) for position in _PEEPHOLE),
@@ -118,6 +122,15 @@ def _refuse_other_runtimes(layer: Layer) -> None:
         raise layer.unsupported(
             f"{' and '.join(found)}, which TensorFlow Lite Micro refuses",
             supported="integer LSTMs with four gates and no extras, or --numerics litert for int8",
+        )
+
+
+def _expect_rows(layer: Layer, state: Tensor, cells: int) -> None:
+    """TensorFlow Lite Micro reads the number of cells from the output state."""
+    if state.type.shape[1:2] != (cells,):
+        raise layer.invalid(
+            f"has an output state of shape {list(state.type.shape)}; a row of {cells} for each "
+            "sequence is expected"
         )
 
 
