@@ -14,7 +14,7 @@ from microgen import runner
 from microgen.building import builder
 from microgen.comparing import compare
 from microgen.ir.graph import Array, DType
-from tests.ops import lstm_cases, svdf_cases
+from tests.ops import lstm_cases, stateful, svdf_cases
 from tests.ops.litert_oracle import interpreter_of, needs_litert
 from tests.ops.stateful import Network
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
@@ -217,6 +217,49 @@ def test_an_operator_equals_litert(board: str, name: str, tmp_path: Path) -> Non
     result = microgen.run(project, {"x": np.stack(network.samples)}, compare=True)
     assert [str(verdict) for verdict in result.verdicts if not verdict.ok] == []
     assert len(result.verdicts) == 2
+
+
+TABLES = {"lstm_s8_table": DType.INT8, "lstm_s16": DType.INT16}
+
+
+def _by_tables(name: str) -> Network:
+    return lstm_cases.network_of(lstm_cases.table_layer(9, TABLES[name]), 9)
+
+
+@NEEDS_NINJA
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("board", BOARDS)
+def test_an_lstm_of_tflite_micro_equals_the_reference(
+    board: str, name: str, tmp_path: Path
+) -> None:
+    network = _by_tables(name)
+    (tmp_path / "m.tflite").write_bytes(network.to_bytes())
+    project = tmp_path / "p"
+    microgen.generate(tmp_path / "m.tflite", board, project, numerics="tflm")
+    microgen.build(project)
+    assert microgen.verify(project).ok
+    result = microgen.run(project, {"x": np.stack(network.samples)}, compare=True)
+    by_numpy, by_litert = result.verdicts
+    assert by_numpy.ok, str(by_numpy)
+    assert by_litert.is_skipped
+    expected = [values["y"] for values in stateful.by_reference(network, profile="tflm")]
+    assert np.array_equal(result.outputs["y"], np.stack(expected))
+
+
+@NEEDS_NINJA
+@pytest.mark.parametrize("optimize", ["balanced", "flash"])
+@pytest.mark.parametrize("name", TABLES)
+def test_an_lstm_of_tflite_micro_under_the_sanitizers(
+    name: str, optimize: str, tmp_path: Path
+) -> None:
+    network = _by_tables(name)
+    (tmp_path / "m.tflite").write_bytes(network.to_bytes())
+    microgen.generate(
+        tmp_path / "m.tflite", "native", tmp_path / "p", optimize=optimize, numerics="tflm"
+    )
+    inputs = {"x": np.stack(network.samples)}
+    result = microgen.run(tmp_path / "p", inputs, sanitize=True, compare=True)
+    assert result.verdicts[0].ok, str(result.verdicts[0])
 
 
 @NEEDS_NINJA

@@ -46,6 +46,7 @@ class Numerics:
     powers of two. ``micro_scales``: MUL computes ratios of scales in double and SUB in float32, as
     in TFLite Micro; otherwise MUL uses float32 and SUB double. ``lacks_int16``: TFLite operators
     for which the runtime has no int16 kernel, or one whose output bytes differ from ours.
+    ``gates_by_tables``: the functions of the gates of int8 and int16 LSTMs are tables.
     ``computes_uint8``: the runtime has operators that compute in uint8. Otherwise it only converts
     uint8 to other dtypes and back.
     """
@@ -57,6 +58,7 @@ class Numerics:
     adds_by_shifts: bool
     micro_scales: bool
     lacks_int16: frozenset[str]
+    gates_by_tables: bool
     computes_uint8: bool
 
 
@@ -82,6 +84,7 @@ _LITERT = Numerics(
     adds_by_shifts=True,
     micro_scales=False,
     lacks_int16=frozenset(),
+    gates_by_tables=False,
     computes_uint8=True,
 )
 
@@ -106,6 +109,7 @@ _TFLM = Numerics(
     micro_scales=True,
     # TFLite Micro's RSQRT has no table; its SOFTMAX has tables made with the target's float expf.
     lacks_int16=frozenset(("EXP", "LOG", "NEG", "RESIZE_BILINEAR", "RSQRT", "SOFTMAX", "SQRT")),
+    gates_by_tables=True,
     computes_uint8=False,
 )
 

@@ -8,15 +8,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from microgen.arithmetic.int8 import float_range
+from microgen.arithmetic.int16 import SUM_LIMIT
 from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, Graph, Node, TensorType
 from microgen.kernels import base, blocks, recurrent
-from microgen.ops import lstm, lstm_integer
+from microgen.ops import lstm, lstm_integer, lstm_tables
 from microgen.ops.lstm import LstmAttrs
 from microgen.ops.lstm_inputs import Inputs
 
 OP_NAME = "nn.lstm"
 _GATES = 4
+_LIMITS = {DType.INT8: 2**31 - 1, DType.INT16: SUM_LIMIT}  # of accumulators
 
 
 def _types(node: Node, graph: Graph) -> Inputs[TensorType]:
@@ -85,6 +87,24 @@ def _with_none_for_the_cell_gate(
     return (*scales[:-1], (0, 0), *scales[-1:])
 
 
+def _table_params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, LstmAttrs)
+    p = lstm_tables.parameters(_types(node, graph), attrs.cell_clip)
+    return (
+        *(field for field in _shape(node, graph) if field[0] not in ("outputs", "gates")),
+        ("input_offset", -p.input_zero_point),
+        ("state_offset", -p.state_zero_point),
+        *_tables("input", p.weight),
+        *_tables("recurrent", p.recurrent),
+        *recurrent.scale_fields("take", p.take),
+        ("tanh_multiplier", p.tanh.multiplier),
+        ("tanh_shift", p.tanh.shift),
+        ("cell_clip", p.cell_clip),
+        *recurrent.scale_fields("hidden", p.hidden),
+    )
+
+
 def _tables(name: str, scales: Sequence[lstm_integer.Scale]) -> base.Fields:
     """Multipliers and shifts of four gates. The first ones are 0 if there are only three gates."""
     padded = [*[(0, 0)] * (_GATES - len(scales)), *scales]
@@ -95,7 +115,8 @@ def _tables(name: str, scales: Sequence[lstm_integer.Scale]) -> base.Fields:
 
 
 def _constants(*ctypes: str) -> Callable[[Node, Graph], tuple[base.KernelConstant, ...]]:
-    """The weights and biases in the order of the kernels, with these C types."""
+    """The weights and biases in the order of the kernels, with these C types. A kernel that has
+    fewer types has only the first ones."""
 
     def constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
         names = _names(node)
@@ -112,9 +133,22 @@ def _constants(*ctypes: str) -> Callable[[Node, Graph], tuple[base.KernelConstan
     return constants
 
 
-def _integer_refusal(node: Node, graph: Graph) -> str | None:
-    refusal = recurrent.constants_but_variables(DType.INT8)(node, graph)
-    return refusal or _overflow(node, graph)
+def _refuses(dtype: DType, *, by_tables: bool = False) -> base.Refuse:
+    """Refusal unless integers of that dtype are computed with tables or without, as the kernel
+    does, and their sums fit its accumulator."""
+    constants = recurrent.constants_but_variables(dtype)
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        assert isinstance(node.attrs, LstmAttrs)
+        refused = constants(node, graph)
+        if refused is None and node.attrs.by_tables is not by_tables:
+            refused = base.OtherKind("the functions of its gates are computed otherwise")
+        return refused or _overflow(node, graph)
+
+    return refusal
+
+
+_integer_refusal = _refuses(DType.INT8)
 
 
 def _dsp_refusal(node: Node, graph: Graph) -> str | None:
@@ -124,23 +158,24 @@ def _dsp_refusal(node: Node, graph: Graph) -> str | None:
 
 
 def _overflow(node: Node, graph: Graph) -> str | None:
-    """Refusal if a sum over the input or the hidden state may exceed int32."""
+    """Refusal if a sum over the input or the hidden state may exceed the accumulator."""
     types, names = _types(node, graph), _names(node)
-    zero_point = types.data.zero_point
-    farthest = max(127 - zero_point, zero_point + 128)
+    zero_point, limits = types.data.zero_point, np.iinfo(types.data.dtype.numpy)
+    farthest = max(int(limits.max) - zero_point, zero_point - int(limits.min))
     worst = _largest_sum(graph, names.weight, names.bias, farthest)
     if names.projection:
         largest = _largest_sum(graph, names.projection, names.projection_bias, 255)
         worst = max(worst, largest)
-    if worst < 2**31:
+    limit = _LIMITS[types.data.dtype]
+    if worst <= limit:
         return None
-    return f"sums with its weights and bias may reach {worst}, an int32 accumulator {2**31 - 1}"
+    return f"sums with its weights and bias may reach {worst}, the kernel's accumulator {limit}"
 
 
 def _largest_sum(graph: Graph, weight: str, bias: str | None, farthest: int) -> int:
     values = np.abs(graph.constants[weight].astype(np.int64)).sum(axis=-1) * farthest
     if bias:
-        values = values + np.abs(graph.constants[bias].astype(np.int64))
+        values = values + np.abs(np.clip(graph.constants[bias].astype(np.int64), -(2**62), 2**62))
     return int(values.max())
 
 
@@ -163,9 +198,27 @@ _INTEGER = base.Kernel(
     writes=_STATES,
 )
 
+_TABLES = base.Kernel(
+    symbol="mg_lstm_s8_table",
+    needs=base.REFERENCE,
+    refusal=_refuses(DType.INT8, by_tables=True),
+    params=_table_params,
+    inputs=_INPUTS,
+    constants=_constants("int8_t", "int8_t", "int32_t"),
+    writes=_STATES,
+)
+
 KERNELS = (
     dataclasses.replace(_INTEGER, symbol="mg_lstm_s8_dsp", needs=blocks.DSP, refusal=_dsp_refusal),
     _INTEGER,
+    dataclasses.replace(_TABLES, symbol="mg_lstm_s8_table_dsp", needs=blocks.DSP),
+    _TABLES,
+    dataclasses.replace(
+        _TABLES,
+        symbol="mg_lstm_s16",
+        refusal=_refuses(DType.INT16, by_tables=True),
+        constants=_constants("int8_t", "int8_t", "int64_t"),
+    ),
     base.Kernel(
         symbol="mg_lstm_f32",
         needs=base.REFERENCE,

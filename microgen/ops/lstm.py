@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType
-from microgen.ops import bounds, floats, lstm_float, lstm_integer
+from microgen.ops import bounds, floats, lstm_float, lstm_integer, lstm_tables
 from microgen.ops.balls import Ball
 from microgen.ops.base import Inexact, Op, Operands, Shape, writing
 from microgen.ops.constraints import activations_constraint, weight_constraint
@@ -33,6 +33,10 @@ class LstmAttrs(Attrs):
     scale per gate, cell state and peephole are int16, and biases int32. Then ``hidden`` is the
     quantization of the cells' outputs, and the scale of the cell state is a power of two.
 
+    With ``by_tables`` the integers are computed as in TensorFlow Lite Micro: four gates, whose
+    functions are interpolated, without peepholes and projection, and without ``hidden``. Then data,
+    output and its state may also be int16, with int64 biases.
+
     ``cell_clip`` and ``projection_clip`` limit magnitudes; 0 means no limit.
     """
 
@@ -42,6 +46,7 @@ class LstmAttrs(Attrs):
     has_peephole: bool = False
     has_projection: bool = False
     hidden: Quant | None = None
+    by_tables: bool = False
 
 
 def infer(attrs: LstmAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -92,12 +97,18 @@ def check(
     found = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
     if not attrs.cell_clip >= 0 or not attrs.projection_clip >= 0:
         return f"a limit is {min(attrs.cell_clip, attrs.projection_clip)}; 0 or more is expected"
-    sentence = activations_constraint(found.data, outputs[0], (DType.INT8, DType.FLOAT32))
+    accepted = lstm_tables.DTYPES if attrs.by_tables else (DType.INT8, DType.FLOAT32)
+    sentence = activations_constraint(found.data, outputs[0], accepted)
     if sentence:
         return sentence
     if floats.is_float(outputs[0]):
         return _all_float(inputs)
-    return _integer_types(attrs, found) or lstm_integer.constraint(found, attrs.hidden, outputs[0])
+    sentence = _integer_types(attrs, found)
+    if sentence:
+        return sentence
+    if attrs.by_tables:
+        return _only_gates(attrs, found) or lstm_tables.constraint(found)
+    return lstm_integer.constraint(found, attrs.hidden, outputs[0])
 
 
 def _all_float(inputs: Sequence[TensorType]) -> str | None:
@@ -111,11 +122,12 @@ def _all_float(inputs: Sequence[TensorType]) -> str | None:
 
 
 def _integer_types(attrs: LstmAttrs, found: Inputs[TensorType]) -> str | None:
-    if attrs.hidden is None:
+    if attrs.hidden is None and not attrs.by_tables:
         return "the quantization of the hidden state is missing"
+    data = found.data.dtype
     expected = (
-        ("bias", found.bias, DType.INT32),
-        ("output state", found.output_state, DType.INT8),
+        ("bias", found.bias, DType.INT32 if data is DType.INT8 else DType.INT64),
+        ("output state", found.output_state, data),
         ("cell state", found.cell_state, DType.INT16),
         ("peephole", found.peephole, DType.INT16),
         ("projection", found.projection, DType.INT8),
@@ -123,12 +135,19 @@ def _integer_types(attrs: LstmAttrs, found: Inputs[TensorType]) -> str | None:
     )
     for role, tensor, dtype in expected:
         if tensor is not None and tensor.dtype is not dtype:
-            return f"the {role} is {tensor}; with int8 data it must be {dtype.value}"
+            return f"the {role} is {tensor}; with {data.value} data it must be {dtype.value}"
     for weight in (found.weight, found.recurrent, found.projection):
         sentence = weight_constraint(weight, axis=0) if weight else None
         if sentence:
             return sentence
     return None
+
+
+def _only_gates(attrs: LstmAttrs, found: Inputs[TensorType]) -> str | None:
+    gates = found.weight.shape[0]
+    if gates == 4 and not attrs.has_peephole and not attrs.has_projection:
+        return None
+    return "with tables, four gates without peepholes and projection are expected"
 
 
 def reference(attrs: LstmAttrs, operands: Operands) -> tuple[Array, ...]:
@@ -139,6 +158,9 @@ def reference(attrs: LstmAttrs, operands: Operands) -> tuple[Array, ...]:
         balls = _floats(attrs, tuple(map(Ball.of, operands.inputs)))
         return tuple(floats.rounded(ball.value) for ball in balls)
     types = Inputs.of(operands.input_types, attrs.has_peephole, attrs.has_projection)
+    if attrs.by_tables:
+        scaling = lstm_tables.parameters(types, attrs.cell_clip)
+        return lstm_tables.run(arrays, scaling, time_major=attrs.time_major)
     assert attrs.hidden is not None, "checked"
     p = lstm_integer.parameters(
         types, attrs.hidden, output, (attrs.cell_clip, attrs.projection_clip)

@@ -64,8 +64,8 @@ def parameters(
         of_hidden = TensorType((), DType.INT8, hidden)
         projection = quantize_multiplier(scale_of_products(types.projection, of_hidden, state))
     return LstmParameters(
-        weight=_gate_scales(types.weight, types.data),
-        recurrent=_gate_scales(types.recurrent, state),
+        weight=gate_scales(types.weight, types.data),
+        recurrent=gate_scales(types.recurrent, state),
         peephole=_peephole_scales(types.peephole, bits),
         hidden=quantize_multiplier(
             float(np.float32(2.0**-30 / float(np.float32(hidden.scale[0]))))
@@ -99,11 +99,13 @@ def _gates(weight: TensorType) -> list[TensorType]:
     return [TensorType(shape, weight.dtype, Quant((s,), (0,))) for s in weight.quant.scale]
 
 
-def _gate_scales(weight: TensorType, data: TensorType) -> tuple[Scale, ...]:
-    return tuple(quantize_multiplier(scale) for scale in _real_gate_scales(weight, data))
+def gate_scales(weight: TensorType, data: TensorType) -> tuple[Scale, ...]:
+    """``real_gate_scales`` in fixed point. ValueError if one is too large."""
+    return tuple(quantize_multiplier(scale) for scale in real_gate_scales(weight, data))
 
 
-def _real_gate_scales(weight: TensorType, data: TensorType) -> list[float]:
+def real_gate_scales(weight: TensorType, data: TensorType) -> list[float]:
+    """The scale of each gate's sums of products divided by that of its function's argument."""
     gate = TensorType((), DType.INT16, GATE)
     return [scale_of_products(part, data, gate) for part in _gates(weight)]
 
@@ -132,10 +134,9 @@ def constraint(types: Inputs[TensorType], hidden: Quant | None, output: TensorTy
     assert hidden is not None, "checked"
     if hidden.scale[0] <= 0:
         return f"the scale of the hidden state is {hidden.scale[0]}; it must be positive"
-    for weight in (types.weight, types.recurrent, types.peephole):
-        count = weight.shape[0] if weight else 0
-        if weight and (weight.quant is None or len(weight.quant.scale) != count):
-            return f"{weight} must have one scale for each of its {count} gates"
+    sentence = gates_constraint(types)
+    if sentence:
+        return sentence
     if types.peephole and types.recurrent.shape[2] != types.weight.shape[1]:
         return (
             f"{types.weight.shape[1]} cells with a peephole are projected to "
@@ -146,13 +147,23 @@ def constraint(types: Inputs[TensorType], hidden: Quant | None, output: TensorTy
         parameters(types, hidden, output, (0, 0))
     except ValueError as error:
         return str(error)
-    return _sums_constraint(types)
+    return sums_constraint(types)
 
 
-def _sums_constraint(types: Inputs[TensorType]) -> str | None:
+def gates_constraint(types: Inputs[TensorType]) -> str | None:
+    """Each weight must have a scale for each gate."""
+    for weight in (types.weight, types.recurrent, types.peephole):
+        count = weight.shape[0] if weight else 0
+        if weight and (weight.quant is None or len(weight.quant.scale) != count):
+            return f"{weight} must have one scale for each of its {count} gates"
+    return None
+
+
+def sums_constraint(types: Inputs[TensorType]) -> str | None:
+    """Sums over the input and over the output state must fit the accumulator."""
     for weight, data in ((types.weight, types.data), (types.recurrent, types.output_state)):
         # Each limit has a small margin, so that the two can be added.
-        scales = np.array(_real_gate_scales(weight, data)) * (1 + 2.0**-12)
+        scales = np.array(real_gate_scales(weight, data)) * (1 + 2.0**-12)
         sentence = accumulator_constraint(data, weight.shape[2], scales)
         if sentence:
             return f"of a gate: {sentence}"

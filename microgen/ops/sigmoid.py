@@ -44,11 +44,18 @@ def parameters(data: TensorType) -> sigmoid16.SigmoidParameters:
 
 
 def _int16(_attrs: SigmoidAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite reference/integer_ops/logistic.h."""
     x = sigmoid16.scaled(operands.inputs[0], parameters(operands.input_types[0]))
+    return (of_steps(x),)
+
+
+def of_steps(x: Array) -> Array:
+    """The int16 values, with the scale 2**-15, of arguments that ``sigmoid16.scaled`` made.
+
+    Source: TFLite reference/integer_ops/logistic.h.
+    """
     upper = np.minimum(sigmoid16.interpolated(np.abs(x), 9), 0x7FFF << 10)
     rounded = np.where(x >= 0, upper + (1 << 9), (1 << 25) - upper + (1 << 9) - 1)
-    return ((rounded >> 10).astype(np.int16),)
+    return (rounded >> 10).astype(np.int16)
 
 
 OP = unary.define(

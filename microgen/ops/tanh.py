@@ -49,11 +49,16 @@ def parameters(data: TensorType) -> sigmoid16.SigmoidParameters:
 
 
 def _int16(_attrs: TanhAttrs, operands: Operands) -> tuple[Array, ...]:
-    """2 sigmoid(2 x) - 1. Source: TFLite reference/integer_ops/tanh.h."""
     x = sigmoid16.scaled(operands.inputs[0], parameters(operands.input_types[0]))
+    return (of_steps(x),)
+
+
+def of_steps(x: Array) -> Array:
+    """2 sigmoid(2 x) - 1 as int16 with the scale 2**-15, for arguments x that ``sigmoid16.scaled``
+    made. Source: TFLite reference/integer_ops/tanh.h."""
     magnitude = np.minimum(sigmoid16.interpolated(np.abs(x), 8), 0xFFFF << 8) - (1 << 23)
     rounded = np.where(x >= 0, magnitude + (1 << 7), -magnitude + (1 << 7) - 1)
-    return ((rounded >> 8).astype(np.int16),)
+    return (rounded >> 8).astype(np.int16)
 
 
 def _constraint(_attrs: TanhAttrs, data: TensorType, output: TensorType) -> str | None:

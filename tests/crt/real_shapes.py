@@ -240,18 +240,21 @@ def _svdfs() -> Iterator[c.Case]:
 
 
 def _lstms() -> Iterator[c.Case]:
-    for dtype, features in product((I8, F32), (128, 27)):
-        wide = (F32, F32) if dtype is F32 else (I16, I32)
+    """By tables and, of dtypes that LiteRT has, without."""
+    for (dtype, by_tables), features in product(
+        ((I8, False), (I8, True), (I16, True), (F32, False)), (128, 27)
+    ):
+        weight, cell, bias = {F32: (F32, F32, F32), I8: (I8, I16, I32), I16: (I8, I16, I64)}[dtype]
         inputs = (
             _tensor((1, 28, features), dtype, scale=2.0**-7),
-            _with_scales(_tensor((4, CELLS, features), dtype, is_constant=True), 0),
-            _with_scales(_tensor((4, CELLS, CELLS), dtype, is_constant=True), 0),
-            _tensor((4, CELLS), wide[1], is_constant=True),
-            _tensor((1, CELLS), dtype),
-            _tensor((1, CELLS), wide[0], scale=2.0**-11),
+            _with_scales(_tensor((4, CELLS, features), weight, is_constant=True), 0),
+            _with_scales(_tensor((4, CELLS, CELLS), weight, is_constant=True), 0),
+            _tensor((4, CELLS), bias, is_constant=True),
+            _tensor((1, CELLS), dtype, scale=2.0**-7),
+            _tensor((1, CELLS), cell, scale=2.0**-11),
         )
-        hidden = None if dtype is F32 else c.quant(0.5)
-        yield from _accepted("nn.lstm", inputs, dtype, hidden=hidden)
+        hidden = c.quant(0.5) if dtype is I8 and not by_tables else None
+        yield from _accepted("nn.lstm", inputs, dtype, hidden=hidden, by_tables=by_tables)
 
 
 # Everything else: one or more images

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from tests.tflite_builder import OperatorSpec, Ref, TensorSpec
 RUNS = 4
 GATES = ("input", "forget", "cell", "output")
 TANH = 4
+_ACTIVATIONS = ("x", "y", "output_state", "hidden")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Layer:
     constants: dict[str, Array]
     scale: dict[str, float] = field(default_factory=dict)
     zero_point: dict[str, int] = field(default_factory=dict)
+    is_wide: bool = False  # int16 data, biases of int64
 
     @property
     def gates(self) -> tuple[str, ...]:
@@ -90,10 +92,43 @@ def random_layer(seed: int, dtype: DType, *, is_plain: bool = False) -> Layer:
     return Layer(*sizes, *clips, constants, *_quantization(rng, constants, features, outputs))
 
 
-def _dtype(name: str) -> str:
+def table_layer(seed: int, dtype: DType) -> Layer:
+    """A random layer of int8 or int16 data for TFLite Micro. The cell state's scale is a power of
+    two, or nearly, and any limit of it may be less than its scale."""
+    rng = np.random.default_rng(seed + 10**7)
+    layer = random_layer(seed, DType.INT8, is_plain=True)
+    scale = {**layer.scale, "cell_state": 2.0 ** int(rng.integers(-18, -6))}
+    if rng.random() < 0.3:
+        scale["cell_state"] *= float(rng.uniform(0.9995, 1.0005))
+    clip = layer.cell_clip if rng.random() < 0.8 else scale["cell_state"] * rng.uniform(0, 2)
+    layer = replace(
+        layer, time_major=bool(rng.random() < 0.5), cell_clip=float(np.float32(clip)), scale=scale
+    )
+    return _widened(layer) if dtype is DType.INT16 else layer
+
+
+def _widened(layer: Layer) -> Layer:
+    """The layer with int16 data, whose real values are about the same."""
+    constants = {
+        name: array.astype(np.int64) * 2**8 if "bias" in name else array
+        for name, array in layer.constants.items()
+    }
+    narrow = {name: layer.scale[name] / 2**8 for name in ("x", "y", "hidden")}
+    return replace(
+        layer,
+        constants=constants,
+        scale={**layer.scale, **narrow},
+        zero_point=dict.fromkeys(layer.zero_point, 0),
+        is_wide=True,
+    )
+
+
+def _dtype(name: str, is_wide: bool = False) -> str:
     if "bias" in name:
-        return "int32"
-    return "int16" if name == "cell_state" or name.startswith("peephole") else "int8"
+        return "int64" if is_wide else "int32"
+    if name == "cell_state" or name.startswith("peephole"):
+        return "int16"
+    return "int16" if is_wide and name in _ACTIVATIONS else "int8"
 
 
 def _integers(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> Array:
@@ -133,6 +168,8 @@ def samples(layer: Layer, seed: int, runs: int = RUNS) -> list[Array]:
     shape = (runs, *layer.data_shape)
     if not layer.scale:
         return list(rng.normal(0, 1, shape).astype(np.float32))
+    if layer.is_wide:
+        return list(rng.integers(-(2**15), 2**15, shape).astype(np.int16))
     return list(rng.integers(-128, 128, shape).astype(np.int8))
 
 
@@ -179,7 +216,7 @@ def _tensors(layer: Layer) -> Iterator[TensorSpec]:
     def spec(
         name: str, shape: tuple[int, ...], data: Array | None, is_variable: bool
     ) -> TensorSpec:
-        dtype = _dtype(name) if scale else "float32"
+        dtype = _dtype(name, layer.is_wide) if scale else "float32"
         quantized = ((scale[name],), (point.get(name, 0),)) if name in scale else ((), ())
         return TensorSpec(name, shape, dtype, data, *quantized, is_variable=is_variable)
 
@@ -192,4 +229,5 @@ def _tensors(layer: Layer) -> Iterator[TensorSpec]:
     if scale:
         for gate in GATES:
             yield TensorSpec(f"gate_{gate}", (0,), "float32")
-        yield TensorSpec("hidden", (0,), "int8", None, (scale["hidden"],), (point["hidden"],))
+        kind = _dtype("hidden", layer.is_wide)
+        yield TensorSpec("hidden", (0,), kind, None, (scale["hidden"],), (point["hidden"],))

@@ -41,9 +41,9 @@ class Network:
     def _bytes(self) -> bytes:
         return build_model(self.tensors, [self.operator], ["x"], ["y"])
 
-    def load(self) -> Graph:
-        """The graph that the frontend reads from it, checked."""
-        chosen = numerics.profile("litert")
+    def load(self, profile: str = "litert") -> Graph:
+        """The graph that the frontend reads from it under that numerics profile, checked."""
+        chosen = numerics.profile(profile)
         graph = frontend.load(self.to_bytes(), file="m.tflite", numerics=chosen)
         verify.check(graph, registry())
         return graph
@@ -52,9 +52,9 @@ class Network:
 Values = list[dict[str, Array]]  # after each run, the output and the variables by their names
 
 
-def by_reference(network: Network, *, reset_before: int = 0) -> Values:
+def by_reference(network: Network, *, reset_before: int = 0, profile: str = "litert") -> Values:
     """The results of our references. The state is reset before run ``reset_before``."""
-    graph = network.load()
+    graph = network.load(profile)
     state = initial_state(graph)
     found: Values = []
     for i, sample in enumerate(network.samples):

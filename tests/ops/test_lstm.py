@@ -12,6 +12,8 @@ from tests.ops import conformance as c
 from tests.ops import lstm_cases
 from tests.ops.lstm_cases import Layer
 
+TABLES = (DType.INT8, DType.INT16)
+
 
 def _stack(layer: Layer, prefix: str, gates: tuple[str, ...]) -> c.Tensor:
     names = [f"{prefix}_{gate}" for gate in gates]
@@ -34,7 +36,7 @@ def _fed(rng: np.random.Generator, layer: Layer, name: str, shape: tuple[int, ..
         return c.float32(rng, shape, 0.5)
     scale = layer.scale["y" if name == "output_state" else name]
     zero_point = layer.zero_point.get("y" if name == "output_state" else name, 0)
-    dtype = DType.INT16 if name == "cell_state" else DType.INT8
+    dtype = DType.INT16 if layer.is_wide or name == "cell_state" else DType.INT8
     limits = np.iinfo(dtype.numpy)
     array = rng.integers(limits.min, limits.max + 1, shape).astype(dtype.numpy)
     return c.Tensor(TensorType(shape, dtype, c.quant(scale, zero_point)), array)
@@ -43,6 +45,15 @@ def _fed(rng: np.random.Generator, layer: Layer, name: str, shape: tuple[int, ..
 def _case(seed: int, dtype: DType, *, is_plain: bool = False) -> c.Case:
     """A random layer with random states."""
     layer = lstm_cases.random_layer(seed, dtype, is_plain=is_plain)
+    return _of_layer(seed, dtype, layer)
+
+
+def _by_tables(seed: int, dtype: DType) -> c.Case:
+    """The same of a layer that is computed by tables."""
+    return _of_layer(seed, dtype, lstm_cases.table_layer(seed, dtype), by_tables=True)
+
+
+def _of_layer(seed: int, dtype: DType, layer: Layer, *, by_tables: bool = False) -> c.Case:
     rng = np.random.default_rng(seed + 1)
     peepholes = tuple(name.removeprefix("peephole_") for name in layer.peepholes)
     inputs = (
@@ -57,24 +68,27 @@ def _case(seed: int, dtype: DType, *, is_plain: bool = False) -> c.Case:
         *_single(layer, "projection_bias"),
     )
     quantized = bool(layer.scale)
+    hidden = c.quant(layer.scale["hidden"], layer.zero_point["hidden"]) if quantized else None
     attrs = LstmAttrs(
         layer.time_major,
         layer.cell_clip,
         layer.projection_clip,
         has_peephole=bool(peepholes),
         has_projection="projection" in layer.constants,
-        hidden=c.quant(layer.scale["hidden"], layer.zero_point["hidden"]) if quantized else None,
+        hidden=None if by_tables else hidden,
+        by_tables=by_tables,
     )
     output = c.quant(layer.scale["y"], layer.zero_point["y"]) if quantized else None
     return c.Case(f"seed {seed}", OP.name, attrs, inputs, output, dtype)
 
 
 def _cases(count: int) -> list[c.Case]:
-    return [
+    usual = [
         _case(seed, dtype, is_plain=seed % 4 == 0)
         for dtype in (DType.INT8, DType.FLOAT32)
         for seed in range(count)
     ]
+    return [*usual, *(_by_tables(seed, dtype) for dtype in TABLES for seed in range(count))]
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
@@ -111,8 +125,28 @@ def test_sums_that_may_leave_int32_are_refused() -> None:
     largest = np.full(case.input_types[3].shape, 2**31 - 1, np.int32)
     refused = _refusals(_with_input(case, 3, c.bias(largest)))
     for symbol in ("mg_lstm_s8", "mg_lstm_s8_dsp"):
-        assert "an int32 accumulator" in str(refused[symbol])
+        assert "accumulator 2147483647" in str(refused[symbol])
         assert _refusals(case)[symbol] is None
+
+
+def test_int16_sums_that_may_reach_2_to_the_47_are_refused() -> None:
+    case = _by_tables(0, DType.INT16)
+    for most, expected in ((2**46, None), (2**47, f"accumulator {2**47 - 1}"), (-(2**63), "")):
+        largest = np.full(case.input_types[3].shape, most, np.int64)
+        found = _refusals(_with_input(case, 3, c.bias(largest, DType.INT64)))["mg_lstm_s16"]
+        assert found is None if expected is None else expected in str(found)
+        assert (found is None) is (expected is None)
+
+
+def test_a_kernel_with_tables_takes_no_layer_without_and_the_reverse() -> None:
+    usual, by_tables = _case(0, DType.INT8, is_plain=True), _by_tables(0, DType.INT8)
+    for case, symbols in (
+        (usual, {"mg_lstm_s8", "mg_lstm_s8_dsp"}),
+        (by_tables, {"mg_lstm_s8_table", "mg_lstm_s8_table_dsp"}),
+        (_by_tables(0, DType.INT16), {"mg_lstm_s16"}),
+    ):
+        refused = _refusals(case)
+        assert {symbol for symbol in refused if refused[symbol] is None} == symbols
 
 
 def test_weights_that_are_computed_are_refused() -> None:

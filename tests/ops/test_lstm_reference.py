@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from microgen.errors import MicrogenError
-from microgen.frontends import numerics
-from microgen.frontends.tflite import convert as frontend
 from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.lstm import OP, LstmAttrs
 from tests.ops import lstm_cases, stateful
@@ -120,15 +118,6 @@ def test_layer_normalization_is_refused_by_name(integer: Network) -> None:
 
 def test_an_activation_other_than_tanh(integer: Network) -> None:
     assert "supported: TANH" in _refusal(_with_options(integer, fusedActivationFunction=1))
-
-
-def test_the_profile_of_tflite_micro_has_float_layers_only(
-    integer: Network, floating: Network
-) -> None:
-    chosen = numerics.profile("tflm")
-    with pytest.raises(MicrogenError, match="--numerics litert"):
-        frontend.load(integer.to_bytes(), file="m.tflite", numerics=chosen)
-    frontend.load(floating.to_bytes(), file="m.tflite", numerics=chosen)
 
 
 def test_a_negative_limit(integer: Network) -> None:

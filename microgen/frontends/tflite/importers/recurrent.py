@@ -43,7 +43,7 @@ _HIDDEN = 4  # position among the intermediates
 def _lstm(layer: Layer) -> Tensor:
     layer.expect_inputs(20, 24)
     _refuse_normalization(layer)
-    _refuse_micro(layer)
+    _refuse_other_runtimes(layer)
     gates = slice(0 if _has_input_gate(layer) else 1, None)
     weight = [layer.weights(i, 2) for i in _WEIGHT[gates]]
     peephole = [layer.weights(i, 1) for i in _PEEPHOLE[gates] if layer.has_input(_PEEPHOLE[-1])]
@@ -58,7 +58,10 @@ def _lstm(layer: Layer) -> Tensor:
         *([_stacked(layer, peephole)] if peephole else []),
         *_projection(layer),
     ]
-    return layer.emit("nn.lstm", _lstm_attrs(layer, inputs[0]), tuple(inputs), layer.output())
+    attrs = _lstm_attrs(layer, inputs[0])
+    if attrs.by_tables:
+        _expect_rows(layer, inputs[4], cells)
+    return layer.emit("nn.lstm", attrs, tuple(inputs), layer.output())
 
 
 def _lstm_attrs(layer: Layer, data: Tensor) -> LstmAttrs:
@@ -67,13 +70,16 @@ def _lstm_attrs(layer: Layer, data: Tensor) -> LstmAttrs:
     activation = options.number("FusedActivationFunction")
     if activation != ActivationFunctionType.TANH:
         raise layer.unsupported(f"has the activation number {activation}", supported="TANH (4)")
+    by_tables = _is_by_tables(layer)
+    has_hidden = data.type.dtype is DType.INT8 and not by_tables
     return LstmAttrs(
         time_major=bool(options.number("TimeMajor")),
         cell_clip=float(options.number("CellClip")),
         projection_clip=float(options.number("ProjClip")),
         has_peephole=layer.has_input(_PEEPHOLE[-1]),
         has_projection=layer.has_input(_PROJECTION),
-        hidden=layer.intermediate(_HIDDEN) if data.type.dtype is DType.INT8 else None,
+        hidden=layer.intermediate(_HIDDEN) if has_hidden else None,
+        by_tables=by_tables,
     )
 
 
@@ -95,13 +101,43 @@ def _refuse_normalization(layer: Layer) -> None:
         )
 
 
-def _refuse_micro(layer: Layer) -> None:
-    """TensorFlow Lite Micro computes the gates' functions with tables."""
-    if layer.numerics.name == "tflm" and layer.data(0).type.dtype is DType.INT8:
+def _refuse_other_runtimes(layer: Layer) -> None:
+    """Raise if the profile's runtime does not compute such integers."""
+    dtype = layer.data(0).type.dtype
+    if dtype is DType.INT16 and not layer.numerics.gates_by_tables:
         raise layer.unsupported(
-            "is an int8 LSTM, which TensorFlow Lite Micro computes differently from LiteRT",
-            supported="int8 LSTMs with --numerics litert",
+            "is an int16 LSTM, which only TensorFlow Lite Micro computes",
+            supported="int16 LSTMs with --numerics tflm",
         )
+    if not _is_by_tables(layer):
+        return
+    layer.expect_inputs(24)
+    variants = {
+        "has no input gate of its own": not _has_input_gate(layer),
+        "has peepholes": any(layer.has_input(position) for position in _PEEPHOLE),
+        "has a projection": any(layer.has_input(i) for i in (_PROJECTION, _PROJECTION_BIAS)),
+    }
+    found = [what for what, is_there in variants.items() if is_there]
+    if found:
+        raise layer.unsupported(
+            f"{' and '.join(found)}, which TensorFlow Lite Micro refuses",
+            supported="integer LSTMs with four gates and no extras, or --numerics litert for int8",
+        )
+
+
+def _expect_rows(layer: Layer, state: Tensor, cells: int) -> None:
+    """TensorFlow Lite Micro reads the number of cells from the output state."""
+    if state.type.shape[1:2] != (cells,):
+        raise layer.invalid(
+            f"has an output state of shape {list(state.type.shape)}; a row of {cells} for each "
+            "sequence is expected"
+        )
+
+
+def _is_by_tables(layer: Layer) -> bool:
+    """Whether the layer is of integers whose gates' functions are tables."""
+    is_float = layer.data(0).type.dtype is DType.FLOAT32
+    return layer.numerics.gates_by_tables and not is_float
 
 
 def _projection(layer: Layer) -> tuple[Tensor, ...]:
