@@ -104,10 +104,16 @@ def _reason_of(refusals: Sequence[Refusal[Node]]) -> str:
     return "it has no kernel"
 
 
+def _entries(node: Node, graph: Graph) -> tuple[Kernel, ...]:
+    """The kernels for the node's op and for the form in which the model stores its weight."""
+    is_int4 = not graph.int4.isdisjoint(node.inputs[1:2])
+    return tuple(k for k in kernels().get(node.op, ()) if is_int4 or not k.takes_int4)
+
+
 def _choice(node: Node, graph: Graph, board: Board) -> tuple[Kernel | None, list[Refusal[Node]]]:
     """The first kernel that fits, and the refusals of those before it."""
     refusals: list[Refusal[Node]] = []
-    for kernel in kernels().get(node.op, ()):
+    for kernel in _entries(node, graph):
         why = _refusal(kernel, node, graph, board)
         if why is None:
             return kernel, refusals
@@ -116,7 +122,7 @@ def _choice(node: Node, graph: Graph, board: Board) -> tuple[Kernel | None, list
 
 
 def _reason(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str:
-    entries = kernels()[node.op]
+    entries = _entries(node, graph)
     worse = entries[entries.index(kernel) + 1 :]
     if all(_refusal(other, node, graph, board) for other in worse):
         return "the reference kernel"

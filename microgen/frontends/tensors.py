@@ -25,12 +25,14 @@ from microgen.ops.base import Operands
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """A tensor of the graph. ``value`` is None unless it is constant. A variable keeps the value
-    that its only reader writes, until the next inference."""
+    that its only reader writes, until the next inference. ``is_int4`` if the model stores the
+    constant in 4 bits."""
 
     name: str
     type: TensorType
     value: Array | None = field(default=None, compare=False, repr=False)
     is_variable: bool = False
+    is_int4: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -98,14 +100,15 @@ def folded(
 
 @dataclass(slots=True)
 class GraphBuilder:
-    """The nodes, types, constants and variables so far, and the initial values of variables that do
-    not begin at 0."""
+    """The nodes, types, constants and variables so far, the initial values of variables that do
+    not begin at 0, and the constants that the model stores in 4 bits."""
 
     nodes: list[Node] = field(default_factory=list)
     types: dict[str, TensorType] = field(default_factory=dict)
     constants: dict[str, Array] = field(default_factory=dict)
     variables: dict[str, None] = field(default_factory=dict)
     initial: dict[str, Array] = field(default_factory=dict)
+    int4: set[str] = field(default_factory=set)
 
     def fresh(self, wanted: str) -> str:
         """A name that no tensor has yet: the wanted one, with a number after it if it is taken."""
@@ -186,6 +189,7 @@ class GraphBuilder:
             output_names=output_names,
             updates={name: tensor.name for name, tensor in latest.items()},
             initial={each: self.initial[each] for each in order if each in self.initial},
+            int4=frozenset(self.int4 & used),
         )
 
     def _know(self, tensors: Iterable[Tensor]) -> None:
@@ -195,3 +199,5 @@ class GraphBuilder:
                 self.constants.setdefault(tensor.name, tensor.value)
             if tensor.is_variable:
                 self.variables.setdefault(tensor.name)
+            if tensor.is_int4:
+                self.int4.add(tensor.name)

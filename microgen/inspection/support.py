@@ -13,6 +13,7 @@ from microgen.kernels.base import Kernel
 
 _LOOKUPS = {DType.INT8: "mg_lookup_s8", DType.INT16: "mg_lookup_s16"}
 _SUFFIXES = {
+    "s4": "int8",  # the data is int8, the weights have 4 bits
     "s8": "int8",
     "u8": "uint8",
     "s16": "int16",

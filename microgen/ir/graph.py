@@ -151,7 +151,8 @@ class Graph:
     the order of the nodes is. Each variable that is not in ``updates`` has one node, which reads
     and updates it (``Op.writes``). ``fixed`` has the inputs that have only one sound value, which
     follows from the shapes: no node reads them. ``output_names`` has the names of the outputs in C,
-    or is empty.
+    or is empty. ``int4`` has the int8 constants that the model stores in 4 bits: their values are
+    -8 to 7, and kernels may get them two to a byte.
     """
 
     name: str
@@ -165,6 +166,7 @@ class Graph:
     output_names: tuple[str, ...] = ()
     updates: Mapping[str, str] = field(default_factory=dict)
     initial: Mapping[str, Array] = field(default_factory=dict)
+    int4: frozenset[str] = frozenset()
 
     @property
     def results(self) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from microgen.errors import InternalError
 from microgen.ir.graph import Graph, Node
 from microgen.ops.base import Op
@@ -13,6 +15,7 @@ def check(graph: Graph, ops: Mapping[str, Op]) -> None:
     """Raise InternalError, which names the first error, unless the graph is correct."""
     _check_names(graph)
     _check_variables(graph)
+    _check_int4(graph)
     known = {*graph.inputs, *graph.constants, *graph.variables}
     for node in graph.nodes:
         _check_order(node, known)
@@ -62,6 +65,15 @@ def _check_variables(graph: Graph) -> None:
             raise InternalError(
                 f"variable {name!r} begins as {array.dtype}{array.shape}, its type says {declared}",
                 where=graph.name,
+            )
+
+
+def _check_int4(graph: Graph) -> None:
+    for name in sorted(graph.int4):
+        array = graph.constants.get(name)
+        if array is None or array.dtype != np.int8 or array.min() < -8 or array.max() > 7:
+            raise InternalError(
+                f"{name!r} is not an int8 constant of values from -8 to 7", where=graph.name
             )
 
 

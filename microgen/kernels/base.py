@@ -80,6 +80,8 @@ class Kernel:
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
     ``can_fail``: the C function returns a status, like the runner.
     ``family``: the name of its C header, if several kernels share one.
+    ``takes_int4``: its weight, input 1, is one that the model stores in 4 bits. It is not tried for
+    other weights.
     ``ulps``, of a float kernel: the number of units in the last place by which an element may
     differ from the numpy reference. The unit is that of the output's largest magnitude; for sums,
     of the largest sum of magnitudes.
@@ -98,6 +100,7 @@ class Kernel:
     can_fail: bool = False
     ulps: int = 0
     family: str = ""
+    takes_int4: bool = False
 
     def calls(self, node: Node, graph: Graph) -> tuple[tuple[tuple[int, ...], Fields], ...]:
         """The calls that compute the node: positions of the inputs passed, struct fields."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, blocks, mve, window
+from microgen.kernels import base, blocks, int4, mve, window
 
 OP_NAME = "nn.conv2d"
 
@@ -19,8 +19,19 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 
 _narrowed = blocks.narrowed(window.constants)
+_taken = functools.partial(base.constant_weights, axis=0, wraps=True)
 
 KERNELS = (
+    int4.entry(
+        "mg_conv2d_s4_mve",
+        mve.one_group,
+        _params,
+        window.constants,
+        scratch=mve.window_rows,
+        needs=mve.NEEDS,
+    ),
+    *int4.variants("mg_conv2d_s4", blocks.rows, _params, _narrowed, scratch=int4.four_filters),
+    int4.entry("mg_conv2d_s4", _taken, _params, window.constants, scratch=int4.one_filter),
     base.Kernel(
         symbol="mg_conv2d_1x1_s8_mve",
         needs=mve.NEEDS,
@@ -41,7 +52,7 @@ KERNELS = (
     base.Kernel(
         symbol="mg_conv2d_s8",
         needs=base.REFERENCE,
-        refusal=functools.partial(base.constant_weights, axis=0, wraps=True),
+        refusal=_taken,
         params=_params,
         constants=window.constants,
     ),

@@ -7,7 +7,7 @@ import functools
 from microgen.arithmetic.int8 import conv_scales
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, blocks, mve
+from microgen.kernels import base, blocks, int4, mve
 from microgen.ops.constraints import weight_zero
 from microgen.ops.dense import DenseAttrs
 
@@ -112,6 +112,9 @@ _constant = functools.partial(base.constant_weights, axis=0)
 _taken = functools.partial(_constant, roundings=_ROUNDINGS)
 
 KERNELS = (
+    int4.entry("mg_dense_s4_mve", _taken, _params, _constants, needs=mve.NEEDS),
+    *int4.variants("mg_dense_s4", _taken, _params, _constants),
+    int4.entry("mg_dense_s4", _taken, _params, _constants),
     base.Kernel(
         symbol="mg_dense_s8_mve",
         needs=mve.NEEDS,

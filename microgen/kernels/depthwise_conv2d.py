@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, blocks, mve, window
+from microgen.kernels import base, blocks, int4, mve, window
 
 OP_NAME = "nn.depthwise_conv2d"
 PRODUCTS_S16 = 511  # MG_PRODUCTS_S16 of microgen/sums_s16.h
@@ -36,9 +36,28 @@ def _refuses_wide(node: Node, graph: Graph) -> str | None:
     return base.constant_weights(node, graph, axis=3, dtype=DType.INT16)
 
 
+def _mve_scratch(node: Node, graph: Graph) -> int:
+    return mve.depthwise_tables(node, graph) + int4.all_weights(node, graph)
+
+
 _narrowed = blocks.narrowed(window.constants)
+_taken = functools.partial(base.constant_weights, axis=3, wraps=True)
 
 KERNELS = (
+    int4.entry(
+        "mg_depthwise_conv2d_s4_mve",
+        mve.depthwise,
+        _params,
+        window.constants,
+        scratch=_mve_scratch,
+        needs=mve.NEEDS,
+    ),
+    *int4.variants(
+        "mg_depthwise_conv2d_s4", blocks.depthwise, _params, _narrowed, scratch=int4.all_weights
+    ),
+    int4.entry(
+        "mg_depthwise_conv2d_s4", _taken, _params, window.constants, scratch=int4.all_weights
+    ),
     base.Kernel(
         symbol="mg_depthwise_conv2d_s8_mve",
         needs=mve.NEEDS,
@@ -51,7 +70,7 @@ KERNELS = (
     base.Kernel(
         symbol="mg_depthwise_conv2d_s8",
         needs=base.REFERENCE,
-        refusal=functools.partial(base.constant_weights, axis=3, wraps=True),
+        refusal=_taken,
         params=_params,
         constants=window.constants,
     ),

@@ -25,6 +25,9 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
 
     - ``identity``: one array of any dtype; no arguments. The array itself.
     - ``widen``: one array of int32 or int64; no arguments. Its values in int64.
+    - ``pack_int4``: one array of int8 with values from -8 to 7; no arguments. uint8 [rows, bytes]:
+      two values to a byte, the first in the lower half. The rows are those of the array's first
+      axis. A row with an odd number of values ends with half a byte of 0.
     - ``clamp``: one array of integers; ``low``, ``high``. Its values, with those outside the range
       replaced by the nearer limit.
     - ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
@@ -69,6 +72,17 @@ def _widen(sources: Sequence[Array], arguments: Arguments) -> Array:
     if array.dtype.name not in ("int32", "int64"):
         raise TypeError(f"cannot widen {array.dtype.name}")
     return array.astype(np.int64)
+
+
+def _pack_int4(sources: Sequence[Array], arguments: Arguments) -> Array:
+    array = _identity(sources, arguments)
+    if array.dtype.name != "int8" or array.min() < -8 or array.max() > 7:
+        raise ValueError("the values are not those of int4")
+    rows = array.reshape(len(array), -1).view(np.uint8) & 15
+    if rows.shape[1] % 2:
+        rows = np.pad(rows, ((0, 0), (0, 1)))
+    packed: Array = rows[:, ::2] | rows[:, 1::2] << 4
+    return packed
 
 
 def _clamp(sources: Sequence[Array], arguments: Arguments) -> Array:
@@ -132,6 +146,7 @@ RULES: Mapping[str, Callable[[TensorType, TensorType, TensorType], Array]] = {
 KINDS: Mapping[str, Function] = {
     "identity": _identity,
     "widen": _widen,
+    "pack_int4": _pack_int4,
     "clamp": _clamp,
     "requantize_multiplier": _requantize_multiplier,
     "requantize_shift": _requantize_shift,

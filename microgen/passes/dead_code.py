@@ -16,4 +16,5 @@ def dead_code(graph: Graph) -> Graph:
         constants={name: array for name, array in graph.constants.items() if name in live},
         variables=tuple(name for name in graph.variables if name in live),
         types={name: tensor for name, tensor in graph.types.items() if name in live},
+        int4=graph.int4 & live,
     )

@@ -241,7 +241,7 @@ class Network:
     def sometimes_packed(self, weight: str) -> None:
         """Makes int8 weights int4 now and then: two to a byte, with values of four bits."""
         spec = self.tensors[weight]
-        if isinstance(spec.data, np.ndarray) and spec.dtype == "int8" and self.rng.random() < 0.1:
+        if isinstance(spec.data, np.ndarray) and spec.dtype == "int8" and self.rng.random() < 0.3:
             self.tensors[weight] = replace(spec, dtype="int4", data=packed(spec.data))
 
     # Choices

@@ -140,6 +140,7 @@ def test_int4_weights_are_those_of_litert(network: Network, data: str) -> None:
         return
     graph = network.load()
     np.testing.assert_array_equal(graph.constants["w"], values)
+    assert graph.int4 == {"w"}
     x = np.random.default_rng(4).normal(size=graph.types["x"].shape) * 40
     fed = {"x": x.astype(data)}
     found = interpreter.evaluate(graph, fed, registry())["y"]

@@ -34,6 +34,20 @@ def test_widen_makes_int64() -> None:
     np.testing.assert_array_equal(transforms.apply("widen", [wide], {}), wide)
 
 
+def test_pack_int4_puts_the_first_value_into_the_lower_half() -> None:
+    array = np.array([[[1, -2], [7, -8]], [[0, -1], [3, 4]]], np.int8)
+    found = transforms.apply("pack_int4", [array], {})
+    assert found.dtype == np.uint8
+    assert found.tolist() == [[0xE1, 0x87], [0xF0, 0x43]]
+
+
+def test_pack_int4_begins_each_row_with_a_byte() -> None:
+    array = np.array([[1, -2, 3], [-4, 5, -6]], np.int8)
+    assert transforms.apply("pack_int4", [array], {}).tolist() == [[0xE1, 0x03], [0x5C, 0x0A]]
+    assert transforms.apply("pack_int4", [array.T], {}).tolist() == [[0xC1], [0x5E], [0xA3]]
+    assert transforms.apply("pack_int4", [array.reshape(1, 6)], {}).tolist() == [[0xE1, 0xC3, 0xA5]]
+
+
 def test_multiplier_and_shift_mean_the_effective_scale() -> None:
     multipliers, shifts = table(SCALES, CONV)
     effective = float(np.float32(0.5)) * SCALES.astype(np.float64) / float(np.float32(0.1))
@@ -65,6 +79,12 @@ def test_one_scale_for_all_channels_is_repeated() -> None:
         ("identity", [], {}, "to 0 arrays"),
         ("identity", [SCALES], {"rule": "conv"}, "identity takes no arguments"),
         ("widen", [SCALES], {}, "cannot widen float32"),
+        ("pack_int4", [SCALES], {}, "the values are not those of int4"),
+        ("pack_int4", [np.array([8], np.int8)], {}, "the values are not those of int4"),
+        ("pack_int4", [np.array([-9], np.int8)], {}, "the values are not those of int4"),
+        ("pack_int4", [np.array(1, np.int8)], {}, "TypeError"),
+        ("pack_int4", [np.zeros((0, 2), np.int8)], {}, "ValueError"),
+        ("pack_int4", [np.zeros(2, np.int8)], {"rows": 2}, "takes no arguments"),
         ("requantize_shift", [SCALES], {}, "KeyError('rule')"),
         ("requantize_shift", [SCALES], {**CONV, "rule": "other"}, "KeyError('other')"),
         ("requantize_shift", [SCALES], {**CONV, "output_scale": "wide"}, "ValueError"),

@@ -15,11 +15,13 @@ from microgen.passes.canonical_padding import canonical_padding
 
 @dataclass(frozen=True)
 class Tensor:
-    """An input of a case; weights and biases are constants."""
+    """An input of a case; weights and biases are constants. ``is_int4`` if a model stores it in 4
+    bits."""
 
     type: TensorType
     array: Array
     is_constant: bool = False
+    is_int4: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ class Case:
             nodes=(node,),
             types={**{n: t.type for n, t in tensors.items()}, "output": self.output_type},
             constants={n: t.array for n, t in tensors.items() if t.is_constant},
+            int4=frozenset(n for n, t in tensors.items() if t.is_int4),
         )
         return canonical_padding(graph)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -159,7 +160,21 @@ def _near_ties(rounding: Rounding, per_channel: bool, size: float) -> c.Case:
     return c.Case(f"ties {size}", "nn.dense", attrs, (x, w, c.bias(sums)), c.quant(size, 0))
 
 
-CASES = (
+def _int4(case: c.Case) -> c.Case:
+    """The case with weights of 4 bits, which spread its sums as widely as before."""
+    x, w, *others = case.inputs
+    w = dataclasses.replace(w, array=w.array >> 4, is_int4=True)
+    assert case.output_quant is not None
+    (scale,), zero_point = case.output_quant.scale, case.output_quant.zero_point
+    out = Quant((float(np.float32(scale / 16)),), zero_point)
+    inputs = (x, w, *others)
+    try:
+        return dataclasses.replace(case, inputs=inputs, output_quant=out)
+    except ValueError:  # a scale that was the least possible one
+        return dataclasses.replace(case, inputs=inputs)
+
+
+EIGHT_BITS = (
     *(make(seed) for make in (_dense, _pointwise, _general, _depthwise) for seed in range(RANDOM)),
     _largest_products(),
     *(
@@ -169,6 +184,8 @@ CASES = (
         for size in (2.0, 4.0, 64.0, 2.0**20)
     ),
 )
+
+CASES = (*EIGHT_BITS, *map(_int4, EIGHT_BITS))
 
 
 # Calls

@@ -152,7 +152,8 @@ class Tensors:
         dtype = _dtype(record, _KNOWN_DTYPES if is_known else NODE_DTYPES, where)
         type_ = TensorType(_shape(record, dtype, where), dtype, quant_of(record, where))
         value = constants.value(record, type_, where) if record.is_constant else None
-        tensor = Tensor(name, type_, value, record.is_variable)
+        is_int4 = record.dtype == "int4"
+        tensor = Tensor(name, type_, value, record.is_variable, is_int4)
         return unsigned.signed(tensor, where) if unsigned.is_signed_inside(record) else tensor
 
 

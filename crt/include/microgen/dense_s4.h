@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fully connected layer of int8 data with weights of 4 bits. */
+#ifndef MICROGEN_DENSE_S4_H
+#define MICROGEN_DENSE_S4_H
+
+#include <stdint.h>
+
+#include "microgen/blocks_s8.h"
+#include "microgen/dense_s8.h"
+#include "microgen/dense_s8_portable.h"
+#include "microgen/inline.h"
+#include "microgen/int4.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_dense_s8_params mg_dense_s4_params;
+
+/* Computes the same as mg_dense_s8 with the same arguments, except that weight has two weights to a
+ * byte, as microgen/int4.h describes. A row of it has input_features weights. */
+void mg_dense_s4(const mg_dense_s4_params *p, const int8_t *input, const uint8_t *weight,
+                 const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
+                 int8_t *output);
+
+/* sum + the sum of (value + offset) * weight over n values and a row of n weights. */
+MG_INLINE int32_t mg_dot_s4(int32_t sum, const int8_t *values, const uint8_t *row, int32_t n,
+                            int32_t offset)
+{
+    const int32_t whole = n - n % 2;
+
+    for (int32_t i = 0; i < whole; i += 2) {
+        const uint8_t byte = *row++;
+        sum += (values[i] + offset) * mg_low_s4(byte);
+        sum += (values[i + 1] + offset) * mg_high_s4(byte);
+    }
+    if (whole < n) {
+        sum += (values[whole] + offset) * mg_low_s4(*row);
+    }
+    return sum;
+}
+
+MG_INLINE void mg_dense_s4_body(const mg_dense_s4_params *p, const int8_t *input,
+                                const uint8_t *weight, const int32_t *bias,
+                                const int32_t *multiplier, const int8_t *shift, int8_t *output)
+{
+    const int32_t depth = p->input_features;
+    const int32_t channels = p->output_features;
+
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t c = 0; c < channels; c++) {
+            const int32_t sum =
+                mg_dot_s4(mg_bias(bias, c), &input[n * depth], &weight[c * mg_row_bytes_s4(depth)],
+                          depth, p->input_offset);
+            output[n * channels + c] = mg_dense_s8_scaled(p, c, sum, multiplier, shift, 0);
+        }
+    }
+}
+
+#ifdef MG_DENSE_S4_IMPLEMENTATION /* the out-of-line form */
+void mg_dense_s4(const mg_dense_s4_params *p, const int8_t *input, const uint8_t *weight,
+                 const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
+                 int8_t *output)
+{
+    mg_dense_s4_body(p, input, weight, bias, multiplier, shift, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

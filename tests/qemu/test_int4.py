@@ -1,0 +1,77 @@
+"""A network of int4 weights on a core of each kind: two weights to a byte in flash."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+import microgen
+from microgen.comparing import stimuli
+from microgen.frontends.tflite.litert import LiteRT
+from microgen.manifest import Manifest
+from tests import int4_networks
+from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
+
+BOARDS = [
+    pytest.param("microbit", "portable", marks=NEEDS_ARM),
+    pytest.param("mps2_an386", "dsp", marks=NEEDS_ARM),
+    pytest.param("mps3_an547", "mve", marks=NEEDS_ARM),
+    pytest.param("qemu_riscv32", "portable", marks=NEEDS_RISCV),
+    pytest.param("native", "portable"),
+]
+
+
+def _rows(shape: tuple[int, ...]) -> int:
+    return shape[0] * math.ceil(math.prod(shape[1:]) / 2)
+
+
+def _weights(manifest: Manifest, transform: str) -> int:
+    """The bytes of all weights, each of which has that transform."""
+    found = [c for c in manifest.constants if c.ctype in ("int8_t", "uint8_t")]
+    return sum(c.nbytes for c in found if c.transform == transform)
+
+
+@NEEDS_NINJA
+@pytest.mark.parametrize(("board", "variant"), BOARDS)
+def test_the_weights_are_packed_and_the_results_are_those_of_litert(
+    board: str, variant: str, tmp_path: Path
+) -> None:
+    file, project = tmp_path / "m.tflite", tmp_path / "p"
+    file.write_bytes(int4_networks.tflite("int4"))
+    done = microgen.generate(file, board, project)
+    microgen.build(project)
+    result = microgen.run(project, stimuli.samples(done.manifest.inputs, random=3), compare=True)
+    for verdict in result.verdicts:
+        assert verdict.ok
+        assert verdict.layers or (verdict.is_skipped and LiteRT().lacking()), str(verdict)
+    kernels = [call.kernel for call in done.manifest.calls]
+    assert all("_s4" in kernel for kernel in kernels)
+    assert f"mg_conv2d_s4_{variant}" in kernels
+    packed = sum(_rows(shape) for shape, _ in int4_networks.WEIGHTS.values())
+    assert _weights(done.manifest, "pack_int4") == packed
+    assert _weights(done.manifest, "identity") == 0
+    assert microgen.verify(project).check("constants_bytes").status == "ok"
+
+
+@NEEDS_NINJA
+@NEEDS_LLVM
+@pytest.mark.parametrize("board", ["mps3_an547"])
+def test_llvm_compiles_the_kernels(board: str, tmp_path: Path) -> None:
+    file, project = tmp_path / "m.tflite", tmp_path / "p"
+    file.write_bytes(int4_networks.tflite("int4"))
+    done = microgen.generate(file, board, project, toolchain="llvm")
+    result = microgen.run(project, stimuli.samples(done.manifest.inputs, random=1), compare=True)
+    assert all(verdict.is_skipped or verdict.ok for verdict in result.verdicts)
+
+
+def test_the_same_weights_in_int8_are_not_packed(tmp_path: Path) -> None:
+    file = tmp_path / "m.tflite"
+    file.write_bytes(int4_networks.tflite("int8"))
+    manifest = microgen.generate(file, "mps2_an386", tmp_path / "p").manifest
+    assert not any(
+        "s4" in text for call in manifest.calls for text in (call.kernel, *call.refusals)
+    )
+    wanted = sum(math.prod(shape) for shape, _ in int4_networks.WEIGHTS.values())
+    assert _weights(manifest, "identity") == wanted
