@@ -9,7 +9,7 @@ from pathlib import PurePath
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.tensors import GraphBuilder
-from microgen.frontends.tflite import importers, records, refusals, unsigned
+from microgen.frontends.tflite import composites, importers, records, refusals, unsigned
 from microgen.frontends.tflite import signature as identifier
 from microgen.frontends.tflite.constants import SMALL
 from microgen.frontends.tflite.layers import Fix, Layer
@@ -27,7 +27,7 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
     the model is sound but uses a feature that microgen does not have.
     """
     identifier.check(data, file)
-    model = records.read(data, file, signature)
+    model = composites.inlined(records.read(data, file, signature))
     tensors = Tensors(model.tensors, (*model.inputs, *model.outputs))
     refusals.check(model, tensors.names, numerics)
     _check_operators(model)

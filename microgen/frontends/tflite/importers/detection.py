@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flatbuffers import flexbuffers
 
 from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
+from microgen.frontends.tflite import flexbuffer
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ir.graph import Array, DType
 from microgen.ops import budget
@@ -34,10 +33,6 @@ _INTEGERS = ("max_detections", "max_classes_per_detection", "num_classes")
 _REALS = (
     *("nms_score_threshold", "nms_iou_threshold"),
     *("y_scale", "x_scale", "h_scale", "w_scale"),
-)
-_CORRUPT = (
-    *(struct.error, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError),
-    *(RecursionError, TypeError, ValueError),
 )
 
 
@@ -76,13 +71,12 @@ def _detection_postprocess(layer: Layer) -> tuple[Tensor, ...]:
 
 def _options(layer: Layer) -> _Options:
     """The options, a map of a flexbuffer."""
-    root: Any = flexbuffers.GetRoot  # the package has no annotations
     try:
-        found = root(bytearray(layer.custom_options())).AsMap
+        found = flexbuffer.mapping(layer.custom_options())
         most, each, classes = (int(found[name].AsInt) for name in _INTEGERS)
         least, overlap, *scales = (_float32(found[name].AsFloat) for name in _REALS)
         is_regular = _flag(found, "use_regular_nms")
-    except _CORRUPT as error:
+    except flexbuffer.CORRUPT as error:
         raise layer.invalid(f"has custom options that cannot be read ({error})") from None
     if is_regular or each != 1:
         raise layer.unsupported(
