@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from microgen.errors import ModelError, UnsupportedError
-from microgen.frontends.tflite.reader import MAX_TABLES
 from microgen.frontends.tflite.records import (
     ABSENT,
     COMPOSITE,
@@ -23,6 +22,7 @@ from microgen.frontends.tflite.records import (
 )
 
 _DEEPEST = 32  # composites inside each other
+_MOST = 20_000  # tensors and operators of all decompositions; a large network has some thousands
 
 
 def inlined(model: ModelRecord) -> ModelRecord:
@@ -42,7 +42,7 @@ def inlined(model: ModelRecord) -> ModelRecord:
 class _Inlining:
     def __init__(self, model: ModelRecord) -> None:
         self._model = model
-        self._left = MAX_TABLES
+        self._left = _MOST
         self.tensors = list(model.tensors)
         self.operators: list[OperatorRecord] = []
 
@@ -68,7 +68,7 @@ class _Inlining:
         self._left -= len(graph.tensors) + len(graph.operators)
         if self._left < 0:
             raise UnsupportedError(
-                f"has more than {MAX_TABLES} tensors and operators with those of its composites",
+                f"has composites with more than {_MOST} tensors and operators",
                 where=self._model.reader.file,
                 hint="convert the model without StableHLO composites",
             )
