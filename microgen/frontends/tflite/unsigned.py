@@ -22,13 +22,13 @@ from microgen.ops.requantize import PAIRS, RequantizeAttrs
 # other arithmetic for uint8 in L2_NORMALIZATION, and no uint8 in others.
 EXACT = frozenset(
     {
-        *("ADD", "ARG_MAX", "ARG_MIN", "AVERAGE_POOL_2D", "BATCH_TO_SPACE_ND"),
+        *("ADD", "ARG_MAX", "ARG_MIN", "ASSIGN_VARIABLE", "AVERAGE_POOL_2D", "BATCH_TO_SPACE_ND"),
         *("BROADCAST_TO", "CAST", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D"),
         *("DEPTH_TO_SPACE", "DEQUANTIZE", "DIV", "EQUAL", "EXPAND_DIMS", "FILL"),
         *("FULLY_CONNECTED", "GATHER", "GATHER_ND", "GREATER", "GREATER_EQUAL", "HARD_SWISH"),
         *("LEAKY_RELU", "LESS", "LESS_EQUAL", "LOGISTIC", "LOG_SOFTMAX", "MAXIMUM", "MAX_POOL_2D"),
         *("MEAN", "MINIMUM", "MIRROR_PAD", "MUL", "NOT_EQUAL", "PACK", "PAD", "PADV2", "PRELU"),
-        *("QUANTIZE", "REDUCE_MAX", "REDUCE_MIN", "RELU", "RELU6"),
+        *("QUANTIZE", "READ_VARIABLE", "REDUCE_MAX", "REDUCE_MIN", "RELU", "RELU6"),
         *("RELU_N1_TO_1", "RESHAPE", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "REVERSE_V2"),
         *("SELECT", "SELECT_V2", "SHAPE", "SLICE", "SOFTMAX", "SPACE_TO_BATCH_ND"),
         *("SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE", "SUB", "SUM", "TANH"),
