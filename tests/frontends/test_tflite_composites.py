@@ -24,7 +24,7 @@ from tests.tflite_builder import OperatorSpec, Ref, SubgraphSpec, TensorSpec, bu
 from tests.tools import NEEDS_NINJA
 
 SHAPE = (1, 4, 4, 2)
-SECONDS = 2.0
+SECONDS = 4.0
 
 
 def _composite(inputs: Sequence[Ref], outputs: Sequence[Ref], number: int) -> OperatorSpec:
@@ -231,6 +231,18 @@ def _bomb(levels: int) -> list[SubgraphSpec]:
         ),
         _doubled(),
     ]
+
+
+def test_many_composites_of_many_operands_are_refused_in_time() -> None:
+    """A small file whose composites share a subgraph with one very long operator."""
+    wide = OperatorSpec("CONCATENATION", ["a"] * 20_000, "b", "ConcatenationOptions")
+    tensors = _tensors("x", *(f"y{i}" for i in range(500)))
+    operators = [_composite("x", [f"y{i}"], 1) for i in range(500)]
+    model = Model([_part(wide)], tensors, operators, outputs=("y0",))
+    data, start = model.to_bytes(), time.perf_counter()
+    with pytest.raises(UnsupportedError, match="composites with more than 20000 tensors"):
+        frontend.load(data, file="m.tflite", numerics=profile("litert"))
+    assert time.perf_counter() - start < SECONDS
 
 
 def test_as_deep_as_it_may_be() -> None:

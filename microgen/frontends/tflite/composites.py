@@ -22,7 +22,7 @@ from microgen.frontends.tflite.records import (
 )
 
 _DEEPEST = 32  # composites inside each other
-_MOST = 20_000  # tensors and operators of all decompositions; a large network has some thousands
+_MOST = 20_000  # tensors, operators and operands of all decompositions
 
 
 def inlined(model: ModelRecord) -> ModelRecord:
@@ -65,13 +65,7 @@ class _Inlining:
         number = called_by(self._model.reader, composite)
         graph = self._subgraph(number, path)
         self._check_ends(composite, graph, number)
-        self._left -= len(graph.tensors) + len(graph.operators)
-        if self._left < 0:
-            raise UnsupportedError(
-                f"has composites with more than {_MOST} tensors and operators",
-                where=self._model.reader.file,
-                hint="convert the model without StableHLO composites",
-            )
+        self._spend(graph)
         numbers, before, after = self._joined(composite, graph)
         self._link(composite, before)
         self.add(graph.operators, numbers, (*path, number or 0))
@@ -125,6 +119,17 @@ class _Inlining:
         if len(path) > _DEEPEST:
             raise self._invalid(f"is more than {_DEEPEST} composites deep")
         return self._model.called[number]
+
+    def _spend(self, graph: SubgraphRecord) -> None:
+        """Count a decomposition. UnsupportedError if all of them together are too much."""
+        ends = (each for o in graph.operators for each in (o.inputs, o.outputs, o.intermediates))
+        self._left -= len(graph.tensors) + len(graph.operators) + sum(map(len, ends))
+        if self._left < 0:
+            raise UnsupportedError(
+                f"has composites with more than {_MOST} tensors, operators and operands",
+                where=self._model.reader.file,
+                hint="convert the model without StableHLO composites",
+            )
 
     def _check_ends(
         self, composite: OperatorRecord, graph: SubgraphRecord, number: int | None
