@@ -18,3 +18,12 @@ def mapping(data: bytes) -> Any:
     """The map that is the root of a flexbuffer. It and its values raise CORRUPT."""
     root: Any = flexbuffers.GetRoot  # the package has no annotations
     return root(bytearray(data)).AsMap
+
+
+def optional(options: Any, name: str, kind: str, default: int) -> int:
+    """An optional number of a map; ``kind`` is the name of its accessor."""
+    try:
+        found = options[name]
+    except KeyError:
+        return default
+    return default if found.IsNull else int(getattr(found, kind))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -96,8 +95,8 @@ def _options(layer: Layer) -> _Options:
         found = flexbuffer.mapping(layer.custom_options())
         most, each, classes = (int(found[name].AsInt) for name in _INTEGERS)
         least, overlap, *scales = (_float32(found[name].AsFloat) for name in _REALS)
-        is_regular = bool(_optional(found, "use_regular_nms", "AsBool", 0))
-        per_class = int(_optional(found, "detections_per_class", "AsInt", _PER_CLASS))
+        is_regular = bool(flexbuffer.optional(found, "use_regular_nms", "AsBool", 0))
+        per_class = int(flexbuffer.optional(found, "detections_per_class", "AsInt", _PER_CLASS))
     except flexbuffer.CORRUPT as error:
         raise layer.invalid(f"has custom options that cannot be read ({error})") from None
     if min(most, each) < 1 or most * each > _MOST or not all(0 < x < math.inf for x in scales):
@@ -113,15 +112,6 @@ def _options(layer: Layer) -> _Options:
 def _float32(value: float) -> float:
     with np.errstate(over="ignore"):
         return float(np.float32(value))
-
-
-def _optional(options: Any, name: str, kind: str, default: int) -> int:
-    """An optional field."""
-    try:
-        found = options[name]
-    except KeyError:
-        return default
-    return default if found.IsNull else int(getattr(found, kind))
 
 
 def _real(layer: Layer, position: int, rank: int) -> Tensor:
