@@ -18,8 +18,9 @@ from tests import streaming
 from tests.frontends.tweaked import Network, activation, refusal
 from tests.ops.litert_oracle import needs_litert
 from tests.ops.test_non_max_suppression_reference import flexbuffer
+from tests.test_variables import by_own_main
 from tests.tflite_builder import OperatorSpec, TensorSpec
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_NINJA
 
 
 def _operator(data: str, *outputs: str, options: bytes) -> OperatorSpec:
@@ -141,6 +142,19 @@ def test_a_firmware_says_when_the_rest_is_due(tmp_path: Path) -> None:
     result = microgen.run(tmp_path / "p", {"x": samples}, compare=True)
     assert result.verdicts[0].ok
     assert result.outputs["due"].reshape(-1).tolist() == [0, 0, 1, 0, 0, 1, 0]
+
+
+@NEEDS_CC
+@pytest.mark.parametrize("output", ["y", "due"])
+def test_a_reset_begins_a_new_sequence(output: str, tmp_path: Path) -> None:
+    network = _buffer(4, 3, flag=(1,)).replace(outputs=(output,))
+    (tmp_path / "m.tflite").write_bytes(network.to_bytes())
+    microgen.generate(tmp_path / "m.tflite", "native", tmp_path / "p")
+    samples = _samples(11)
+    parts = [_outputs(network, samples[i : i + 5]) for i in range(0, 11, 5)]
+    expected = b"".join(found.tobytes() for part in parts for (found,) in part)
+    assert by_own_main(tmp_path / "p", tmp_path, np.stack(samples), 5) == expected
+    assert expected != b"".join(found.tobytes() for (found,) in _outputs(network, samples))
 
 
 # Refusals
