@@ -174,7 +174,7 @@ int main(int argc, char **argv)
 """
 
 
-def _by_own_main(project: Path, folder: Path, samples: streaming.Array, every: int) -> bytes:
+def by_own_main(project: Path, folder: Path, samples: streaming.Array, every: int) -> bytes:
     """The outputs of a program that resets the model every so many samples."""
     host = project / "model" / "codegen" / "host"
     (folder / "own.c").write_text(RESETTING_MAIN.replace("%EVERY%", str(every)))
@@ -196,7 +196,7 @@ def test_a_thousand_steps_with_resets_equal_litert(seed: int, tmp_path: Path) ->
     expected = streaming.by_litert(model, samples, range(0, 1000, every))
     assert np.any(expected != streaming.by_litert(model, samples))
     assert len(np.unique(expected)) > 40
-    found = _by_own_main(_project(tmp_path, model), tmp_path, samples, every)
+    found = by_own_main(_project(tmp_path, model), tmp_path, samples, every)
     assert found == expected.tobytes()
 
 
@@ -211,7 +211,7 @@ def test_a_reset_copies_initial_bytes_that_differ(tmp_path: Path) -> None:
     source = (project / "model/codegen/host/src/default_lib0.c").read_text()
     assert re.search(r"memcpy\(.*default_\w*initial, 64U\)", source)
     expected = streaming.by_litert(model, samples, range(0, 20, 6))
-    assert _by_own_main(project, tmp_path, samples, 6) == expected.tobytes()
+    assert by_own_main(project, tmp_path, samples, 6) == expected.tobytes()
 
 
 @NEEDS_NINJA

@@ -17,7 +17,7 @@ _BUFFER_ALIGNMENT = 16  # schema.fbs: Buffer.data has force_align 16
 
 Array = npt.NDArray[Any]
 Ref = str | int  # a tensor's name or index; -1 means that an optional input is left out
-OptionValue = int | float | bool | str | Sequence[int]
+OptionValue = int | float | bool | str | bytes | Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -273,8 +273,10 @@ class _Writer:
         if spec.intermediates:
             fields["Intermediates"] = self._ints(self._indices(spec.intermediates))
         if spec.options_type:
-            fields["BuiltinOptionsType"] = getattr(tflite.BuiltinOptions, spec.options_type)
-            fields["BuiltinOptions"] = self._options(spec)
+            is_new = hasattr(tflite.BuiltinOptions2, spec.options_type)
+            union = "BuiltinOptions2" if is_new else "BuiltinOptions"
+            fields[f"{union}Type"] = getattr(getattr(tflite, union), spec.options_type)
+            fields[union] = self._options(spec)
         if spec.custom_options:
             numbers = np.frombuffer(spec.custom_options, np.uint8)
             fields["CustomOptions"] = self._builder.CreateNumpyVector(numbers)
@@ -289,6 +291,8 @@ class _Writer:
     def _option(self, value: OptionValue) -> Any:
         if isinstance(value, str):
             return self._builder.CreateString(value)
+        if isinstance(value, bytes):
+            return self._builder.CreateNumpyVector(np.frombuffer(value, np.uint8))
         return self._ints(value) if isinstance(value, Sequence) else value
 
     def _code(self, name: str, version: int, custom_code: str) -> int:

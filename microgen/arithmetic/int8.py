@@ -249,12 +249,14 @@ def scale_of_products(data: TensorType, weight: TensorType, result: TensorType) 
 def clip_multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
     """(multiplier, shift) from the input's scale to the output's; (0, 0) if they are equal.
 
-    Source: TFLite activations.cc, ReluPrepare, whose division is float32.
+    Source: TFLite activations.cc, ReluPrepare, whose division is float32. Ratios of less than about
+    2**-32 have the multiplier 0 there. They get 2**-32 here, which makes 0 of int8 and int16, too.
     """
     scale_in, scale_out = np.float32(data.scale), np.float32(output.scale)
     if scale_in == scale_out and data.zero_point == output.zero_point:
         return 0, 0
-    return quantize_multiplier(float(scale_in / scale_out))
+    multiplier, shift = quantize_multiplier(float(scale_in / scale_out))
+    return (multiplier, shift) if multiplier else (2**30, -31)
 
 
 @dataclass(frozen=True, slots=True)

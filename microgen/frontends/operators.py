@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends import tensors
 from microgen.frontends.tensors import GraphBuilder, Tensor, Value
@@ -142,6 +144,17 @@ class Operator:
             self._made.pop(moved.name)
             self._moved[key] = moved
         return self._moved[key]
+
+    def state(self, type_: TensorType, initial: Array, hint: str) -> Tensor:
+        """A new tensor that keeps its value between inferences. ``initial`` is broadcast to it."""
+        budget.spend_array(type_.nbytes, self.where)
+        tensor = Tensor(self._new_name(hint), type_)
+        self._graph.keep(tensor, np.broadcast_to(initial, type_.shape).copy())
+        return tensor
+
+    def become(self, state: Tensor, value: Tensor) -> None:
+        """Let a value be that of a state in the next inference."""
+        self._graph.updates[state.name] = value
 
     def named(self, value: Value, wanted: Mapping[str, str]) -> Value:
         """The value, with the tensors that this operator made renamed (tensor's name -> wanted

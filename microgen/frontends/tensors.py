@@ -101,13 +101,15 @@ def folded(
 @dataclass(slots=True)
 class GraphBuilder:
     """The nodes, types, constants and variables so far, the initial values of variables that do
-    not begin at 0, and the constants that the model stores in 4 bits."""
+    not begin at 0, the next values of variables, and the constants that the model stores in 4
+    bits."""
 
     nodes: list[Node] = field(default_factory=list)
     types: dict[str, TensorType] = field(default_factory=dict)
     constants: dict[str, Array] = field(default_factory=dict)
     variables: dict[str, None] = field(default_factory=dict)
     initial: dict[str, Array] = field(default_factory=dict)
+    updates: dict[str, Tensor] = field(default_factory=dict)
     int4: set[str] = field(default_factory=set)
 
     def fresh(self, wanted: str) -> str:
@@ -131,7 +133,8 @@ class GraphBuilder:
         return Tensor(name, type_, self.constants[name])
 
     def keep(self, tensor: Tensor, initial: Array) -> None:
-        """Make a tensor a variable with an initial value. ``graph`` gets its next values."""
+        """Make a tensor a variable with an initial value. ``updates`` or ``graph`` gets its next
+        value."""
         self.types.setdefault(tensor.name, tensor.type)
         self.variables[tensor.name] = None
         self.initial[tensor.name] = frozen(initial)
@@ -170,8 +173,8 @@ class GraphBuilder:
         updates: Mapping[str, Tensor] | None = None,
     ) -> Graph:
         """The graph of all nodes, with the tensors that they, ``inputs`` and ``outputs`` name.
-        ``updates`` are the next values of the variables that ``keep`` has made."""
-        latest = dict(updates or {})
+        ``updates`` are further next values of variables that ``keep`` has made."""
+        latest = {**self.updates, **(updates or {})}
         self._know((*inputs, *outputs, *latest.values()))
         ports = [tensor.name for tensor in (*inputs, *outputs)]
         ports += [name for own, tensor in latest.items() for name in (own, tensor.name)]

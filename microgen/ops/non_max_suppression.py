@@ -49,16 +49,22 @@ def check(
 ) -> str | None:
     """float32 boxes and scores, int32 classes, and an overlap in (0, 1]."""
     boxes, scores, classes = inputs
-    if not 0 < attrs.overlap <= 1:
-        return f"the overlap is {attrs.overlap:g}; it must be more than 0 and at most 1"
-    if not np.isfinite(attrs.least_score):
-        return f"the least score is {attrs.least_score:g}; it must be finite"
     return (
-        activation_constraint("input of boxes", boxes, (DType.FLOAT32,))
+        suppression_constraint(attrs.overlap, attrs.least_score)
+        or activation_constraint("input of boxes", boxes, (DType.FLOAT32,))
         or activation_constraint("input of scores", scores, (DType.FLOAT32,))
         or activation_constraint("input of classes", classes, (DType.INT32,))
         or activation_constraint("output", outputs[0], (DType.FLOAT32,))
     )
+
+
+def suppression_constraint(overlap: float, least_score: float) -> str | None:
+    """A sentence unless the overlap is in (0, 1] and the least score is finite."""
+    if not 0 < overlap <= 1:
+        return f"the overlap is {overlap:g}; it must be more than 0 and at most 1"
+    if not np.isfinite(least_score):
+        return f"the least score is {least_score:g}; it must be finite"
+    return None
 
 
 def reference(attrs: NonMaxSuppressionAttrs, operands: Operands) -> tuple[Array, ...]:
@@ -71,14 +77,14 @@ def reference(attrs: NonMaxSuppressionAttrs, operands: Operands) -> tuple[Array,
     for i in (int(i) for i in order if scores[i] >= np.float32(attrs.least_score)):
         if len(chosen) == attrs.most:
             break
-        if not (_overlaps(boxes[chosen], boxes[i]) > np.float32(attrs.overlap)).any():
+        if not (overlaps(boxes[chosen], boxes[i]) > np.float32(attrs.overlap)).any():
             found[len(chosen), :6] = (*boxes[i], classes[i], scores[i])
             chosen.append(i)
     found[:, 6] = len(chosen)
     return (found,)
 
 
-def _overlaps(others: Array, box: Array) -> Array:
+def overlaps(others: Array, box: Array) -> Array:
     """The intersection of each of the others with the box, over their union; 0 if one is empty.
     Each step is rounded to float32."""
     with np.errstate(all="ignore"):

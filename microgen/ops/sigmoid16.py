@@ -19,6 +19,7 @@ _LAST = 255  # beyond this entry the functions are saturated
 _MULTIPLIER_LIMIT = 2**15 - 1
 _MAX_MULTIPLIER = 2**16 - 1  # products with int16 must fit int32
 _SATURATED = 2**31
+_MOST_SHIFTS = 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,17 @@ def parameters(data: TensorType, powers: tuple[int, ...]) -> SigmoidParameters:
         assert power is not None
         return SigmoidParameters(3 << (power + 12), 0)
     multiplier, shift = float(np.float32(data.scale)) * _STEPS, 0
-    while multiplier <= _MULTIPLIER_LIMIT / 2 and shift <= 30:
+    while multiplier <= _MULTIPLIER_LIMIT / 2 and shift < _MOST_SHIFTS:
         multiplier, shift = multiplier * 2, shift + 1
     return SigmoidParameters(int(multiplier), shift)
 
 
 def constraint(data: TensorType) -> str | None:
-    """The sentence for an input's scale whose products do not fit int32."""
+    """The sentence for an input's scale whose products do not fit int32. TFLite reads a multiplier
+    of 0, which the least scales have, as that of a power of two, and shifts it out of int32."""
+    if data.scale * _STEPS * 2**_MOST_SHIFTS < 1:
+        least = 1 / (_STEPS * 2**_MOST_SHIFTS)
+        return f"the input's scale is {data.scale:g}; it must be {least:g} or more"
     if data.scale * _STEPS < _MAX_MULTIPLIER + 1:
         return None
     return f"the input's scale is {data.scale:g}; it must be below {2**16 / _STEPS:g}"

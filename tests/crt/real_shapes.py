@@ -92,6 +92,12 @@ OWN: Mapping[str, Mapping[str, Sequence[object]]] = {  # for attributes of one o
     "transpose": {"axes": ((0, 3, 1, 2),)},
     **{op: {"activation": tuple(Activation)[:2]} for op in ("add", "subtract", "multiply")},
     "slide": {"axis": (1,)},
+    "vision.multiclass_suppression": {
+        "most": (10,),
+        "each": (3,),
+        "per_class": (0, 100),
+        "overlap": (0.5,),
+    },
     "vision.non_max_suppression": {"most": (10,), "overlap": (0.5,)},
 }
 # the output's quantization, if an op asks for a certain one
@@ -280,6 +286,8 @@ def _images(op: str, dtype: DType) -> Iterator[tuple[c.Tensor, ...]]:
         yield image, _tensor((1, 5, 5, 8), dtype), _tensor((4,), I32)
     elif op == "slide":
         yield image, _tensor((1, 1, *IMAGE[2:]), dtype)
+    elif op == "vision.multiclass_suppression":
+        yield _tensor((100, 4), F32), _tensor((100, 20), F32)
     elif op == "vision.non_max_suppression":
         yield _tensor((100, 4), F32), _tensor((100,), F32), _tensor((100,), I32)
     elif op == "lookup":

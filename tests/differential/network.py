@@ -38,6 +38,13 @@ class Composite(OperatorSpec):
     initial: Mapping[str, Array] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Decomposed(OperatorSpec):
+    """A STABLEHLO_COMPOSITE with its decomposition."""
+
+    part: SubgraphSpec | None = None
+
+
 @dataclass
 class Network:
     """A network, except for the choice of its outputs.
@@ -80,15 +87,18 @@ class Network:
         inner = [spec for op in layers for spec in op.inner]
         initial = {name: values for op in layers for name, values in op.initial.items()}
         once = [OperatorSpec("CALL_ONCE", [], [], "CallOnceOptions", {"initSubgraphIndex": 1})]
-        operators = [handle(name) for name in initial]
+        operators, more = [handle(name) for name in initial], [_init(initial)] if initial else []
         for op in self.operators:
+            if isinstance(op, Decomposed) and op.part is not None:
+                more.append(op.part)
+                op = replace(op, options={**op.options, "decompositionSubgraphIndex": len(more)})
             operators += op.parts if isinstance(op, Composite) else [op]
         return build_model(
             [*self.tensors.values(), *inner],
             [*(once if initial else []), *operators],
             self.inputs,
             outputs,
-            more=[_init(initial)] if initial else [],
+            more=more,
         )
 
     def fed(self, op: OperatorSpec) -> list[str]:

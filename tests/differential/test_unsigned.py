@@ -12,7 +12,7 @@ import pytest
 
 from microgen.errors import MicrogenError
 from microgen.frontends.tflite.litert import LiteRT
-from microgen.frontends.tflite.unsigned import CONVERSIONS, EXACT
+from microgen.frontends.tflite.unsigned import CONVERSIONS, DETECTION, EXACT
 from microgen.ops.base import StatusError
 from tests.differential import generator, harness, litert, makers
 from tests.differential.network import Network, UnfitError
@@ -24,7 +24,8 @@ AT_ONCE = 8  # networks that are compiled together
 
 
 def test_every_exact_operator_is_compared() -> None:
-    assert frozenset(CODES) == EXACT
+    """Two read no data, and one has tests of its own only."""
+    assert frozenset(CODES) - {"CALL_ONCE", "VAR_HANDLE"} == EXACT - {DETECTION}
     assert CONVERSIONS <= EXACT
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from itertools import product
 
+import numpy as np
 import pytest
 
-from microgen.errors import ModelError
+from microgen.errors import ModelError, UnsupportedError
 from microgen.ops.batch_matmul import BatchMatmulAttrs
 from tests.frontends.tweaked import Network, activation, int8_constant, refusal
+from tests.ops.litert_oracle import interpreter_of, needs_litert
 from tests.tflite_builder import OperatorSpec, TensorSpec
 
 
@@ -42,6 +44,28 @@ def test_two_computed_operands(adj_x: bool, adj_y: bool) -> None:
 def test_options_may_be_absent() -> None:
     network = matmul(int8_constant("c", 4, 4, scale=(0.25,))).with_operator(options_type="")
     assert network.load().nodes[0].attrs == BatchMatmulAttrs(False, False)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize(
+    ("profile", "said"), [("litert", "all products are 0"), ("tflm", "the first scale for all")]
+)
+def test_a_scale_per_channel_is_refused(axis: int, profile: str, said: str) -> None:
+    weight = int8_constant("c", 4, 4, scale=(0.25, 0.5, 0.75, 1.0), axis=axis)
+    with pytest.raises(UnsupportedError, match=said):
+        matmul(weight).load(profile)
+
+
+@needs_litert
+@pytest.mark.parametrize("adj_y", [False, True])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_litert_computes_nothing_with_a_scale_per_channel(axis: int, adj_y: bool) -> None:
+    """The outputs are the output's zero point, which means 0."""
+    weight = int8_constant("c", 4, 4, scale=(0.25, 0.5, 0.75, 1.0), axis=axis)
+    interpreter = interpreter_of(matmul(weight, adjY=adj_y).to_bytes())
+    interpreter.set_tensor(0, np.full((2, 3, 4), 100, np.int8))
+    interpreter.invoke()
+    assert np.unique(interpreter.get_tensor(2)).tolist() == [3]
 
 
 def test_matrices_that_do_not_fit_are_refused() -> None:

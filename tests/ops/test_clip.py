@@ -37,11 +37,12 @@ CORNERS = tuple(
         ("only the scale differs", c.quant(0.05, -3), c.quant(0.04, -3)),
         ("to a far smaller scale", c.quant(10, 127), c.quant(1e-6, -128)),
         ("to a far larger scale", c.quant(1e-6, -128), c.quant(10, 127)),
+        ("to a scale on which all is 0", c.quant(1.0, -128), c.quant(1e10, 127)),
     )
 )
 
 
-SCALES = ((0.05, 0.05), (0.05, 0.04), (10.0, 1e-6), (1e-6, 10.0))
+SCALES = ((0.05, 0.05), (0.05, 0.04), (10.0, 1e-6), (1e-6, 10.0), (1.0, 1e10))
 OTHERS = tuple(
     case
     for activation in FAMILY

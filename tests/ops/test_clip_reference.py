@@ -108,6 +108,32 @@ def test_int16_of_equal_scales_equals_litert(activation: Activation) -> None:
     check_int16(OP.name, ClipAttrs(activation), operator, lambda _rng: (0.001, 0.001), count=1)
 
 
+RATIOS = ((1.0, 1e10), (1e-10, 1.0), (1e-30, 1e10), (1.0, 2.0**32), (1.0, 2.0**33), (0.5, 2.0**31))
+
+
+@needs_litert
+@pytest.mark.parametrize("activation", [Activation.RELU, Activation.RELU6])
+@pytest.mark.parametrize("scales", RATIOS)
+def test_int16_of_a_far_larger_scale_equals_litert(
+    activation: Activation, scales: tuple[float, float]
+) -> None:
+    operator = Operator(CODES[activation], version=2)
+    check_int16(OP.name, ClipAttrs(activation), operator, lambda _rng: scales, count=1)
+
+
+@needs_litert
+@pytest.mark.parametrize("activation", CODES)
+@pytest.mark.parametrize("scales", RATIOS)
+def test_int8_of_a_far_larger_scale_equals_litert(
+    activation: Activation, scales: tuple[float, float]
+) -> None:
+    data, output = (activation_type((1, 256), s, z) for s, z in zip(scales, (-3, 5), strict=True))
+    values = np.arange(-128, 128).astype(np.int8).reshape(1, 256)
+    case = replace(random_case(0), types=[data], arrays=[values], code=CODES[activation])
+    case = replace(case, attrs=ClipAttrs(activation), version=VERSIONS[activation])
+    assert_equal(replace(case, output_quant=output.quant))
+
+
 def test_int16_is_refused_by_one() -> None:
     check_int16_is_refused(OP.name, ClipAttrs(Activation.RELU_N1_TO_1))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flatbuffers import flexbuffers
 
-from microgen.errors import MicrogenError, ModelError, UnsupportedError
+from microgen.errors import MicrogenError, ModelError
 from microgen.frontends.tflite.litert import LiteRT
 from microgen.ir.graph import DType, TensorType
 from microgen.ir.interpreter import evaluate
@@ -45,7 +45,8 @@ def detector(
 ) -> Network:
     """A network of that operator alone, with random anchors."""
     chosen = {**SETTINGS, **settings}
-    most, columns = chosen["max_detections"], chosen["num_classes"] + background
+    rows = chosen["max_detections"] * max(1, chosen["max_classes_per_detection"])
+    columns = chosen["num_classes"] + background
     rng = np.random.default_rng(seed)
     anchors = np.concatenate(
         [rng.uniform(0, 1, (boxes, 2)), rng.uniform(0.1, 0.5, (boxes, 2))], axis=1
@@ -55,9 +56,9 @@ def detector(
             TensorSpec("x", (1, boxes, width), "float32"),
             TensorSpec("s", (1, boxes, columns), "float32"),
             TensorSpec("a", (boxes, 4), "float32", anchors),
-            TensorSpec("y", (1, most, 4), "float32"),
-            TensorSpec("c", (1, most), "float32"),
-            TensorSpec("p", (1, most), "float32"),
+            TensorSpec("y", (1, rows, 4), "float32"),
+            TensorSpec("c", (1, rows), "float32"),
+            TensorSpec("p", (1, rows), "float32"),
             TensorSpec("n", (1,), "float32"),
         ),
         (
@@ -119,11 +120,18 @@ OPTIONS = detector().operators[0].custom_options
 @pytest.mark.parametrize(
     ("network", "kind", "said"),
     [
-        (detector(use_regular_nms=True), UnsupportedError, "for each class by itself"),
-        (detector(max_classes_per_detection=2), UnsupportedError, "gives 2 classes for each box"),
+        (detector(max_classes_per_detection=0), ModelError, "max_classes_per_detection 0 and"),
+        (detector(max_detections=1000, max_classes_per_detection=33), ModelError, "to 32768 rows"),
+        (detector(use_regular_nms=True, detections_per_class=0), ModelError, "_per_class 0; 1 or"),
+        (detector(use_regular_nms=True, detections_per_class=2**33), ModelError, "_per_class 8589"),
+        (detector(num_classes=0), ModelError, "do not lie in axis 2"),
         (detector(background=2), ModelError, "has scores of float32[1,40,5] for 40 boxes and 3"),
         (detector(width=3), ModelError, "has boxes of float32[1,40,3]"),
-        (detector(y_scale=0.0), ModelError, "has max_detections 10 and scales"),
+        (
+            detector(y_scale=0.0),
+            ModelError,
+            "has max_detections 10, max_classes_per_detection 1 and scales",
+        ),
         (detector(nms_iou_threshold=0.0), ModelError, "the overlap is 0"),
         (
             detector().with_operator(custom_options=flexbuffer({**SETTINGS, "max_detections": 0})),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from microgen.ops import registry
 from microgen.ops.tanh import TanhAttrs
 from tests.ops.litert_oracle import needs_litert
 from tests.ops.unary_cases import (
@@ -10,6 +11,7 @@ from tests.ops.unary_cases import (
     check_floats,
     check_int16,
     check_random,
+    int16_type,
     powers,
     results,
     types,
@@ -37,6 +39,22 @@ def test_an_exact_half_that_tanhf_gives_rounds_away_from_zero() -> None:
 def test_int16_equals_litert() -> None:
     operator = Operator("TANH", version=3)
     check_int16("tanh", TanhAttrs(), operator, powers(-30, 2, 2.0**-15))
+
+
+@needs_litert
+def test_int16_of_the_least_scales_equals_litert() -> None:
+    operator = Operator("TANH", version=3)
+    check_int16("tanh", TanhAttrs(), operator, powers(-44.5, -30, 2.0**-15))
+
+
+@pytest.mark.parametrize("op", ["tanh", "sigmoid"])
+def test_int16_is_refused_where_tflite_shifts_out_of_int32(op: str) -> None:
+    """LiteRT gives -32767 for odd values there, and TensorFlow Lite Micro has the same code."""
+    attrs = registry()[op].attrs()
+    output = int16_type(2.0**-15)
+    assert registry()[op].check(attrs, [int16_type(3.8e-14)], [output]) is None
+    found = registry()[op].check(attrs, [int16_type(3.7e-14)], [output])
+    assert found == "the input's scale is 3.7e-14; it must be 3.78956e-14 or more"
 
 
 @needs_litert

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.tensors import GraphBuilder
-from microgen.frontends.tflite import importers, records, refusals, unsigned
+from microgen.frontends.tflite import composites, importers, records, refusals, unsigned, unwritten
 from microgen.frontends.tflite import signature as identifier
 from microgen.frontends.tflite.constants import SMALL
 from microgen.frontends.tflite.layers import Fix, Layer
@@ -27,7 +27,7 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
     the model is sound but uses a feature that microgen does not have.
     """
     identifier.check(data, file)
-    model = records.read(data, file, signature)
+    model = composites.inlined(records.read(data, file, signature))
     tensors = Tensors(model.tensors, (*model.inputs, *model.outputs))
     refusals.check(model, tensors.names, numerics)
     _check_operators(model)
@@ -168,13 +168,15 @@ class Signature:
     """A signature: its name, empty if the model has none, and the number of its subgraph. Tensors
     of the subgraph have numbers: those of its inputs, and those that have values, which handles of
     variables have not. ``in_graph`` gives the values of the graph's tensors that represent the one
-    of a number and a value, by name."""
+    of a number and a value, by name. ``unwritten`` has the outputs that LiteRT leaves unwritten in
+    part."""
 
     name: str
     subgraph: int
     inputs: tuple[int, ...]
     tensors: frozenset[int]
     in_graph: Callable[[int, Array], dict[str, Array]]
+    unwritten: Mapping[int, unwritten.Rows]
 
 
 def of_signature(data: bytes, *, file: str, signature: str = "") -> Signature:
@@ -183,4 +185,5 @@ def of_signature(data: bytes, *, file: str, signature: str = "") -> Signature:
     model = records.read(data, file, signature)
     tensors = Tensors(model.tensors, (*model.inputs, *model.outputs))
     valued = frozenset(i for i, record in enumerate(model.tensors) if record.dtype != RESOURCE)
-    return Signature(model.signature, model.main, model.inputs, valued, tensors.in_graph)
+    rows = unwritten.rows(model)
+    return Signature(model.signature, model.main, model.inputs, valued, tensors.in_graph, rows)

@@ -94,5 +94,14 @@ def _tensors(interpreter: Any, record: Signature) -> Iterator[tuple[str, Array]]
         index = detail["index"]
         if index in record.tensors:
             with contextlib.suppress(ValueError):  # it has no data, because nothing uses it
-                value = interpreter.get_tensor(index, record.subgraph)
-                yield from record.in_graph(index, value).items()
+                yield from record.in_graph(index, _value(interpreter, record, index)).items()
+
+
+def _value(interpreter: Any, record: Signature, index: int) -> Array:
+    """The value of a tensor, with zeros where LiteRT leaves what was in memory."""
+    value: Array = interpreter.get_tensor(index, record.subgraph)
+    rows = record.unwritten.get(index)
+    if rows is None:
+        return value
+    (count,) = interpreter.get_tensor(rows.number, record.subgraph)
+    return rows.settled(value, int(count))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tflite.BuiltinOperator import BuiltinOperator
+from tflite.BuiltinOptions2 import BuiltinOptions2
 from tflite.CallOnceOptions import CallOnceOptions
 from tflite.Model import Model
+from tflite.StableHLOCompositeOptions import StableHLOCompositeOptions
 from tflite.TensorType import TensorType as TensorTypeCode
 
 from microgen.errors import ModelError, UnsupportedError, few, short
@@ -17,6 +20,8 @@ from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.sparsity import SparsityRecord
 from microgen.ir.graph import Array
 
+COMPOSITE = "STABLEHLO_COMPOSITE"
+CIRCULAR_BUFFER = "CIRCULAR_BUFFER"  # the custom operator of TensorFlow Lite Micro
 ABSENT = -1  # an optional input that an operator does not have
 
 _TENSOR_NAME = 3  # field numbers in schema.fbs
@@ -93,8 +98,8 @@ class SubgraphRecord:
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
     """The subgraph of the chosen signature, which is subgraph number ``main``. ``signature`` is
-    empty if the model has none. ``called`` has the subgraphs that CALL_ONCE operators of the main
-    one run, by number."""
+    empty if the model has none. ``called`` has the other subgraphs that CALL_ONCE operators run and
+    that composites stand for, by number."""
 
     reader: Reader
     tensors: tuple[TensorRecord, ...]
@@ -119,14 +124,15 @@ def read(data: bytes, file: str, signature: str = "") -> ModelRecord:
     buffers = [_buffer(reader, table) for table in reader.tables(model, "Buffers")]
     codes = [_operator_code(reader, table) for table in reader.tables(model, "OperatorCodes")]
     main = _subgraph(reader, subgraphs[number], buffers, codes)
-    once = [_init_subgraph(reader, o) for o in main.operators if o.name == "CALL_ONCE"]
+    found, waiting = {number: main}, [main]
+    while waiting:
+        for index in (called_by(reader, operator) for operator in waiting.pop().operators):
+            if index is not None and 0 <= index < len(subgraphs) and index not in found:
+                found[index] = _subgraph(reader, subgraphs[index], buffers, codes)
+                waiting.append(found[index])
     return ModelRecord(
         *(reader, main.tensors, main.operators, main.inputs, main.outputs, number, name),
-        called={
-            index: _subgraph(reader, subgraphs[index], buffers, codes)
-            for index in dict.fromkeys(once)
-            if 0 <= index < len(subgraphs) and index != number
-        },
+        called={index: graph for index, graph in found.items() if index != number},
     )
 
 
@@ -162,10 +168,17 @@ def _chosen(reader: Reader, model: Any, signature: str, subgraphs: int) -> tuple
     return chosen
 
 
-def _init_subgraph(reader: Reader, operator: OperatorRecord) -> int:
-    """The number of the subgraph that a CALL_ONCE runs."""
-    options = reader.union(operator.table, "BuiltinOptions", CallOnceOptions)
-    return int(reader.get(options, "InitSubgraphIndex")) if options is not None else 0
+def called_by(reader: Reader, operator: OperatorRecord) -> int | None:
+    """The number of the subgraph that a CALL_ONCE runs, or that a composite stands for; None for
+    other operators, and for a composite without options."""
+    if operator.name == "CALL_ONCE":
+        options = reader.union(operator.table, "BuiltinOptions", CallOnceOptions)
+        return int(reader.get(options, "InitSubgraphIndex")) if options is not None else 0
+    kind = reader.get(operator.table, "BuiltinOptions2Type")
+    if operator.name != COMPOSITE or kind != BuiltinOptions2.StableHLOCompositeOptions:
+        return None
+    options = reader.union(operator.table, "BuiltinOptions2", StableHLOCompositeOptions)
+    return None if options is None else int(reader.get(options, "DecompositionSubgraphIndex"))
 
 
 def _subgraph(
@@ -177,11 +190,21 @@ def _subgraph(
         for index, table in enumerate(reader.tables(graph, "Operators"))
     ]
     return SubgraphRecord(
-        tuple(tensors),
+        tuple(_made_by_operators(tensors, operators)),
         tuple(operators),
         _tensor_indices(reader, graph, "Inputs", len(tensors), "the graph"),
         _tensor_indices(reader, graph, "Outputs", len(tensors), "the graph"),
     )
+
+
+def _made_by_operators(
+    tensors: Sequence[TensorRecord], operators: Iterable[OperatorRecord]
+) -> Iterator[TensorRecord]:
+    """The tensors. The outputs of CIRCULAR_BUFFER, which are variables because it keeps them in
+    place, are tensors like others."""
+    kept = {i for each in operators if each.custom == CIRCULAR_BUFFER for i in each.outputs}
+    for i, tensor in enumerate(tensors):
+        yield dataclasses.replace(tensor, is_variable=False) if i in kept else tensor
 
 
 def _buffer(reader: Reader, table: Any) -> Array:

@@ -18,24 +18,36 @@ from microgen.ir.graph import Array, DType, Node, Origin, Quant, TensorType, fro
 from microgen.ops import budget
 from microgen.ops.requantize import PAIRS, RequantizeAttrs
 
+DETECTION = "CUSTOM:TFLite_Detection_PostProcess"
 # Operators whose results LiteRT computes in uint8 exactly as their importers do in int8. It has
 # other arithmetic for uint8 in L2_NORMALIZATION, and no uint8 in others.
 EXACT = frozenset(
     {
-        *("ADD", "ARG_MAX", "ARG_MIN", "AVERAGE_POOL_2D", "BATCH_TO_SPACE_ND"),
+        *("ADD", "ARG_MAX", "ARG_MIN", "ASSIGN_VARIABLE", "AVERAGE_POOL_2D", "BATCH_TO_SPACE_ND"),
         *("BROADCAST_TO", "CAST", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D"),
         *("DEPTH_TO_SPACE", "DEQUANTIZE", "DIV", "EQUAL", "EXPAND_DIMS", "FILL"),
         *("FULLY_CONNECTED", "GATHER", "GATHER_ND", "GREATER", "GREATER_EQUAL", "HARD_SWISH"),
         *("LEAKY_RELU", "LESS", "LESS_EQUAL", "LOGISTIC", "LOG_SOFTMAX", "MAXIMUM", "MAX_POOL_2D"),
         *("MEAN", "MINIMUM", "MIRROR_PAD", "MUL", "NOT_EQUAL", "PACK", "PAD", "PADV2", "PRELU"),
-        *("QUANTIZE", "REDUCE_MAX", "REDUCE_MIN", "RELU", "RELU6"),
+        *("QUANTIZE", "READ_VARIABLE", "REDUCE_MAX", "REDUCE_MIN", "RELU", "RELU6"),
         *("RELU_N1_TO_1", "RESHAPE", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "REVERSE_V2"),
         *("SELECT", "SELECT_V2", "SHAPE", "SLICE", "SOFTMAX", "SPACE_TO_BATCH_ND"),
-        *("SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE", "SUB", "SUM", "TANH"),
-        *("TILE", "TRANSPOSE", "TRANSPOSE_CONV", "UNPACK"),
+        *("SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STABLEHLO_COMPOSITE"),
+        *(
+            "STRIDED_SLICE",
+            "SUB",
+            "SUM",
+            "TANH",
+            "TILE",
+            "TRANSPOSE",
+            "TRANSPOSE_CONV",
+            "UNPACK",
+            DETECTION,
+        ),
     }
 )
 CONVERSIONS = frozenset(("CAST", "DEQUANTIZE", "QUANTIZE"))
+_MIXED = CONVERSIONS | {DETECTION}  # its outputs are float32
 _OTHERS = ("float32", "int8", "int16")  # data that LiteRT does not compute with together with uint8
 _HALF = 128
 
@@ -53,10 +65,10 @@ def lacks(operator: OperatorRecord, records: Sequence[TensorRecord], exact: Coll
     used = [records[i] for i in (*operator.inputs, *operator.outputs) if i != ABSENT]
     if not any(map(is_signed_inside, used)):
         return ""
-    if operator.name not in exact:
+    if operator.key not in exact:
         return operator.name
     other = next((record.dtype for record in used if record.dtype in _OTHERS), "")
-    if operator.name in CONVERSIONS or not other:
+    if operator.key in _MIXED or not other:
         return ""
     return f"{operator.name} with {other} tensors, too"
 

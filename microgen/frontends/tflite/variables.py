@@ -9,6 +9,7 @@ variable. So the graph has neither reads nor assignments whose order a pass coul
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from tflite.VarHandleOptions import VarHandleOptions
@@ -18,7 +19,8 @@ from microgen.frontends.tensors import GraphBuilder, Tensor
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord, SubgraphRecord
 from microgen.frontends.tflite.tensors import Tensors
-from microgen.ir.graph import TensorType
+from microgen.frontends.tflite.unsigned import flipped, is_signed_inside
+from microgen.ir.graph import DType, TensorType
 
 RESOURCE = "resource"  # the dtype of handles
 HANDLE = "VAR_HANDLE"
@@ -39,6 +41,7 @@ class Variables:
         self._model = model
         self._handles = _handles(model.reader, model.operators)
         self._assigned = {self._handles.get(handle) for handle in _assigned(model.operators)}
+        self._stored: dict[Key, TensorType] = {}
         self._initial: dict[Key, Tensor] = {}
         self._kept: dict[Key, Tensor] = {}
         self._latest: dict[Key, Tensor] = {}
@@ -56,24 +59,23 @@ class Variables:
         if number not in self._model.called:
             raise ModelError(f"runs subgraph {number}, which the file does not have", where=where)
         _check_init(self._model.called[number], number, where)
-        for key, tensor in _constants(self._model.called[number], self._model.reader, where):
-            known = self._initial.get(key)
-            if known is not None:
-                _expect(key, known.type, tensor.type, "is set to", where)
+        for key, tensor, kind in _constants(self._model.called[number], self._model.reader, where):
+            self._expect(key, kind, "is set to", where)
             self._initial[key] = tensor
 
-    def read(self, key: Key, declared: TensorType, where: str) -> Tensor | None:
+    def read(self, key: Key, declared: Tensor, stored: TensorType, where: str) -> Tensor | None:
         """The tensor that has a variable's value; None if it is the value of the inference before,
-        and no tensor has that yet."""
+        and no tensor has that yet. The value is read as ``declared``, which the file declares as
+        ``stored``."""
         self.are_used = True
-        found = self._latest.get(key) or self._kept.get(key) or self._initial.get(key)
+        self._expect(key, stored, "is read as", where)
+        found = self._value(key, declared, where)
         if found is None:
             raise UnsupportedError(
                 f"reads {_named(key)}, which has no initial value",
                 where=where,
                 hint=f"supported: {_MADE_ONCE}",
             )
-        _expect(key, found.type, declared, "is read as", where)
         if key in self._latest or key not in self._assigned:
             return found
         return self._kept.get(key)
@@ -85,31 +87,47 @@ class Variables:
         self._kept[key] = tensor
         graph.keep(tensor, values)
 
-    def assign(self, key: Key, tensor: Tensor, where: str) -> None:
-        """Give a variable a new value."""
+    def assign(self, key: Key, tensor: Tensor, stored: TensorType, where: str) -> None:
+        """Give a variable a new value, which the file declares as ``stored``."""
         self.are_used = True
-        known = self._latest.get(key) or self._kept.get(key) or self._initial.get(key)
-        if known is not None:
-            _expect(key, known.type, tensor.type, "is assigned", where)
+        self._expect(key, stored, "is assigned", where)
+        self._value(key, tensor, where)
         self._latest[key] = tensor
 
     def updates(self) -> dict[str, Tensor]:
         """The names of the variables of the graph, each with its next value."""
         return {tensor.name: self._latest[key] for key, tensor in self._kept.items()}
 
+    def _value(self, key: Key, like: Tensor, where: str) -> Tensor | None:
+        """The tensor that has a variable's value, if there is one. Its stored values have the same
+        form as those of the tensor ``like``: uint8 if they are plain numbers, int8 if they are
+        quantized uint8."""
+        found = self._latest.get(key) or self._kept.get(key) or self._initial.get(key)
+        if found is None or found.dtype is like.dtype:
+            return found
+        if found is not self._initial.get(key) or found.value is None:
+            raise UnsupportedError(
+                f"uses {_named(key)} both with a scale and as plain numbers",
+                where=where,
+                hint="supported: uint8 variables that are always quantized, or never",
+            )
+        kind = dataclasses.replace(found.type, dtype=like.dtype, quant=None)
+        self._initial[key] = dataclasses.replace(found, type=kind, value=flipped(found.value))
+        return self._initial[key]
+
+    def _expect(self, key: Key, stored: TensorType, what: str, where: str) -> None:
+        """Raise ModelError unless a variable keeps its shape and dtype."""
+        known = self._stored.setdefault(key, stored)
+        if (known.shape, known.dtype) != (stored.shape, stored.dtype):
+            raise ModelError(
+                f"{_named(key)} {what} {stored}, but it is {known}",
+                where=where,
+                hint="a variable has one shape and one dtype",
+            )
+
 
 def _named(key: Key) -> str:
     return f'the variable "{short(key[1] or key[0])}"'
-
-
-def _expect(key: Key, known: TensorType, found: TensorType, what: str, where: str) -> None:
-    """Raise ModelError unless a variable keeps its shape and dtype."""
-    if (known.shape, known.dtype) != (found.shape, found.dtype):
-        raise ModelError(
-            f"{_named(key)} {what} {found}, but it is {known}",
-            where=where,
-            hint="a variable has one shape and one dtype",
-        )
 
 
 def _handles(reader: Reader, operators: Iterable[OperatorRecord]) -> Mapping[int, Key]:
@@ -143,8 +161,17 @@ def _check_init(graph: SubgraphRecord, number: int, where: str) -> None:
         raise ModelError(f"runs subgraph {number}, which has inputs or outputs", where=where)
 
 
-def _constants(graph: SubgraphRecord, reader: Reader, where: str) -> Sequence[tuple[Key, Tensor]]:
-    """The variables that an initialisation subgraph sets, with their values."""
+def stored(tensor: Tensor, *, is_unsigned: bool) -> TensorType:
+    """The shape and dtype of a tensor in the file, which has quantized uint8 for int8 if the tensor
+    ``is_unsigned``."""
+    return TensorType(tensor.shape, DType.UINT8 if is_unsigned else tensor.dtype)
+
+
+def _constants(
+    graph: SubgraphRecord, reader: Reader, where: str
+) -> Sequence[tuple[Key, Tensor, TensorType]]:
+    """The variables that an initialisation subgraph sets, with their values, and the types of these
+    in the file."""
     handles, tensors = _handles(reader, graph.operators), Tensors(graph.tensors)
     found = []
     for operator in graph.operators:
@@ -160,5 +187,6 @@ def _constants(graph: SubgraphRecord, reader: Reader, where: str) -> Sequence[tu
                 where=where,
                 hint=f"supported: {_MADE_ONCE}",
             )
-        found.append((handles[handle], tensor))
+        kind = stored(tensor, is_unsigned=is_signed_inside(graph.tensors[value]))
+        found.append((handles[handle], tensor, kind))
     return found

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tests.differential import stock
-from tests.differential.makers import WITHOUT_UINT8, Maker
+from tests.differential.makers import EVERY, Maker
 from tests.differential.network import Composite, Network
 from tests.differential.stock import Array
 from tests.tflite_builder import OperatorSpec, Ref, TensorSpec
@@ -130,4 +130,4 @@ def _variable(net: Network, _code: str, dtype: str) -> None:
 
 
 CODES = ("ASSIGN_VARIABLE", "CALL_ONCE", "READ_VARIABLE", "VAR_HANDLE")
-MAKERS = (Maker(CODES, WITHOUT_UINT8, _variable),)
+MAKERS = (Maker(CODES, EVERY, _variable),)

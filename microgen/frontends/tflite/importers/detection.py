@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from flatbuffers import flexbuffers
 
 from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
+from microgen.frontends.tflite import flexbuffer
 from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.frontends.tflite.unsigned import DETECTION
 from microgen.ir.graph import Array, DType
 from microgen.ops import budget
 from microgen.ops.add import AddAttrs
@@ -23,6 +22,7 @@ from microgen.ops.dequantize import DequantizeAttrs
 from microgen.ops.divide import DivideAttrs
 from microgen.ops.exp import ExpAttrs
 from microgen.ops.max import MaxAttrs
+from microgen.ops.multiclass_suppression import MulticlassSuppressionAttrs
 from microgen.ops.multiply import MultiplyAttrs
 from microgen.ops.non_max_suppression import NonMaxSuppressionAttrs
 from microgen.ops.reshape import ReshapeAttrs
@@ -30,20 +30,20 @@ from microgen.ops.strided_slice import StridedSliceAttrs
 from microgen.ops.subtract import SubtractAttrs
 
 _NONE = Activation.NONE
+_MOST = 2**15  # rows
+_PER_CLASS = 100  # TFLite's default
 _INTEGERS = ("max_detections", "max_classes_per_detection", "num_classes")
 _REALS = (
     *("nms_score_threshold", "nms_iou_threshold"),
     *("y_scale", "x_scale", "h_scale", "w_scale"),
-)
-_CORRUPT = (
-    *(struct.error, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError),
-    *(RecursionError, TypeError, ValueError),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Options:
     most: int
+    each: int
+    per_class: int  # 0 unless boxes are chosen for each class
     classes: int
     least_score: float
     overlap: float
@@ -56,6 +56,11 @@ def _detection_postprocess(layer: Layer) -> tuple[Tensor, ...]:
     layer.expect_outputs(3, 4)
     options = _options(layer)
     encoded, scores, anchors = (_real(layer, i, rank) for i, rank in enumerate((3, 3, 2)))
+    if layer.record(0).dtype != layer.record(2).dtype:
+        raise layer.invalid(
+            f"has {layer.record(0).dtype} boxes and {layer.record(2).dtype} anchors; one dtype is "
+            "expected"
+        )
     count = encoded.shape[1]
     if encoded.shape[0] != 1 or encoded.shape[2] < 4 or anchors.shape != (count, 4):
         raise layer.invalid(
@@ -68,48 +73,45 @@ def _detection_postprocess(layer: Layer) -> tuple[Tensor, ...]:
             "for each, and perhaps one for the background, are expected"
         )
     boxes = _decoded(layer, options, encoded, anchors)
-    best, classes = _best(layer, options, scores)
-    attrs = NonMaxSuppressionAttrs(options.most, options.least_score, options.overlap)
-    rows = layer.emit("vision.non_max_suppression", attrs, (boxes, best, classes), hint="rows")
-    return _columns(layer, rows)
+    known = _sliced(layer, scores, scores.shape[2] - options.classes, options.classes)
+    return _columns(layer, _chosen(layer, options, boxes, known))
+
+
+def _chosen(layer: Layer, options: _Options, boxes: Tensor, scores: Tensor) -> Tensor:
+    """A row for each box that is chosen, or for each of its classes."""
+    limits = (options.least_score, options.overlap)
+    if options.per_class or options.each > 1:
+        several = MulticlassSuppressionAttrs(options.most, options.each, options.per_class, *limits)
+        flat = layer.emit("reshape", ReshapeAttrs(scores.shape[1:]), (scores,))
+        return layer.emit("vision.multiclass_suppression", several, (boxes, flat), hint="rows")
+    attrs = NonMaxSuppressionAttrs(options.most, *limits)
+    best, classes = _best(layer, scores)
+    return layer.emit("vision.non_max_suppression", attrs, (boxes, best, classes), hint="rows")
 
 
 def _options(layer: Layer) -> _Options:
     """The options, a map of a flexbuffer."""
-    root: Any = flexbuffers.GetRoot  # the package has no annotations
     try:
-        found = root(bytearray(layer.custom_options())).AsMap
+        found = flexbuffer.mapping(layer.custom_options())
         most, each, classes = (int(found[name].AsInt) for name in _INTEGERS)
         least, overlap, *scales = (_float32(found[name].AsFloat) for name in _REALS)
-        is_regular = _flag(found, "use_regular_nms")
-    except _CORRUPT as error:
+        is_regular = bool(flexbuffer.optional(found, "use_regular_nms", "AsBool", 0))
+        per_class = int(flexbuffer.optional(found, "detections_per_class", "AsInt", _PER_CLASS))
+    except flexbuffer.CORRUPT as error:
         raise layer.invalid(f"has custom options that cannot be read ({error})") from None
-    if is_regular or each != 1:
-        raise layer.unsupported(
-            f"gives {each} classes for each box"
-            if each != 1
-            else "chooses boxes for each class by itself",
-            supported="use_regular_nms false, and one class for each box",
-        )
-    if not 1 <= most <= 2**15 or not all(0 < scale < math.inf for scale in scales):
+    if min(most, each) < 1 or most * each > _MOST or not all(0 < x < math.inf for x in scales):
         raise layer.invalid(
-            f"has max_detections {most} and scales {scales}; 1 to 32768, and positive, finite "
-            "ones, are expected"
+            f"has max_detections {most}, max_classes_per_detection {each} and scales {scales}; 1 "
+            f"to {_MOST} rows, and positive, finite scales, are expected"
         )
-    return _Options(most, classes, least, overlap, tuple(scales))
+    if is_regular and not 1 <= per_class < 2**31:
+        raise layer.invalid(f"has detections_per_class {per_class}; 1 or more is expected")
+    return _Options(most, each, per_class * is_regular, classes, least, overlap, tuple(scales))
 
 
 def _float32(value: float) -> float:
     with np.errstate(over="ignore"):
         return float(np.float32(value))
-
-
-def _flag(options: Any, name: str) -> bool:
-    """An optional field."""
-    try:
-        return bool(options[name].AsBool)
-    except KeyError:
-        return False
 
 
 def _real(layer: Layer, position: int, rank: int) -> Tensor:
@@ -148,13 +150,11 @@ def _decoded(layer: Layer, options: _Options, encoded: Tensor, anchors: Tensor) 
     return layer.emit("reshape", ReshapeAttrs(anchors.shape), (corners,))
 
 
-def _best(layer: Layer, options: _Options, scores: Tensor) -> tuple[Tensor, Tensor]:
-    """The best score of each box [n], without the background, and its class [n]."""
-    _, count, columns = scores.shape
-    known = _sliced(layer, scores, columns - options.classes, options.classes)
-    flat = ReshapeAttrs((count,))
-    best = layer.emit("max", MaxAttrs((2,), False), (known,))
-    classes = layer.emit("argmax", ArgMaxAttrs(2), (known,), dtype=DType.INT32)
+def _best(layer: Layer, scores: Tensor) -> tuple[Tensor, Tensor]:
+    """The best score of each box [n], and its class [n]."""
+    flat = ReshapeAttrs(scores.shape[1:2])
+    best = layer.emit("max", MaxAttrs((2,), False), (scores,))
+    classes = layer.emit("argmax", ArgMaxAttrs(2), (scores,), dtype=DType.INT32)
     return layer.emit("reshape", flat, (best,)), layer.emit("reshape", flat, (classes,))
 
 
@@ -191,6 +191,4 @@ def _constant(layer: Layer, values: Array, hint: str) -> Tensor:
     return layer.constant(values.astype(np.float32), f"{layer.name}/{hint}")
 
 
-IMPORTERS: Mapping[str, Importer] = {
-    "CUSTOM:TFLite_Detection_PostProcess": _detection_postprocess,
-}
+IMPORTERS: Mapping[str, Importer] = {DETECTION: _detection_postprocess}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tflite.AddNOptions import AddNOptions
@@ -20,6 +20,7 @@ from tflite.SubOptions import SubOptions
 from microgen.arithmetic.terms import Activation
 from microgen.errors import ModelError, short
 from microgen.frontends.tensors import Tensor
+from microgen.frontends.tflite import micro_sums
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ir.graph import Attrs, DType
 from microgen.ops.add import AddAttrs
@@ -121,16 +122,30 @@ def _add_n(layer: Layer) -> Tensor:
     count = layer.expect_any_inputs()
     layer.options(AddNOptions, BuiltinOptions.AddNOptions, required=False)
     first, *others = [layer.data(position) for position in range(count)]
-    layer.expect(first, DType.FLOAT32, DType.INT32)
+    is_micro = micro_sums.has_own(layer, first)
+    layer.expect(first, DType.FLOAT32, DType.INT32, *[DType.INT8] * is_micro)
     if not others or any(other.shape != first.shape for other in others):
         raise layer.invalid(
             f"adds {count} tensors, the first of which is {first.type}; two or more of the same "
             "shape are expected"
         )
+    if is_micro:
+        return _micro_sum(layer, (first, *others))
     total, attrs, output = first, AddAttrs(Activation.NONE), layer.output()
     for other in others[:-1]:
         total = layer.emit("add", attrs, (total, other), hint=f"{output.name}/sum")
     return layer.emit("add", attrs, (total, others[-1]), output)
+
+
+def _micro_sum(layer: Layer, terms: Sequence[Tensor]) -> Tensor:
+    quant = terms[0].type.quant
+    if any((term.dtype, term.type.quant) != (DType.INT8, quant) for term in terms):
+        raise layer.invalid("adds int8 tensors of several dtypes, scales or zero points")
+    total, *others = (micro_sums.wide(layer, term) for term in terms)
+    for other in others:
+        total = layer.emit("add", AddAttrs(Activation.NONE), (total, other))
+    total = micro_sums.plus(layer, total, -(len(terms) + 1) * terms[0].type.zero_point)
+    return micro_sums.rescaled(layer, total, terms[0])
 
 
 def _square(layer: Layer) -> Tensor:

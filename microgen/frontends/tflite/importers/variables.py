@@ -10,7 +10,7 @@ from tflite.VarHandleOptions import VarHandleOptions
 
 from microgen.frontends.tensors import Tensor, Value
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.frontends.tflite.variables import Key
+from microgen.frontends.tflite.variables import Key, stored
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.reinterpret import ReinterpretAttrs
 
@@ -44,7 +44,8 @@ def _variable(layer: Layer) -> Key:
 def _read(layer: Layer) -> Value:
     layer.expect_outputs(1, 1)
     variable, output = _variable(layer), layer.output()
-    source = layer.variables.read(variable, output.type, layer.where)
+    kind = stored(output, is_unsigned=layer.makes_unsigned())
+    source = layer.variables.read(variable, output, kind, layer.where)
     if source is None:
         layer.keep(variable, output)
         return output
@@ -54,7 +55,9 @@ def _read(layer: Layer) -> Value:
 
 def _assign(layer: Layer) -> Value:
     layer.expect_outputs(2, 0)
-    layer.variables.assign(_variable(layer), layer.data(1), layer.where)
+    variable, value = _variable(layer), layer.data(1)
+    kind = stored(value, is_unsigned=layer.is_unsigned(1))
+    layer.variables.assign(variable, value, kind, layer.where)
     return ()
 
 

@@ -1,0 +1,169 @@
+"""Puts the operators of decompositions in the place of the STABLEHLO_COMPOSITE operators.
+
+A composite has a name for what its decomposition, a subgraph, computes. The decomposition's inputs
+and outputs become the composite's tensors; its other tensors are new ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+
+from microgen.errors import ModelError, UnsupportedError
+from microgen.frontends.tflite.records import (
+    ABSENT,
+    COMPOSITE,
+    ModelRecord,
+    OperatorRecord,
+    QuantizationRecord,
+    SubgraphRecord,
+    TensorRecord,
+    called_by,
+)
+
+_DEEPEST = 32  # composites inside each other
+_MOST = 20_000  # tensors, operators and operands of all decompositions
+
+
+def inlined(model: ModelRecord) -> ModelRecord:
+    """The model without composites. An operator of their name remains where a decomposition passes
+    a tensor on as it is: it only gives its inputs other names and types.
+
+    ModelError if a decomposition contains itself, is missing, or has other numbers of inputs or
+    outputs. UnsupportedError if the network becomes too large.
+    """
+    if not any(operator.name == COMPOSITE for operator in model.operators):
+        return model
+    work = _Inlining(model)
+    work.add(model.operators, {}, (model.main,))
+    return dataclasses.replace(model, tensors=tuple(work.tensors), operators=tuple(work.operators))
+
+
+class _Inlining:
+    def __init__(self, model: ModelRecord) -> None:
+        self._model = model
+        self._left = _MOST
+        self.tensors = list(model.tensors)
+        self.operators: list[OperatorRecord] = []
+
+    def add(
+        self,
+        operators: Iterable[OperatorRecord],
+        numbers: Mapping[int, int],
+        path: tuple[int, ...],
+    ) -> None:
+        """Append operators of a subgraph. ``numbers`` are the numbers of its tensors, none if they
+        remain the same; ``path`` the numbers of the subgraphs in which it is."""
+        for operator in operators:
+            moved = self._moved(operator, numbers) if numbers else operator
+            if operator.name == COMPOSITE:
+                self._expand(moved, path)
+            else:
+                self.operators.append(moved)
+
+    def _expand(self, composite: OperatorRecord, path: tuple[int, ...]) -> None:
+        number = called_by(self._model.reader, composite)
+        graph = self._subgraph(number, path)
+        self._check_ends(composite, graph, number)
+        self._spend(graph)
+        numbers, before, after = self._joined(composite, graph)
+        self._link(composite, before)
+        self.add(graph.operators, numbers, (*path, number or 0))
+        self._link(composite, after)
+
+    def _joined(
+        self, composite: OperatorRecord, graph: SubgraphRecord
+    ) -> tuple[dict[int, int], list[tuple[int, int]], list[tuple[int, int]]]:
+        """The numbers of the decomposition's tensors, and the pairs of tensors, one given to the
+        other, that are joined before and after its operators because they cannot be one."""
+        numbers: dict[int, int] = {}
+        before, after = list[tuple[int, int]](), list[tuple[int, int]]()
+        for outer, inner in zip(composite.inputs, graph.inputs, strict=True):
+            if outer == ABSENT or self._is_alike(outer, graph.tensors[inner]):
+                numbers.setdefault(inner, outer)
+        made = {i for operator in graph.operators for i in operator.outputs}
+        for outer, inner in zip(composite.outputs, graph.outputs, strict=True):
+            if inner in made and self._is_alike(outer, graph.tensors[inner]):
+                numbers.setdefault(inner, outer)
+        for i, tensor in enumerate(graph.tensors):
+            if i not in numbers:
+                numbers[i] = len(self.tensors)
+                self.tensors.append(tensor)
+        for outer, inner in zip(composite.inputs, graph.inputs, strict=True):
+            if numbers[inner] != outer:
+                before.append((outer, numbers[inner]))
+        for outer, inner in zip(composite.outputs, graph.outputs, strict=True):
+            if numbers[inner] != outer:
+                after.append((numbers[inner], outer))
+        return numbers, before, after
+
+    def _is_alike(self, outer: int, inner: TensorRecord) -> bool:
+        """Whether a tensor may be that of a decomposition: its stored values mean the same."""
+        tensor = self.tensors[outer]
+        same = _meaning(tensor.quantization) == _meaning(inner.quantization)
+        return same and tensor.dtype == inner.dtype
+
+    def _link(self, composite: OperatorRecord, pairs: Sequence[tuple[int, int]]) -> None:
+        for source, target in pairs:
+            self.operators.append(
+                dataclasses.replace(composite, inputs=(source,), outputs=(target,))
+            )
+
+    def _subgraph(self, number: int | None, path: tuple[int, ...]) -> SubgraphRecord:
+        if number is None:
+            raise self._invalid("has no StableHLOCompositeOptions")
+        if number in path:
+            raise self._invalid(f"is a part of its own decomposition, subgraph {number}")
+        if number not in self._model.called:
+            raise self._invalid(f"stands for subgraph {number}, which the file does not have")
+        if len(path) > _DEEPEST:
+            raise self._invalid(f"is more than {_DEEPEST} composites deep")
+        return self._model.called[number]
+
+    def _spend(self, graph: SubgraphRecord) -> None:
+        """Count a decomposition. UnsupportedError if all of them together are too much."""
+        ends = (each for o in graph.operators for each in (o.inputs, o.outputs, o.intermediates))
+        self._left -= len(graph.tensors) + len(graph.operators) + sum(map(len, ends))
+        if self._left < 0:
+            raise UnsupportedError(
+                f"has composites with more than {_MOST} tensors, operators and operands",
+                where=self._model.reader.file,
+                hint="convert the model without StableHLO composites",
+            )
+
+    def _check_ends(
+        self, composite: OperatorRecord, graph: SubgraphRecord, number: int | None
+    ) -> None:
+        found = (len(composite.inputs), len(composite.outputs))
+        expected = (len(graph.inputs), len(graph.outputs))
+        if found != expected:
+            raise self._invalid(
+                f"has {found[0]} inputs and {found[1]} outputs, but subgraph {number} has "
+                f"{expected[0]} and {expected[1]}"
+            )
+
+    def _moved(self, operator: OperatorRecord, numbers: Mapping[int, int]) -> OperatorRecord:
+        sides = (operator.inputs, operator.outputs, operator.intermediates)
+        inputs, outputs, intermediates = (
+            tuple(numbers[i] if i != ABSENT else ABSENT for i in side) for side in sides
+        )
+        if ABSENT in outputs:
+            raise self._invalid("lacks an input that an operator inside makes")
+        return dataclasses.replace(
+            operator, inputs=inputs, outputs=outputs, intermediates=intermediates
+        )
+
+    def _invalid(self, what: str) -> ModelError:
+        return ModelError(
+            f"has a {COMPOSITE} that {what}",
+            where=self._model.reader.file,
+            hint="get the model file again",
+        )
+
+
+def _meaning(quantization: QuantizationRecord | None) -> object:
+    """Equal for quantizations that are equal, and for tensors that have none."""
+    if quantization is None or not quantization.scale.size:
+        return None
+    axis = quantization.axis if quantization.scale.size > 1 else 0
+    return (quantization.scale.tobytes(), quantization.zero_point.tobytes(), axis)
