@@ -85,7 +85,7 @@ def _grouped(folder: Path) -> list[str]:
     return [f"{name}.c" for name in GROUPS]
 
 
-# In every run of the tests, `tests/ops` compiles all kernels for the host with -O1 and -O2, with the
+# In every run of the tests, `tests/ops` compiles all kernels for the host with -O1 and -O2 and the
 # same warnings.
 @pytest.mark.parametrize(
     "option", ["-O0", *(pytest.param(level, marks=pytest.mark.slow) for level in ("-Os", "-O2"))]
