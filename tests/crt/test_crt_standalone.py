@@ -14,6 +14,7 @@ import pytest
 from microgen import resources
 from microgen.firmware.kernel_sources import macro
 from microgen.kernels import registry
+from tests.each_compiled import each_compiled
 from tests.ops.conformance import WARNINGS, host_cc
 from tests.tools import NEEDS_ARM_GCC
 
@@ -73,7 +74,7 @@ GROUPS = {
 }
 
 
-def _grouped(folder: Path) -> list[str]:
+def _grouped(folder: Path) -> list[Path]:
     """A source file for each group, which defines the group's kernels.
 
     Compiling a kernel mostly means compiling headers that other kernels include, too.
@@ -82,7 +83,7 @@ def _grouped(folder: Path) -> list[str]:
         lines = [f"#define {macro(kernel.name)}\n" for kernel in kernels]
         lines += [f'#include "microgen/{kernel.name}"\n' for kernel in kernels]
         (folder / f"{name}.c").write_text("".join(lines))
-    return [f"{name}.c" for name in GROUPS]
+    return [Path(f"{name}.c") for name in GROUPS]
 
 
 # In every run of the tests, `tests/ops` compiles all kernels for the host with -O1 and -O2 and the
@@ -91,8 +92,8 @@ def _grouped(folder: Path) -> list[str]:
     "option", ["-O0", *(pytest.param(level, marks=pytest.mark.slow) for level in ("-Os", "-O2"))]
 )
 def test_kernels_compile_without_a_warning_on_the_host(option: str, tmp_path: Path) -> None:
-    sources = _grouped(tmp_path)
-    _run([host_cc(), *WARNINGS, f"-I{CRT / 'include'}", option, "-c", *sources], tmp_path)
+    command = (host_cc(), *WARNINGS, f"-I{CRT / 'include'}", option)
+    each_compiled(command, _grouped(tmp_path), tmp_path)
 
 
 def _alone(headers: Sequence[Path], folder: Path) -> list[str]:
@@ -128,7 +129,7 @@ def _symbols(core: str, option: str) -> list[tuple[str, str, str]]:
     """The group, kind and name of each symbol of all kernels, compiled without a warning."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        _run([*_arm(core, option, "-c"), *_grouped(folder)], folder)
+        each_compiled(_arm(core, option), _grouped(folder), folder)
         listing = _run(["arm-none-eabi-nm", "-A", *(f"{name}.o" for name in GROUPS)], folder)
     return re.findall(r"^(\w+)\.o: *\w* (\w) (\w+)$", listing, re.MULTILINE)
 

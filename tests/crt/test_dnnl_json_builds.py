@@ -13,6 +13,7 @@ from microgen.codegens.json_graph import JSONGraph, JSONNode
 from tests.crt import programs
 from tests.crt.dnnl_json_cases import CRT, sources
 from tests.crt.test_module_blob_builds import BUILDS, GIVEN, SIZES, compiled, symbols
+from tests.each_compiled import each_compiled
 from tests.ops.conformance import WARNINGS
 
 OWN = sorted(
@@ -77,7 +78,7 @@ def test_it_is_as_large_as_its_header_says(tmp_path: Path) -> None:
     assert limit
     core = ("-mthumb", "-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard", "-Os")
     command = ("arm-none-eabi-gcc", *core, *WARNINGS, *programs.INCLUDES)
-    objects = programs.objects(command, OWN, tmp_path)
+    objects = each_compiled(command, OWN, tmp_path)
     sizes = subprocess.run(
         ["arm-none-eabi-size", *objects],
         cwd=tmp_path,

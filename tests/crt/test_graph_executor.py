@@ -16,7 +16,6 @@ import pytest
 
 from microgen.formats import params_file
 from microgen.ir.graph import Array
-from tests.crt import programs
 from tests.crt.executor_graphs import (
     CRT,
     EXECUTOR_SOURCES,
@@ -32,6 +31,7 @@ from tests.crt.executor_graphs import (
     run,
     seed_demo,
 )
+from tests.each_compiled import each_compiled
 from tests.ops.conformance import WARNINGS, host_cc
 from tests.tools import skip_without
 
@@ -406,7 +406,7 @@ def test_it_compiles_without_a_warning_and_needs_nothing_else(
     if target == "riscv":  # Debian's compiler has no C library
         includes.append(f"-I{CRT / 'libc'}")
     command = (compiler, *TARGETS[target], *WARNINGS, option, *includes)
-    objects = programs.objects(command, SOURCES, tmp_path)
+    objects = each_compiled(command, SOURCES, tmp_path)
     nm = compiler.removesuffix("gcc") + "nm" if target != "host" else "nm"
     listing = subprocess.run([nm, *objects], capture_output=True, text=True, check=True).stdout
     defined = set(re.findall(r" [A-TV-Z] (\w+)", listing))

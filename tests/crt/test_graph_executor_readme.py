@@ -13,6 +13,7 @@ import pytest
 from microgen.formats import params_file
 from tests.crt import programs
 from tests.crt.executor_graphs import CRT, EXECUTOR_SOURCES, SOURCES, Entry, graph
+from tests.each_compiled import each_compiled
 from tests.ops.conformance import SANITIZERS
 from tests.tools import NEEDS_ARM_GCC
 
@@ -111,7 +112,7 @@ def test_its_sizes(tmp_path: Path) -> None:
     )
     (tmp_path / "sizes.c").write_text(f'#include "tvm/runtime/crt/graph_executor.h"\n{checks}')
     gcc = ("arm-none-eabi-gcc", "-mthumb", "-mcpu=cortex-m4", "-std=c99", "-Os", *programs.INCLUDES)
-    _, *objects = programs.objects(gcc, (tmp_path / "sizes.c", *SOURCES), tmp_path)
+    _, *objects = each_compiled(gcc, (tmp_path / "sizes.c", *SOURCES), tmp_path)
     listing = subprocess.run(
         ["arm-none-eabi-size", *objects], cwd=tmp_path, capture_output=True, text=True, check=True
     ).stdout

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from microgen.codegens.module_pool import aligned, loader_pool_bytes
-from tests.crt import programs
 from tests.crt.module_blob_cases import CRT, FILES, INCLUDES, SOURCES
+from tests.each_compiled import each_compiled
 from tests.ops.conformance import WARNINGS
 from tests.tools import skip_without
 
@@ -41,7 +41,7 @@ def compiled(target: str, option: str, sources: list[str], folder: Path) -> list
     command = COMPILERS[target]
     skip_without(command[0])
     whole = (*command, *WARNINGS, option, *INCLUDES)
-    return [path.name for path in programs.objects(whole, [*map(Path, sources)], folder)]
+    return [path.name for path in each_compiled(whole, [*map(Path, sources)], folder)]
 
 
 def symbols(target: str, objects: list[str], folder: Path) -> str:

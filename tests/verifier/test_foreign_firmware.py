@@ -20,7 +20,7 @@ from microgen.target.board import Board
 from microgen.verifier import CHECKS, VerifyReport, elf, verify
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.scopes import NOT_OURS, scope_of
-from tests.crt import programs
+from tests.each_compiled import each_compiled
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_RISCV_GCC
 
 SOURCES = Path(__file__).parent / "foreign"
@@ -81,7 +81,7 @@ class Foreign:
         command = [f"{self.board.toolchain}gcc", *flags, *given]
         included = [*command, *(f"-I{folder}" for folder in folders)]
         own = [SOURCES / "main.c", *self._start()]
-        objects = programs.objects(included, [*own, *sources], self.project)
+        objects = each_compiled(included, [*own, *sources], self.project)
         linked = [*command, *script, *map(str, objects), "-o", str(self.elf), "-lgcc"]
         made = subprocess.run(linked, capture_output=True, text=True, check=False)
         assert made.returncode == 0, made.stderr
