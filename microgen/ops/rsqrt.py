@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,7 +67,6 @@ def _int8(_attrs: RsqrtAttrs, operands: Operands) -> tuple[Array, ...]:
     return (np.where(x > 0, stored, np.int8(127)),)
 
 
-@functools.cache  # there are 255
 def _reciprocal_root(value: int) -> int:
     """1 / sqrt(value) with 20 fraction bits."""
     multiplier, shift = _inverse_sqrt_multiplier(value)
