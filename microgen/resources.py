@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -13,6 +14,7 @@ def licence() -> bytes:
     return (installed if installed.is_file() else _PACKAGE.parent / "LICENSE").read_bytes()
 
 
+@functools.cache
 def folder(name: str) -> Path:
     """The data folder ``name`` ("crt", "templates" or "boards")."""
     installed = _PACKAGE / "_data" / name

@@ -21,6 +21,11 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 
+# Tests start Python dozens of times, with more than a thousand modules. They are compiled once.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
 # The time that an example takes depends more on the machine than on the code.
 settings.register_profile("no_deadline", deadline=None)
 settings.load_profile("no_deadline")

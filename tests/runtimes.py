@@ -9,6 +9,7 @@ from pathlib import Path
 
 from microgen import resources
 from microgen.firmware import crt_files
+from tests.each_compiled import each_compiled
 
 CRT = resources.folder("crt")
 _FLAGS = ("-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -25,8 +26,8 @@ def _compiled() -> tempfile.TemporaryDirectory[str]:
     headers = sorted(path.relative_to(CRT / "src") for path in CRT.glob("src/*/runtime_*.h"))
     text = "".join(f'#include "{name}"\n' for name in headers)
     sources = [CRT / n for n in sorted(crt_files.closure([text.encode()])) if n[-2:] == ".c"]
-    command = ["cc", *_FLAGS, f"-I{CRT}/include", f"-I{CRT}/src", "-c"]
-    subprocess.run([*command, *map(str, sources)], check=True, cwd=folder.name)
-    objects = sorted(path.name for path in Path(folder.name).glob("*.o"))
+    command = ("cc", *_FLAGS, f"-I{CRT}/include", f"-I{CRT}/src")
+    made = each_compiled(command, sources, Path(folder.name))
+    objects = sorted(path.name for path in made)
     subprocess.run(["ar", "cr", "runtimes.a", *objects], check=True, cwd=folder.name)
     return folder

@@ -28,8 +28,8 @@ def closure(texts: Iterable[bytes], roots: Iterable[str] = ()) -> dict[str, byte
         name = pending.pop()
         if name in found:
             continue
-        found[name] = read(name)
-        pending += _included(found[name])
+        found[name], included = _with_included(name)
+        pending += included
         if name.startswith(_RUNTIME_HEADERS):
             pending += _runtime_sources().get(PurePosixPath(name).stem, ())
     return found
@@ -37,11 +37,26 @@ def closure(texts: Iterable[bytes], roots: Iterable[str] = ()) -> dict[str, byte
 
 def read(name: str) -> bytes:
     """A file below ``crt``."""
+    return _with_included(name)[0]
+
+
+@functools.cache
+def _with_included(name: str) -> tuple[bytes, list[str]]:
+    """A file below ``crt``, and what it includes."""
     path = resources.folder("crt") / name
     try:
-        return path.read_bytes()
+        text = path.read_bytes()
     except OSError as error:
         raise InternalError(f"crt/{name} is missing") from error
+    return text, _included(text)
+
+
+@functools.cache
+def _headers() -> frozenset[str]:
+    """The paths below ``crt`` that an include may name."""
+    crt = resources.folder("crt")
+    found = (path for folder in ("include", "src") for path in (crt / folder).rglob("*.*"))
+    return frozenset(path.relative_to(crt).as_posix() for path in found)
 
 
 @functools.cache
@@ -54,7 +69,6 @@ def _runtime_sources() -> dict[str, tuple[str]]:
 
 def _included(text: bytes) -> list[str]:
     """Paths below ``crt`` of the runtime's headers that a C file includes. Others are ignored."""
-    crt = resources.folder("crt")
     names = (match.decode() for match in _INCLUDE.findall(text))
     candidates = (f"{folder}/{name}" for name in names for folder in ("include", "src"))
-    return [name for name in candidates if (crt / name).is_file()]
+    return [name for name in candidates if name in _headers()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -107,7 +108,12 @@ def load(name: str) -> Board:
     if name not in available():
         raise BoardError(f"there is no board {name!r}", hint=f"boards: {', '.join(available())}")
     path = resources.folder("boards") / name / "board.yml"
-    return from_dict(name, yaml.safe_load(path.read_text(encoding="utf-8")), path)
+    return _of_text(name, path.read_text(encoding="utf-8"), path)
+
+
+@functools.cache  # each command loads a board several times, and PyYAML takes milliseconds
+def _of_text(name: str, text: str, path: Path) -> Board:
+    return from_dict(name, yaml.safe_load(text), path)
 
 
 def of_project(data: Mapping[str, Any]) -> Board:

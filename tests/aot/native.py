@@ -24,6 +24,7 @@ from microgen.ir.graph import Array
 from microgen.relay import Expr, Function, IRModule
 from tests import runtimes
 from tests.crt.executor_graphs import EXECUTOR_SOURCES
+from tests.each_compiled import each_compiled
 
 CRT = Path(__file__).resolve().parents[2] / "crt"
 # TVM's own suite combines interface-api and unpacked-api in these ways for the C runtime. The graph
@@ -123,13 +124,14 @@ def inferred(made: Compiled, folder: Path, inputs: Iterable[Array]) -> list[Arra
     (folder / "in").write_bytes(b"".join(array.tobytes() for array in inputs))
     command = ["cc", *_FLAGS, f"-I{host / 'include'}", f"-I{host / 'src'}", f"-I{CRT / 'include'}"]
     command += [f"-I{CRT / 'src'}"] if made.program.runtime_modules else []
-    command += [f"-Wa,-I{folder / 'model/executor-config/graph'}", "-o", str(folder / "app")]
+    command += [f"-Wa,-I{folder / 'model/executor-config/graph'}"]
     sources = [folder / "unit.c", *sorted((host / "src").glob("*.S")), *_external(host)]
+    linked = each_compiled(command, sources, folder)
     if made.metadata.executor == "graph":
-        sources += sorted(Path(_runtime().name).glob("*.o"))
+        linked += sorted(Path(_runtime().name).glob("*.o"))
     if made.program.runtime_modules:
-        sources.append(runtimes.archive())
-    subprocess.run([*command, *map(str, sources)], check=True)
+        linked.append(runtimes.archive())
+    subprocess.run([*command, *map(str, linked), "-o", str(folder / "app")], check=True)
     arguments = [str(folder / name) for name in ("app", "in", "out")]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.returncode} {done.stderr}"
@@ -142,9 +144,8 @@ def _runtime() -> tempfile.TemporaryDirectory[str]:
     folder = tempfile.TemporaryDirectory()
     timer = Path(folder.name) / "timer.c"
     timer.write_text(_TIMER)
-    sources = map(str, [*EXECUTOR_SOURCES, timer])
-    command = ["cc", *_FLAGS, f"-I{CRT / 'include'}", f"-I{CRT / 'src'}", "-c", *sources]
-    subprocess.run(command, check=True, cwd=folder.name)
+    command = ("cc", *_FLAGS, f"-I{CRT / 'include'}", f"-I{CRT / 'src'}")
+    each_compiled(command, [*EXECUTOR_SOURCES, timer], Path(folder.name))
     return folder
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,23 +14,42 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DIGITS = EXAMPLES / "digits" / "digits_int8.tflite"
 
 
-@pytest.mark.parametrize(
-    ("model", "options"),
-    [
-        (EXAMPLES / "seed_demo.relay", ["--codegen", "dnnl", "--composite"]),
-        (EXAMPLES / "byoc_guide.relay", ["--codegen", "examplejsoncompiler,ccompiler,dnnl"]),
-        (DIGITS, ["--codegen", "accelerator", "--merge-regions"]),
-    ],
-    ids=["dnnl", "three", "accelerator"],
-)
-def test_two_runs_give_the_same_bytes(model: Path, options: list[str], tmp_path: Path) -> None:
-    trees = []
-    for seed in ("1", "2"):
-        folder = tmp_path / seed
-        command = [sys.executable, "-m", "microgen", "generate", str(model), "-o", str(folder)]
+MODELS = {
+    "dnnl": (EXAMPLES / "seed_demo.relay", ["--codegen", "dnnl", "--composite"]),
+    "three": (EXAMPLES / "byoc_guide.relay", ["--codegen", "examplejsoncompiler,ccompiler,dnnl"]),
+    "accelerator": (DIGITS, ["--codegen", "accelerator", "--merge-regions"]),
+}
+# A process with its own order of hashes. Its input is the arguments of commands.
+RUN = """
+import json, sys
+from microgen.cli import main
+sys.exit(any([main(arguments) for arguments in json.load(sys.stdin)]))
+"""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two folders with the same projects, by processes with other orders of hashes."""
+    folders = [tmp_path_factory.mktemp(f"seed{seed}") for seed in "12"]
+    for seed, folder in zip("12", folders, strict=True):
+        commands = [
+            ["generate", str(model), "-o", str(folder / name), "-b", "mps3_an547", "-q", *options]
+            for name, (model, options) in MODELS.items()
+        ]
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        subprocess.run([*command, "-b", "mps3_an547", "-q", *options], check=True, env=environment)
+        given = json.dumps(commands).encode()
+        subprocess.run([sys.executable, "-c", RUN], check=True, env=environment, input=given)
+    return folders
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_two_runs_give_the_same_bytes(name: str, runs: list[Path]) -> None:
+    trees = []
+    for root in runs:
+        folder = root / name
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         trees.append({path.relative_to(folder): path.read_bytes() for path in files})
+    assert trees[0]
     assert trees[0] == trees[1]
-    assert not [name for name, data in trees[0].items() if str(tmp_path).encode() in data]
+    folders = [str(root).encode() for root in runs]
+    assert not [file for file, data in trees[0].items() if any(f in data for f in folders)]

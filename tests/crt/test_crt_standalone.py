@@ -14,6 +14,7 @@ import pytest
 from microgen import resources
 from microgen.firmware.kernel_sources import macro
 from microgen.kernels import registry
+from tests.each_compiled import each_compiled
 from tests.ops.conformance import WARNINGS, host_cc
 from tests.tools import NEEDS_ARM_GCC
 
@@ -73,7 +74,7 @@ GROUPS = {
 }
 
 
-def _grouped(folder: Path) -> list[str]:
+def _grouped(folder: Path) -> list[Path]:
     """A source file for each group, which defines the group's kernels.
 
     Compiling a kernel mostly means compiling headers that other kernels include, too.
@@ -82,13 +83,17 @@ def _grouped(folder: Path) -> list[str]:
         lines = [f"#define {macro(kernel.name)}\n" for kernel in kernels]
         lines += [f'#include "microgen/{kernel.name}"\n' for kernel in kernels]
         (folder / f"{name}.c").write_text("".join(lines))
-    return [f"{name}.c" for name in GROUPS]
+    return [Path(f"{name}.c") for name in GROUPS]
 
 
-@pytest.mark.parametrize("option", ["-O0", pytest.param("-Os", marks=pytest.mark.slow), "-O2"])
+# In every run of the tests, `tests/ops` compiles all kernels for the host with -O1 and -O2 and the
+# same warnings.
+@pytest.mark.parametrize(
+    "option", ["-O0", *(pytest.param(level, marks=pytest.mark.slow) for level in ("-Os", "-O2"))]
+)
 def test_kernels_compile_without_a_warning_on_the_host(option: str, tmp_path: Path) -> None:
-    sources = _grouped(tmp_path)
-    _run([host_cc(), *WARNINGS, f"-I{CRT / 'include'}", option, "-c", *sources], tmp_path)
+    command = (host_cc(), *WARNINGS, f"-I{CRT / 'include'}", option)
+    each_compiled(command, _grouped(tmp_path), tmp_path)
 
 
 def _alone(headers: Sequence[Path], folder: Path) -> list[str]:
@@ -112,12 +117,19 @@ def test_every_header_for_a_cpus_extension_compiles_alone_on_a_cpu_with_it(tmp_p
     _run([*_arm("cortex-m55", "-fsyntax-only"), *_alone(headers, tmp_path)], tmp_path)
 
 
+@NEEDS_ARM_GCC
+def test_kernels_for_dsp_compile_without_a_warning_on_a_core_without_mve(tmp_path: Path) -> None:
+    headers = [header for header in KERNELS if header.stem.endswith("_dsp")]
+    assert headers
+    _run([*_arm("cortex-m4", "-O2", "-c"), *_alone(headers, tmp_path)], tmp_path)
+
+
 @functools.cache
 def _symbols(core: str, option: str) -> list[tuple[str, str, str]]:
     """The group, kind and name of each symbol of all kernels, compiled without a warning."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        _run([*_arm(core, option, "-c"), *_grouped(folder)], folder)
+        each_compiled(_arm(core, option), _grouped(folder), folder)
         listing = _run(["arm-none-eabi-nm", "-A", *(f"{name}.o" for name in GROUPS)], folder)
     return re.findall(r"^(\w+)\.o: *\w* (\w) (\w+)$", listing, re.MULTILINE)
 
@@ -128,8 +140,8 @@ def test_each_kernel_is_defined_for_its_macro() -> None:
     assert defined == {kernel.symbol for found in registry().values() for kernel in found}
 
 
-# Run in every run of the tests: the smallest core, and one with each extension that has kernels.
-USUAL = {("cortex-m0", "-O2"), ("cortex-m4", "-O2"), ("cortex-m55", "-O2")}
+# Run in every run of the tests: the core that has every kernel, and the smallest.
+USUAL = {("cortex-m0", "-O2"), ("cortex-m55", "-O2")}
 BUILDS = [
     pytest.param(core, option, marks=() if (core, option) in USUAL else pytest.mark.slow)
     for core in CORES

@@ -10,8 +10,11 @@ import pytest
 
 from microgen.codegens.dnnl import runtime
 from microgen.codegens.json_graph import JSONGraph, JSONNode
+from tests.crt import programs
 from tests.crt.dnnl_json_cases import CRT, sources
 from tests.crt.test_module_blob_builds import BUILDS, GIVEN, SIZES, compiled, symbols
+from tests.each_compiled import each_compiled
+from tests.ops.conformance import WARNINGS
 
 OWN = sorted(
     {path for path in sources() if re.match(r"dnnl_|runtime_dnnl|decimal_|json_", path.name)}
@@ -73,14 +76,11 @@ def test_it_is_as_large_as_its_header_says(tmp_path: Path) -> None:
     header = (CRT / "src" / "dnnl/runtime_dnnl_json.h").read_text()
     limit = re.search(r"Code for a Cortex-M4 with FPU \(-Os\): ([\d.]+) KB", header)
     assert limit
-    files = [str(source) for source in OWN]
-    flags = ["-mthumb", "-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard", "-Os"]
-    includes = [f"-I{CRT / 'include'}", f"-I{CRT / 'src'}"]
-    subprocess.run(
-        ["arm-none-eabi-gcc", "-std=c99", *flags, *includes, "-c", *files], cwd=tmp_path, check=True
-    )
+    core = ("-mthumb", "-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard", "-Os")
+    command = ("arm-none-eabi-gcc", *core, *WARNINGS, *programs.INCLUDES)
+    objects = each_compiled(command, OWN, tmp_path)
     sizes = subprocess.run(
-        ["arm-none-eabi-size", *(f"{source.stem}.o" for source in OWN)],
+        ["arm-none-eabi-size", *objects],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -111,5 +111,6 @@ def test_no_float_exceeds_the_bound_with_contraction(function: str, program: Pro
 
 @pytest.mark.parametrize("function", CONTRACTED)
 def test_the_bound_is_not_loose(function: str, program: Program) -> None:
-    error, _ = _worst(program("plain"), function, 97)
-    assert error >= 0.9 * bound(function), f"the comment of {function} could say {error}"
+    # More floats are tried only if those before are all too exact.
+    errors = (_worst(program("plain"), function, stride)[0] for stride in (STRIDE, 997, 97))
+    assert any(error >= 0.9 * bound(function) for error in errors), "the comment could say less"

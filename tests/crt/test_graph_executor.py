@@ -31,6 +31,7 @@ from tests.crt.executor_graphs import (
     run,
     seed_demo,
 )
+from tests.each_compiled import each_compiled
 from tests.ops.conformance import WARNINGS, host_cc
 from tests.tools import skip_without
 
@@ -386,8 +387,17 @@ def _compiler(target: str) -> str:
     return compiler
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("option", ["-O0", "-Os"])
+# Run in every run of the tests: firmware's own option for each target, and once none.
+BUILDS = [
+    *(pytest.param(target, "-Os") for target in TARGETS),
+    *(
+        pytest.param(target, "-O0", marks=() if target == "host" else pytest.mark.slow)
+        for target in TARGETS
+    ),
+]
+
+
+@pytest.mark.parametrize(("target", "option"), BUILDS)
 def test_it_compiles_without_a_warning_and_needs_nothing_else(
     target: str, option: str, tmp_path: Path
 ) -> None:
@@ -395,12 +405,8 @@ def test_it_compiles_without_a_warning_and_needs_nothing_else(
     includes = [f"-I{CRT / 'include'}", f"-I{CRT / 'src'}"]
     if target == "riscv":  # Debian's compiler has no C library
         includes.append(f"-I{CRT / 'libc'}")
-    subprocess.run(
-        [compiler, *TARGETS[target], *WARNINGS, option, *includes, "-c", *map(str, SOURCES)],
-        cwd=tmp_path,
-        check=True,
-    )
-    objects = [str(tmp_path / f"{source.stem}.o") for source in SOURCES]
+    command = (compiler, *TARGETS[target], *WARNINGS, option, *includes)
+    objects = each_compiled(command, SOURCES, tmp_path)
     nm = compiler.removesuffix("gcc") + "nm" if target != "host" else "nm"
     listing = subprocess.run([nm, *objects], capture_output=True, text=True, check=True).stdout
     defined = set(re.findall(r" [A-TV-Z] (\w+)", listing))

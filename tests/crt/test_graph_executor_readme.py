@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from microgen.formats import params_file
+from tests.crt import programs
 from tests.crt.executor_graphs import CRT, EXECUTOR_SOURCES, SOURCES, Entry, graph
-from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
+from tests.each_compiled import each_compiled
+from tests.ops.conformance import SANITIZERS
 from tests.tools import NEEDS_ARM_GCC
 
 README = (CRT / "README.md").read_text()
@@ -79,15 +81,9 @@ def _program(folder: Path, names: int, padding: int) -> Path:
         "extern const uint32_t graph_params_bytes;\n"
         f"const uint32_t graph_params_bytes = {len(params)};\n{OPERATORS}{source}"
     )
-    includes = [f"-I{CRT / 'include'}", f"-I{CRT / 'src'}"]
-    sources = [
-        "main.c",
-        *map(str, EXECUTOR_SOURCES),
-        str(CRT / "src" / "platform/platform_posix.c"),
-    ]
-    command = [host_cc(), *WARNINGS, *SANITIZERS, *includes, *sources, "-o", "main"]
-    subprocess.run(command, cwd=folder, check=True)
-    return folder / "main"
+    platform = CRT / "src" / "platform/platform_posix.c"
+    sources = (folder / "main.c", *EXECUTOR_SOURCES, platform)
+    return programs.linked(folder / "main", sources, SANITIZERS)
 
 
 @pytest.mark.parametrize("names", [2, 5])
@@ -115,11 +111,8 @@ def test_its_sizes(tmp_path: Path) -> None:
         for i, (name, size) in enumerate(zip(types, numbers.groups(), strict=True))
     )
     (tmp_path / "sizes.c").write_text(f'#include "tvm/runtime/crt/graph_executor.h"\n{checks}')
-    gcc = ["arm-none-eabi-gcc", "-mthumb", "-mcpu=cortex-m4", "-std=c99", "-Os"]
-    options = [f"-I{CRT / 'include'}", f"-I{CRT / 'src'}", "-c"]
-    subprocess.run([*gcc, *options, "sizes.c"], cwd=tmp_path, check=True)
-    subprocess.run([*gcc, *options, *map(str, SOURCES)], cwd=tmp_path, check=True)
-    objects = [f"{source.stem}.o" for source in SOURCES]
+    gcc = ("arm-none-eabi-gcc", "-mthumb", "-mcpu=cortex-m4", "-std=c99", "-Os", *programs.INCLUDES)
+    _, *objects = each_compiled(gcc, (tmp_path / "sizes.c", *SOURCES), tmp_path)
     listing = subprocess.run(
         ["arm-none-eabi-size", *objects], cwd=tmp_path, capture_output=True, text=True, check=True
     ).stdout

@@ -10,6 +10,7 @@ import pytest
 
 from microgen.codegens.module_pool import aligned, loader_pool_bytes
 from tests.crt.module_blob_cases import CRT, FILES, INCLUDES, SOURCES
+from tests.each_compiled import each_compiled
 from tests.ops.conformance import WARNINGS
 from tests.tools import skip_without
 
@@ -22,14 +23,14 @@ COMPILERS = {
     # Debian's compiler has no C library.
     "riscv": ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", f"-I{CRT / 'libc'}"],
 }
-# Run in every run of the tests: each compiler with firmware's options, two of them with all
-# options.
+# Run in every run of the tests: each compiler, firmware's own option on the smallest core, and no
+# optimisation.
+USUAL = {
+    *(("gcc", "-O0"), ("gcc", "-O2"), ("clang", "-O2")),
+    *(("cortex-m0", "-Os"), ("cortex-m55", "-O2"), ("riscv", "-O2")),
+}
 BUILDS = [
-    pytest.param(
-        target,
-        option,
-        marks=() if option == "-O2" or target in ("gcc", "cortex-m0") else pytest.mark.slow,
-    )
+    pytest.param(target, option, marks=() if (target, option) in USUAL else pytest.mark.slow)
     for target in COMPILERS
     for option in ("-O0", "-O2", "-Os")
 ]
@@ -39,8 +40,8 @@ GIVEN = r"mem(cpy|set)|mg_loader_\w+s|mg_loader_count|_GLOBAL_OFFSET_TABLE_|__ae
 def compiled(target: str, option: str, sources: list[str], folder: Path) -> list[str]:
     command = COMPILERS[target]
     skip_without(command[0])
-    subprocess.run([*command, *WARNINGS, option, *INCLUDES, "-c", *sources], cwd=folder, check=True)
-    return [f"{Path(source).stem}.o" for source in sources]
+    whole = (*command, *WARNINGS, option, *INCLUDES)
+    return [path.name for path in each_compiled(whole, [*map(Path, sources)], folder)]
 
 
 def symbols(target: str, objects: list[str], folder: Path) -> str:

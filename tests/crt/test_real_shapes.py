@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from microgen import kernels
 from tests.crt import real_shapes
+from tests.each_compiled import each_compiled
 from tests.ops import conformance as c
 from tests.tools import skip_without
 
@@ -59,9 +59,7 @@ def _compile(calls: Sequence[c.Call], compiler: str, level: str, folder: Path) -
     taken = [call for call in calls if has_every or not call.kernel.needs - c.EMULATED]
     (folder / "bodies.c").write_text(_source(taken))
     include = (f"-I{c.CRT / 'include'}", f"-I{c.CRT / 'src'}", "-idirafter", str(c.CRT / "libc"))
-    command = [program, *options, *c.WARNINGS, *include, level, "-c", "bodies.c", "-o", "bodies.o"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:4000]
+    each_compiled((program, *options, *c.WARNINGS, *include, level), [Path("bodies.c")], folder)
 
 
 def _source(calls: Sequence[c.Call]) -> str:

@@ -17,6 +17,7 @@ from microgen.pipeline import Compiled
 from microgen.program.types import Port
 from tests.crt.executor_graphs import CRT, EXECUTOR_SOURCES
 from tests.differential.stock import Array
+from tests.each_compiled import each_compiled
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 _FLAGS = ("-std=c99", "-O1", *SANITIZERS)
@@ -133,10 +134,15 @@ def linked(
 ) -> Program:
     """Compiles a driver in ``folder`` with the compiler's arguments. Raises ProgramError."""
     (folder / "main.c").write_text(_main(networks, samples))
-    command = ["cc", "main.c", *words, "-o", "program"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ProgramError(f"does not compile: {done.stderr[:1500]}")
+    flags = [word for word in words if word.startswith("-")]
+    sources = [Path(word) for word in words if word.endswith((".c", ".S"))]
+    libraries = [word for word in words if word.endswith(".a")]
+    try:
+        made = each_compiled(("cc", *flags), [Path("main.c"), *sources], folder)
+        command = ["cc", *flags, *map(str, made), *libraries, "-o", "program"]
+        subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    except subprocess.CalledProcessError as error:
+        raise ProgramError(f"does not compile: {error.stderr[:1500]}") from error
     return Program(folder, tuple(networks))
 
 

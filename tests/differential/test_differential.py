@@ -28,12 +28,12 @@ def _agree(seeds: Sequence[int], folder: Path) -> None:
     shutil.rmtree(folder)  # thousands of projects would fill a disk
 
 
-@pytest.mark.parametrize("first", range(0, 24, AT_ONCE))
+@pytest.mark.parametrize("first", range(0, 16, AT_ONCE))
 def test_random_networks_agree(first: int, tmp_path: Path) -> None:
     _agree(range(first, first + AT_ONCE), tmp_path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", [*range(24, 40, AT_ONCE), *range(1000, 3000, AT_ONCE)])
+@pytest.mark.parametrize("first", [*range(16, 40, AT_ONCE), *range(1000, 3000, AT_ONCE)])
 def test_two_thousand_random_networks_agree(first: int, tmp_path: Path) -> None:
     _agree(range(first, first + AT_ONCE), tmp_path)

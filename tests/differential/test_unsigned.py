@@ -68,7 +68,7 @@ def _agree(seeds: Sequence[int], folder: Path) -> None:
     shutil.rmtree(folder)  # hundreds of projects would fill a disk
 
 
-@pytest.mark.parametrize("first", range(0, 16, AT_ONCE))
+@pytest.mark.parametrize("first", [0, pytest.param(AT_ONCE, marks=pytest.mark.slow)])
 def test_random_networks_agree(first: int, tmp_path: Path) -> None:
     _agree(range(first, first + AT_ONCE), tmp_path)
 

@@ -15,7 +15,7 @@ from tests.differential import program
 from tests.differential.generator import Case, generate
 from tests.differential.stock import SAMPLES
 
-AT_ONCE = 10  # networks that are compiled together
+AT_ONCE = 5  # networks that are compiled together
 _NO_STATE = "--executor: the graph executor keeps no state between runs"
 
 
@@ -56,7 +56,9 @@ def _differ(built: program.Program, index: int, case: Case) -> bool:
     )
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(AT_ONCE, 20, AT_ONCE))]
+)
 def test_random_networks_agree(first: int, tmp_path: Path) -> None:
     _agree(range(first, first + AT_ONCE), tmp_path)
 

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import functools
+
 import pytest
 
+from microgen.ops import rsqrt
 from microgen.ops.rsqrt import OP, RsqrtAttrs
 from tests.ops.litert_oracle import needs_litert
 from tests.ops.unary_cases import (
@@ -15,6 +18,12 @@ from tests.ops.unary_cases import (
     results,
     types,
 )
+
+
+@pytest.fixture(autouse=True)
+def kept_roots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each case needs the same 255 roots, and they take longer than all else."""
+    monkeypatch.setattr(rsqrt, "_reciprocal_root", functools.cache(rsqrt._reciprocal_root))
 
 
 @needs_litert

@@ -20,6 +20,7 @@ from microgen.target.board import Board
 from microgen.verifier import CHECKS, VerifyReport, elf, verify
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.scopes import NOT_OURS, scope_of
+from tests.each_compiled import each_compiled
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_RISCV_GCC
 
 SOURCES = Path(__file__).parent / "foreign"
@@ -76,25 +77,33 @@ class Foreign:
         sources = [p for p in (self.project / MODEL).iterdir() if p.suffix in (".c", ".S")]
         folders = [self.project / name for name in ("model/codegen/host/include", "crt/include")]
         flags = [*self.board.cpu.cflags, "-O2", "-ffunction-sections", "-Wl,--gc-sections"]
-        flags += [f"-I{folder}" for folder in folders] + self._flags_of_host()
-        command = [f"{self.board.toolchain}gcc", *flags, str(SOURCES / "main.c")]
-        command += [*map(str, sources), "-o", str(self.elf), "-lgcc"]
-        made = subprocess.run(command, capture_output=True, text=True, check=False)
+        given, script = self._flags_of_host()
+        command = [f"{self.board.toolchain}gcc", *flags, *given]
+        included = [*command, *(f"-I{folder}" for folder in folders)]
+        own = [SOURCES / "main.c", *self._start()]
+        objects = each_compiled(included, [*own, *sources], self.project)
+        linked = [*command, *script, *map(str, objects), "-o", str(self.elf), "-lgcc"]
+        made = subprocess.run(linked, capture_output=True, text=True, check=False)
         assert made.returncode == 0, made.stderr
         return self
 
-    def _flags_of_host(self) -> list[str]:
-        """The C library, start-up code and linker script. A program of the machine that builds has
-        the compiler's."""
+    def _start(self) -> list[Path]:
+        """The start-up code. A program of the machine that builds has the compiler's."""
+        code = SOURCES / f"startup_{self.board.cpu.architecture}.c"
+        return [] if self.board.is_host else [code]
+
+    def _flags_of_host(self) -> tuple[list[str], list[str]]:
+        """The flags for the C library, and those for the linker script. A program of the machine
+        that builds has the compiler's."""
         if self.board.is_host:
-            return ["-DHOST_HAS_LIBC"]
-        start, script = SOURCES / f"startup_{self.board.cpu.architecture}.c", self._filled_script()
-        flags = [str(start), "-T", str(script)]
+            return ["-DHOST_HAS_LIBC"], []
+        script = ["-T", str(self._filled_script())]
         if self.board.cpu.architecture == "arm":
-            return [*flags, "-DHOST_HAS_LIBC", "-nostartfiles"]
-        for folder in ("crt/libc", "crt/src"):  # the compiler may come without a library's headers
-            flags += ["-idirafter", str(self.project / folder)]
-        return [*flags, "-ffreestanding", "-nostdlib"]
+            return ["-DHOST_HAS_LIBC", "-nostartfiles"], script
+        folders = [self.project / name for name in ("crt/libc", "crt/src")]
+        # the compiler may come without a library's headers
+        flags = [flag for folder in folders for flag in ("-idirafter", str(folder))]
+        return [*flags, "-ffreestanding", "-nostdlib"], script
 
     def _filled_script(self) -> Path:
         """The linker script; its memories begin after the start of the board's, as after a

@@ -119,16 +119,24 @@ def _other(value: Any) -> Any:
 
 def _edited(data: Any, way: Way) -> Iterator[Any]:
     """The manifest with a value deleted, emptied or changed."""
-    for make in (None, lambda old: _EMPTY[type(old)], _other):
-        edited = copy.deepcopy(data)
-        holder: Any = functools.reduce(lambda at, key: at[key], way[:-1], edited)
-        old = holder[way[-1]]
-        if make is None:
-            del holder[way[-1]]
-        else:
-            holder[way[-1]] = make(old)
-        if json.dumps(edited) != json.dumps(data):
-            yield edited
+    old: Any = functools.reduce(lambda at, key: at[key], way, data)
+    yield _with(data, way)
+    for new in (_EMPTY[type(old)], _other(old)):
+        if json.dumps(new) != json.dumps(old):
+            yield _with(data, way, new)
+
+
+def _with(data: Any, way: Way, *new: Any) -> Any:
+    """A copy with another value, or without it. What is not on the way is not copied."""
+    edited = copy.copy(data)
+    key, *rest = way
+    if rest:
+        edited[key] = _with(data[key], tuple(rest), *new)
+    elif new:
+        edited[key] = copy.deepcopy(new[0])
+    else:
+        del edited[key]
+    return edited
 
 
 def _unnoticed(project: Path, noticed: Callable[[], bool], *, with_digest: bool) -> set[str]:

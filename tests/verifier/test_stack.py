@@ -18,7 +18,11 @@ pytestmark = NEEDS_ARM_GCC
 
 Make = Callable[..., Any]
 UNDEFINED = ("undefined", ("0xea50800d",), False)
-CORTEX_M = ["microbit", "mps2_an385", "mps2_an386", "mps2_an500", "mps3_an547"]
+# In every run of the tests: the instructions of Armv6-M and of Armv8.1-M, which has all of Armv7-M.
+CORTEX_M = [
+    *("microbit", "mps3_an547"),
+    *(pytest.param(f"mps2_an{n}", marks=pytest.mark.slow) for n in (385, 386, 500)),
+]
 
 
 @pytest.fixture(params=["gcc", pytest.param("llvm", marks=NEEDS_LLVM)])
