@@ -11,7 +11,6 @@ from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.enums import ENUM_ST_INFO_BIND, ENUM_ST_INFO_TYPE
 from elftools.elf.sections import (
     ARMAttributesSection,
     RISCVAttributesSection,
@@ -24,9 +23,6 @@ from microgen.formats.c_layout import aligned
 
 _SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 1, 2, 4, 0x800
 _PF_X, _PF_W, _PF_R = 1, 2, 4
-_SHN_UNDEF, _NO_SECTION = 0, (0xFFF1, 0xFFF2)  # absolute, common
-_KINDS = {value: name for name, value in ENUM_ST_INFO_TYPE.items()}
-_BINDINGS = {value: name for name, value in ENUM_ST_INFO_BIND.items()}
 _EM_ARM, _EM_RISCV = "EM_ARM", "EM_RISCV"
 
 # Names as readelf -A prints them. Source: Arm IHI 0045, "Addenda to the ABI for the Arm
@@ -243,7 +239,7 @@ def _parsed(path: Path, data: bytes) -> Elf:
         kind=_lower(file["e_type"]),
         machine=str(file["e_machine"]),
         entry=int(file["e_entry"]),
-        symbols=tuple(_symbols(file, data)),
+        symbols=tuple(_symbols(file)),
         sections=tuple(_sections(file, records)),
         segments=records,
         attributes=_attributes(file),
@@ -295,46 +291,27 @@ def _load_address(address: int, segments: tuple[Segment, ...]) -> int:
     return address if segment is None else address - segment.address + segment.load
 
 
-def _symbols(file: ELFFile, data: bytes) -> Iterator[Symbol]:
+def _symbols(file: ELFFile) -> Iterator[Symbol]:
     table = file.get_section_by_name(".symtab")
     if not isinstance(table, SymbolTableSection):
         return
     names = [section.name for section in file.iter_sections()]
     source = ""
-    for name, info, index, address, size in _entries(file, table, data):
-        kind, binding = _KINDS.get(info & 15, info & 15), _BINDINGS.get(info >> 4, info >> 4)
+    for symbol in table.iter_symbols():
+        kind, index = symbol["st_info"]["type"], symbol["st_shndx"]
         if kind == "STT_FILE":
-            source = name
-        elif name and index != _SHN_UNDEF and kind != "STT_SECTION":
-            binding = _lower(binding)
+            source = symbol.name
+        elif symbol.name and index != "SHN_UNDEF" and kind != "STT_SECTION":
+            binding = _lower(symbol["st_info"]["bind"])
             yield Symbol(
-                name=name,
-                address=address,
-                size=size,
+                name=symbol.name,
+                address=int(symbol["st_value"]),
+                size=int(symbol["st_size"]),
                 kind=_lower(kind),
                 binding=binding,
-                section="" if index in _NO_SECTION else names[index],
+                section=names[index] if isinstance(index, int) else "",
                 file=source if binding == "local" else "",
             )
-
-
-def _entries(
-    file: ELFFile, table: SymbolTableSection, data: bytes
-) -> Iterator[tuple[str, int, int, int, int]]:
-    """Name, info, section, value and size of each symbol. pyelftools would take longer for them
-    than verify takes for all else in the file."""
-    order = "<" if file.little_endian else ">"
-    layout = struct.Struct(order + ("IIIBxH" if file.elfclass == 32 else "IBxHQQ"))
-    strings = int(table.stringtable["sh_offset"])
-    for at in range(table.num_symbols()):
-        fields = layout.unpack_from(data, table["sh_offset"] + at * table["sh_entsize"])
-        start = strings + fields[0]
-        name = data[start : max(start, data.find(b"\0", start))].decode("utf-8", "replace")
-        if file.elfclass == 32:
-            _, address, size, info, index = fields
-        else:
-            _, info, index, address, size = fields
-        yield name, info, index, address, size
 
 
 def _notes(file: ELFFile) -> Iterator[Note]:
