@@ -55,13 +55,14 @@ def _target(field: _Field, fields: list[_Field], address: int) -> Target:
     own, kind, value, addend = field
     whole = _joined(own, addend, fields) if kind.half else value
     place = address + own.offset
+    if whole == UNKNOWN:
+        return Target(own.label, UNKNOWN, addend, place)
     found = relocations_arm.symbol_value(kind, whole, addend, place)
     return Target(own.label, found, addend, place)
 
 
 def _joined(relocation: Relocation, addend: int, fields: list[_Field]) -> int:
-    """The address whose halves instructions load. All that load halves of it must agree; if they
-    do not, it is an address at which nothing is."""
+    """The address whose halves instructions load; UNKNOWN unless all of them agree."""
     key = (relocation.label, addend)
     same = [(kind.half, value) for own, kind, value, a in fields if (own.label, a) == key]
     lower, upper = ({value for half, value in same if half == wanted} for wanted in (1, 2))

@@ -45,7 +45,7 @@ def units(path: Path) -> list[Unit]:
             file = ELFFile(stream)
             return [*_debugged(file), *_recorded(file)]
     except _DAMAGED as error:
-        raise ImpossibleError("the ELF's debug information is damaged") from error
+        raise ImpossibleError("the ELF's debug information is damaged: link again") from error
 
 
 def _debugged(file: ELFFile) -> Iterator[Unit]:
@@ -54,7 +54,7 @@ def _debugged(file: ELFFile) -> Iterator[Unit]:
     for name in _DEBUG_SECTIONS:
         section = file.get_section_by_name(name)
         if section and section["sh_flags"] & _SHF_COMPRESSED:
-            raise ImpossibleError("the ELF's debug information is compressed")
+            raise ImpossibleError("the ELF's debug information is compressed: link without -gz")
     for number, unit in enumerate(_no_links(file)):
         if number == _MOST_UNITS:
             raise ImpossibleError(f"the ELF has more than {_MOST_UNITS} compile units")

@@ -24,8 +24,10 @@ _ALWAYS = ("-ffp-contract=off", "-w", "-c")
 _ZEPHYR = {
     **{f"__{name}32_TYPE__": "int" for name in ("INT", "INT_LEAST", "INT_FAST")},
     **{f"__U{name}32_TYPE__": "unsigned int" for name in ("INT", "INT_LEAST", "INT_FAST")},
-    **{"__INTPTR_TYPE__": "long int", "__UINTPTR_TYPE__": "long unsigned int"},
-    **{"__INT32_C(c)": "c", "__UINT32_C(c)": "c ## U"},
+    "__INTPTR_TYPE__": "long int",
+    "__UINTPTR_TYPE__": "long unsigned int",
+    "__INT32_C(c)": "c",
+    "__UINT32_C(c)": "c ## U",
 }
 INTEGERS: Mapping[str, Sequence[str]] = {
     "GCC's types of integers": (),

@@ -17,12 +17,12 @@ from microgen.verifier.regenerated import ImpossibleError
 
 _PRODUCER = re.compile(r"GNU C\d\w* (?P<version>\S.*?)(?P<flags>(?: -\S+)+)")
 _IGNORED = re.compile(
-    r"-W\S*|-w|-pedantic(?:-errors)?|-nostdinc|-fdiagnostics-\S+|-fmessage-length=\d+|-fverbose-asm"
+    r"-W[\w=+-]*|-w|-pedantic(?:-errors)?|-nostdinc|-fdiagnostics-\S+|-fmessage-length=\d+|-fverbose-asm"
     r"|-fstack-usage|-fcallgraph-info\S*|-f(?:file|macro|debug)-prefix-map=\S+"
 )
 _ACCEPTED = re.compile(
     r"-O[0-3sgz]?|-g(?:[0-3]|dwarf(?:-[2-5])?)?|-ansi|-std=[a-z0-9:]+|--param=[a-z0-9-]+=\d+"
-    r"|-m[a-z0-9-]+(?:=[\w.+-]+)?|-f[a-z0-9-]+(?:=[a-z0-9]+)?"
+    r"|-m[a-z0-9-]+(?:=[\w.+-]+)?|-fPI[CE]|-f[a-z0-9-]+(?:=[a-z0-9]+)?"
 )
 _REFUSED = re.compile(
     r"-[fm].*(?:plugin|dump|profile|opt-info|save-temps|report|coverage|branch-prob|sanitize|instrument|patch"

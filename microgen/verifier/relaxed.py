@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from microgen.verifier.relocatable import Label, ObjectFile, Piece
-from microgen.verifier.relocations_riscv import RELAX
+from microgen.verifier.relocations_riscv import ALIGN, RELAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def by_function(file: ObjectFile) -> ObjectFile:
 
 
 def _is_relaxed(piece: Piece) -> bool:
-    return any(own.kind == RELAX for own in piece.relocations)
+    return any(own.kind in (ALIGN, RELAX) for own in piece.relocations)
 
 
 def _parts(file: ObjectFile, relaxed: set[int]) -> Iterator[_Part]:

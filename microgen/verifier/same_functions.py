@@ -12,7 +12,7 @@ from pathlib import Path
 
 from microgen.verifier import placed_arm, placed_riscv, relaxed, relocatable
 from microgen.verifier.elf import Elf, Symbol
-from microgen.verifier.placement import Reader, Reading, Target
+from microgen.verifier.placement import UNKNOWN, Reader, Reading, Target
 from microgen.verifier.regenerated import ImpossibleError
 from microgen.verifier.relocatable import Label, ObjectFile, Piece
 
@@ -149,6 +149,8 @@ def _refers(placed: _Placed, target: Target, user: str) -> bool:
     """Whether a symbol's value in the ELF is right. If that is not known yet, it is compared
     later."""
     label = target.label
+    if target.value == UNKNOWN:
+        return False
     if label.is_global:
         found = _candidates(placed.program, label.name)
         addresses = {found[0].address, placed.program.code_address(found[0])} if found else set()
