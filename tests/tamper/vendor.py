@@ -23,7 +23,7 @@ ENTRY(vendor_start)
 MEMORY
 {
   ROM (rx) : ORIGIN = 0x08000000, LENGTH = 4M
-  SRAM (rwx) : ORIGIN = 0x21000000, LENGTH = 4M
+  SRAM (rwx) : ORIGIN = @RAM@, LENGTH = 4M
 }
 SECTIONS
 {
@@ -58,17 +58,17 @@ def project(board: str) -> Path:
     return root
 
 
-def linked(root: Path, *flags: str) -> Path:
+def linked(root: Path, *flags: str, ram: int = 0x21000000) -> Path:
     """The model of a project, compiled with these flags, in the vendor's program."""
     of = recompiled.sources(root)
     folders = [f"-I{folder}" for folder in of.folders]
     own = [*flags, *folders, "-idirafter", "crt/libc"]
-    return with_objects(root, *own, *map(str, of.files))
+    return with_objects(root, *own, *map(str, of.files), ram=ram)
 
 
-def with_objects(root: Path, *files: str) -> Path:
+def with_objects(root: Path, *files: str, ram: int = 0x21000000) -> Path:
     """The vendor's program with these files, which may be object files, and flags."""
-    (root / "vendor.ld").write_text(_SCRIPT)
+    (root / "vendor.ld").write_text(_SCRIPT.replace("@RAM@", hex(ram)))
     (root / "start.c").write_text(_START)
     board = boards.of_project(manifest.load(root).board)
     flags = [*board.cpu.cflags, "-w", "-nostdlib", "-T", "vendor.ld", "-Wl,-z,noexecstack"]

@@ -118,8 +118,6 @@ RELAXED = [
     ("-Os", "-msave-restore"),
     ("-O1", "-fsection-anchors", "-fno-inline"),
     ("-O3", "-falign-functions=32", "-falign-loops=16", "-ffunction-sections"),
-    ("-O2", "-Wl,--defsym=__global_pointer$=0x10000000"),
-    ("-O2", "-Wl,--section-start=rom_data=0x10", "-Wl,--no-check-sections"),
 ]
 
 
@@ -134,6 +132,15 @@ RELAXED = [
 def test_code_that_the_linker_shortened(flags: tuple[str, ...], tmp_path: Path) -> None:
     project = vendor.generated("qemu_riscv32", tmp_path / "p")
     vendor.linked(project, "-g", "-ffp-contract=off", *flags)
+    found = _reproduced(project)
+    assert found.status == "ok", found.found
+
+
+@NEEDS_RISCV_GCC
+@pytest.mark.parametrize("ram", [0x10, 0x1000])
+def test_addresses_near_zero(ram: int, tmp_path: Path) -> None:
+    project = vendor.generated("qemu_riscv32", tmp_path / "p")
+    vendor.linked(project, "-g", "-O2", ram=ram)
     found = _reproduced(project)
     assert found.status == "ok", found.found
 
