@@ -20,7 +20,7 @@ def read(piece: Piece, program: Elf, address: int) -> Reading:
     if found is None:
         return Reading((), (address,))
     one, other = bytearray(found), bytearray(piece.data)
-    fields = list(_fields(piece, found))
+    fields = _fields(piece, found)
     for own, kind, _, _ in fields:
         place = slice(own.offset, own.offset + 4)
         for copy in (one, other):
@@ -35,8 +35,8 @@ def _fields(piece: Piece, found: bytes) -> list[_Field]:
     for own in piece.relocations:
         if own.kind != _NONE:
             kind, place = _kind(own, piece), slice(own.offset, own.offset + 4)
-            values = (kind.value(_word(data[place])) for data in (found, piece.data))
-            fields.append((own, kind, *values))
+            value, addend = (kind.value(_word(data[place])) for data in (found, piece.data))
+            fields.append((own, kind, value, addend))
     return fields
 
 
