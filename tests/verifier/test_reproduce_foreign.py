@@ -109,6 +109,20 @@ def test_flags_of_other_build_systems(board: str, flags: tuple[str, ...], tmp_pa
     assert ("Zephyr's types of integers" in found.found) == ("zephyr.h" in flags)
 
 
+@NEEDS_ARM_GCC
+def test_out_of_line_kernels_are_the_models(tmp_path: Path) -> None:
+    project = vendor.generated("mps2_an386", tmp_path / "p", optimize="flash")
+    program = elf.load(vendor.linked(project, "-g", "-O1"))
+    kernels = {s.name: s for s in program.functions() if s.name.startswith("mg_")}
+    name = max(kernels, key=lambda own: kernels[own].size)
+    found = _reproduced(project)
+    assert found.status == "ok", found.found
+    middle = program.code_address(kernels[name]) + kernels[name].size // 2
+    found = _reproduced(project, _patched(program, middle, None, b"\x00\xbf"))
+    assert found.status == "failed"
+    assert found.found.startswith(f"{name} at ")
+
+
 RELAXED = [
     ("-Os",),
     ("-O3", *RV32IMC),
