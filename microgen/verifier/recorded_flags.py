@@ -22,7 +22,7 @@ _IGNORED = re.compile(
 )
 _ACCEPTED = re.compile(
     r"-O[0-3sgz]?|-g(?:[0-3]|dwarf(?:-[2-5])?)?|-ansi|-std=[a-z0-9:]+|--param=[a-z0-9-]+=\d+"
-    r"|-m[a-z0-9-]+(?:=[\w.+-]+)?|-fPI[CE]|-f[a-z0-9-]+(?:=[a-z0-9]+)?"
+    r"|-m[a-z0-9-]+(?:=[\w.+-]+)?|-fPI[CE]|-f[a-z0-9-]+(?:=[a-z0-9-]+)?"
 )
 _REFUSED = re.compile(
     r"-[fm].*(?:plugin|dump|profile|opt-info|save-temps|report|coverage|branch-prob|sanitize|instrument|patch"

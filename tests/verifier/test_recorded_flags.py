@@ -34,7 +34,13 @@ ACCEPTED = (
     *("-mcpu=cortex-m3", "-mthumb", "-mfpu=fpv4-sp-d16", "-march=rv32imac_zicsr", "-g", "-g3"),
     *("-gdwarf-4", "-Os", "-std=gnu11", "-ansi", "-fno-strict-aliasing", "-ffp-contract=off"),
     *("-fPIC", "-falign-loops=16", "-fvisibility=hidden", "--param=min-pagesize=0"),
-    *("-fno-math-errno", "-fstack-protector-strong", "-msave-restore", "-fno-fast-math"),
+    *(
+        "-fno-math-errno",
+        "-ftls-model=local-exec",
+        "-fstack-protector-strong",
+        "-msave-restore",
+        "-fno-fast-math",
+    ),
 )
 IGNORED = (
     *("-Wall", "-w", "-pedantic", "-nostdinc", "-fdiagnostics-color=always", "-fstack-usage"),
