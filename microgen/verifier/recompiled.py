@@ -98,14 +98,14 @@ def compiled(
     made = []
     for number, source in enumerate(of.files):
         own = flags[source].flags if source in flags else board.cpu.cflags
-        _run([compiler, *own, *always, str(source), "-o", f"{number}.o"], of.project, source)
         made.append(of.project / f"{number}.o")
+        _run([compiler, *own, *always, str(source), "-o", made[-1].name], made[-1], source)
     return made
 
 
-def _run(command: list[str], folder: Path, source: PurePosixPath) -> None:
-    finished = toolchain.run(command, seconds=_SECONDS, cwd=folder)
-    if not finished.ok:
+def _run(command: list[str], made: Path, source: PurePosixPath) -> None:
+    finished = toolchain.run(command, seconds=_SECONDS, cwd=made.parent)
+    if not (finished.ok and made.is_file()):
         said = next(iter(finished.output.splitlines()), "nothing")
         raise ImpossibleError(f"{source} cannot be compiled here as the ELF says: {said}")
 

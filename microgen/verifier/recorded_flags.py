@@ -18,15 +18,15 @@ from microgen.verifier.regenerated import ImpossibleError
 _PRODUCER = re.compile(r"GNU C\d\w* (?P<version>\S.*?)(?P<flags>(?: -\S+)+)")
 _IGNORED = re.compile(
     r"-W[\w=+-]*|-w|-pedantic(?:-errors)?|-nostdinc|-fdiagnostics-\S+|-fmessage-length=\d+|-fverbose-asm"
-    r"|-fstack-usage|-fcallgraph-info\S*|-f(?:file|macro|debug)-prefix-map=\S+"
+    r"|-g(?!gdb|dwarf)[a-z][\w=-]*|-fstack-usage|-fcallgraph-info\S*|-f(?:file|macro|debug)-prefix-map=\S+"
 )
 _ACCEPTED = re.compile(
-    r"-O[0-3sgz]?|-g(?:[0-3]|dwarf(?:-[2-5])?)?|-ansi|-std=[a-z0-9:]+|--param=[a-z0-9-]+=\d+"
+    r"-O[0-3sgz]?|-g(?:gdb)?[0-3]?|-gdwarf(?:-[2-5])?|-ansi|-std=[a-z0-9:]+|--param=[a-z0-9-]+=\d+"
     r"|-m[a-z0-9-]+(?:=[\w.+-]+)?|-fPI[CE]|-f[a-z0-9-]+(?:=[a-z0-9-]+)?"
 )
 _REFUSED = re.compile(
     r"-[fm].*(?:plugin|dump|profile|opt-info|save-temps|report|coverage|branch-prob|sanitize|instrument|patch"
-    r"|lto|whole-program|offload|checking|split-stack|working-directory).*"
+    r"|lto|whole-program|offload|checking|split-stack|working-directory|syntax-only|self-test|preprocessed).*"
 )
 _OTHER_NUMBERS = re.compile(
     r"-Ofast|-f(?:fast-math|unsafe-math-\S+|associative-math|reciprocal-math|finite-math-only"

@@ -32,7 +32,15 @@ def test_versions(producer: str, version: str) -> None:
 
 ACCEPTED = (
     *("-mcpu=cortex-m3", "-mthumb", "-mfpu=fpv4-sp-d16", "-march=rv32imac_zicsr", "-g", "-g3"),
-    *("-gdwarf-4", "-Os", "-std=gnu11", "-ansi", "-fno-strict-aliasing", "-ffp-contract=off"),
+    *(
+        "-ggdb3",
+        "-gdwarf-4",
+        "-Os",
+        "-std=gnu11",
+        "-ansi",
+        "-fno-strict-aliasing",
+        "-ffp-contract=off",
+    ),
     *("-fPIC", "-falign-loops=16", "-fvisibility=hidden", "--param=min-pagesize=0"),
     *(
         "-fno-math-errno",
@@ -43,12 +51,27 @@ ACCEPTED = (
     ),
 )
 IGNORED = (
-    *("-Wall", "-w", "-pedantic", "-nostdinc", "-fdiagnostics-color=always", "-fstack-usage"),
+    *(
+        "-Wall",
+        "-w",
+        "-pedantic",
+        "-nostdinc",
+        "-gno-column-info",
+        "-fdiagnostics-color=always",
+        "-fstack-usage",
+    ),
     *("-ffile-prefix-map=/home/me=.", "-fmessage-length=0"),
 )
 REFUSED = (
     *("-fplugin=evil", "-fplugin-arg-evil-key=value", "-fdump-tree-all", "-fopt-info=all"),
-    *("-fprofile-use", "-fprofile-generate", "-fauto-profile=data", "-save-temps", "-specs=x"),
+    *(
+        "-fprofile-use",
+        "-fprofile-generate",
+        "-fauto-profile=data",
+        "-fsyntax-only",
+        "-save-temps",
+        "-specs=x",
+    ),
     *("-fsanitize=undefined", "-flto", "-finstrument-functions", "-include", "-I.", "-DX=1"),
     *("-wrapper", "-B.", "-Wp,-MDx;", "-xc++", "-o", "-pg", "-p", "-c", "-E", "-MD"),
     *("-mabi=/etc/passwd", "-march=../x", "--sysroot=/", "-fcompare-debug=x/y", "-T", "-dumpbase"),
