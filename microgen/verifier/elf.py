@@ -1,4 +1,4 @@
-"""Reads an ELF file for verify. This is the only module that uses pyelftools."""
+"""Reads an ELF file for verify. ``relocatable`` reads object files, ``producers`` debug data."""
 
 from __future__ import annotations
 

@@ -1,18 +1,22 @@
-"""Generates a project again: from the model that it ships, with the options that it records."""
+"""Generates a project again, from the model that it ships and the options that it records, and
+builds it."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from microgen import codegens, pipeline
-from microgen.errors import MicrogenError, ProjectError
+from microgen.building import builder
+from microgen.errors import BuildError, CapacityError, MicrogenError, ProjectError
 from microgen.files import FileTree, inside
 from microgen.firmware.compiled import Firmware
 from microgen.manifest import ModuleRecord
 from microgen.options import Options
-from microgen.verifier import recorded_options
+from microgen.verifier import elf, recorded_options
+from microgen.verifier.elf import Elf
 from microgen.verifier.subject import Reproduction, Subject
 from microgen.version import __version__
 
@@ -37,6 +41,15 @@ def regenerated(subject: Subject, asked: Reproduction, scratch: Path) -> FileTre
         for number, own in enumerate(record.modules)
     ]
     return _compiled(subject, models).files
+
+
+def built(project: Path, levels: Mapping[str, str]) -> Elf:
+    """The ELF of a project that has just been generated, with optimization levels as CMake
+    variables. Raises ImpossibleError if it cannot be built here, ToolError for a missing tool."""
+    try:
+        return elf.load(builder.build(project, settings=levels).elf)
+    except (BuildError, CapacityError) as error:
+        raise ImpossibleError(f"cannot be built here: {error.what}") from error
 
 
 def _compiled(subject: Subject, models: list[tuple[Path, Options]]) -> Firmware:

@@ -29,28 +29,32 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """What the linker fills in at an offset of a section; ``kind`` is the ABI's number."""
+    """What the linker fills in at an offset of a section; ``kind`` is the ABI's number. ``addend``
+    is 0 if the addend is in the section's bytes."""
 
     offset: int
     kind: int
     label: Label
+    addend: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A section. ``data`` is None if it has no bytes. ``element`` is the bytes of an element if the
-    linker merges equal ones: 0 if it does not, -1 for strings."""
+    """A section, or a function of a section that a linker may make shorter (``is_relaxed``).
+    ``data`` is None if it has no bytes. ``element`` is the bytes of an element if the linker merges
+    equal ones: 0 if it does not, -1 for strings."""
 
     name: str
     data: bytes | None
     relocations: tuple[Relocation, ...]
     has_addends: bool
     element: int
+    is_relaxed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectFile:
-    """An object file: its loaded sections by number, its symbols."""
+    """An object file: its loaded sections, or functions, by number, and its symbols."""
 
     pieces: dict[int, Piece]
     labels: tuple[Label, ...]
@@ -63,14 +67,12 @@ def read(path: Path) -> ObjectFile:
         labels = _labels(file)
         sections = list(enumerate(file.iter_sections()))
         fixes = {own["sh_info"]: own for _, own in sections if isinstance(own, RelocationSection)}
-        return ObjectFile(
-            {
-                number: _piece(section, fixes.get(number), labels)
-                for number, section in sections
-                if section["sh_flags"] & _SHF_ALLOC
-            },
-            tuple(labels),
-        )
+        pieces = {
+            number: _piece(section, fixes.get(number), labels)
+            for number, section in sections
+            if section["sh_flags"] & _SHF_ALLOC
+        }
+        return ObjectFile(pieces, tuple(labels))
 
 
 def _piece(section: ElfSection, fixes: RelocationSection | None, labels: list[Label]) -> Piece:
@@ -81,7 +83,10 @@ def _piece(section: ElfSection, fixes: RelocationSection | None, labels: list[La
         section.name,
         None if section["sh_type"] == "SHT_NOBITS" else bytes(section.data()),
         tuple(
-            Relocation(own["r_offset"], own["r_info_type"], labels[own["r_info_sym"]])
+            Relocation(
+                *(own["r_offset"], own["r_info_type"], labels[own["r_info_sym"]]),
+                own["r_addend"] if own.is_RELA() else 0,
+            )
             for own in found
         ),
         bool(fixes and fixes.is_RELA()),

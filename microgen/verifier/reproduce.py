@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from microgen.building import builder, guard
-from microgen.errors import BuildError, CapacityError, MicrogenError, ToolError
-from microgen.verifier import build_settings, elf, foreign, regenerated, same_files, same_image
+from microgen.building import guard
+from microgen.errors import MicrogenError, ToolError
+from microgen.verifier import build_settings, foreign, regenerated, same_files, same_image
 from microgen.verifier.build_settings import Settings
 from microgen.verifier.elf import Elf
 from microgen.verifier.regenerated import ImpossibleError
@@ -38,22 +38,16 @@ def _reproduced(subject: Subject, asked: Reproduction, scratch: Path) -> Finding
     problems = same_files.differences(subject.project, subject.manifest, files)
     if problems:
         return judged(_EXPECTED, problems, "", files=len(files.files))
+    project = scratch / "project"
+    if subject.scope == "model":
+        files.write_to(project)
+        return foreign.compared(subject, asked, project)
     settings = build_settings.found(subject.elf.path, asked.levels, subject.board)
     if settings.refused:
         return not_applicable(settings.refused)
-    project = scratch / "project"
     files.write_to(project)
-    again = _built(project, settings)
-    if subject.scope == "model":
-        return foreign.compared(subject, again, project / builder.BUILD, settings)
+    again = regenerated.built(project, settings.levels)
     return _compared(subject.elf, again, settings, len(files.files))
-
-
-def _built(project: Path, settings: Settings) -> Elf:
-    try:
-        return elf.load(builder.build(project, settings=settings.levels).elf)
-    except (BuildError, CapacityError) as error:
-        raise ImpossibleError(f"cannot be built here: {error.what}") from error
 
 
 def _compared(found: Elf, again: Elf, settings: Settings, files: int) -> Finding:

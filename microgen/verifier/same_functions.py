@@ -6,27 +6,31 @@ to be unique, so its address is read from the code that uses it, and its bytes a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from microgen.verifier import relocations_arm
+from microgen.verifier import placed_arm, placed_riscv, relaxed, relocatable
 from microgen.verifier.elf import Elf, Symbol
+from microgen.verifier.placement import UNKNOWN, Reader, Reading, Target
 from microgen.verifier.regenerated import ImpossibleError
-from microgen.verifier.relocatable import Label, ObjectFile, Piece, Relocation
-from microgen.verifier.relocations_arm import Kind
+from microgen.verifier.relocatable import Label, ObjectFile, Piece
 
-_NONE = 0  # R_ARM_NONE
+READERS: Mapping[str, Reader] = {"EM_ARM": placed_arm.read, "EM_RISCV": placed_riscv.read}
 
 
 @dataclass(slots=True)
 class _Placed:
-    """An object file whose sections' addresses in the ELF become known one by one. ``pending`` are
-    (section, for whom) that are still to be compared."""
+    """An object file whose pieces' addresses in the ELF become known one by one. ``pending`` are
+    (piece, for whom) that are still to be compared, ``readings`` those that have been. ``late`` are
+    places inside functions, (target, for whom), which are compared last."""
 
     file: ObjectFile
     program: Elf
     places: dict[int, int] = field(default_factory=dict)
     pending: list[tuple[int, str]] = field(default_factory=list)
+    readings: dict[int, Reading] = field(default_factory=dict)
+    late: list[tuple[Target, str]] = field(default_factory=list)
 
     def put(self, section: int, address: int, user: str) -> bool:
         """Whether the section can be at that address."""
@@ -34,6 +38,19 @@ class _Placed:
             self.places[section] = address
             self.pending.append((section, user))
         return self.places[section] == address
+
+    def moved(self, label: Label) -> int:
+        """The address of a label of a piece that has a place."""
+        assert label.section is not None
+        reading = self.readings.get(label.section)
+        offset = reading.moved(label.value) if reading else label.value
+        return self.places[label.section] + offset
+
+
+def read(path: Path, machine: str) -> ObjectFile:
+    """Read an object file, as it can be compared with a program for this machine."""
+    file = relocatable.read(path)
+    return relaxed.by_function(file) if machine == "EM_RISCV" else file
 
 
 def differences(program: Elf, files: list[ObjectFile], required: set[str]) -> Iterator[str]:
@@ -47,12 +64,20 @@ def differences(program: Elf, files: list[ObjectFile], required: set[str]) -> It
         if name not in defined or not program.named(name):
             yield f"there is no {name}"
     for file in files:
-        placed = _Placed(file, program)
-        for label in _defined(file):
-            yield from _named(placed, label)
-        while placed.pending:
-            number, user = placed.pending.pop()
-            yield from _contents(placed, file.pieces[number], placed.places[number], user)
+        yield from _file(_Placed(file, program))
+
+
+def _file(placed: _Placed) -> Iterator[str]:
+    for label in _defined(placed.file):
+        yield from _named(placed, label)
+    while placed.pending:
+        number, user = placed.pending.pop()
+        yield from _contents(placed, number, user)
+    for target, user in placed.late:
+        if not _is_inside(placed, target):
+            yield _wrong(target, user)
+    for label in _defined(placed.file):
+        yield from _size(placed, label)
 
 
 def compared(program: Elf, files: list[ObjectFile]) -> int:
@@ -74,12 +99,21 @@ def _named(placed: _Placed, label: Label) -> Iterator[str]:
         yield f"there are {len(found)} symbols {label.name}"
     if len(found) != 1:
         return
-    symbol, address = found[0], placed.program.code_address(found[0])
+    address = placed.program.code_address(found[0])
     assert label.section is not None
-    if symbol.size != label.size:
-        yield f"{label.name} at {address:#x} has {symbol.size} bytes instead of {label.size}"
-    elif not placed.put(label.section, address - label.value, label.name):
+    if not placed.put(label.section, address - label.value, label.name):
         yield f"{label.name} is at {address:#x}, apart from what it belongs to"
+
+
+def _size(placed: _Placed, label: Label) -> Iterator[str]:
+    """The size of the function or object of that name, if there is one."""
+    found = _candidates(placed.program, label.name)
+    if len(found) != 1 or label.section not in placed.places:
+        return
+    end = replace(label, value=label.value + label.size)
+    size, symbol = placed.moved(end) - placed.moved(label), found[0]
+    if symbol.size != size:
+        yield f"{symbol.name} at {symbol.address:#x} has {symbol.size} bytes instead of {size}"
 
 
 def _candidates(program: Elf, name: str) -> list[Symbol]:
@@ -88,81 +122,66 @@ def _candidates(program: Elf, name: str) -> list[Symbol]:
     return [symbol for symbol in found if symbol.binding != "local"] or found
 
 
-def _contents(placed: _Placed, piece: Piece, address: int, user: str) -> Iterator[str]:
+def _contents(placed: _Placed, number: int, user: str) -> Iterator[str]:
+    piece, address = placed.file.pieces[number], placed.places[number]
     if piece.data is None:
         return
-    found = placed.program.read(address, len(piece.data))
-    if found is None:
+    if placed.program.read(address, 1) is None:
         yield f"{user}: the ELF has no bytes at {address:#x}"
         return
-    one, other = bytearray(found), bytearray(piece.data)
-    for relocation, target in _resolved(piece, found, address, one, other):
-        if not _refers(placed, relocation.label, *target, user):
-            wrong = relocation.label.name or "a local object"
-            yield f"{user}: what is at {address + relocation.offset:#x} does not lead to {wrong}"
-    count = sum(a != b for a, b in zip(one, other, strict=True))
+    reading = READERS[placed.program.machine](piece, placed.program, address)
+    placed.readings[number] = reading
+    for target in reading.targets:
+        if not _refers(placed, target, user):
+            yield _wrong(target, user)
+    count = len(reading.differing)
     if count:
-        first = next(i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
-        yield f"{user} at {address:#x}: {count} bytes differ, the first at {address + first:#x}"
+        first = min(reading.differing)
+        yield f"{user} at {address:#x}: {count} bytes differ, the first at {first:#x}"
 
 
-def _resolved(
-    piece: Piece, found: bytes, address: int, one: bytearray, other: bytearray
-) -> Iterator[tuple[Relocation, tuple[int, int]]]:
-    """Each relocation with the symbol's value in the ELF and the addend. Clears the bits that it
-    fills in, in both copies of the bytes."""
-    assert piece.data is not None
-    known = [(own, _kind(own, piece)) for own in piece.relocations if own.kind != _NONE]
-    fields = []
-    for own, kind in known:
-        place = slice(own.offset, own.offset + 4)
-        value, addend = (kind.value(_word(data[place])) for data in (found, piece.data))
-        fields.append((own, kind, value, addend))
-        for copy in (one, other):
-            copy[place] = (_word(copy[place]) & kind.kept).to_bytes(4, "little")
-    for own, kind, value, addend in fields:
-        whole = _joined(own, addend, fields) if kind.half else value
-        where = address + own.offset
-        yield own, (relocations_arm.symbol_value(kind, whole, addend, where), addend)
+def _wrong(target: Target, user: str) -> str:
+    wrong = target.label.name or "a local object"
+    return f"{user}: what is at {target.place:#x} does not lead to {wrong}"
 
 
-def _kind(own: Relocation, piece: Piece) -> Kind:
-    kind = relocations_arm.KINDS.get(own.kind)
-    if kind is None or piece.has_addends:
-        raise ImpossibleError(f"relocation {own.kind} of {piece.name} is not understood")
-    return kind
-
-
-def _word(data: bytes | bytearray) -> int:
-    return int.from_bytes(data, "little")
-
-
-def _joined(
-    relocation: Relocation, addend: int, fields: list[tuple[Relocation, Kind, int, int]]
-) -> int:
-    """The address whose halves instructions load. All that load halves of it must agree; if they
-    do not, it is an address at which nothing is."""
-    key = (relocation.label, addend)
-    same = [(kind.half, value) for own, kind, value, a in fields if (own.label, a) == key]
-    lower, upper = ({value for half, value in same if half == wanted} for wanted in (1, 2))
-    if not (lower and upper):
-        raise ImpossibleError("the compiler loads half of an address alone")
-    return relocations_arm.joined(*lower, *upper) if len(lower) == len(upper) == 1 else -1
-
-
-def _refers(placed: _Placed, label: Label, value: int, addend: int, user: str) -> bool:
-    """Whether a symbol's value in the ELF is right."""
+def _refers(placed: _Placed, target: Target, user: str) -> bool:
+    """Whether a symbol's value in the ELF is right. If that is not known yet, it is compared
+    later."""
+    label = target.label
+    if target.value == UNKNOWN:
+        return False
     if label.is_global:
         found = _candidates(placed.program, label.name)
         addresses = {found[0].address, placed.program.code_address(found[0])} if found else set()
-        return len(found) == 1 and value in addresses
+        return len(found) == 1 and target.value in addresses
     if label.section is None:
-        return False
+        raise ImpossibleError(f"what {label.name or 'a label'} is for {user} is not understood")
     piece = placed.file.pieces[label.section]
     if piece.element and piece.data is not None:
-        start = label.value + (addend if label.is_section else 0)
-        end = piece.data.index(0, start) + 1 if piece.element < 0 else start + piece.element
-        at = value + (addend if label.is_section else 0)
-        return placed.program.read(at, end - start) == piece.data[start:end]
-    value = value & ~1 if label.is_function else value
+        return _is_same_element(placed.program, piece, target)
+    if piece.is_relaxed and label.value:
+        placed.late.append((target, user))
+        return True
+    value = target.value & ~1 if label.is_function else target.value
     return placed.put(label.section, value - label.value, label.name or user)
+
+
+def _is_same_element(program: Elf, piece: Piece, target: Target) -> bool:
+    """Whether it leads to equal bytes, wherever the linker has put these."""
+    assert piece.data is not None
+    more = target.addend if target.label.is_section else 0
+    start = target.label.value + more
+    end = piece.data.index(0, start) + 1 if piece.element < 0 else start + piece.element
+    return program.read(target.value + more, end - start) == piece.data[start:end]
+
+
+def _is_inside(placed: _Placed, target: Target) -> bool:
+    """Whether it leads to the right place inside a function.
+
+    Raises ImpossibleError if nothing says where the function is.
+    """
+    section = target.label.section
+    if section not in placed.places:
+        raise ImpossibleError(f"where the function of {target.label.name} is cannot be known")
+    return placed.moved(target.label) == target.value

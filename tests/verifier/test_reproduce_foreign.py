@@ -1,72 +1,37 @@
 """`verify --reproduce` of an ELF that another build system linked: functions are compared one by
-one, wherever the linker put them."""
+one, wherever the linker put them, as the ELF says that they were compiled."""
 
 from __future__ import annotations
 
-import random
-import shutil
-import subprocess
+import re
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 import microgen
 from microgen import manifest
-from microgen.building import builder
 from microgen.target import board as boards
-from microgen.verifier import elf, foreign, relocatable, same_functions
+from microgen.target.board import Board
+from microgen.verifier import elf, foreign, producers, recompiled, same_functions
 from microgen.verifier.elf import Elf
+from microgen.verifier.regenerated import ImpossibleError
 from microgen.verifier.relocatable import ObjectFile
 from microgen.verifier.reproduce import reproduce
-from microgen.verifier.subject import Reproduction, Subject
-from tests.places import DIGITS
+from microgen.verifier.subject import Finding, Reproduction, Subject
+from tests.minimal_project import board_params
+from tests.tamper import vendor
 from tests.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV_GCC
 
-pytestmark = [NEEDS_NINJA, NEEDS_ARM_GCC]
-
+pytestmark = [NEEDS_NINJA]
+both = pytest.mark.parametrize("board", board_params(*vendor.BOARDS))
 OBJECTS = Path("build", "CMakeFiles", "firmware.dir", "model")
-SCRIPT = """
-ENTRY(vendor_start)
-MEMORY
-{
-  ROM (rx) : ORIGIN = 0x08000000, LENGTH = 4M
-  SRAM (rwx) : ORIGIN = 0x21000000, LENGTH = 4M
-}
-SECTIONS
-{
-  rom_code : { *(.vendor) *(.text*) } > ROM
-  rom_data : { *(.rodata*) } > ROM
-  ram_zero (NOLOAD) : { *(.bss*) *(COMMON) } > SRAM
-  /DISCARD/ : { *(.ARM.exidx*) }
-}
-"""
-START = """
-int tvmgen_default_run(void *inputs, void *outputs);
-__attribute__((section(".vendor"))) void vendor_start(void) { tvmgen_default_run(0, 0); for (;;); }
-void *memcpy(char *a, const char *b, unsigned n) { while (n--) a[n] = b[n]; return a; }
-void *memset(char *a, int v, unsigned n) { while (n--) a[n] = v; return a; }
-"""
+RV32IMC = ("-march=rv32imc", "-mabi=ilp32", "-misa-spec=2.2")
 
 
-def _linked(project: Path) -> Path:
-    """The model's object files in a vendor's own program."""
-    (project / "vendor.ld").write_text(SCRIPT)
-    (project / "start.c").write_text(START)
-    board = boards.of_project(manifest.load(project).board)
-    flags = [*board.cpu.cflags, "-Os", "-w", "-fno-builtin", "-nostdlib"]
-    flags += ["-fno-tree-loop-distribute-patterns", "-T", "vendor.ld", "-Wl,-z,noexecstack"]
-    objects = sorted((project / OBJECTS).rglob("*.obj"))
-    command = [f"{board.toolchain}gcc", *flags, "start.c", *map(str, objects), "-lgcc"]
-    done = subprocess.run([*command, "-o", "vendor.elf"], cwd=project, capture_output=True)
-    assert done.returncode == 0, done.stderr
-    return project / "vendor.elf"
-
-
-def _built(root: Path, board: str = "mps2_an386", **options: str) -> Path:
-    microgen.generate(DIGITS, board, root, **options)
-    microgen.build(root)
-    return root
+def _board(project: Path) -> Board:
+    return boards.of_project(manifest.load(project).board)
 
 
 def _subject(project: Path, program: Elf) -> Subject:
@@ -78,21 +43,13 @@ def _subject(project: Path, program: Elf) -> Subject:
     )
 
 
-@pytest.fixture(scope="module")
-def vendor(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project whose model a vendor's program contains, ``vendor.elf``."""
-    root = _built(tmp_path_factory.mktemp("foreign") / "p")
-    _linked(root)
-    return root
+def _reproduced(project: Path, program: Elf | None = None) -> Finding:
+    return reproduce(_subject(project, program or elf.load(project / "vendor.elf")))
 
 
-def _files(project: Path) -> list[ObjectFile]:
-    return [relocatable.read(path) for path in sorted((project / OBJECTS).rglob("*.obj"))]
-
-
-def _differences(program: Elf, files: list[ObjectFile], project: Path) -> list[str]:
+def _differences(program: Elf, files: Sequence[ObjectFile], project: Path) -> list[str]:
     required = foreign.required(manifest.load(project))
-    return list(same_functions.differences(program, files, required))
+    return list(same_functions.differences(program, list(files), required))
 
 
 def _patched(program: Elf, address: int, old: bytes | None, new: bytes) -> Elf:
@@ -108,18 +65,195 @@ def _patched(program: Elf, address: int, old: bytes | None, new: bytes) -> Elf:
     return replace(program, _image=tuple(image))
 
 
-def test_the_models_functions_are_equal_wherever_they_are(vendor: Path) -> None:
-    found = reproduce(_subject(vendor, elf.load(vendor / "vendor.elf")))
+@both
+def test_the_models_functions_are_equal_wherever_they_are(board: str) -> None:
+    found = _reproduced(vendor.project(board))
     assert found.status == "ok", found.found
     assert "functions and objects of the models are equal" in found.found
+    assert "-Os -fno-strict-aliasing -ffreestanding" in found.found
     assert "other code is not compared" in found.found
     assert found.values["compared"] > 20
 
 
+@both
+def test_a_patched_kernel_is_named(board: str) -> None:
+    project = vendor.project(board)
+    program = elf.load(project / "vendor.elf")
+    name = manifest.load(project).calls[0].function
+    (symbol,) = program.named(name)
+    changed = _patched(program, program.code_address(symbol) + 2, None, b"\x00\xbf")
+    found = _reproduced(project, changed)
+    assert found.status == "failed"
+    assert found.found.startswith(f"{name} at 0x8")
+    assert "compiled with GCC's types of integers and -m" in found.found
+
+
+@both
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("-O3", "-frecord-gcc-switches", "-ffunction-sections", "-fdata-sections"),
+        ("-O2", "-g", "-imacros", "zephyr.h", "-fno-common"),
+    ],
+    ids=["recorded", "zephyrs_integers"],
+)
+def test_flags_of_other_build_systems(board: str, flags: tuple[str, ...], tmp_path: Path) -> None:
+    project = vendor.generated(board, tmp_path / "p")
+    (project / "zephyr.h").write_text(
+        "#undef __INT32_TYPE__\n#define __INT32_TYPE__ int\n"
+        "#undef __UINT32_TYPE__\n#define __UINT32_TYPE__ unsigned int\n"
+    )
+    vendor.linked(project, *flags)
+    found = _reproduced(project)
+    assert found.status == "ok", found.found
+    assert ("Zephyr's types of integers" in found.found) == ("zephyr.h" in flags)
+
+
+@NEEDS_ARM_GCC
+def test_out_of_line_kernels_are_the_models(tmp_path: Path) -> None:
+    project = vendor.generated("mps2_an386", tmp_path / "p", optimize="flash")
+    program = elf.load(vendor.linked(project, "-g", "-O1"))
+    kernels = {s.name: s for s in program.functions() if s.name.startswith("mg_")}
+    name = max(kernels, key=lambda own: kernels[own].size)
+    found = _reproduced(project)
+    assert found.status == "ok", found.found
+    middle = program.code_address(kernels[name]) + kernels[name].size // 2
+    found = _reproduced(project, _patched(program, middle, None, b"\x00\xbf"))
+    assert found.status == "failed"
+    assert found.found.startswith(f"{name} at ")
+
+
+RELAXED = [
+    ("-Os",),
+    ("-O3", *RV32IMC),
+    ("-O2", "-Wl,--no-relax"),
+    ("-O2", "-mno-relax"),
+    ("-O2", "-mcmodel=medany"),
+    ("-Os", "-msave-restore"),
+    ("-O1", "-fsection-anchors", "-fno-inline"),
+    ("-O3", "-falign-functions=32", "-falign-loops=16", "-ffunction-sections"),
+]
+
+
+@NEEDS_RISCV_GCC
+@pytest.mark.parametrize(
+    "flags",
+    [
+        pytest.param(flags, id=" ".join(flags), marks=() if i in (1, 4, 7) else pytest.mark.slow)
+        for i, flags in enumerate(RELAXED)
+    ],
+)
+def test_code_that_the_linker_shortened(flags: tuple[str, ...], tmp_path: Path) -> None:
+    project = vendor.generated("qemu_riscv32", tmp_path / "p")
+    vendor.linked(project, "-g", "-ffp-contract=off", *flags)
+    found = _reproduced(project)
+    assert found.status == "ok", found.found
+
+
+@NEEDS_RISCV_GCC
+@pytest.mark.parametrize("ram", [0x10, 0x1000])
+def test_addresses_near_zero(ram: int, tmp_path: Path) -> None:
+    project = vendor.generated("qemu_riscv32", tmp_path / "p")
+    vendor.linked(project, "-g", "-O2", ram=ram)
+    found = _reproduced(project)
+    assert found.status == "ok", found.found
+
+
+@NEEDS_RISCV_GCC
+def test_addresses_in_a_global_offset_table_are_no_answer(tmp_path: Path) -> None:
+    project = vendor.generated("qemu_riscv32", tmp_path / "p")
+    vendor.linked(project, "-g", "-O2", "-fPIC")
+    found = _reproduced(project)
+    assert (found.status, found.found) == ("n/a", "relocation 20 of .text is not understood")
+
+
+@both
+def test_without_flags_equal_functions_are_equal_and_others_prove_nothing(
+    board: str, tmp_path: Path
+) -> None:
+    project = vendor.generated(board, tmp_path / "p")
+    vendor.linked(project, "-std=c99", "-O2", "-ffunction-sections", "-fdata-sections",
+                  "-ffp-contract=off")  # fmt: skip
+    found = _reproduced(project)
+    assert found.status == "ok", found.found
+    assert "the flags of this project's CMakeLists.txt" in found.found
+    vendor.linked(project, "-O1")
+    found = _reproduced(project)
+    assert found.status == "n/a"
+    assert "does not say with which flags they were compiled" in found.found
+    assert found.found.endswith("compile the model with -g or -frecord-gcc-switches")
+
+
+@both
+def test_another_version_of_the_compiler_is_no_answer(board: str, tmp_path: Path) -> None:
+    project = vendor.project(board)
+    data = (project / "vendor.elf").read_bytes()
+    changed = re.sub(rb"(GNU C\d+ \d+\.)\d", rb"\g<1>9", data)
+    assert changed != data
+    (tmp_path / "other.elf").write_bytes(changed)
+    found = _reproduced(project, elf.load(tmp_path / "other.elf"))
+    assert found.status == "n/a"
+    here = recompiled._version(f"{_board(project).toolchain}gcc", tmp_path)
+    assert re.fullmatch(rf"GCC \d+\.9.* compiled the model, and .*gcc here is {here}", found.found)
+
+
+@both
+def test_another_compiler_is_no_answer(board: str, tmp_path: Path) -> None:
+    project = vendor.generated(board, tmp_path / "p")
+    vendor.linked(project, "-O2")
+    program = replace(elf.load(project / "vendor.elf"), compilers=("clang of a vendor",))
+    found = _reproduced(project, program)
+    assert found.status == "n/a"
+    assert "compilers that the ELF names: clang of a vendor; here it is GCC: (" in found.found
+
+
+@both
+def test_damaged_debug_information_is_no_answer(board: str, tmp_path: Path) -> None:
+    project = vendor.project(board)
+    program = elf.load(project / "vendor.elf")
+    data = bytearray((project / "vendor.elf").read_bytes())
+    name = producers.units(program.path)[0].producer.encode()
+    at = data.index(name)
+    data[at : at + len(name)] = b"\xff" * len(name)
+    (tmp_path / "other.elf").write_bytes(data)
+    found = _reproduced(project, elf.load(tmp_path / "other.elf"))
+    assert found.status == "n/a"
+
+
+def test_other_machines_are_no_answer() -> None:
+    program = Elf(Path("e"), 0, "exec", "EM_X86_64", 0, (), (), (), {}, (), (), ())
+    subject = Subject(
+        *(Path("p"), program, None, None, dict, str, dict, list),  # type: ignore[arg-type]
+        scope="model",
+        reproduction=Reproduction(),
+    )
+    with pytest.raises(ImpossibleError, match="Arm and RISC-V only"):
+        foreign.compared(subject, Reproduction(), Path("p"))
+
+
+def _files(project: Path, machine: str) -> list[ObjectFile]:
+    """The object files with which the vendor's program was linked, compiled again."""
+    of = recompiled.sources(project)
+    flags = recompiled.recorded(project / "vendor.elf", of)
+    made = recompiled.compiled(of, flags, _board(project), ())
+    return [same_functions.read(path, machine) for path in made]
+
+
+@pytest.fixture(scope="module")
+def arm() -> tuple[Path, Elf, list[ObjectFile]]:
+    """A project for Arm, the vendor's program, and the object files to compare it with."""
+    project = vendor.project("mps2_an386")
+    return project, elf.load(project / "vendor.elf"), _files(project, "EM_ARM")
+
+
 @NEEDS_LLVM
+@NEEDS_ARM_GCC
 def test_halves_of_addresses_that_clang_loads(tmp_path: Path) -> None:
-    project = _built(tmp_path / "p", "mps3_an547", toolchain="llvm")
-    program, files = elf.load(_linked(project)), _files(project)
+    project = vendor.generated("mps3_an547", tmp_path / "p", toolchain="llvm")
+    microgen.build(project)
+    objects = sorted((project / OBJECTS).rglob("*.obj"))
+    program = elf.load(vendor.with_objects(project, *map(str, objects)))
+    files = [same_functions.read(path, "EM_ARM") for path in objects]
     assert _differences(program, files, project) == []
     (run,) = program.named("tvmgen_default___tvm_main__")
     start = program.code_address(run)
@@ -133,69 +267,47 @@ def test_halves_of_addresses_that_clang_loads(tmp_path: Path) -> None:
         assert "does not lead to" in _differences(changed, files, project)[0]
 
 
-def test_each_byte_of_a_models_function_counts(vendor: Path) -> None:
-    program, files = elf.load(vendor / "vendor.elf"), _files(vendor)
-    own = [s for s in program.functions() if s.name.startswith(("tvmgen_", "mg_")) and s.size]
-    random.seed(13)
-    for symbol in random.choices(own, weights=[s.size for s in own], k=50):
-        address = program.code_address(symbol) + random.randrange(symbol.size)
-        (old,) = program.read(address, 1) or b""
-        changed = _patched(program, address, bytes([old]), bytes([old ^ 1 << random.randrange(8)]))
-        assert _differences(changed, files, vendor), hex(address)
-
-
-def test_a_patched_kernel_is_named(vendor: Path) -> None:
-    program = elf.load(vendor / "vendor.elf")
-    name = manifest.load(vendor).calls[0].function
-    (symbol,) = program.named(name)
-    changed = _patched(program, program.code_address(symbol) + 2, None, b"\x00\xbf")
-    found = reproduce(_subject(vendor, changed))
-    assert found.status == "failed"
-    assert found.found.startswith(f"{name} at 0x8")
-    assert "compiled with -O2 for the model" in found.found
-    assert "the flags of this project's CMakeLists.txt" in found.found
-
-
-def test_exchanged_weights_lead_elsewhere(vendor: Path) -> None:
-    program, files = elf.load(vendor / "vendor.elf"), _files(vendor)
-    one, two = (program.named(c.symbol)[0] for c in manifest.load(vendor).constants[:2])
+@NEEDS_ARM_GCC
+def test_exchanged_weights_lead_elsewhere(arm: tuple[Path, Elf, list[ObjectFile]]) -> None:
+    project, program, files = arm
+    one, two = (program.named(c.symbol)[0] for c in manifest.load(project).constants[:2])
     (run,) = program.named("tvmgen_default___tvm_main__")
     start = program.code_address(run)
     code = program.read(start, run.size) or b""
     words = [symbol.address.to_bytes(4, "little") for symbol in (one, two)]
     assert [code.count(word) for word in words] == [1, 1]
     changed = _patched(program, start + code.index(words[0]), words[0], words[1])
-    (what,) = _differences(changed, files, vendor)
+    (what,) = _differences(changed, files, project)
     assert what.endswith(f"does not lead to {one.name}")
     swapped = {one: replace(one, address=two.address), two: replace(two, address=one.address)}
     renamed = replace(program, symbols=tuple(swapped.get(s, s) for s in program.symbols))
-    assert _differences(renamed, files, vendor)
+    assert _differences(renamed, files, project)
 
 
-def test_what_is_there_twice_or_not_at_all(vendor: Path) -> None:
-    program, files = elf.load(vendor / "vendor.elf"), _files(vendor)
+@NEEDS_ARM_GCC
+def test_what_is_there_twice_or_not_at_all(arm: tuple[Path, Elf, list[ObjectFile]]) -> None:
+    project, program, files = arm
     (run,) = program.named("tvmgen_default_run")
     twice = replace(program, symbols=(*program.symbols, run))
-    assert "there are 2 symbols tvmgen_default_run" in _differences(twice, files, vendor)
+    assert "there are 2 symbols tvmgen_default_run" in _differences(twice, files, project)
     rest = tuple(s for s in program.symbols if s != run)
     gone = replace(program, symbols=rest)
-    assert _differences(gone, files, vendor)[0] == "there is no tvmgen_default_run"
+    assert _differences(gone, files, project)[0] == "there is no tvmgen_default_run"
     short = replace(program, symbols=(*rest, replace(run, size=run.size - 2)))
-    assert "instead of" in _differences(short, files, vendor)[0]
+    assert "instead of" in _differences(short, files, project)[0]
 
 
-def test_another_compiler_is_no_answer(vendor: Path) -> None:
-    program = replace(elf.load(vendor / "vendor.elf"), compilers=("GCC: of a vendor",))
-    found = reproduce(_subject(vendor, program))
-    assert found.status == "n/a"
-    assert "compilers that the ELF names: GCC: of a vendor; here it is GCC: (" in found.found
-
-
-@NEEDS_RISCV_GCC
-def test_relaxed_code_is_no_answer(tmp_path: Path) -> None:
-    project = _built(tmp_path / "p", "qemu_riscv32")
-    moved = shutil.copy(project / builder.BUILD / "firmware.elf", tmp_path / "app.elf")
-    program = elf.load(Path(moved))
-    found = reproduce(_subject(project, replace(program, sections=program.sections[1:])))
-    assert found.status == "n/a"
-    assert "can be compared for Arm only" in found.found
+@NEEDS_ARM_GCC
+def test_sources_are_found_by_the_end_of_their_path(
+    arm: tuple[Path, Elf, list[ObjectFile]],
+) -> None:
+    project, program, _ = arm
+    of = recompiled.sources(project)
+    assert {str(source) for source in of.in_c} >= {"model/codegen/host/src/default_lib1.c"}
+    known = recompiled.recorded(program.path, of)
+    assert list(known) == of.in_c
+    moved = replace(of, files=tuple(PurePosixPath("elsewhere", s.name) for s in of.files))
+    assert [*recompiled.recorded(program.path, moved).values()] == [*known.values()]
+    more = replace(of, files=(*of.files, PurePosixPath("model", "other.c")))
+    with pytest.raises(ImpossibleError, match=r"names no flags for model/other\.c"):
+        recompiled.recorded(program.path, more)

@@ -20,6 +20,7 @@ from microgen.comparing import stimuli
 from microgen.runner import samples
 from microgen.target import board as boards
 from tests.minimal_project import NBYTES, OPERATORS, model_files, with_statement, write
+from tests.tamper.elf32 import Elf32
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 if "ZEPHYR_BASE" not in os.environ or shutil.which("west") is None:
@@ -86,6 +87,14 @@ def check_samples(board: str, project: Path, build: Path) -> None:
     assert len(np.unique(found, axis=0)) > 1
 
 
+def check_reproduced(project: Path, elf: Path) -> str:
+    """Checks that an ELF is what the project's model gives; what the check says about it."""
+    report = microgen.verify(project, elf=elf, reproduce=True)
+    found = report.check("reproduce")
+    assert (report.ok, found.status) == (True, "ok"), found.found
+    return found.found
+
+
 def test_the_console_shows_what_it_shows_on_bare_metal(digits: tuple[str, Path, Path]) -> None:
     board, project, build = digits
     (build / "microgen_input.bin").unlink(missing_ok=True)
@@ -139,6 +148,37 @@ def test_verify_proves_the_model_in_zephyrs_elf(digits: tuple[str, Path, Path]) 
     assert 0 < report.check("stack").values["bound"] < bare_metal
 
 
+def test_zephyrs_elf_is_what_the_model_gives(
+    digits: tuple[str, Path, Path], tmp_path: Path
+) -> None:
+    """Also without debug information: the flags are recorded a second time."""
+    board, project, build = digits
+    sound = build / "zephyr" / "zephyr.elf"
+    stripped = tmp_path / "stripped.elf"
+    objcopy = f"{boards.load(board).toolchain}objcopy"
+    assert toolchain.run([objcopy, "--strip-debug", sound, stripped], seconds=60).ok
+    for elf in (sound, stripped):
+        said = check_reproduced(project, elf)
+        assert "Zephyr's types of integers" in said
+        assert "-ffreestanding" in said
+
+
+def test_a_patched_instruction_in_zephyrs_elf_is_found(
+    digits: tuple[str, Path, Path], tmp_path: Path
+) -> None:
+    _, project, build = digits
+    name = manifest.load(project).calls[0].function
+    elf = Elf32((build / "zephyr" / "zephyr.elf").read_bytes())
+    kernel = elf.symbol(name)
+    start = kernel["st_value"] & ~1
+    elf.data[elf.offset(start + kernel["st_size"] // 4 * 2)] ^= 1
+    (tmp_path / "patched.elf").write_bytes(elf.data)
+    report = microgen.verify(project, elf=tmp_path / "patched.elf", reproduce=True)
+    found = report.check("reproduce")
+    assert found.status == "failed"
+    assert found.found.startswith(f"{name} at {start:#x}")
+
+
 def test_it_needs_no_more_than_the_minimal_libc(digits: tuple[str, Path, Path]) -> None:
     _, _, build = digits
     config = (build / "zephyr" / ".config").read_text()
@@ -152,14 +192,18 @@ def test_a_keyword_spotter_gives_the_same_bytes(
 ) -> None:
     project = tmp_path / "p"
     microgen.generate(mlperf_models / KWS, board, project)
-    check_samples(board, project, built(project, tmp_path / "zephyr", board))
+    build = built(project, tmp_path / "zephyr", board)
+    check_samples(board, project, build)
+    check_reproduced(project, build / "zephyr" / "zephyr.elf")
 
 
 @pytest.mark.parametrize("options", [{"executor": "graph"}, {"interface": "packed"}], ids=str)
 def test_other_executors_give_the_same_bytes(options: dict[str, str], tmp_path: Path) -> None:
     project = tmp_path / "p"
     microgen.generate(DIGITS, BOARDS[0], project, **options)
-    check_samples(BOARDS[0], project, built(project, tmp_path / "zephyr", BOARDS[0]))
+    build = built(project, tmp_path / "zephyr", BOARDS[0])
+    check_samples(BOARDS[0], project, build)
+    check_reproduced(project, build / "zephyr" / "zephyr.elf")
 
 
 def exit_code(build: Path, board: str) -> int | None:
