@@ -123,6 +123,7 @@ def _part(model: Path, board: Board, options: Options) -> _Part:
         board,
         module=options.name,
         output_names=found.source.outputs,
+        output_aliases=found.source.output_aliases,
         targets=options.target_map.with_generators(
             {generator.name: generator.needs_device_api for generator in generators}
         ),

@@ -21,7 +21,7 @@ from microgen.kernels.base import KernelConstant
 from microgen.lowering import devices, functions, updates
 from microgen.lowering.functions import Lowered, LoweredRegions
 from microgen.lowering.updates import Updates
-from microgen.names import cnames
+from microgen.names import aliases, cnames
 from microgen.partition import Partition
 from microgen.program.element_types import ctype
 from microgen.program.external import ExternalModule, HeldConstant
@@ -47,17 +47,21 @@ def lower(
     *,
     module: str,
     output_names: Sequence[str],
+    output_aliases: Sequence[str] = (),
     targets: Targets = NO_TARGETS,
 ) -> Program:
     """The program for a partition.
 
     ``output_names`` are the model's names of the outputs, which passes may have replaced.
+    ``output_aliases`` are the outputs' names in TVM, if they are to have these, too.
     Equal primitive functions (same body, same target) become one, called with different weights.
     Raises MicrogenError for a region of a target that is not among ``targets``.
     """
     graph = partition.graph
     inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
     outputs = _output_ports(graph, output_names, {p.name for p in inputs})
+    second = aliases.of(output_aliases, [port.name for port in outputs])
+    outputs = tuple(replace(p, alias=name) for p, name in zip(outputs, second, strict=True))
     needed = _devices(partition, codegens, targets, {p.name for p in (*inputs, *outputs)})
     lowered = functions.lower_regions(
         partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed

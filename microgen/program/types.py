@@ -210,6 +210,8 @@ class Constant:
 class Port:
     """An input or output of the network: the C identifier, the model's name, the type.
 
+    ``alias`` is a second identifier of an output in C, or empty.
+
     ``fixed`` is empty, or the only value that an input may have, flat, which the network implies.
     ``sid`` is the storage id that lowering counted for it. ``buffer`` is the same if a planned
     buffer holds it, and empty if the caller owns its bytes.
@@ -221,6 +223,7 @@ class Port:
     fixed: tuple[int, ...] = ()
     sid: str = ""
     buffer: str = ""
+    alias: str = ""
 
 
 @dataclass(frozen=True)
