@@ -54,7 +54,8 @@ static void put_text(output *out, options *how, const char *text)
 {
     uint32_t length = 0U;
 
-    while (text[length] != '\0') {
+    /* Bounded, also because the compiler would replace a plain search by a call of strlen. */
+    while (length < out->left && text[length] != '\0') {
         length++;
     }
     how->zeros = 0U;
