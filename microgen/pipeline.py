@@ -213,7 +213,11 @@ def _library(part: _Part) -> FileTree:
 def _described(parts: Sequence[_Part], board: Board) -> FileTree:
     records = {
         part.options.name: mlf.metadata.module(
-            part.program, part.plan, board, graph_json=_graph_json(part.executed)
+            part.program,
+            part.plan,
+            board,
+            graph_json=_graph_json(part.executed),
+            device_types={t.kind: t.device_type for t in part.options.target_map},
         )
         for part in parts
     }
