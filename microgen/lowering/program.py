@@ -59,9 +59,7 @@ def lower(
     """
     graph = partition.graph
     inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
-    outputs = _output_ports(graph, output_names, {p.name for p in inputs})
-    second = aliases.of(output_aliases, [port.name for port in outputs])
-    outputs = tuple(replace(p, alias=name) for p, name in zip(outputs, second, strict=True))
+    outputs = _output_ports(graph, output_names, output_aliases, {p.name for p in inputs})
     needed = _devices(partition, codegens, targets, {p.name for p in (*inputs, *outputs)})
     lowered = functions.lower_regions(
         partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
@@ -115,7 +113,9 @@ def _ports(
     return tuple(ports)
 
 
-def _output_ports(graph: Graph, model_names: Sequence[str], taken: set[str]) -> tuple[Port, ...]:
+def _output_ports(
+    graph: Graph, model_names: Sequence[str], tvm_names: Sequence[str], taken: set[str]
+) -> tuple[Port, ...]:
     """Output ports with the names that TVM gives them: those that the graph asks for, otherwise
     ``output``, or ``output0``, ``output1``, ..."""
     count = len(graph.outputs)
@@ -131,7 +131,8 @@ def _output_ports(graph: Graph, model_names: Sequence[str], taken: set[str]) -> 
         name = cnames.unique(model_name, named)
         named.add(name)
         ports.append(Port(plain, name, graph.types[tensor]))
-    return tuple(ports)
+    second = aliases.of(tvm_names, [port.name for port in ports])
+    return tuple(replace(port, alias=alias) for port, alias in zip(ports, second, strict=True))
 
 
 @dataclass(slots=True)

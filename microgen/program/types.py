@@ -210,11 +210,9 @@ class Constant:
 class Port:
     """An input or output of the network: the C identifier, the model's name, the type.
 
-    ``alias`` is a second identifier of an output in C, or empty.
-
     ``fixed`` is empty, or the only value that an input may have, flat, which the network implies.
     ``sid`` is the storage id that lowering counted for it. ``buffer`` is the same if a planned
-    buffer holds it, and empty if the caller owns its bytes.
+    buffer holds it, and empty if the caller owns its bytes. ``alias``: a second name in C, or "".
     """
 
     name: str
