@@ -52,8 +52,7 @@ def lower(
 ) -> Program:
     """The program for a partition.
 
-    ``output_names`` are the model's names of the outputs, which passes may have replaced.
-    ``output_aliases`` are the outputs' names in TVM, if they are to have these, too.
+    ``output_names`` are the model's names of the outputs, ``output_aliases`` TVM's, if any.
     Equal primitive functions (same body, same target) become one, called with different weights.
     Raises MicrogenError for a region of a target that is not among ``targets``.
     """
@@ -64,8 +63,8 @@ def lower(
     lowered = functions.lower_regions(
         partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
     )
-    by_target = {device.target: device for device in needed}
     updated = updates.of(graph, partition.regions, [item.primitive for item in lowered.regions])
+    by_target = {device.target: device for device in needed}
     state = _Lowering(graph, partition.regions, by_target, updated, inputs, outputs)
     external = state.add_all(partition.regions, lowered)
     return Program(
