@@ -100,7 +100,7 @@ def test_the_archive_stands_alone(archive: Path, tmp_path: Path) -> None:
         f"static int8_t output[TVMGEN_{LONG.upper()}_OUTPUT_SIZE];\n"
         "int main(void)\n{\n"
         f"    struct tvmgen_{LONG}_inputs in = {{image}};\n"
-        f"    struct tvmgen_{LONG}_outputs out = {{output}};\n"
+        f"    struct tvmgen_{LONG}_outputs out = {{.output = output}};\n"
         f"    return (int)tvmgen_{LONG}_run(&in, &out);\n}}\n"
     )
     host = tmp_path / "codegen/host"

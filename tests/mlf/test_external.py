@@ -91,7 +91,7 @@ static float output[TVMGEN_DEFAULT_OUTPUT_SIZE / sizeof(float)];
 int main(void)
 {
     struct tvmgen_default_inputs in = {x};
-    struct tvmgen_default_outputs out = {output};
+    struct tvmgen_default_outputs out = {.output = output};
     return (int)tvmgen_default_run(&in, &out);
 }
 """
