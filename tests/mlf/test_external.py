@@ -95,8 +95,7 @@ int main(void)
     return (int)tvmgen_default_run(&in, &out);
 }
 """
-# these belong to programs, not to the model
-PLATFORM = "platform"  # what programs have, not models
+PLATFORM = "platform"  # the folder of what belongs to programs, not to models
 
 
 @NEEDS_NINJA
