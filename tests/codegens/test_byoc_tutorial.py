@@ -135,7 +135,8 @@ def test_an_exception_in_a_codegen_is_one_line_with_its_place(
 def test_the_registration_on_the_page_partitions_the_notes_demo() -> None:
     found = re.search(r"```python\n(import microgen as tvm\n.*?)```", PAGE.read_text(), re.DOTALL)
     assert found
-    before, after = "from tests.relay import seed\nmod = seed.demo()\n", "print(relay.show(mod), end='')"
+    before = "from tests.relay import seed\nmod = seed.demo()\n"
+    after = "print(relay.show(mod), end='')"
     code = f"{before}{found[1]}{after}"
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=PAGE.parents[1], check=True, capture_output=True, text=True)
