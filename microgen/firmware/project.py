@@ -160,7 +160,7 @@ def _crt(
     """The files of ``crt`` that anything in the project needs, and those of TVM's interface."""
     headers = [f"include/{header}" for model in models for header in model.kernel_headers]
     texts = [*main.values(), *fixed.values(), *model_files.files.values()]
-    needed = crt_files.closure(texts, headers) | tvm_files.files() | _kernels(models)
+    needed = {**crt_files.closure(texts, headers), **tvm_files.files(), **_kernels(models)}
     return {f"crt/{name}": data for name, data in needed.items()}
 
 

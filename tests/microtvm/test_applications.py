@@ -159,4 +159,4 @@ def test_an_application_in_place_of_a_projects_own(
     elf = build(project, settings=settings).elf
     printed = run(project, machine, str(elf.relative_to(project)), status=1)
     assert f"{' '.join(map(str, expected))} end    -7|7    |-0042|beef|123|4\n" in printed
-    assert "check failed: output[0] == 1000: found 77\nmicrogen: abort=0x00000500\n" in printed
+    assert "check failed: output_len == 11: found 77\nmicrogen: abort=0x00000500\n" in printed
