@@ -33,9 +33,9 @@ tvm_crt_error_t TVMPlatformTimerStart(void);
 tvm_crt_error_t TVMPlatformTimerStop(double *elapsed_time_seconds);
 
 /* Formats a message with a NUL into `out_buf`, and returns the number of bytes without the NUL.
- * Bytes that do not fit are left out. The default of src/platform/format_message.c has the conversions
- * d i u x X c s p and %, flags - and 0, a width, and the lengths hh h l ll z j t. It prints any
- * other conversion as it is written, and then the rest of the format. */
+ * Bytes that do not fit are left out. The default of src/platform/format_message.c has the
+ * conversions d i u x X c s p and %, flags - and 0, a width, and the lengths hh h l ll z j t. It
+ * prints any other conversion as it is written, and then the rest of the format. */
 size_t TVMPlatformFormatMessage(char *out_buf, size_t out_buf_size_bytes, const char *fmt,
                                 va_list args);
 
