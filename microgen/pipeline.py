@@ -123,6 +123,7 @@ def _part(model: Path, board: Board, options: Options) -> _Part:
         board,
         module=options.name,
         output_names=found.source.outputs,
+        output_aliases=found.source.output_aliases,
         targets=options.target_map.with_generators(
             {generator.name: generator.needs_device_api for generator in generators}
         ),
@@ -212,7 +213,11 @@ def _library(part: _Part) -> FileTree:
 def _described(parts: Sequence[_Part], board: Board) -> FileTree:
     records = {
         part.options.name: mlf.metadata.module(
-            part.program, part.plan, board, graph_json=_graph_json(part.executed)
+            part.program,
+            part.plan,
+            board,
+            graph_json=_graph_json(part.executed),
+            device_types={t.kind: t.device_type for t in part.options.target_map},
         )
         for part in parts
     }

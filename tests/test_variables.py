@@ -156,7 +156,7 @@ int main(int argc, char **argv)
     int8_t in[TVMGEN_DEFAULT_X_SIZE];
     int8_t out[TVMGEN_DEFAULT_OUTPUT_SIZE];
     struct tvmgen_default_inputs inputs = {in};
-    struct tvmgen_default_outputs outputs = {out};
+    struct tvmgen_default_outputs outputs = {.output = out};
     int run;
     (void)argc;
     (void)argv;

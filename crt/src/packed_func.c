@@ -139,6 +139,8 @@ void TVMPackedFunc_SetArgs(TVMPackedFunc *pf, const TVMArgs *args)
 static void prepare(TVMPackedFunc *pf, const TVMArgs *args)
 {
     (void)memset(pf, 0, sizeof(*pf));
+    pf->Call = TVMPackedFunc_Call;
+    pf->SetArgs = TVMPackedFunc_SetArgs;
     TVMPackedFunc_SetArgs(pf, args);
 }
 

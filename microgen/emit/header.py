@@ -26,7 +26,9 @@ def header(unit: Unit) -> dict[str, Any]:
     pools = [_pool(pool, unit) for pool in unit.plan.passed_pools]
     macros = [name for port in (*inputs, *outputs) for name in port["macros"]]
     macros += [pool["size_macro"] for pool in pools]
-    _check_macros([*macros, f"{unit.prefix.upper()}_WORKSPACE_SIZE"])
+    macros += [f"{unit.prefix.upper()}_WORKSPACE_SIZE"]
+    _check_macros(macros)
+    _drop_taken_aliases(outputs, macros)
     return {
         **unit.common(),
         "inputs": inputs,
@@ -96,6 +98,14 @@ def _owner(unit: Unit) -> str:
     rest = unit.plan.peak - owed
     inside = f"; {rest} bytes of it are linked in" if rest else ""
     return f"the caller provides the external pools, whose sizes are below{inside}"
+
+
+def _drop_taken_aliases(outputs: list[dict[str, Any]], macros: list[str]) -> None:
+    """Remove the size macro of an output's second name if there is another macro of that name."""
+    taken = Counter([*macros, *(port["alias_size"] for port in outputs)])
+    for port in outputs:
+        if taken[port["alias_size"]] > 1:
+            port["alias_size"] = ""
 
 
 def _check_macros(macros: list[str]) -> None:

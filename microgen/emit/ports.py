@@ -24,6 +24,8 @@ def described(port: Port, kind: str, unit: Unit) -> dict[str, Any]:
     macros = list(_macros(port, f"{unit.prefix}_{port.name}".upper()))
     return {
         "name": port.name,
+        "alias": port.alias,
+        "alias_size": f"{unit.prefix}_{port.alias}_SIZE".upper() if port.alias else "",
         "kind": kind,
         "ctype": ctype(port.type.dtype),
         "macros": [name for name, _ in macros],

@@ -14,7 +14,7 @@ from microgen.emit.header import device
 from microgen.emit.ports import is_scaled
 from microgen.emit.signature import dtype
 from microgen.files import FileTree
-from microgen.firmware import app_memory, crt_files, kernel_sources, readme
+from microgen.firmware import app_memory, crt_files, kernel_sources, readme, tvm_files
 from microgen.ir.graph import DType
 from microgen.program.element_types import ctype
 from microgen.program.types import Device, Pool, Port
@@ -130,7 +130,8 @@ def _source_lists(
     fixed: Mapping[str, bytes],
 ) -> dict[str, list[str]]:
     """The lists of sources to compile. On bare metal, files that only the start-up code needs are
-    in a list of their own. Under Zephyr, files that only semihosting needs are."""
+    in a list of their own. Under Zephyr, files that only semihosting needs are. Files that only an
+    application for TVM's runtime needs are in a list that the build leaves out by default."""
     mains = sorted(name for name in main if name.endswith(".c"))
     used = [*main.values(), *model_files.files.values()]
     always = crt_files.closure(used)
@@ -138,11 +139,14 @@ def _source_lists(
     freestanding = crt_files.closure(fixed.values())
     semihosting = crt_files.closure([fixed[_ZEPHYR]])
     kernels = [f"crt/{name}" for name in _kernels(models)]
+    tvm = tvm_files.files().keys() - always.keys()
     return {
         "model_sources": [*_model_sources(model_files, models), *kernels],
         "runtime_sources": [*mains, _PLATFORM, *_sources(runtime)],
         "freestanding_sources": _sources(freestanding.keys() - runtime.keys()),
+        "tvm_sources": _sources(tvm - runtime.keys()),
         "zephyr_sources": [*mains, _ZEPHYR, *_sources(always)],
+        "zephyr_tvm_sources": _sources(tvm - semihosting.keys()),
         "zephyr_semihosting_sources": _sources(semihosting.keys() - always.keys()),
     }
 
@@ -153,10 +157,10 @@ def _crt(
     main: Mapping[str, bytes],
     fixed: Mapping[str, bytes],
 ) -> dict[str, bytes]:
-    """The files of ``crt`` that anything in the project needs."""
+    """The files of ``crt`` that anything in the project needs, and those of TVM's interface."""
     headers = [f"include/{header}" for model in models for header in model.kernel_headers]
     texts = [*main.values(), *fixed.values(), *model_files.files.values()]
-    needed = crt_files.closure(texts, headers) | _kernels(models)
+    needed = {**crt_files.closure(texts, headers), **tvm_files.files(), **_kernels(models)}
     return {f"crt/{name}": data for name, data in needed.items()}
 
 

@@ -151,8 +151,9 @@ class Graph:
     the order of the nodes is. Each variable that is not in ``updates`` has one node, which reads
     and updates it (``Op.writes``). ``fixed`` has the inputs that have only one sound value, which
     follows from the shapes: no node reads them. ``output_names`` has the names of the outputs in C,
-    or is empty. ``int4`` has the int8 constants that the model stores in 4 bits: their values are
-    -8 to 7, and kernels may get them two to a byte.
+    or is empty. ``output_aliases`` has the names by which TVM's frontend calls the outputs if they
+    have other names in C, or is empty. ``int4`` has the int8 constants that the model stores in 4
+    bits: their values are -8 to 7, and kernels may get them two to a byte.
     """
 
     name: str
@@ -164,6 +165,7 @@ class Graph:
     variables: tuple[str, ...] = ()
     fixed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     output_names: tuple[str, ...] = ()
+    output_aliases: tuple[str, ...] = ()
     updates: Mapping[str, str] = field(default_factory=dict)
     initial: Mapping[str, Array] = field(default_factory=dict)
     int4: frozenset[str] = frozenset()

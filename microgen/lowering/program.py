@@ -21,7 +21,7 @@ from microgen.kernels.base import KernelConstant
 from microgen.lowering import devices, functions, updates
 from microgen.lowering.functions import Lowered, LoweredRegions
 from microgen.lowering.updates import Updates
-from microgen.names import cnames
+from microgen.names import aliases, cnames
 from microgen.partition import Partition
 from microgen.program.element_types import ctype
 from microgen.program.external import ExternalModule, HeldConstant
@@ -47,23 +47,24 @@ def lower(
     *,
     module: str,
     output_names: Sequence[str],
+    output_aliases: Sequence[str] = (),
     targets: Targets = NO_TARGETS,
 ) -> Program:
     """The program for a partition.
 
-    ``output_names`` are the model's names of the outputs, which passes may have replaced.
+    ``output_names`` are the model's names of the outputs, ``output_aliases`` TVM's, if any.
     Equal primitive functions (same body, same target) become one, called with different weights.
     Raises MicrogenError for a region of a target that is not among ``targets``.
     """
     graph = partition.graph
     inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
-    outputs = _output_ports(graph, output_names, {p.name for p in inputs})
+    outputs = _output_ports(graph, output_names, output_aliases, {p.name for p in inputs})
     needed = _devices(partition, codegens, targets, {p.name for p in (*inputs, *outputs)})
     lowered = functions.lower_regions(
         partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
     )
-    by_target = {device.target: device for device in needed}
     updated = updates.of(graph, partition.regions, [item.primitive for item in lowered.regions])
+    by_target = {device.target: device for device in needed}
     state = _Lowering(graph, partition.regions, by_target, updated, inputs, outputs)
     external = state.add_all(partition.regions, lowered)
     return Program(
@@ -111,7 +112,9 @@ def _ports(
     return tuple(ports)
 
 
-def _output_ports(graph: Graph, model_names: Sequence[str], taken: set[str]) -> tuple[Port, ...]:
+def _output_ports(
+    graph: Graph, model_names: Sequence[str], tvm_names: Sequence[str], taken: set[str]
+) -> tuple[Port, ...]:
     """Output ports with the names that TVM gives them: those that the graph asks for, otherwise
     ``output``, or ``output0``, ``output1``, ..."""
     count = len(graph.outputs)
@@ -127,7 +130,8 @@ def _output_ports(graph: Graph, model_names: Sequence[str], taken: set[str]) -> 
         name = cnames.unique(model_name, named)
         named.add(name)
         ports.append(Port(plain, name, graph.types[tensor]))
-    return tuple(ports)
+    second = aliases.of(tvm_names, [port.name for port in ports])
+    return tuple(replace(port, alias=alias) for port, alias in zip(ports, second, strict=True))
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from microgen.errors import MicrogenError
@@ -24,7 +25,9 @@ from microgen.version import __version__
 VERSION = 7
 RUNTIME_FOLDER = "runtime"  # in the exported archive; in a project it is crt/
 CODEGENS_FOLDER = "codegens"  # in both: files from external code generators
-_CPU = 1  # DLPack's kDLCPU: every target here computes in a CPU's memory
+# DLPack's kDLCPU. As in TVM v0.14, the host has this number, and so has each target whose functions
+# the CPU calls with addresses of its own memory, unless it is declared with another one.
+_CPU = 1
 _DATE = "%Y-%m-%d %H:%M:%SZ"
 
 
@@ -35,10 +38,16 @@ def dumps(modules: Mapping[str, Mapping[str, Any]]) -> bytes:
 
 
 def module(
-    program: Program, plan: MemoryPlan, board: Board, *, graph_json: bytes | None = None
+    program: Program,
+    plan: MemoryPlan,
+    board: Board,
+    *,
+    graph_json: bytes | None = None,
+    device_types: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """The entry of one module. ``graph_json`` is the graph executor's; None for AOT."""
-    memory: dict[str, Any] = {"functions": _functions(program, plan, board)}
+    """The entry of one module. ``graph_json`` is the graph executor's; None for AOT.
+    ``device_types`` has DLPack's numbers of targets that have another device than the CPU."""
+    memory: dict[str, Any] = {"functions": _functions(program, plan, board, device_types)}
     if graph_json is not None:
         memory["sids"] = storage.sids(json.loads(graph_json))
     return {
@@ -101,14 +110,16 @@ def _described(target: str, board: Board) -> str:
     return f"c -keys={target}" if target == board.cpu.name else target
 
 
-def _functions(program: Program, plan: MemoryPlan, board: Board) -> dict[str, Any]:
+def _functions(
+    program: Program, plan: MemoryPlan, board: Board, device_types: Mapping[str, int]
+) -> dict[str, Any]:
     scratch = _scratch(program)
     constants = _constants(program, board)
     main = []
     for target in _targets(program, board):
         own = [scratch[f.name] for f in program.functions if f.target == target]
         entry = {
-            "device": _CPU,
+            "device": device_types.get(target, _CPU),
             "target": _described(target, board),
             "workspace_size_bytes": max(own, default=0),
             "constants_size_bytes": constants.get(target, 0),
@@ -122,7 +133,8 @@ def _functions(program: Program, plan: MemoryPlan, board: Board) -> dict[str, An
         "inputs": _ports(program.inputs),
         "outputs": _ports(program.outputs),
     }
-    return {"main": main, "operator_functions": list(_operators(program, board, scratch))}
+    operators = _operators(program, board, scratch, device_types)
+    return {"main": main, "operator_functions": list(operators)}
 
 
 def _ports(ports: tuple[Port, ...]) -> dict[str, Any]:
@@ -130,11 +142,11 @@ def _ports(ports: tuple[Port, ...]) -> dict[str, Any]:
 
 
 def _operators(
-    program: Program, board: Board, scratch: Mapping[str, int]
+    program: Program, board: Board, scratch: Mapping[str, int], device_types: Mapping[str, int]
 ) -> Iterator[dict[str, Any]]:
     for function in program.functions:
         need = {
-            "device": _CPU,
+            "device": device_types.get(function.target, _CPU),
             "target": _described(function.target, board),
             "workspace_size_bytes": scratch[function.name],
         }

@@ -212,7 +212,7 @@ class Port:
 
     ``fixed`` is empty, or the only value that an input may have, flat, which the network implies.
     ``sid`` is the storage id that lowering counted for it. ``buffer`` is the same if a planned
-    buffer holds it, and empty if the caller owns its bytes.
+    buffer holds it, and empty if the caller owns its bytes. ``alias``: a second name in C, or "".
     """
 
     name: str
@@ -221,6 +221,7 @@ class Port:
     fixed: tuple[int, ...] = ()
     sid: str = ""
     buffer: str = ""
+    alias: str = ""
 
 
 @dataclass(frozen=True)

@@ -60,9 +60,18 @@ def test_the_executors_metadata_has_names_types_pools_and_devices() -> None:
 @pytest.mark.parametrize("planner", ["optimal", "greedy", "on-demand"])
 def test_the_executors_metadata_is_that_of_any_planner(planner: str) -> None:
     """TVM knows the pools only after USMP has run. Here every plan has them."""
-    found = compiled(_chain(), planner=planner).metadata
-    assert [p.name for p in found.workspace_pools] == ["global_workspace"]
+    made = compiled(_chain(), planner=planner)
+    found = made.metadata
+    assert found.inputs == (TensorInfo("a", "a", (5, 7), "float32", SIZE),)
+    assert found.outputs == (TensorInfo("%3", "output", (5, 7), "float32", SIZE),)
+    assert found.workspace_pools == (
+        PoolInfo("global_workspace", made.plan.peak, 16, is_internal=True),
+    )
+    assert (found.executor, found.mod_name) == ("aot", "tvmgen_default")
+    assert (found.interface_api, found.unpacked_api) == ("c", True)
     assert (found.devices, found.workspace_alignment, found.constant_alignment) == ((), 16, 4)
+    assert found.workspace_size_bytes == made.plan.peak > 0
+    assert (found.constants_size_bytes, found.io_size_bytes) == (SIZE, 2 * SIZE)
 
 
 def test_a_function_has_io_constants_and_workspace() -> None:

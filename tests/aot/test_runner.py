@@ -84,6 +84,25 @@ def test_names_of_operators_have_no_suffix_of_their_convention(convention: str, 
 
 
 @pytest.mark.parametrize("convention", AHEAD_OF_TIME)
+def test_a_plain_name_is_the_function_of_the_convention(convention: str, a: Var) -> None:
+    """In TVM no name in any file is another one with ``_packed``. Here only the registry has such
+    names: of static functions that give its own entry points their exact type."""
+    made = _of([a], relay.tanh(a), convention)
+    files = [text.decode() for name, text in made.files.files.items() if name[-2:] in (".c", ".h")]
+    names = {name for text in files for name in re.findall(r"\b(tvmgen_default\w*)", text)}
+    suffixed = {name for name in names if name.endswith("_packed")}
+    own = {f"tvmgen_default_{entry}_packed" for entry in ("run", "get_c_metadata")}
+    assert suffixed == (set() if convention == "c" else own)
+    assert all(f"static int {name}(" in "".join(files) for name in suffixed)
+    defined = "".join(text for text in files if "tvmgen_default_fused_tanh" in text)
+    plain = r"\bint tvmgen_default_fused_tanh\(\s*TVMValue \*args,"
+    worker = r"\bint32_t tvmgen_default_fused_tanh_unpacked\(\s*const float \*"
+    pointers = r"\bint32_t tvmgen_default_fused_tanh\(\s*const float \*"
+    found = [bool(re.search(form, defined)) for form in (plain, worker, pointers)]
+    assert found == ([True, True, False] if convention == "packed" else [False, False, True])
+
+
+@pytest.mark.parametrize("convention", AHEAD_OF_TIME)
 def test_each_operator_is_defined_once_and_called_where_it_is_needed(
     convention: str, a: Var
 ) -> None:

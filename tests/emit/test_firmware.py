@@ -117,7 +117,7 @@ int main(void)
     int8_t in[TVMGEN_DEFAULT_INPUT0_SIZE] = {0};
     int8_t out[TVMGEN_DEFAULT_OUTPUT_SIZE];
     struct tvmgen_default_inputs inputs = {in}, no_inputs = {NULL};
-    struct tvmgen_default_outputs outputs = {out}, no_outputs = {NULL};
+    struct tvmgen_default_outputs outputs = {.output = out}, no_outputs = {.output = NULL};
     printf("%d %d %d %d %d", tvmgen_default_run(&inputs, &outputs) != 0,
            tvmgen_default_run(NULL, &outputs) != 0, tvmgen_default_run(&inputs, NULL) != 0,
            tvmgen_default_run(&no_inputs, &outputs) != 0,

@@ -25,7 +25,7 @@ static int16_t x[6] = {1, 2, 3, 4, 5, 6};
 static int32_t i[2];
 static int16_t y[4];
 static struct tvmgen_default_inputs inputs = {x, i};
-static struct tvmgen_default_outputs outputs = {y};
+static struct tvmgen_default_outputs outputs = {.output = y};
 
 static void run(int32_t first)
 {
@@ -40,7 +40,7 @@ int main(void)
 {
     struct tvmgen_default_inputs none = {NULL, i};
     struct tvmgen_default_inputs odd = {(char *)x + 1, i};
-    struct tvmgen_default_outputs nowhere = {NULL};
+    struct tvmgen_default_outputs nowhere = {.output = NULL};
     TVMGraphExecutor *executor = NULL;
     double seconds[8];
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import re
+
 import jinja2
 import pytest
 
+from microgen import resources
 from microgen.emit.environment import environment
 from microgen.errors import InternalError, ProjectError
 from microgen.files import FileTree
+from microgen.firmware import tvm_files
 from microgen.target import board as boards
 from tests.minimal_project import assemble, model_files
 
@@ -26,8 +30,7 @@ COMMON = {
     "crt/src/platform/semihosting.h",
     "crt/src/platform/semihosting_io.c",
     "crt/src/platform/semihosting_io.h",
-    "crt/include/tvm/runtime/crt/error_codes.h",
-    "crt/include/tvm/runtime/crt/platform.h",
+    *(f"crt/{name}" for name in tvm_files.files()),
     *model_files().files,
 }
 
@@ -47,6 +50,44 @@ def test_a_board_gets_its_start_up_code_and_linker_script() -> None:
 
 def test_the_host_gets_neither_start_up_code_nor_a_library() -> None:
     assert set(assemble("native").files) == COMMON | {"boards/native.ld"}
+
+
+def test_every_project_has_tvms_headers_and_the_sources_of_what_they_declare() -> None:
+    headers = {name for name in tvm_files.files() if name.startswith("include/")}
+    folder = resources.folder("crt") / "include"
+    tvms = [path for top in ("tvm", "dlpack") for path in (folder / top).rglob("*.h")]
+    known = {f"include/{path.relative_to(folder).as_posix()}" for path in tvms}
+    graphs = {f"include/tvm/runtime/crt/graph_executor{end}.h" for end in ("", "_types")}
+    assert headers == known - graphs | {"include/crt_config.h"}
+    text = "".join(data.decode() for name, data in tvm_files.files().items() if name[-2:] == ".c")
+    declared = {
+        function
+        for name in headers
+        for function in re.findall(r"^[\w *]*?\b(\w+)\([^()]*\)[^;{}()]*;$", _code(name), re.M)
+    }
+    given = {"TVMPlatformAbort", "TVMPlatformInitialize", "TVMSystemLibEntryPoint"}
+    given |= {"TVMPlatformTimerStart", "TVMPlatformTimerStop"}  # by the platform and the model
+    assert len(declared) > 30
+    assert not [
+        name for name in declared - given if not re.search(rf"\b{name}\([^;]*?\)\n{{", text)
+    ]
+
+
+def _code(header: str) -> str:
+    """A header of the project without comments and with each declaration in one line."""
+    text = re.sub(r"/\*.*?\*/", "", tvm_files.files()[header].decode(), flags=re.S)
+    text = re.sub(r"__attribute__\(\(.*?\)\)+", "", text)
+    return re.sub(r",\n +", ", ", text)
+
+
+def test_the_build_links_them_only_if_it_is_told_to() -> None:
+    cmake = assemble("mps2_an386").files["CMakeLists.txt"].decode()
+    assert 'option(MICROGEN_TVM_RUNTIME "Link' in cmake
+    without = re.sub(r"^( *)if\(MICROGEN_TVM_RUNTIME\).*?^\1endif", "", cmake, flags=re.S | re.M)
+    sources = [n for n in tvm_files.files() if n[-2:] == ".c" and "/io.c" not in n]
+    assert len(sources) == 10
+    assert all(cmake.count(f" crt/{name}\n") == 2 for name in sources)
+    assert not [name for name in sources if f"crt/{name}" in without]
 
 
 def test_a_kernel_brings_its_headers_and_theirs() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import subprocess
 import tarfile
@@ -58,6 +59,23 @@ def test_the_archive_has_the_licence_and_says_whose_what_is(project: Path, archi
     assert "crt/ is called runtime/, and the contents of model/ are at the top" in text
 
 
+def test_the_runtime_has_the_configuration_and_the_platform_that_tvm_has_templates_of(
+    archive: Path,
+) -> None:
+    """Filled in, for this board: the macros of crt_config.h, and every function of platform.h."""
+    files = tar.read(archive.read_bytes())
+    config = files["runtime/include/crt_config.h"].decode()
+    limits = ("NDIM", "ARGS", "REGISTERED_MODULES", "PACKET_SIZE_BYTES", "STRLEN_DLTYPE")
+    assert all(f"#define TVM_CRT_MAX_{limit} " in config for limit in limits)
+    header = files["runtime/include/tvm/runtime/crt/platform.h"].decode()
+    functions = set(re.findall(r"\b(TVMPlatform\w+)\(", header)) - {"TVMPlatformMemorySetPool"}
+    assert len(functions) == 10
+    sources = b"".join(data for name, data in files.items() if name[-2:] == ".c").decode()
+    own = {"TVMPlatformInitialize", "TVMPlatformTimerStart", "TVMPlatformTimerStop"}
+    missing = {name for name in functions if not re.search(rf"\b{name}\([^;]*?\)\n{{", sources)}
+    assert missing == own  # in src/platform.c, which belongs to the project, not to the library
+
+
 def test_the_metadata_is_found_where_users_of_tvm_look(archive: Path) -> None:
     with tarfile.open(archive, "r:*") as found:
         member = found.extractfile("./metadata.json")
@@ -100,7 +118,7 @@ def test_the_archive_stands_alone(archive: Path, tmp_path: Path) -> None:
         f"static int8_t output[TVMGEN_{LONG.upper()}_OUTPUT_SIZE];\n"
         "int main(void)\n{\n"
         f"    struct tvmgen_{LONG}_inputs in = {{image}};\n"
-        f"    struct tvmgen_{LONG}_outputs out = {{output}};\n"
+        f"    struct tvmgen_{LONG}_outputs out = {{.output = output}};\n"
         f"    return (int)tvmgen_{LONG}_run(&in, &out);\n}}\n"
     )
     host = tmp_path / "codegen/host"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,6 +40,19 @@ def _two_targets() -> Program:
         dataclasses.replace(call, scratch=32 * (call.index + 1)) for call in program.calls
     )
     return dataclasses.replace(program, functions=tuple(map(moved, program.functions)), calls=calls)
+
+
+ON_A_TARGET = """#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 8), float32]) {
+  %0 = @npu0_main_0(%x);
+  nn.softmax(%0)
+}
+
+def @npu0_main_0(%y: Tensor[(1, 8), float32], Compiler="npu0", Primitive=1,
+    global_symbol="npu0_main_0") -> Tensor[(1, 8), float32] {
+  nn.relu(%y)
+}
+"""
 
 
 def _module(program: Program, **options: Any) -> dict[str, Any]:
@@ -97,6 +111,31 @@ def test_two_targets_of_one_device_type_have_an_entry_each() -> None:
     assert host["constants_size_bytes"] + other["constants_size_bytes"] == sum(
         c.array.nbytes for c in program.constants
     )
+
+
+def test_a_target_with_another_device_has_its_number() -> None:
+    functions = _module(_two_targets(), device_types={"cmsis-nn": 12})["memory"]["functions"]
+    assert [entry["device"] for entry in functions["main"]] == [1, 12]
+    found = {
+        need["target"]: need["device"]
+        for function in functions["operator_functions"]
+        for need in function["workspace"]
+    }
+    assert found == {"c -keys=host": 1, "cmsis-nn": 12}
+
+
+@pytest.mark.parametrize(
+    ("target", "number"),
+    [("npu0", 12), ("npu0:device-type=7:device-api", 7), ("npu0:device-type=1", 1)],
+)
+def test_the_number_is_that_of_the_declared_target(
+    target: str, number: int, tmp_path: Path
+) -> None:
+    (tmp_path / "m.relay").write_text(ON_A_TARGET)
+    files = microgen.compile_model(tmp_path / "m.relay", "native", targets=(target,)).files.files
+    record = json.loads(files["model/metadata.json"])["modules"]["default"]
+    host, other = record["memory"]["functions"]["main"]
+    assert (host["device"], other["device"], other["target"]) == (1, number, "npu0")
 
 
 def test_targets_stand_in_the_modules_list_host_first() -> None:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DLPack's tensor: only the names and the layout that TVM's C interfaces use. */
+/* DLPack's tensor: the names, numbers and layout that TVM's C interfaces use. */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
 
@@ -10,9 +10,23 @@
 extern "C" {
 #endif
 
+/* A program for a microcontroller needs kDLCPU only, and kDLExtDev for a device that has no number
+ * of its own. */
 typedef enum {
     kDLCPU = 1,
-    kDLExtDev = 12 /* for devices that have no number of their own */
+    kDLCUDA = 2,
+    kDLCUDAHost = 3,
+    kDLOpenCL = 4,
+    kDLVulkan = 7,
+    kDLMetal = 8,
+    kDLVPI = 9,
+    kDLROCM = 10,
+    kDLROCMHost = 11,
+    kDLExtDev = 12,
+    kDLCUDAManaged = 13,
+    kDLOneAPI = 14,
+    kDLWebGPU = 15,
+    kDLHexagon = 16
 } DLDeviceType;
 
 typedef struct {
@@ -25,7 +39,8 @@ typedef enum {
     kDLUInt = 1, /* a bool has 1 bit and occupies a byte */
     kDLFloat = 2,
     kDLOpaqueHandle = 3,
-    kDLBfloat = 4
+    kDLBfloat = 4,
+    kDLComplex = 5
 } DLDataTypeCode;
 
 typedef struct {
@@ -43,6 +58,13 @@ typedef struct {
     int64_t *strides;     /* [ndim], in elements; NULL: compact, with the last axis innermost */
     uint64_t byte_offset; /* of the first element from data */
 } DLTensor;
+
+/* A tensor with its owner. Nothing in this runtime makes or takes one. */
+typedef struct DLManagedTensor {
+    DLTensor dl_tensor;
+    void *manager_ctx;                             /* the owner's */
+    void (*deleter)(struct DLManagedTensor *self); /* or NULL */
+} DLManagedTensor;
 
 #ifdef __cplusplus
 }

@@ -32,8 +32,8 @@ static DLDevice device(int device_type, int device_id)
     return result;
 }
 
-void *TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes, int dtype_code_hint,
-                               int dtype_bits_hint)
+TVM_WEAK void *TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes,
+                                        int dtype_code_hint, int dtype_bits_hint)
 {
     void *block = NULL;
 
@@ -47,7 +47,7 @@ void *TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes, 
     return block;
 }
 
-int TVMBackendFreeWorkspace(int device_type, int device_id, void *ptr)
+TVM_WEAK int TVMBackendFreeWorkspace(int device_type, int device_id, void *ptr)
 {
     return TVMPlatformMemoryFree(ptr, device(device_type, device_id));
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -120,7 +121,9 @@ def _graph(
     unsigned.connect(builder, inputs, outputs)
     ends = ([port.tensor for port in side] for side in (inputs, outputs))
     updates = variables.updates()
-    return builder.graph(PurePath(file).stem, *ends, fixed=fixed, updates=updates)
+    graph = builder.graph(PurePath(file).stem, *ends, fixed=fixed, updates=updates)
+    names = tuple(tensors.names[index] for index in model.outputs)
+    return dataclasses.replace(graph, output_aliases=names)
 
 
 def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, ...]]:

@@ -13,6 +13,7 @@ from microgen.relay.transform.infer import InferType
 from microgen.relay.transform.merge_compiler_regions import MergeCompilerRegions
 from microgen.relay.transform.merge_composite import MergeComposite
 from microgen.relay.transform.partition_graph import PartitionGraph
+from microgen.relay.transform.registered import registered
 from microgen.relay.transform.support import (
     CompositePattern,
     Match,
@@ -35,4 +36,5 @@ __all__ = [
     "Refusal",
     "Result",
     "Support",
+    "registered",
 ]

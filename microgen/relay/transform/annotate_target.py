@@ -23,15 +23,21 @@ from microgen.relay.transform.annotations import (
     is_default,
     is_end,
 )
+from microgen.relay.transform.registered import registered
 from microgen.relay.transform.rewriting import Rewriter, each_body
 from microgen.relay.transform.support import Result, Support, answer, operator_call, refused
 
 
 class AnnotateTarget:
-    """The pass, for codegens in the order of their priority."""
+    """The pass, for codegens in the order of their priority.
 
-    def __init__(self, supports: Sequence[Support]) -> None:
-        self._supports = tuple(supports)
+    A codegen is a Support, or the name of one whose operators are registered (``registered``).
+    """
+
+    def __init__(self, codegens: str | Sequence[Support | str]) -> None:
+        """Raises MicrogenError if nothing is registered for a name."""
+        listed = [codegens] if isinstance(codegens, str) else codegens
+        self._supports = tuple(registered(c) if isinstance(c, str) else c for c in listed)
 
     def __call__(self, module: IRModule) -> IRModule:
         """The annotated module. Raises ModelError for annotations that fit no region."""

@@ -215,7 +215,7 @@ int main(void)
 {
     static int8_t image[64], scores[10];
     struct tvmgen_default_inputs inputs = {image};
-    struct tvmgen_default_outputs outputs = {scores};
+    struct tvmgen_default_outputs outputs = {.output = scores};
     struct tvmgen_default_devices *const devices = &tvmgen_default_contexts;
     TVMGraphExecutor *executor = NULL;
 

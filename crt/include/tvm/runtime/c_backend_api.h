@@ -22,8 +22,8 @@ typedef int (*TVMBackendPackedCFunc)(TVMValue *args, int *type_codes, int num_ar
 TVM_DLL int TVMBackendGetFuncFromEnv(void *mod_node, const char *func_name, TVMFunctionHandle *out);
 
 /* Allocates memory that is valid until TVMBackendFreeWorkspace. Returns NULL if there is not enough
- * left. Blocks must be freed in the reverse order of allocation. platform_memory.c implements both
- * functions. */
+ * left. Blocks must be freed in the reverse order of allocation. The functions of platform_memory.c
+ * are weak, so a program may define its own. */
 TVM_DLL void *TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes,
                                        int dtype_code_hint, int dtype_bits_hint);
 TVM_DLL int TVMBackendFreeWorkspace(int device_type, int device_id, void *ptr);

@@ -18,7 +18,22 @@ extern "C" {
 #define TVM_DLL __attribute__((visibility("default")))
 #endif
 
+#ifndef TVM_ATTRIBUTE_UNUSED
+#define TVM_ATTRIBUTE_UNUSED __attribute__((unused))
+#endif
+
+/* The version of TVM whose names these headers have. */
+#define TVM_VERSION "0.14.0"
+
 typedef int64_t tvm_index_t;
+
+/* TVM's device types in addition to DLPack's. */
+typedef enum {
+    kDLAOCL = 32,
+    kDLSDAccel = 33,
+    kOpenGL = 34,
+    kDLMicroDev = 35
+} TVMDeviceExtType;
 
 /* The types that a TVMValue can contain. */
 typedef enum {
@@ -35,7 +50,13 @@ typedef enum {
     kTVMStr = 11,
     kTVMBytes = 12,
     kTVMNDArrayHandle = 13,
-    kTVMObjectRValueRefArg = 14
+    kTVMObjectRValueRefArg = 14,
+    /* For types of other libraries. No function here takes them. */
+    kTVMExtBegin = 15,
+    kTVMNNVMFirst = 16,
+    kTVMNNVMLast = 20,
+    kTVMExtReserveEnd = 64,
+    kTVMExtEnd = 128
 } TVMArgTypeCode;
 
 typedef union {
@@ -56,6 +77,13 @@ typedef DLTensor *TVMArrayHandle;
 typedef void *TVMModuleHandle;
 typedef void *TVMFunctionHandle;
 typedef void *TVMRetValueHandle;
+typedef void *TVMStreamHandle;
+typedef void *TVMObjectHandle;
+
+/* The type of packed functions that a front end registers. Functions of a registry have the type
+ * TVMBackendPackedCFunc (c_backend_api.h). */
+typedef int (*TVMPackedCFunc)(TVMValue *args, int *type_codes, int num_args, TVMRetValueHandle ret,
+                              void *resource_handle);
 
 /* Stores the first bytes of `msg` for TVMGetLastError. */
 TVM_DLL void TVMAPISetLastError(const char *msg);

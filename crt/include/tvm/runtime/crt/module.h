@@ -4,16 +4,12 @@
 #ifndef TVM_RUNTIME_CRT_MODULE_H_
 #define TVM_RUNTIME_CRT_MODULE_H_
 
+#include "crt_config.h"
 #include "tvm/runtime/c_backend_api.h"
 #include "tvm/runtime/crt/func_registry.h"
 
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-/* The maximum number of registered modules. */
-#ifndef TVM_CRT_MAX_REGISTERED_MODULES
-#define TVM_CRT_MAX_REGISTERED_MODULES 4
 #endif
 
 typedef struct TVMModule {

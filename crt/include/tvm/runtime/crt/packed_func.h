@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packed functions with their arguments, with the type and the names of TVM v0.14. */
+/* Packed functions with their arguments, with the names of TVM v0.14. TVM's structure also holds
+ * the function's name. */
 #ifndef TVM_RUNTIME_CRT_PACKED_FUNC_H_
 #define TVM_RUNTIME_CRT_PACKED_FUNC_H_
 
+#include "crt_config.h"
 #include "tvm/runtime/c_runtime_api.h"
 #include "tvm/runtime/crt/module.h"
 #include "tvm/runtime/crt/platform.h"
@@ -10,11 +12,6 @@
 
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-/* The maximum number of arguments in TVMArgs. Nothing else here depends on it. */
-#ifndef TVM_CRT_MAX_ARGS
-#define TVM_CRT_MAX_ARGS 10
 #endif
 
 typedef struct TVMArgs {
@@ -27,6 +24,8 @@ typedef struct TVMPackedFunc {
     TVMFunctionHandle fexec;
     TVMArgs args;
     TVMArgs ret_value; /* of the last call */
+    int (*Call)(struct TVMPackedFunc *pf);
+    void (*SetArgs)(struct TVMPackedFunc *pf, const struct TVMArgs *args);
 } TVMPackedFunc;
 
 /* Stores the first TVM_CRT_MAX_ARGS arguments. A function that gets too few arguments returns an

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An allocator whose blocks are freed in the reverse order of allocation, with the names of TVM
- * v0.14. Sizes are size_t. The tag that the optional check adds to a block keeps the next block
- * aligned. */
+ * v0.14. Sizes are size_t, where TVM has int32_t. The tag that the optional check adds to a block
+ * keeps the next block aligned. */
 #ifndef TVM_RUNTIME_CRT_STACK_ALLOCATOR_H_
 #define TVM_RUNTIME_CRT_STACK_ALLOCATOR_H_
 
+#include "crt_config.h"
 #include "tvm/runtime/crt/error_codes.h"
 
 #include <stddef.h>

@@ -32,6 +32,7 @@ extern "C" {
 #define TVMGEN_DEFAULT_OUTPUT_SHAPE {1, 10}
 #define TVMGEN_DEFAULT_OUTPUT_SCALE 0.00390625F
 #define TVMGEN_DEFAULT_OUTPUT_ZERO_POINT (-128)
+#define TVMGEN_DEFAULT_PROBABILITIES_SIZE TVMGEN_DEFAULT_OUTPUT_SIZE
 
 /*!
  * \brief Input tensor pointers for TVM module "default"
@@ -43,8 +44,15 @@ struct tvmgen_default_inputs {
 /*!
  * \brief Output tensor pointers for TVM module "default"
  */
-struct tvmgen_default_outputs {
+__extension__ struct tvmgen_default_outputs {
+#ifdef MICROGEN_NO_OUTPUT_ALIASES
     void *output; /* int8_t[TVMGEN_DEFAULT_OUTPUT_COUNT] */
+#else
+    union {
+        void *output; /* int8_t[TVMGEN_DEFAULT_OUTPUT_COUNT] */
+        void *probabilities; /* the same pointer, by the name that TVM gives it */
+    };
+#endif
 };
 
 /*!
