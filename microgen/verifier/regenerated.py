@@ -12,6 +12,7 @@ from microgen.files import FileTree, inside
 from microgen.firmware.compiled import Firmware
 from microgen.manifest import ModuleRecord
 from microgen.options import Options
+from microgen.target import projects
 from microgen.verifier import recorded_options
 from microgen.verifier.subject import Reproduction, Subject
 from microgen.version import __version__
@@ -40,7 +41,7 @@ def regenerated(subject: Subject, asked: Reproduction, scratch: Path) -> FileTre
 
 
 def _compiled(subject: Subject, models: list[tuple[Path, Options]]) -> Firmware:
-    board = pipeline.load_board(subject.board.name)
+    board = projects.original(subject.manifest.board)
     shared = subject.manifest.shared_workspace is not None
     return pipeline.compile_models(models, board, shared_workspace=shared)
 

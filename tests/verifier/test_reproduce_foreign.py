@@ -14,7 +14,7 @@ import pytest
 import microgen
 from microgen import manifest
 from microgen.building import builder
-from microgen.target import board as boards
+from microgen.target import projects
 from microgen.verifier import elf, foreign, relocatable, same_functions
 from microgen.verifier.elf import Elf
 from microgen.verifier.relocatable import ObjectFile
@@ -53,7 +53,7 @@ def _linked(project: Path) -> Path:
     """The model's object files in a vendor's own program."""
     (project / "vendor.ld").write_text(SCRIPT)
     (project / "start.c").write_text(START)
-    board = boards.of_project(manifest.load(project).board)
+    board = projects.of_project(manifest.load(project).board)
     flags = [*board.cpu.cflags, "-Os", "-w", "-fno-builtin", "-nostdlib"]
     flags += ["-fno-tree-loop-distribute-patterns", "-T", "vendor.ld", "-Wl,-z,noexecstack"]
     objects = sorted((project / OBJECTS).rglob("*.obj"))
@@ -72,7 +72,7 @@ def _built(root: Path, board: str = "mps2_an386", **options: str) -> Path:
 def _subject(project: Path, program: Elf) -> Subject:
     record = manifest.load(project)
     return Subject(
-        *(project, program, record, boards.of_project(record.board), dict, str, dict, list),
+        *(project, program, record, projects.of_project(record.board), dict, str, dict, list),
         scope="model",
         reproduction=Reproduction(),
     )
