@@ -1,5 +1,5 @@
-"""MLPerf Tiny's networks, int8 and float32, end to end, on boards of every kind of core whose memory
-holds them. tests/target/test_every_board.py has the other boards."""
+"""MLPerf Tiny's networks, int8 and float32, end to end, on a large board of every kind of core.
+tests/target/test_every_board.py has the other boards."""
 
 from __future__ import annotations
 
