@@ -104,7 +104,6 @@ def _arm(
     """A Cortex-M. ``arch`` is its Tag_CPU_arch. Without ``fpu`` no register of an FPU is used."""
     llvm, always = _ARM[arch]
     flags = [f"-mcpu={mcpu}", "-mthumb", *([f"-mfpu={fpu}"] if fpu else [])]
-    objdump = {"objdump_flags": ("-marmv8.1-m.main",)} if arch.startswith("v8.1") else {}
     return Cpu(
         name,
         f"Arm {title}",
@@ -115,7 +114,7 @@ def _arm(
         _FRAME_WITH_FPU if fpu else _FRAME,
         f"{llvm}-none-eabi{'hf' if fpu else ''}",
         clang_flags=() if arch in _SMALL else _UNALIGNED,
-        **objdump,
+        objdump_flags=("-marmv8.1-m.main",) if arch.startswith("v8.1") else (),
         **further,
     )
 
@@ -181,8 +180,8 @@ CPUS = {
             fpu="auto",
         ),
         _arm(
-            *("cortex-m55-nomve.fp", f"{_M55} integer MVE and FPU", _VECTOR),
-            *("cortex-m55+nomve.fp", *_DOUBLE, Feature.MVE),
+            *("cortex-m55-nomve.fp", f"{_M55} integer MVE and FPU", _VECTOR, "cortex-m55+nomve.fp"),
+            *(*_DOUBLE, Feature.MVE),
             fpu="auto",
         ),
         _arm("cortex-m55", f"{_M55} MVE", _VECTOR, "cortex-m55", *_FLOAT_MVE, fpu="auto"),
