@@ -97,7 +97,7 @@ def _chosen(data: Mapping[str, Any], board: Board) -> Board:
 
 
 def _clocked(data: Mapping[str, Any], board: Board) -> Board:
-    clock = data.get("clock_hz", 0)
+    clock = data.get("clock_hz")
     is_clock = type(clock) is int and 0 <= clock <= frequencies.MOST
     return replace(board, clock_hz=clock) if is_clock else board
 
