@@ -80,14 +80,14 @@ def read(path: Path) -> Board:
     return parse(name, data, path)
 
 
-def check_name(name: str, where: str) -> None:
-    """Raise BoardError unless a board may have this name."""
+def check_name(name: str, where: str, hint: str = "rename the folder of board.yml") -> None:
+    """Raise BoardError unless a board may have this name, which is that of its folder."""
     if not _NAME.fullmatch(name) or name in _TAKEN:
         raise BoardError(
             f"{short(name)!r} cannot name a board: expected a letter, then letters, digits and _, "
             f"at most 40, and not {', '.join(_TAKEN)}",
             where=where,
-            hint="the folder of board.yml has the board's name: rename it",
+            hint=hint,
         )
 
 

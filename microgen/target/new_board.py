@@ -58,7 +58,7 @@ def write(name: str, contents: str, folder: Path) -> tuple[Path, Board]:
     """Write ``folder/<name>/board.yml``, and return its path with the board. Raises BoardError if
     the board would not be sound, is installed, or exists."""
     path = folder / name / board_file.FILE
-    board_file.check_name(name, "--new")
+    board_file.check_name(name, "--new", "choose another name")
     if name in boards.available():
         raise BoardError(
             f"a board called {name} is installed", where="--new", hint="choose another name"

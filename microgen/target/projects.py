@@ -75,7 +75,7 @@ def _with_original(data: Mapping[str, Any]) -> tuple[Board, Board]:
     if name in boards.available():
         installed = boards.load(name)
         return _chosen(data, installed), _clocked(data, installed)
-    board_file.check_name(name, _WHERE)
+    board_file.check_name(name, _WHERE, "generate the project again")
     for known in _known(name):
         if not _differences(data, known):
             return _chosen(data, known), _clocked(data, known)
