@@ -98,8 +98,9 @@ def _chosen(data: Mapping[str, Any], board: Board) -> Board:
 
 def _clocked(data: Mapping[str, Any], board: Board) -> Board:
     clock = data.get("clock_hz")
-    is_clock = type(clock) is int and 0 <= clock <= frequencies.MOST
-    return replace(board, clock_hz=clock) if is_clock else board
+    if isinstance(clock, bool) or not isinstance(clock, int) or not 0 <= clock <= frequencies.MOST:
+        return board
+    return replace(board, clock_hz=clock)
 
 
 def _differences(data: Mapping[str, Any], board: Board) -> list[str]:
