@@ -21,6 +21,7 @@ from microgen.names import module_names
 from microgen.options import Options
 from microgen.pipeline import Partitioned
 from microgen.program.types import MemoryPlan, Program
+from microgen.target.board import Board
 
 if TYPE_CHECKING:
     from microgen.building.builder import BuildResult
@@ -71,10 +72,11 @@ def _file(model: Model, options: Options) -> Iterator[Path]:
 
 
 @of_machine()
-def compile_model(model: Model, board: str, **options: Any) -> Compiled:
+def compile_model(model: Model, board: str | Path | Board, **options: Any) -> Compiled:
     """Compile a model for a board, in memory: ``.graph``, ``.program``, ``.plan``, ``.files``.
 
-    ``model`` is a file's path, or a module of Relay, which the project keeps as text.
+    ``model`` is a file's path, or a module of Relay, which the project keeps as text. ``board`` is
+    the name of a board that is installed or in ``MICROGEN_BOARDS``, or the path of its folder.
     ``options`` are the fields of ``microgen.options.Options``. Raises MicrogenError.
     """
     checked = Options(**options)
@@ -84,7 +86,12 @@ def compile_model(model: Model, board: str, **options: Any) -> Compiled:
 
 @of_machine()
 def generate(
-    model: Model, board: str, output: str | Path, *, force: bool = False, **options: Any
+    model: Model,
+    board: str | Path | Board,
+    output: str | Path,
+    *,
+    force: bool = False,
+    **options: Any,
 ) -> Compiled:
     """Compile a model and write the project to ``output``, completely or not at all.
 
@@ -99,7 +106,7 @@ def generate(
 @of_machine()
 def compile_models(
     models: Sequence[tuple[Model, str] | Model],
-    board: str,
+    board: str | Path | Board,
     *,
     shared_workspace: bool = False,
     **options: Any,
@@ -127,7 +134,7 @@ def compile_models(
 @of_machine()
 def generate_models(
     models: Sequence[tuple[Model, str] | Model],
-    board: str,
+    board: str | Path | Board,
     output: str | Path,
     *,
     force: bool = False,
@@ -142,7 +149,7 @@ def generate_models(
 
 
 @of_machine()
-def plan(model: Model, board: str, **options: Any) -> tuple[Program, MemoryPlan]:
+def plan(model: Model, board: str | Path | Board, **options: Any) -> tuple[Program, MemoryPlan]:
     """The program of a model and its memory plan, whether or not the board can hold it."""
     checked = Options(**options)
     with _file(model, checked) as path:
@@ -150,7 +157,7 @@ def plan(model: Model, board: str, **options: Any) -> tuple[Program, MemoryPlan]
 
 
 @of_machine()
-def partition(model: Model, board: str, **options: Any) -> Partitioned:
+def partition(model: Model, board: str | Path | Board, **options: Any) -> Partitioned:
     """Which code generator compiles which node: ``.partition``, and for Relay also ``.module``."""
     checked = Options(**options)
     with _file(model, checked) as path:
@@ -213,14 +220,14 @@ def run(
     samples, named like the tensor; with several models ``<module>.<tensor>``, or like the tensor if
     only one model has an input of that name. Without ``inputs`` one sample of zeros runs, but a
     comparison then uses samples of its own. ``sanitize`` (native only) runs a build with ASan and
-    UBSan. ``timeout`` is in seconds without a finished sample. Raises RunError if a check fails
-    before anything runs.
+    UBSan. ``timeout`` is in seconds without a finished sample. Raises RunError if a check fails or
+    nothing here runs the board.
     """
     from microgen import runner, verifier
     from microgen.building import builder
     from microgen.verifier import built_from
 
-    project = Path(project)
+    project = _emulated(Path(project))
     elf = builder.up_to_date(project, sanitize=sanitize)
     if not built_from.is_of(project, elf):
         elf = builder.build(project, sanitize=sanitize, anew=True).elf
@@ -237,6 +244,16 @@ def run(
         checks = _sound(project, verifier.with_painted_stack(checks, ran.stack))
     result = _result(ran, checks)
     return replace(result, verdicts=_compared(project, inputs, ran, elf)) if compare else result
+
+
+def _emulated(project: Path) -> Path:
+    """The project. Raises RunError if nothing here runs its firmware, before it is built."""
+    from microgen import manifest
+    from microgen.runner import qemu
+    from microgen.target import projects
+
+    qemu.check_emulator(projects.of_project(manifest.load(project).board))
+    return project
 
 
 def _sound(project: Path, report: VerifyReport) -> VerifyReport:

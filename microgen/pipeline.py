@@ -45,7 +45,7 @@ from microgen.planner import pools
 from microgen.program import workspace_io
 from microgen.program.combined import combined
 from microgen.program.types import MemoryPlan, Program
-from microgen.target import board as boards
+from microgen.target import found as boards
 from microgen.target.board import Board
 
 
@@ -382,9 +382,9 @@ def _plan(
     return planner.plan(program, algorithm=options.planner, pools=declared), program
 
 
-def load_board(name: str) -> Board:
-    """The board of that name."""
-    return boards.load(name)
+def load_board(board: str | Path | Board) -> Board:
+    """The board with that name, or at the path of its folder or its ``board.yml``."""
+    return board if isinstance(board, Board) else boards.find(board)
 
 
 def _kernel_headers(program: Program) -> tuple[str, ...]:

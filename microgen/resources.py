@@ -19,3 +19,10 @@ def folder(name: str) -> Path:
     """The data folder ``name`` ("crt", "templates" or "boards")."""
     installed = _PACKAGE / "_data" / name
     return installed if installed.is_dir() else _PACKAGE.parent / name
+
+
+def schema(name: str) -> str:
+    """The text of a schema that microgen itself reads, from ``docs/schemas``."""
+    installed = _PACKAGE / "_data" / "schemas"
+    place = installed if installed.is_dir() else _PACKAGE.parent / "docs" / "schemas"
+    return (place / f"{name}.json").read_text(encoding="utf-8")

@@ -70,6 +70,7 @@ ONLY_IN = {
     "tflite": {"frontends"},
     "ai_edge_litert": {"frontends"},
     "argparse": {"cli", "commands"},
+    "jsonschema": {"target"},
     "dask": {"zoo"},
     "distributed": {"zoo"},
 }

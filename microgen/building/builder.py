@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microgen import manifest
-from microgen.building import toolchain
+from microgen.building import cores, toolchain
 from microgen.errors import BuildError, CapacityError
 from microgen.files import check_buildable
 from microgen.manifest import Manifest
-from microgen.target import board as boards
+from microgen.target import projects
 from microgen.target.board import Board
 
 BUILD = "build"
@@ -84,10 +84,11 @@ def build(
     project = project.resolve()
     record = manifest.load(project)
     check_buildable(project)
-    board = boards.of_project(record.board)
+    board = projects.of_project(record.board)
     if sanitize and not board.is_host:
         raise BuildError(f"sanitizers run on the host only, not on {board.name}")
     _check_tools(board, record.options.get("toolchain", "gcc"))
+    cores.check(board, record.options.get("toolchain", "gcc"))
     folder = project / (BUILD_SANITIZED if sanitize else BUILD)
     _forget_other_cache(project, folder)
     command = [*_configure(project, folder, sanitize), *_definitions(settings or {})]

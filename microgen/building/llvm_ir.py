@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from microgen.building import toolchain
+from microgen.building import cores, toolchain
 from microgen.errors import BuildError
 from microgen.files import FileTree
 from microgen.target.board import Board
@@ -31,6 +31,7 @@ def operators(sources: Mapping[str, bytes], files: FileTree, board: Board) -> Fi
     """
     if not sources:
         return FileTree({})
+    cores.check_clang(board)
     with tempfile.TemporaryDirectory(prefix="microgen-") as scratch:
         folder = Path(scratch)
         headers = {

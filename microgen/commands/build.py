@@ -6,7 +6,9 @@ import argparse
 from pathlib import Path
 
 from microgen import api
+from microgen.commands import compiling
 from microgen.output.console import Console, Outcome
+from microgen.target import projects
 
 HELP = "Build a project to build/firmware.elf and firmware.map."
 
@@ -16,11 +18,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("project", metavar="DIR", type=Path, help="a generated project")
     add("--sanitize", action="store_true", help="build with ASan and UBSan (native only)")
+    compiling.add_given_board(parser)
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Build, and say where the ELF is."""
-    with console.step(f"building {args.project}"):
+    with projects.given(args.board), console.step(f"building {args.project}"):
         built = api.build(args.project, sanitize=args.sanitize)
     console.detail(built.log)
     data = {"ok": True, "elf": str(built.elf), "map": str(built.map)}

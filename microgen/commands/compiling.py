@@ -9,11 +9,16 @@ from typing import Any
 
 from microgen import options
 from microgen.errors import MicrogenError
-from microgen.formats import byte_sizes
+from microgen.formats import byte_sizes, frequencies
 from microgen.target import targets
 
 DEFAULT_BOARD = "mps2_an386"
 MODEL = "a .tflite or a .relay file, or C source with the bytes of a .tflite file"
+BOARD = "a board's name (`microgen boards` lists them), or the path of its folder or its board.yml"
+_GIVEN = (
+    "the folder or board.yml of the project's board, if it names an emulator or other programs and "
+    "is neither installed nor in MICROGEN_BOARDS"
+)
 _NAME = (
     "the module's name (default: default); for several models one name each (default: the files')"
 )
@@ -33,6 +38,12 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 def add_signature(parser: argparse.ArgumentParser) -> None:
     """Add the choice of one of a file's networks."""
     parser.add_argument("--signature", default="", metavar="NAME", help=_SIGNATURE)
+
+
+def add_given_board(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the board of a project that was generated for one from
+    elsewhere."""
+    parser.add_argument("--board", type=Path, metavar="PATH", help=_GIVEN)
 
 
 def add_codegen_path(parser: argparse.ArgumentParser) -> None:
@@ -119,6 +130,14 @@ def add_generating(parser: argparse.ArgumentParser) -> None:
     add("--flash", type=size, default=0, metavar="BYTES", help=f"flash budget, {_BUDGET}")
     add("--toolchain", default="gcc", help="compiler of the firmware: gcc (default) | llvm")
     add("--emit", default="", metavar="llvm-ir", help="also write the operators in this form")
+
+
+def clock(text: str) -> int:
+    """The value of an argument in Hz."""
+    try:
+        return frequencies.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def size(text: str) -> int:

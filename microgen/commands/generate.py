@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from microgen import api
 from microgen.commands import compiling
-from microgen.errors import MicrogenError
+from microgen.errors import BoardError, MicrogenError
 from microgen.firmware import ram
 from microgen.firmware.compiled import Compiled, Firmware
 from microgen.manifest import Manifest
 from microgen.names import module_names
 from microgen.output.console import Console, Outcome
+from microgen.target import found, projects
+from microgen.target.board import Board
 
 HELP = "Generate a firmware project from one or more models."
 
@@ -26,11 +29,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add = parser.add_argument
     add("models", metavar="MODEL", type=Path, nargs="+", help=compiling.MODEL)
-    add("-b", "--board", required=True, help="a board's name; `microgen boards` lists them")
+    add("-b", "--board", required=True, help=compiling.BOARD)
     add("-o", "--output", required=True, type=Path, metavar="DIR", help="the project's folder")
     compiling.add_planning(parser)
     add("--name", default="", metavar="NAME[,NAME]", help=_NAME)
     compiling.add_generating(parser)
+    clock = "the CPU's clock, such as 120MHz (default: the board's clock_hz, if it has one)"
+    add("--clock", type=compiling.clock, default=0, metavar="CLOCK", help=clock)
     one = "let several models use one workspace; they then run one after the other"
     add("--shared-workspace", action="store_true", help=one)
     add("--force", action="store_true", help="replace DIR, whatever it contains")
@@ -38,22 +43,39 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Generate the project, and print sizes and the next step."""
+    board = _board(args, console)
     options = compiling.selected(args)
     asked = options.pop("name")
     names = module_names.given(asked.split(",") if asked else (), args.models)
     if len(args.models) > 1:
-        return _several(args, names, options, console)
-    return _one(args, names[0], options, console)
+        return _several(args, board, names, options, console)
+    return _one(args, board, names[0], options, console)
 
 
-def _one(args: argparse.Namespace, name: str, options: dict[str, Any], console: Console) -> Outcome:
+def _board(args: argparse.Namespace, console: Console) -> Board:
+    """The board, with its clock. Says if the project's other commands have to be told of it."""
+    board = found.find(args.board, local=True)
+    board = replace(board, clock_hz=args.clock) if args.clock else board
+    try:
+        projects.of_project(board.to_json())
+    except BoardError:
+        console.note(
+            f"{board.name} names programs: build, verify and run need --board {args.board}, "
+            f"or its folder's folder in {found.VARIABLE}"
+        )
+    return board
+
+
+def _one(
+    args: argparse.Namespace, board: Board, name: str, options: dict[str, Any], console: Console
+) -> Outcome:
     if args.shared_workspace:
         raise MicrogenError(
             "there is only one model", where="--shared-workspace", hint="leave it out"
         )
     with console.step(f"generating {args.output}"):
         done = api.generate(
-            args.models[0], args.board, args.output, force=args.force, name=name, **options
+            args.models[0], board, args.output, force=args.force, name=name, **options
         )
     _note_idle(done, args.models[0], console)
     _note_doubts(done, args, console)
@@ -61,22 +83,26 @@ def _one(args: argparse.Namespace, name: str, options: dict[str, Any], console: 
         "ok": True,
         "output": str(args.output),
         "module": name,
-        "board": args.board,
+        "board": board.name,
         **_planned(done),
         **_estimated(done),
     }
-    head = f"{args.output}: {_calls(done)} for {args.board}"
+    head = f"{args.output}: {_calls(done)} for {board.name}"
     return Outcome(data, [head, _text(done), *_memory(done.manifest), _next(args)])
 
 
 def _several(
-    args: argparse.Namespace, names: tuple[str, ...], options: dict[str, Any], console: Console
+    args: argparse.Namespace,
+    board: Board,
+    names: tuple[str, ...],
+    options: dict[str, Any],
+    console: Console,
 ) -> Outcome:
     models = list(zip(args.models, names, strict=True))
     with console.step(f"generating {args.output}"):
         done = api.generate_models(
             models,
-            args.board,
+            board,
             args.output,
             force=args.force,
             shared_workspace=args.shared_workspace,
@@ -89,12 +115,12 @@ def _several(
     data = {
         "ok": True,
         "output": str(args.output),
-        "board": args.board,
+        "board": board.name,
         "modules": [{"module": c.program.module, **_planned(c)} for c in done.models],
         "shared_workspace": common.nbytes if common else 0,
         **_estimated(done),
     }
-    head = f"{args.output}: {len(done.models)} models for {args.board}"
+    head = f"{args.output}: {len(done.models)} models for {board.name}"
     lines = [f"{c.program.module}: {_calls(c)}; {_text(c)}" for c in done.models]
     tail = [*_shared(done), *_memory(done.manifest), _next(args)]
     return Outcome(data, [head, *lines, *tail])
@@ -112,14 +138,14 @@ def _note_doubts(done: Compiled | Firmware, args: argparse.Namespace, console: C
 
 def _estimated(done: Compiled | Firmware) -> dict[str, Any]:
     """The estimates in bytes; ``most`` is None if no upper bound is known."""
-    found = done.manifest.estimate
+    sizes = done.manifest.estimate
     bounds = {
-        "flash_least": found.flash_least,
-        "flash_most": found.flash_most or None,
-        "ram_least": found.ram_least,
-        "ram_most": found.ram_most or None,
+        "flash_least": sizes.flash_least,
+        "flash_most": sizes.flash_most or None,
+        "ram_least": sizes.ram_least,
+        "ram_most": sizes.ram_most or None,
     }
-    estimate = {"flash": found.flash, "ram": found.ram, **bounds}
+    estimate = {"flash": sizes.flash, "ram": sizes.ram, **bounds}
     used = ram.estimated(done.manifest)
     return {"estimate": estimate, "may_not_fit": list(done.doubts), "ram": used.to_json()}
 

@@ -21,7 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     compiling.add_model(parser)
     default = compiling.DEFAULT_BOARD
-    parser.add_argument("-b", "--board", default=default, help=f"the board (default {default})")
+    parser.add_argument(
+        "-b", "--board", default=default, help=f"{compiling.BOARD} (default {default})"
+    )
     compiling.add_planning(parser)
     help_text = f"show a Relay model after this step: {' | '.join(STEPS)} (default partition)"
     parser.add_argument("--step", choices=STEPS, default="partition", help=help_text)

@@ -13,7 +13,7 @@ from microgen.firmware.ram import Ram
 from microgen.inspection.plan import Planned, of_module, of_program
 from microgen.output.console import Console, Outcome
 from microgen.output.text_layout import Part
-from microgen.target import board as boards
+from microgen.target import found
 
 HELP = "Show the memory plan of a model or of a project: peak, lower bound, gap, and each call."
 
@@ -26,9 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help=f"{compiling.MODEL}, or a generated project",
     )
-    parser.add_argument(
-        "-b", "--board", help=f"a model's board (default {compiling.DEFAULT_BOARD})"
-    )
+    default = f"(default {compiling.DEFAULT_BOARD})"
+    parser.add_argument("-b", "--board", help=f"for a model: {compiling.BOARD} {default}")
     compiling.add_planning(parser)
 
 
@@ -38,9 +37,9 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
 
 
 def _of_model(args: argparse.Namespace, console: Console) -> Outcome:
-    board = boards.load(args.board or compiling.DEFAULT_BOARD)
+    board = found.find(args.board or compiling.DEFAULT_BOARD, local=True)
     with console.step("planning"):
-        program, plan = api.plan(args.model, board.name, **compiling.selected(args))
+        program, plan = api.plan(args.model, board, **compiling.selected(args))
     static = 0 if board.is_host else capacity.STATIC_DATA
     used = Ram(plan.peak, program.io_bytes, static, board.stack_bytes)
     return _shown([of_program(program, plan)], board.name, used)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from microgen import api, manifest
+from microgen.commands import compiling
 from microgen.errors import RunError
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest, ModuleRecord
@@ -17,6 +18,7 @@ from microgen.output import junit
 from microgen.output.console import Console, Outcome
 from microgen.output.junit import Case
 from microgen.output.text_layout import Column, Listing, Part, Table
+from microgen.target import projects
 
 HELP = "Build and verify a project, then run it in QEMU or natively."
 
@@ -32,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--sanitize", action="store_true", help="build with ASan and UBSan (native only)")
     wait = "give up after S seconds without a finished sample (default 60)"
     add("--timeout", type=float, default=60.0, metavar="S", help=wait)
+    compiling.add_given_board(parser)
     add("--junit", type=Path, metavar="FILE", help="also write a JUnit XML report")
 
 
@@ -57,7 +60,7 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
 def _run(
     args: argparse.Namespace, inputs: dict[str, Array] | None, console: Console
 ) -> api.RunResult:
-    with console.step(f"running {args.project}"):
+    with projects.given(args.board), console.step(f"running {args.project}"):
         return api.run(
             args.project,
             inputs,

@@ -13,6 +13,7 @@ from microgen.firmware.ram import Ram
 from microgen.output import junit
 from microgen.output.console import Console, Outcome
 from microgen.output.text_layout import Part
+from microgen.target import projects
 from microgen.verifier import VerifyReport, build_settings
 
 HELP = "Compare a project's ELF with its manifest, parameters and board; build it first if needed."
@@ -36,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--ram", type=compiling.size, metavar="BYTES", help=f"RAM {_BUDGET}")
     add("--flash", type=compiling.size, metavar="BYTES", help=f"flash {_BUDGET}")
     add("--scope", choices=("project", "model"), help=_SCOPE)
+    compiling.add_given_board(parser)
     compiling.add_codegen_path(parser)
     add("--reproduce", action="store_true", help="generate and build again, and compare the ELF")
     add("--codegen-option", action="append", default=[], metavar="NAME.KEY=VALUE", help=_OPTION)
@@ -49,6 +51,11 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
     Exit 1 if a check failed, or if a check that an option asked for is ``n/a``.
     """
     _refuse_unused(args)
+    with projects.given(args.board):
+        return _verified(args, console)
+
+
+def _verified(args: argparse.Namespace, console: Console) -> Outcome:
     with console.step(f"verifying {args.project}"):
         report = api.verify(
             args.project,

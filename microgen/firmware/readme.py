@@ -53,12 +53,16 @@ def toolchain_note(board: Board, toolchain: str) -> str:
         return "It needs CMake, Ninja and a C compiler."
     return (
         f"It needs CMake, Ninja and the compiler `{board.toolchain}gcc` (Debian: cmake ninja-build "
-        f"{_COMPILERS[board.toolchain]}). It needs no C library."
+        f"{_package(board)}). It needs no C library."
     )
+
+
+def _package(board: Board) -> str:
+    return _COMPILERS.get(board.toolchain, "no package of that name is known")
 
 
 def _libgcc_note(board: Board) -> str:
     return (
         f" Operations that the CPU does not have are in libgcc, which comes with "
-        f"`{board.toolchain}gcc` (Debian: {_COMPILERS[board.toolchain]}). It needs no C library."
+        f"`{board.toolchain}gcc` (Debian: {_package(board)}). It needs no C library."
     )

@@ -19,7 +19,7 @@ from microgen.runner.image import Image
 from microgen.runner.process import HangError, Process
 from microgen.runner.samples import Batch
 from microgen.runner.trace import Layer, Trace
-from microgen.target import board as boards
+from microgen.target import projects
 from microgen.target.board import Board
 
 _END_SECONDS = 5.0
@@ -101,7 +101,7 @@ def run(
 def _job(project: Path, inputs: Mapping[str, Array] | None, elf: Path, timeout: float) -> _Job:
     manifest = manifests.load(project)
     batch = None if inputs is None else samples.batch(manifest, inputs)
-    return _Job(manifest, boards.of_project(manifest.board), image.load(elf), batch, timeout)
+    return _Job(manifest, projects.of_project(manifest.board), image.load(elf), batch, timeout)
 
 
 def until_failure(

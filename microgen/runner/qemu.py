@@ -26,10 +26,8 @@ def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") 
     """
     if board.is_host:
         return _under_gdbserver(elf) if halted else [str(elf.resolve())]
-    if board.qemu is None:
-        raise RunError(
-            f"board {board.name} has no emulator", hint="choose another board to run the model"
-        )
+    check_emulator(board)
+    assert board.qemu is not None
     return [
         board.qemu.system,
         *("-machine", board.qemu.machine, *board.qemu.args),
@@ -41,6 +39,16 @@ def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") 
         *(("-plugin", plugin) if plugin else ()),
         *("-kernel", str(elf.resolve())),
     ]
+
+
+def check_emulator(board: Board) -> None:
+    """Raise RunError if nothing on this machine runs the board's firmware."""
+    if board.qemu is None and not board.is_host:
+        raise RunError(
+            f"nothing here runs board {board.name}, which has no emulator",
+            hint="load build/firmware.elf with the board's own tools and a debugger that serves "
+            "semihosting, or generate for an emulated board to run the model",
+        )
 
 
 @functools.cache

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import functools
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import yaml
 
@@ -15,6 +13,9 @@ from microgen import resources
 from microgen.errors import BoardError
 from microgen.formats import byte_sizes
 from microgen.target.cpu import CPUS, Cpu
+
+DEFAULT_STACK = 4096
+OPTIONAL = ("clock_hz", "flash_wait_states", "debug_probe")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,9 @@ class Board:
     runtime's file in ``crt/src`` ("semihosting" or "posix"), ``startup`` the start-up file
     ("cortex_m" or "riscv"; empty for the host). ``stack_bytes`` is what the linker script
     reserves. ``toolchain`` is the compiler's prefix, empty for the host. ``zephyr`` is the board's
-    name in Zephyr 3.4, empty if Zephyr does not have it.
+    name in Zephyr 3.4, empty if Zephyr does not have it. ``clock_hz`` is the CPU's clock,
+    ``flash_wait_states`` the flash's at that clock, and ``debug_probe`` the name of what the board
+    is debugged with; 0 or empty if they are not known.
     """
 
     name: str
@@ -69,6 +72,9 @@ class Board:
     buffers: str = ""
     large_buffers: str = ""
     zephyr: str = ""
+    clock_hz: int = 0
+    flash_wait_states: int = 0
+    debug_probe: str = ""
 
     def memory(self, name: str) -> Memory:
         """The region of that name. Raises BoardError if there is none."""
@@ -92,19 +98,19 @@ class Board:
         return not self.memories
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data for the manifest."""
+        """Plain data for the manifest. Of the last three fields it has those that are known."""
         data = asdict(self)
         data["cpu"] = self.cpu.name
-        return data
+        return {key: value for key, value in data.items() if value or key not in OPTIONAL}
 
 
 def available() -> tuple[str, ...]:
-    """Names of all boards, sorted."""
+    """Names of all installed boards, sorted."""
     return tuple(sorted(p.parent.name for p in resources.folder("boards").glob("*/board.yml")))
 
 
 def load(name: str) -> Board:
-    """The board of that name. Raises BoardError if there is none or its data is wrong."""
+    """The installed board of that name. Raises BoardError if there is none or its data is wrong."""
     if name not in available():
         raise BoardError(f"there is no board {name!r}", hint=f"boards: {', '.join(available())}")
     path = resources.folder("boards") / name / "board.yml"
@@ -116,76 +122,25 @@ def _of_text(name: str, text: str, path: Path) -> Board:
     return from_dict(name, yaml.safe_load(text), path)
 
 
-def of_project(data: Mapping[str, Any]) -> Board:
-    """The installed board for which a project was generated, with the memories chosen for it.
-
-    A project is not trusted to name programs and their arguments, so the data that
-    ``Board.to_json`` wrote must equal the installed board. Raises BoardError if they differ, or if
-    there is no such board.
-    """
-    data = json.loads(json.dumps(data))  # lists instead of tuples, as in the file
-    name = data.get("name")
-    if name not in available():
-        raise BoardError(
-            "the project is for a board that is not installed here",
-            where="microgen.json",
-            hint=f"boards: {', '.join(available())}",
-        )
-    installed = load(name)
-    chosen: dict[str, Any] = {field: data.get(field) for field in _CHOSEN}
-    for field, other in _CHOSEN.items():
-        choices = [getattr(installed, field), *filter(None, [getattr(installed, other)])]
-        if chosen[field] not in choices:
-            _refuse_other(installed.name, [field])
-    board = replace(installed, **chosen)
-    expected = json.loads(json.dumps(board.to_json()))
-    data = json.loads(json.dumps(data))  # a manifest that was never written still has tuples
-    if data != expected:
-        _refuse_other(board.name, [k for k in expected if data.get(k) != expected[k]])
-    return board
-
-
-# The fields that generation may change, and for each the field that names the only other choice.
-_CHOSEN = {
-    "constants": "large_constants",
-    "arena": "large_buffers",
-    "buffers": "large_buffers",
-}
-
-
-def _refuse_other(name: str, fields: Sequence[str]) -> NoReturn:
-    what = ", ".join(fields) or "it has further fields"
-    raise BoardError(
-        f"the project's copy of board {name} is not the installed one ({what})",
-        where="microgen.json",
-        hint="generate the project again with this microgen",
-    )
-
-
 def from_dict(name: str, data: Any, path: Path) -> Board:
-    """A Board from plain data; ``path`` is the file to name in errors."""
+    """A Board from plain data; ``path`` is the file to name in errors. Data from elsewhere was
+    checked by ``board_file`` before."""
     try:
+        cpu = CPUS[data["cpu"]]
         memories = tuple(_memory(m) for m in data.get("memories", ()))
         qemu = data.get("qemu")
         board = Board(
             name=name,
-            title=str(data["title"]),
-            cpu=CPUS[data["cpu"]],
+            cpu=cpu,
             cflags=tuple(map(str, data.get("cflags", ()))),
-            toolchain=str(data.get("toolchain", "")),
-            platform=str(data["platform"]),
-            startup=str(data.get("startup", "")),
             memories=memories,
-            flash=str(data.get("flash", "")),
-            ram=str(data.get("ram", "")),
-            stack_bytes=byte_sizes.of_data(data.get("stack_bytes", 0)),
+            stack_bytes=byte_sizes.of_data(
+                data.get("stack_bytes", DEFAULT_STACK if memories else 0)
+            ),
             qemu=None if qemu is None else Qemu(**{**qemu, "args": tuple(qemu.get("args", ()))}),
-            constants=str(data.get("constants", data.get("flash", ""))),
-            large_constants=str(data.get("large_constants", "")),
-            arena=str(data.get("arena", data.get("ram", ""))),
-            buffers=str(data.get("buffers", data.get("ram", ""))),
-            large_buffers=str(data.get("large_buffers", "")),
-            zephyr=str(data.get("zephyr", "")),
+            clock_hz=int(data.get("clock_hz", 0)),
+            flash_wait_states=int(data.get("flash_wait_states", 0)),
+            **_texts(data, cpu),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BoardError(f"bad board data: {error!r}", where=str(path)) from error
@@ -198,6 +153,24 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
             where=str(path),
         )
     return board
+
+
+def _texts(data: dict[str, Any], cpu: Cpu) -> dict[str, str]:
+    """The fields that are texts. Those that are not given follow from the CPU or another field."""
+    flash, ram = (data.get(name, name if cpu.startup else "") for name in ("flash", "ram"))
+    implied = {
+        "toolchain": cpu.toolchain,
+        "platform": cpu.platform,
+        "startup": cpu.startup,
+        "flash": flash,
+        "ram": ram,
+        "constants": flash,
+        "arena": ram,
+        "buffers": ram,
+    }
+    empty = dict.fromkeys(("large_constants", "large_buffers", "zephyr", "debug_probe"), "")
+    texts = {"title": data["title"], **empty, **implied}
+    return {field: str(data.get(field, text)) for field, text in texts.items()}
 
 
 def _memory(data: dict[str, Any]) -> Memory:

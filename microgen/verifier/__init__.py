@@ -17,7 +17,7 @@ from microgen.formats import params_file
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest, ModuleRecord
 from microgen.output import progress
-from microgen.target import board as boards
+from microgen.target import projects
 from microgen.verifier import (
     build_settings,
     built_from,
@@ -212,7 +212,7 @@ def _subject(
 ) -> Subject:
     record = manifest.load(project)
     path = elf_file or project / "build" / "firmware.elf"
-    board = boards.of_project(record.board)
+    board = projects.of_project(record.board)
     read = elf.load(path)
     return Subject(
         project=project,

@@ -9,19 +9,21 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from microgen.target.board import Board
-from microgen.target.cpu import Cpu
+from microgen.target.cpu import Cpu, Feature
 from microgen.verifier import disassembly, registers
 from microgen.verifier.architecture import Code, Control, InlineTable, Instruction
 from microgen.verifier.disassembly import is_conditional_branch
 from microgen.verifier.elf import Elf
 from microgen.verifier.values import ENTRY, Registers, Value
 
-# Exception numbers of the vector table; Armv6-M has only the first two faults. DDI 0403, B1.5.2.
+# Exception numbers of the vector table; Armv6-M and the baseline of Armv8-M have only the first two
+# faults. DDI 0403, B1.5.2; DDI 0553, B3.8.
 _RESET = 1
 _FAULTS = {2: "NMI", 3: "HardFault", 4: "MemManage", 5: "BusFault", 6: "UsageFault"}
-_V6M_FAULTS = (2, 3)
+_SMALL_FAULTS = (2, 3)
 _VECTORS = 16  # the core's own; a board's interrupts are never enabled
 _V6M = ("v6-M", "v6S-M")
+_SMALL = (*_V6M, "v8-M.baseline")  # without MemManage, BusFault and UsageFault
 
 # The architectures that run the code of another one. DDI 0419, 0403, 0553: v8-M.baseline is v6-M
 # with more instructions, and v8-M.mainline includes v7-M and the baseline. It has v7E-M's DSP
@@ -33,8 +35,17 @@ _INCLUDED_IN = {
     "v6S-M": _ABOVE_V6M,
     "v7": ("v7E-M", *_MAINLINE),
     "v7E-M": _MAINLINE,
+    "v8-M.baseline": _MAINLINE,
     "v8-M.mainline": ("v8.1-M.mainline",),
     "v8.1-M.mainline": (),
+}
+
+# What the linker notes if any object uses an extension. IHI 0045, section 3.3.
+_NONE, _INTEGER_MVE = "none", "MVE Integer only"
+_EXTENSIONS = {
+    "Tag_FP_arch": Feature.FPU,
+    "Tag_DSP_extension": Feature.DSP,
+    "Tag_MVE_arch": Feature.MVE,
 }
 
 _CALL_CLOBBERS = ("r0", "r1", "r2", "r3", "ip", "lr")
@@ -101,8 +112,9 @@ class Arm:
         self, elf: Elf, board: Board, _installed: Callable[[], Iterable[int]]
     ) -> Mapping[str, int]:
         """The vectors of reset and of the faults that the CPU has."""
-        is_v6m = dict(board.cpu.attributes).get("Tag_CPU_arch") in _V6M
-        names = {_RESET: "Reset", **{n: _FAULTS[n] for n in (_V6M_FAULTS if is_v6m else _FAULTS)}}
+        is_small = dict(board.cpu.attributes).get("Tag_CPU_arch") in _SMALL
+        numbers = _SMALL_FAULTS if is_small else _FAULTS
+        names = {_RESET: "Reset", **{n: _FAULTS[n] for n in numbers}}
         return {name: self._vector(elf, board, number) for number, name in names.items()}
 
     def handlers(self, elf: Elf, board: Board, _installed: Iterable[int]) -> Iterable[int]:
@@ -115,14 +127,19 @@ class Arm:
         return "" if address & 1 else "has no Thumb bit"
 
     def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        """Architecture, profile and float calling convention."""
-        is_hard = "-mfloat-abi=hard" in cpu.cflags
+        """Architecture, profile, float calling convention, and extensions that the core lacks. An
+        extension that it has need not be used, and v7E-M has DSP instructions without naming
+        them."""
         wanted = {
             **dict(cpu.attributes),
-            "Tag_ABI_VFP_args": "VFP registers" if is_hard else "AAPCS",
+            "Tag_ABI_VFP_args": "VFP registers" if cpu.is_hard_float else "AAPCS",
+            **{tag: _NONE for tag, feature in _EXTENSIONS.items() if feature not in cpu.features},
         }
+        if Feature.MVE in cpu.features and Feature.MVE_FLOAT not in cpu.features:
+            wanted["Tag_MVE_arch"] = _INTEGER_MVE
         # An attribute with the value 0 is not written into the file.
-        return wanted, {"Tag_ABI_VFP_args": "AAPCS", **elf.attributes}
+        absent = {"Tag_ABI_VFP_args": "AAPCS", **dict.fromkeys(_EXTENSIONS, _NONE)}
+        return wanted, {**absent, **elf.attributes}
 
     def missing(self, cpu: Cpu, elf: Elf) -> str:
         """The linker has merged the attributes of all objects, so the architecture may be one that

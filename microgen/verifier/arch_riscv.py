@@ -1,4 +1,4 @@
-"""RISC-V, RV32IMAC, for ``verify``: control flow, trap vector, build attributes.
+"""RISC-V, RV32 with M and C, for ``verify``: control flow, trap vector, build attributes.
 
 A core starts at the start of flash without a stack. Code sets ``sp``, and sets ``mtvec`` to the
 trap handler. A trap pushes nothing. The handler runs on the program's stack, or on another one that
@@ -32,7 +32,7 @@ _CANONICAL_ORDER = "iemafdqlcbkjtpvh"
 
 
 class RiscV:
-    """RV32IMAC, machine mode."""
+    """RV32 with M and C, optionally A and F; machine mode."""
 
     stack_alignment = 16
     falls_through_unless_last = frozenset({"jal", "jalr", "ebreak", "ecall"})
@@ -112,7 +112,10 @@ class RiscV:
     def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:
         """The instruction set without versions and implied names, because the linker merges these
         with libgcc's; the stack's alignment; the float calling convention."""
-        wanted = {**dict(cpu.attributes), "float ABI": "soft"}
+        wanted = {
+            **dict(cpu.attributes),
+            "float ABI": "single" if cpu.is_hard_float else "soft",
+        }
         return _canonical(wanted), _canonical(elf.attributes)
 
     def missing(self, cpu: Cpu, elf: Elf) -> str:

@@ -44,10 +44,14 @@ _PROFILES = {
     ord("M"): "Microcontroller",
 }
 _VFP_ARGS = {0: "AAPCS", 1: "VFP registers", 3: "compatible"}
+_NONE = {0: "none"}
 _ATTRIBUTES: Mapping[str, tuple[str, Mapping[int, str]]] = {
     "TAG_CPU_ARCH": ("Tag_CPU_arch", _ARCHITECTURES),
     "TAG_CPU_ARCH_PROFILE": ("Tag_CPU_arch_profile", _PROFILES),
     "TAG_ABI_VFP_ARGS": ("Tag_ABI_VFP_args", _VFP_ARGS),
+    "TAG_FP_ARCH": ("Tag_FP_arch", {**_NONE, 6: "VFPv4-D16", 8: "FPv5/FP-D16 for ARMv8"}),
+    "TAG_DSP_EXTENSION": ("Tag_DSP_extension", {**_NONE, 1: "Allowed"}),
+    "TAG_MVE_ARCH": ("Tag_MVE_arch", {**_NONE, 1: "MVE Integer only", 2: "MVE Integer and FP"}),
     # Source: RISC-V ELF psABI, "Attributes".
     "TAG_ARCH": ("Tag_RISCV_arch", {}),
     "TAG_STACK_ALIGN": ("Tag_RISCV_stack_align", {16: "16-bytes", 4: "4-bytes"}),

@@ -15,6 +15,7 @@ from microgen.files import FileTree, inside
 from microgen.firmware.compiled import Firmware
 from microgen.manifest import ModuleRecord
 from microgen.options import Options
+from microgen.target import projects
 from microgen.verifier import elf, recorded_options
 from microgen.verifier.elf import Elf
 from microgen.verifier.subject import Reproduction, Subject
@@ -53,7 +54,7 @@ def built(project: Path, levels: Mapping[str, str]) -> Elf:
 
 
 def _compiled(subject: Subject, models: list[tuple[Path, Options]]) -> Firmware:
-    board = pipeline.load_board(subject.board.name)
+    board = projects.original(subject.manifest.board)
     shared = subject.manifest.shared_workspace is not None
     return pipeline.compile_models(models, board, shared_workspace=shared)
 

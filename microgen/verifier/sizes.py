@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from microgen.manifest import ConstantRecord, Manifest
-from microgen.target import board as boards
+from microgen.target import projects
 from microgen.target.board import Board, Memory
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.elf import Elf, Section, Symbol
@@ -58,7 +58,7 @@ class Sizes:
 
 def measure(elf: Elf, manifest: Manifest) -> Sizes:
     """The sizes of an ELF file. Raises BoardError if the manifest's board is damaged."""
-    board = boards.of_project(manifest.board)
+    board = projects.of_project(manifest.board)
     flash = sum(s.size for s in elf.sections if s.has_bytes)
     ram = sum(
         s.size for s in elf.sections if _is_ram(board, s) and not is_only_stack(elf, board, s)

@@ -47,12 +47,16 @@ def assert_equal(ran: microgen.RunResult) -> None:
 
 
 def board_marks(board: str) -> list[pytest.MarkDecorator]:
-    marks = [*needs_build, *([NEEDS_RISCV] if board == "qemu_riscv32" else [])]
+    is_riscv = boards.load(board).cpu.architecture == "riscv"
+    marks = [*needs_build, *([NEEDS_RISCV] if is_riscv else [])]
     return marks if board in QUICK else [*marks, pytest.mark.slow]
 
 
+RUN_HERE = [name for name in boards.available() if boards.load(name).qemu or name == "native"]
+
+
 @pytest.mark.parametrize(
-    "board", [pytest.param(name, marks=board_marks(name)) for name in boards.available()]
+    "board", [pytest.param(name, marks=board_marks(name)) for name in RUN_HERE]
 )
 def test_every_boards_firmware_is_verified_and_equals_the_reference(
     board: str, tmp_path: Path

@@ -48,7 +48,8 @@ def _checked(run: Run, command: list[str | Path], code: int = 0, schema: str = "
 
 
 def test_every_command_has_a_sound_schema() -> None:
-    assert {path.stem for path in SCHEMAS.glob("*.json")} == {*COMMANDS, "error"}
+    board = "board"  # that of board.yml, which a command reads and does not print
+    assert {path.stem for path in SCHEMAS.glob("*.json")} == {*COMMANDS, "error", board}
     for name in (*COMMANDS, "error"):
         jsonschema.Draft202012Validator.check_schema(_schema(name))
         assert name in (ROOT / "docs" / "json.md").read_text()

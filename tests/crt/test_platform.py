@@ -44,7 +44,7 @@ def run_with(statement: str, board: str, folder: Path) -> toolchain.Finished:
     return run(board, elf, folder)
 
 
-@pytest.fixture(scope="module", params=board_params())
+@pytest.fixture(scope="module", params=board_params(*EMULATED, "native"))
 def firmware(request: pytest.FixtureRequest) -> tuple[str, Path]:
     return request.param, built(request.param).elf
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from microgen import manifest
 from microgen.building import toolchain
 from microgen.program.types import Program
-from microgen.target import board as boards
+from microgen.target import projects
 from tests.devices import sequences
 
 FAILURES = "microgen_devices.txt"
@@ -20,7 +20,7 @@ def run(project: Path, failing: Mapping[int, int], folder: Path) -> tuple[list[s
     pairs = "".join(f"{number} {status}\n" for number, status in failing.items())
     if pairs:
         (folder / FAILURES).write_text(pairs)
-    board = boards.of_project(manifest.load(project).board)
+    board = projects.of_project(manifest.load(project).board)
     elf = project / "build" / "firmware.elf"
     command: list[str | Path] = [elf]
     if board.qemu:

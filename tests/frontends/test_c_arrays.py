@@ -13,7 +13,7 @@ import microgen
 from microgen import frontends, manifest
 from microgen.errors import MicrogenError, ModelError
 from microgen.frontends.tflite import c_arrays
-from microgen.target import board as boards
+from microgen.target import projects
 from microgen.verifier import regenerated
 from microgen.verifier.subject import Reproduction
 from tests.places import DIGITS
@@ -89,7 +89,7 @@ def test_a_project_is_generated_again_from_what_it_keeps(name: str, tmp_path: Pa
     scratch.mkdir()
     record = manifest.load(project)
     unread = SimpleNamespace(
-        project=project, manifest=record, board=boards.of_project(record.board)
+        project=project, manifest=record, board=projects.of_project(record.board)
     )
     again = regenerated.regenerated(unread, Reproduction(), scratch)  # type: ignore[arg-type]
     assert again.digests() == made.files.digests()

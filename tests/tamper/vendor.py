@@ -11,7 +11,7 @@ from pathlib import Path
 
 import microgen
 from microgen import manifest
-from microgen.target import board as boards
+from microgen.target import projects
 from microgen.verifier import recompiled
 from tests.places import DIGITS
 
@@ -70,7 +70,7 @@ def with_objects(root: Path, *files: str, ram: int = 0x21000000) -> Path:
     """The vendor's program with these files, which may be object files, and flags."""
     (root / "vendor.ld").write_text(_SCRIPT.replace("@RAM@", hex(ram)))
     (root / "start.c").write_text(_START)
-    board = boards.of_project(manifest.load(root).board)
+    board = projects.of_project(manifest.load(root).board)
     flags = [*board.cpu.cflags, "-w", "-nostdlib", "-T", "vendor.ld", "-Wl,-z,noexecstack"]
     command = [f"{board.toolchain}gcc", *flags, *files, "start.c", "-lgcc"]
     done = subprocess.run([*command, "-o", "vendor.elf"], cwd=root, capture_output=True)

@@ -16,7 +16,7 @@ from microgen import manifest
 from microgen.building import builder, toolchain
 from microgen.cli import main
 from microgen.errors import ToolError
-from microgen.target import board as boards
+from microgen.target import projects
 from microgen.verifier import build_settings, elf, same_image
 from microgen.verifier.build_settings import MODEL
 from microgen.verifier.elf import Elf
@@ -48,7 +48,7 @@ def _subject(project: Path, elf_file: Path | None = None, **asked: object) -> Su
         project=project,
         elf=elf.load(elf_file or project / "build" / "firmware.elf"),
         manifest=record,
-        board=boards.of_project(record.board),
+        board=projects.of_project(record.board),
         parameters=dict,
         disassembly=str,
         readers=dict,

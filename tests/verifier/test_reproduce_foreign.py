@@ -12,7 +12,7 @@ import pytest
 
 import microgen
 from microgen import manifest
-from microgen.target import board as boards
+from microgen.target import projects
 from microgen.target.board import Board
 from microgen.verifier import elf, foreign, producers, recompiled, same_functions
 from microgen.verifier.elf import Elf
@@ -31,13 +31,13 @@ RV32IMC = ("-march=rv32imc", "-mabi=ilp32", "-misa-spec=2.2")
 
 
 def _board(project: Path) -> Board:
-    return boards.of_project(manifest.load(project).board)
+    return projects.of_project(manifest.load(project).board)
 
 
 def _subject(project: Path, program: Elf) -> Subject:
     record = manifest.load(project)
     return Subject(
-        *(project, program, record, boards.of_project(record.board), dict, str, dict, list),
+        *(project, program, record, projects.of_project(record.board), dict, str, dict, list),
         scope="model",
         reproduction=Reproduction(),
     )

@@ -43,7 +43,8 @@ MG_INLINE int32_t mg_high_s16(uint32_t pair)
 /* floor(x / 2), saturated to int8. */
 MG_INLINE int32_t mg_half_as_s8(int32_t x)
 {
-#ifdef __ARM_FEATURE_SAT
+/* clang 14 defines the first macro for the baseline of Armv8-M, too, which has no ssat. */
+#if defined(__ARM_FEATURE_SAT) && __ARM_ARCH_ISA_THUMB >= 2
     int32_t result;
     __asm__("ssat %0, #8, %1, asr #1" : "=r"(result) : "r"(x));
     return result;

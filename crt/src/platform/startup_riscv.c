@@ -15,6 +15,11 @@ __attribute__((naked, section(".vectors"))) void Reset_Handler(void)
 {
     __asm__ volatile("la t0, Trap_Handler      \n"
                      "csrw mtvec, t0           \n"
+#if defined(__riscv_flen)
+                     /* mstatus.FS: the FPU is on (Privileged Architecture, 3.1.6.6). */
+                     "li t0, 0x2000            \n"
+                     "csrs mstatus, t0         \n"
+#endif
                      /* Physical memory protection: nothing can write to flash, even if the flash is
                       * actually RAM below the stack. Entry 1: locked, read and execute, from
                       * pmpaddr0 up to pmpaddr1 (Privileged Architecture, 3.7). */

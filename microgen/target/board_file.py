@@ -1,0 +1,282 @@
+"""Reads ``board.yml``: every mistake is an error with its line and column.
+
+``docs/schemas/board.json`` says which keys and values there are; what a schema cannot say, such as
+memories that overlap, is checked here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+
+from microgen import resources
+from microgen.errors import BoardError, short
+from microgen.formats import byte_sizes
+from microgen.target import board as boards
+from microgen.target.board import Board, Memory
+from microgen.target.cpu import CPUS
+
+FILE = "board.yml"
+HELP = "docs/boards.md describes every key"
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
+_TAKEN = ("zephyr",)  # boards/zephyr.ld of a project is another file
+_MOST_BYTES = 1 << 16
+_LEAST_STACK = 256
+_TOP = 1 << 32
+_VECTORS_ALIGNMENT = 128  # VTOR has no lower bits: DDI 0403, B3.2.5
+_DEFAULT_RIGHTS = {"flash": "rx", "ram": "rw"}
+# The fields that name a memory, with the rights that it needs.
+_USES = {
+    **_DEFAULT_RIGHTS,
+    "constants": "r",
+    "large_constants": "r",
+    "arena": "rw",
+    "buffers": "rw",
+    "large_buffers": "rw",
+}
+
+Way: TypeAlias = "tuple[str | int, ...]"  # keys and indices that lead to a value
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A wrong value: the way to it, what is wrong, and what to do."""
+
+    path: Way
+    what: str
+    hint: str = HELP
+    at_key: bool = False
+
+    def __str__(self) -> str:
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
+        name = "".join(steps).removeprefix(".")
+        return f"{name} {self.what}" if name else self.what
+
+
+def read(path: Path) -> Board:
+    """The board of a ``board.yml``; its folder has the board's name. Raises BoardError."""
+    try:
+        if path.exists() and not path.is_file():  # a pipe would block
+            raise BoardError("is not a regular file", where=str(path))
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise BoardError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    name = Path(os.path.abspath(path)).parent.name
+    check_name(name, str(path))
+    if len(data) > _MOST_BYTES:
+        raise BoardError(
+            f"is larger than {_MOST_BYTES:,} bytes, so it is no board", where=str(path)
+        )
+    return parse(name, data, path)
+
+
+def check_name(name: str, where: str, hint: str = "rename the folder of board.yml") -> None:
+    """Raise BoardError unless a board may have this name, which is that of its folder."""
+    if not _NAME.fullmatch(name) or name in _TAKEN:
+        raise BoardError(
+            f"{short(name)!r} cannot name a board: expected a letter, then letters, digits and _, "
+            f"at most 40, and not {', '.join(_TAKEN)}",
+            where=where,
+            hint=hint,
+        )
+
+
+def parse(name: str, text: bytes, path: Path) -> Board:
+    """The board of that name in the text of a ``board.yml``, which errors call ``path``."""
+    try:
+        node = _composed(text.decode())
+        data = yaml.SafeLoader("").construct_document(node) if node else None
+    except yaml.MarkedYAMLError as error:
+        raise BoardError(
+            ", ".join(filter(None, (error.context, error.problem))),
+            where=_place(path, error.problem_mark),
+            hint="write it as YAML, as the boards of microgen are",
+        ) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise BoardError(f"is not YAML: {error}", where=str(path), hint=HELP) from error
+    try:
+        found = next(_problems(data), None)
+    except ValueError as error:  # from Python, about an integer of thousands of digits
+        raise BoardError("has a number that is too long", where=str(path), hint=HELP) from error
+    if found is None:
+        return boards.from_dict(name, data, path)
+    at = _node_at(node, found.path, at_key=found.at_key)
+    raise BoardError(str(found), where=_place(path, at.start_mark if at else None), hint=found.hint)
+
+
+def check(data: object, where: str) -> None:
+    """Raise BoardError, with the field, unless the data are those of a sound ``board.yml``."""
+    found = next(_problems(data), None)
+    if found is not None:
+        raise BoardError(str(found), where=where, hint=found.hint)
+
+
+def _composed(text: str) -> Any:
+    """YAML's nodes. Aliases are refused, because a few of them can mean a huge file."""
+    for token in yaml.scan(text, Loader=yaml.SafeLoader):
+        if isinstance(token, yaml.AliasToken):
+            raise yaml.MarkedYAMLError(
+                problem="found an alias (*name), expected plain values",
+                problem_mark=token.start_mark,
+            )
+    node = yaml.compose(text, Loader=yaml.SafeLoader)
+    for twice in _repeated(node):
+        raise yaml.MarkedYAMLError(
+            problem=f"{short(str(twice.value))!r} is given twice", problem_mark=twice.start_mark
+        )
+    return node
+
+
+def _repeated(node: Any) -> Iterator[Any]:
+    """Keys that their mapping already has."""
+    if isinstance(node, yaml.MappingNode):
+        seen = set()
+        for key, value in node.value:
+            if str(key.value) in seen:
+                yield key
+            seen.add(str(key.value))
+            yield from _repeated(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for value in node.value:
+            yield from _repeated(value)
+
+
+def _node_at(node: Any, path: Way, *, at_key: bool) -> Any:
+    """The node of a value, or of its key."""
+    for number, step in enumerate(path):
+        if isinstance(step, int):
+            node = node.value[step]
+            continue
+        key, value = next(pair for pair in node.value if pair[0].value == str(step))
+        node = key if at_key and number == len(path) - 1 else value
+    return node
+
+
+def _place(path: Path, mark: Any) -> str:
+    return f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+
+
+def _problems(data: object) -> Iterator[Problem]:
+    """What is wrong with a board's data, the most basic first."""
+    yield from sorted(map(_of_schema, _validator().iter_errors(data)), key=lambda p: str(p.path))
+    assert isinstance(data, Mapping)  # the schema says so
+    yield from _memory_problems(data.get("memories", ()))
+    yield from _use_problems(data)
+    yield from _layout_problems(data)
+
+
+@functools.cache
+def _validator() -> Any:
+    """Python's ``$`` also matches before a line break at the end, so patterns match whole texts."""
+    import jsonschema
+
+    def whole(_validator: Any, pattern: str, value: object, _schema: object) -> Iterator[Any]:
+        if isinstance(value, str) and not re.fullmatch(pattern, value):
+            yield jsonschema.ValidationError("is not as expected")
+
+    base = jsonschema.Draft202012Validator
+    return jsonschema.validators.extend(base, {"pattern": whole})(
+        json.loads(resources.schema("board"))
+    )
+
+
+def _of_schema(error: Any) -> Problem:
+    path = tuple(error.absolute_path)
+    known = error.schema.get("properties", {})
+    if error.validator == "additionalProperties":
+        other = next(key for key in error.instance if key not in known)
+        if not isinstance(other, str):
+            return Problem(path, f"has the key {short(repr(other))}, expected a word")
+        like = difflib.get_close_matches(other, known, n=1)
+        hint = f"did you mean {like[0]}? {HELP}" if like else HELP
+        what = f"is not a key: expected {', '.join(sorted(known))}"
+        return Problem((*path, other), what, hint, at_key=True)
+    if error.validator == "required":
+        missing = next(key for key in error.validator_value if key not in error.instance)
+        return Problem(path, f"has no {missing}: expected {known[missing]['description']}")
+    expected = error.schema.get("description", "another value")
+    found = f"is {short(repr(error.instance), 60)}, expected {expected}"
+    if path == ("cpu",):
+        like = difflib.get_close_matches(str(error.instance), CPUS, n=1)
+        return Problem(path, found, f"did you mean {like[0]}? {HELP}" if like else HELP)
+    return Problem(path, found)
+
+
+def _use_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """Memories that are missing, or cannot be used as the board says."""
+    cpu = CPUS[data["cpu"]]
+    if cpu.architecture == "host":
+        if "memories" in data:
+            yield Problem(("memories",), "are given for the host, which has none", at_key=True)
+        return
+    if "memories" not in data:
+        yield Problem((), "the board has no memories: expected at least flash and ram")
+        return
+    numbers = {memory["name"]: number for number, memory in enumerate(data["memories"])}
+    for field, needed in _USES.items():
+        name = data.get(field, field if field in _DEFAULT_RIGHTS else None)
+        path: Way = (field,) if field in data else ("memories",)
+        if name is None:
+            continue
+        if name not in numbers:
+            listed = ", ".join(numbers)
+            what = f"has no {name!r} for {field}: expected one of {listed}"
+            yield Problem(path, what, at_key=field not in data)
+            continue
+        access = data["memories"][numbers[name]]["access"]
+        if not set(needed) <= set(access) or (field == "flash" and "w" in access):
+            what = f"is {access}, expected {needed}, because {field} is in {name}"
+            yield Problem(("memories", numbers[name], "access"), what)
+
+
+def _memory_problems(found: Any) -> Iterator[Problem]:
+    memories: list[Memory] = []
+    for number, one in enumerate(found):
+        path: Way = ("memories", number)
+        try:
+            length = byte_sizes.of_data(one["length"])
+        except ValueError as error:
+            yield Problem((*path, "length"), f"is wrong: {error}")
+            return
+        memory = Memory(one["name"], one["origin"], length, one["access"])
+        if not 0 < length <= _TOP - memory.origin:
+            what = f"is {one['length']}, expected 1 byte to the end of 32-bit addresses"
+            yield Problem((*path, "length"), what)
+        for other in memories:
+            if other.name == memory.name:
+                yield Problem((*path, "name"), f"is {memory.name}, which another memory is called")
+            if memory.origin < other.origin + other.length and (
+                other.origin < memory.origin + length
+            ):
+                yield Problem((*path, "origin"), f"makes it overlap the memory {other.name}")
+        memories.append(memory)
+
+
+def _layout_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """Code that cannot begin with vectors, and a stack that cannot fit."""
+    named = {one["name"]: number for number, one in enumerate(data.get("memories", ()))}
+    if not named:
+        return
+    number = named[data.get("flash", "flash")]
+    origin = data["memories"][number]["origin"]
+    if origin % _VECTORS_ALIGNMENT:
+        yield Problem(
+            ("memories", number, "origin"),
+            f"is {origin:#x}, expected a multiple of {_VECTORS_ALIGNMENT}, because the memory for "
+            "code begins with the vectors",
+        )
+    stack = byte_sizes.of_data(data.get("stack_bytes", boards.DEFAULT_STACK))
+    ram = data["memories"][named[data.get("ram", "ram")]]
+    if not _LEAST_STACK <= stack < byte_sizes.of_data(ram["length"]):
+        what = f"is {stack}, expected {_LEAST_STACK} or more, and less than {ram['name']} has"
+        yield Problem(("stack_bytes",) if "stack_bytes" in data else (), what)
