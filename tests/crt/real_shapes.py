@@ -191,7 +191,9 @@ def _weighted(op: str, data: Shape, weight: Shape, axis: int, **fields: Any) -> 
     for x, bias, y in _TYPES:
         operands = _operands(data, weight, axis, x, F32 if x is F32 else I8, bias)
         yield from _accepted(op, operands, y, **fields)
-    data_, _, bias_ = _operands(data, weight, axis, I8, I8, I32)
+    data_, weight_, bias_ = _operands(data, weight, axis, I8, I8, I32)
+    packed = dataclasses.replace(weight_, is_int4=True)
+    yield from _accepted(op, (data_, packed, bias_), I8, **fields)
     kind = TensorType(weight, I8, c.quant(2.0**-9, 3))
     offset = c.Tensor(kind, np.zeros(weight, np.int8), True)
     yield from _accepted(op, (data_, offset, bias_), I8, **fields)

@@ -31,7 +31,7 @@ CORES = {
     "cortex-m7": ["-mcpu=cortex-m7", "-mfpu=fpv5-d16", "-mfloat-abi=hard"],
     "cortex-m55": ["-mcpu=cortex-m55", "-mfpu=auto", "-mfloat-abi=hard"],
 }
-LIBC = {"memcpy", "memset"}
+LIBC = {"memcpy", "memmove", "memset"}
 INTEGER_HELPERS = {
     *("__aeabi_lmul", "__aeabi_idiv", "__aeabi_lasr", "__aeabi_llsl", "__aeabi_llsr"),
     "__aeabi_idivmod",

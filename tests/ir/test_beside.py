@@ -109,7 +109,7 @@ def test_one_unit_in_the_last_place_too_many_is_found_and_named(
             within = np.float32(most)
             within = np.nextafter(within, np.float32(-np.inf)) if float(within) > most else within
             for value, is_right in ((within, True), (np.nextafter(within, np.inf), False)):
-                found = one.values.copy()
+                found = np.array(one.values)  # also of a scalar
                 found[at] = value
                 first = compare(standin.manifest("native"), [(0, replace(one, found=found))]).first
                 assert (first is None) == is_right
