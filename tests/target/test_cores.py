@@ -73,12 +73,12 @@ def _kernels(project: Path) -> str:
 
 @NEEDS_NINJA
 @pytest.mark.parametrize("cpu", _cases(OLD))
-@pytest.mark.parametrize("compiler", ["gcc", pytest.param("llvm", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "compiler", ["gcc", pytest.param("llvm", marks=[NEEDS_LLVM, pytest.mark.slow])]
+)
 def test_int8_and_float32_build_without_warnings_and_are_verified(
     cpu: Cpu, compiler: str, tmp_path: Path
 ) -> None:
-    if compiler == "llvm" and not toolchain.has("clang"):
-        pytest.skip("clang is missing")
     project = _firmware(cpu, tmp_path, _board(cpu, tmp_path, "2M@0", "512K@0x20000000"), compiler)
     microgen.build(project)  # warnings are errors
     report = microgen.verify(project)
