@@ -84,5 +84,8 @@ def test_the_header_is_c_plus_plus_too(tmp_path: Path) -> None:
 
 def test_a_network_without_devices_knows_nothing_of_them(tmp_path: Path) -> None:
     write_project(chain("dsp", ""), tmp_path / "p", Options(targets=("dsp",)))
-    texts = [p.read_text() for p in (tmp_path / "p").rglob("*.[ch]")]
+    tvm = tmp_path / "p" / "crt" / "include" / "tvm"  # every project has TVM's headers
+    files = [path for path in (tmp_path / "p").rglob("*.[ch]") if tvm not in path.parents]
+    texts = [path.read_text() for path in files]
+    assert texts
     assert not [text for text in texts if "TVMDevice" in text or "_devices" in text]
