@@ -24,7 +24,7 @@ memories:
 """
 
 
-def written(folder: Path, text: str | bytes, name: str = "mine") -> Path:
+def written(folder: Path, text: str | bytes, name: str = "desk") -> Path:
     path = folder / name / "board.yml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -55,7 +55,7 @@ def test_the_schema_lists_the_cores() -> None:
 
 def test_a_short_file_is_enough(tmp_path: Path) -> None:
     board = board_file.read(written(tmp_path, GOOD))
-    assert (board.name, board.toolchain, board.startup) == ("mine", "arm-none-eabi-", "cortex_m")
+    assert (board.name, board.toolchain, board.startup) == ("desk", "arm-none-eabi-", "cortex_m")
     assert (board.flash, board.constants, board.arena) == ("flash", "flash", "ram")
     assert (board.stack_bytes, board.qemu, board.clock_hz) == (boards.DEFAULT_STACK, None, 0)
     assert board.memory("flash").length == 512 << 10

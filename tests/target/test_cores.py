@@ -51,7 +51,7 @@ def _cases(cpus: list[Cpu]) -> list[object]:
 def _board(cpu: Cpu, folder: Path, flash: str, ram: str, more: str = "") -> Path:
     regions = (new_board.region(flash), new_board.region(ram))
     text = new_board.text(cpu.name, *regions, 4096, 0, "A core")
-    path = folder / "boards" / "mine" / "board.yml"
+    path = folder / "boards" / "desk" / "board.yml"
     path.parent.mkdir(parents=True)
     path.write_text(text + more)
     return path

@@ -44,10 +44,18 @@ def test_its_firmware_is_verified_and_run_where_there_is_an_emulator(
     assert all(v.ok or v.is_skipped for v in ran.verdicts)
 
 
-@pytest.mark.parametrize("board", boards.available())
+def _text(board: str) -> str:
+    return (resources.folder("boards") / board / "board.yml").read_text()
+
+
+# `microgen boards --new` in this repository adds boards, which are the user's.
+SHIPPED = [name for name in boards.available() if not _text(name).startswith("# Written by")]
+
+
+@pytest.mark.parametrize("board", SHIPPED)
 def test_its_file_says_where_its_memories_are_from(board: str) -> None:
     """The comment names the board's or the microcontroller's document."""
-    text = (resources.folder("boards") / board / "board.yml").read_text()
+    text = _text(board)
     said = text.partition("\ntitle:")[0]
     named = ("RM0", "Arm DAI", "Arm 10", "specification", "data sheet", "manual", "UG0", "QEMU doc")
     assert any(name in said for name in named) or board == "native"

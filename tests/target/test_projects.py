@@ -28,7 +28,7 @@ memories:
 
 
 def _written(folder: Path, more: str = "") -> Path:
-    path = folder / "mine" / "board.yml"
+    path = folder / "desk" / "board.yml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(TEXT + more)
     return path
@@ -51,8 +51,8 @@ def _refused(data: dict[str, Any]) -> str:
 
 
 def test_a_copy_without_programs_is_taken_as_it_is(copy: dict[str, Any], tmp_path: Path) -> None:
-    assert projects.of_project(copy) == found.at(tmp_path / "mine")
-    assert projects.original(copy) == found.at(tmp_path / "mine")
+    assert projects.of_project(copy) == found.at(tmp_path / "desk")
+    assert projects.original(copy) == found.at(tmp_path / "desk")
     assert projects.of_project({**copy, "clock_hz": 10**8}).clock_hz == 10**8
 
 
@@ -159,7 +159,7 @@ def test_everything_else_in_a_copy_is_checked_too(
 
 def test_a_host_copy_starts_nothing(copy: dict[str, Any]) -> None:
     native = json.loads(json.dumps(boards.load("native").to_json()))
-    _refused({**native, "name": "mine"})
+    _refused({**native, "name": "desk"})
     _refused({**copy, "cpu": "host", "toolchain": "", "platform": "posix", "startup": ""})
 
 
@@ -170,7 +170,7 @@ def test_a_board_with_programs_is_taken_from_the_users_folders_only(
     data = json.loads(json.dumps(board.to_json()))
     monkeypatch.chdir(tmp_path)  # ./boards has it, but nobody said so
     assert "(qemu)" in _refused(data)
-    with projects.given(tmp_path / "boards" / "mine"):
+    with projects.given(tmp_path / "boards" / "desk"):
         assert projects.of_project(data) == board
         assert projects.of_project({**data, "clock_hz": 10**8}) == replace(board, clock_hz=10**8)
     assert "(qemu)" in _refused(data)
@@ -183,7 +183,7 @@ def test_a_board_with_programs_is_taken_from_the_users_folders_only(
 def test_the_board_that_is_given_must_be_the_projects(copy: dict[str, Any], tmp_path: Path) -> None:
     with projects.given(_written(tmp_path / "other", QEMU)):
         assert "is not the given one (qemu)" in _refused(copy)
-        assert "is for board 'microbit', not for mine" in _refused({**copy, "name": "microbit"})
+        assert "is for board 'microbit', not for desk" in _refused({**copy, "name": "microbit"})
 
 
 def test_what_generation_chooses_may_differ(copy: dict[str, Any], tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_nothing_that_a_project_names_is_started(tmp_path: Path) -> None:
     assert not mark.exists()
     assert not (project / "build").exists()
     manifest.write_text(json.dumps(sound))
-    with pytest.raises(RunError, match="nothing here runs board mine, which has no emulator; load"):
+    with pytest.raises(RunError, match="nothing here runs board desk, which has no emulator; load"):
         api.run(project)
 
 
