@@ -16,7 +16,7 @@ def main() -> int:
     """Run one command; return its exit code, or 128 plus the number of the signal that ended it."""
     _answer(_leave)
     cli = importlib.import_module("microgen.cli")
-    for name in cli.COMMANDS:
+    for name in cli.asked(sys.argv[1:]):
         importlib.import_module(f"microgen.commands.{name}")
     _answer(_interrupt)
     try:

@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else argv
     console = Console(as_json="--json" in given, verbose=bool({"-v", "--verbose"} & {*given}))
     try:
-        args = _parser().parse_args(given)
+        args = _parser(given).parse_args(given)
         console = Console(as_json=args.json, quiet=args.quiet, verbose=args.verbose)
         with of_machine():
             outcome = args.execute(args, console)
@@ -102,14 +102,20 @@ class _Parser(argparse.ArgumentParser):
         return found, unknown
 
 
-def _parser() -> argparse.ArgumentParser:
+def asked(given: Sequence[str]) -> Sequence[str]:
+    """The command that the arguments begin with, because importing all takes half a second. All
+    commands if they begin with something else, such as ``--help``."""
+    return [name for name in COMMANDS if name in given[:1]] or COMMANDS
+
+
+def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="microgen",
         description="Compile a trained network to a verified microcontroller firmware project.",
     )
     parser.add_argument("--version", action="version", version=f"microgen {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name in COMMANDS:
+    for name in asked(given):
         module = importlib.import_module(f"microgen.commands.{name}")
         command = commands.add_parser(name, help=module.HELP, description=module.HELP)
         module.configure(command)
