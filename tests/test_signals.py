@@ -288,17 +288,17 @@ runpy.run_module("microgen", run_name="__main__", alter_sys=False)
     ],
 )
 def test_an_interrupt_while_modules_are_imported(start: Start, tmp_path: Path, module: str) -> None:
-    process = start(["-c", _INTERRUPTED, module, "boards"], tmp_path)
+    process = start(["-c", _INTERRUPTED, module, "--help"], tmp_path)
     _, said = process.communicate(timeout=SECONDS)
     assert (process.returncode, said) == (130, "microgen: interrupted\n")
 
 
 def test_an_interrupt_that_is_ignored_stays_ignored(start: Start, tmp_path: Path) -> None:
     before = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-    process = start(["-c", before + _INTERRUPTED, "microgen.api", "boards"], tmp_path)
+    process = start(["-c", before + _INTERRUPTED, "microgen.api", "--help"], tmp_path)
     out, said = process.communicate(timeout=SECONDS)
     assert (process.returncode, said) == (0, "")
-    assert "mps2_an386" in out
+    assert "generate" in out
 
 
 def test_importing_the_package_imports_no_libraries() -> None:
