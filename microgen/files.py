@@ -169,7 +169,7 @@ def check_buildable(root: Path) -> None:
 def check_writable(root: Path, *, force: bool, record: str = MANIFEST) -> None:
     """Raise ProjectError unless ``root`` is absent, empty, or entirely ours.
 
-    It is ours if every file, except in CMake's build folders, is in the digests of ``record`` and is
+    It is ours if every file, except in CMake's build folders, is in the digests of ``record`` and
     unchanged. ``force`` allows any directory except the current one and its parents.
     """
     root = Path(os.path.abspath(root))
