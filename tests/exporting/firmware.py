@@ -1,4 +1,4 @@
-"""A small foreign firmware with its own linker script, into which exported components are linked."""
+"""A small foreign firmware with its own linker script, into which components are linked."""
 
 from __future__ import annotations
 

@@ -11,8 +11,17 @@ import pytest
 
 import microgen
 from microgen.building import tools
-from tests.exporting.firmware import FATAL, FOREIGN, M4, STRICT, Firmware, application, printed
-from tests.exporting.firmware import proved, run
+from tests.exporting.firmware import (
+    FATAL,
+    FOREIGN,
+    M4,
+    STRICT,
+    Firmware,
+    application,
+    printed,
+    proved,
+    run,
+)
 from tests.tools import NEEDS_ARM, NEEDS_ARM_GCC, NEEDS_CXX, NEEDS_NINJA, needs
 
 PLACED = "-no-pie"  # as firmware: constants with addresses are not written by a loader
