@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
+from microgen.building import toolchain
 from microgen.building.builder import BuildResult, build
 from microgen.files import FileTree
 from microgen.firmware import project
 from microgen.ir.graph import DType, TensorType
 from microgen.manifest import FORMAT, EstimateRecord, Manifest, ModelRecord, PlanRecord
 from microgen.program.types import Port
+from microgen.runner import qemu
 from microgen.target import board as boards
 from tests.tools import needs
 
@@ -32,15 +34,34 @@ needs_build = needs("cmake", "ninja", "arm-none-eabi-gcc", "cc")
 needs_qemu = needs("qemu-system-arm")
 
 
-def _needed(board: boards.Board) -> pytest.MarkDecorator:
-    return needs(f"{board.toolchain}gcc", *([board.qemu.system] if board.qemu else []))
+# The boards whose firmware microgen builds. That of the others is made by a framework.
+BUILT_HERE = [name for name in boards.available() if not boards.load(name).component]
+
+
+def without_machine(board: boards.Board) -> str:
+    """Why QEMU, if it is here, does not run the board: it is too old. Otherwise empty."""
+    if board.qemu is None or not toolchain.has(board.qemu.system):
+        return ""
+    if board.qemu.machine in qemu.machines(board.qemu.system):
+        return ""
+    return (
+        f"{board.qemu.system} has no machine {board.qemu.machine}: install QEMU 9 or newer, such "
+        "as qemu-system-arm of Debian's backports"
+    )
+
+
+def _needed(board: boards.Board) -> list[pytest.MarkDecorator]:
+    missing = without_machine(board)
+    return [
+        needs(f"{board.toolchain}gcc", *([board.qemu.system] if board.qemu else [])),
+        pytest.mark.skipif(bool(missing), reason=missing or "it is there"),
+    ]
 
 
 def board_params(*names: str) -> list[ParameterSet]:
-    """These boards, or all, each skipped if its compiler or its emulator is missing."""
-    return [
-        pytest.param(name, marks=_needed(boards.load(name))) for name in names or boards.available()
-    ]
+    """These boards, or all that microgen builds, each skipped if its compiler or its emulator is
+    missing."""
+    return [pytest.param(name, marks=_needed(boards.load(name))) for name in names or BUILT_HERE]
 
 
 def model_files(changed: Mapping[str, str] = {}) -> FileTree:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from microgen import manifest
 from microgen.building import cores, toolchain
-from microgen.errors import BuildError, CapacityError
+from microgen.errors import BoardError, BuildError, CapacityError
 from microgen.files import check_buildable
 from microgen.manifest import Manifest
 from microgen.target import projects
@@ -78,13 +78,15 @@ def build(
     are not used again, whatever their times are; with ``anew``, none are. ``settings`` are
     variables of its ``CMakeLists.txt``.
 
-    Raises ProjectError if it is not a project, ToolError if a tool is missing, CapacityError if
-    the linker finds that a memory is too small, BuildError if anything else fails.
+    Raises ProjectError if it is not a project, BoardError if another build system makes the
+    board's firmware, ToolError if a tool is missing, CapacityError if the linker finds that a
+    memory is too small, BuildError if anything else fails.
     """
     project = project.resolve()
     record = manifest.load(project)
     check_buildable(project)
     board = projects.of_project(record.board)
+    check_is_built_here(board)
     if sanitize and not board.is_host:
         raise BuildError(f"sanitizers run on the host only, not on {board.name}")
     _check_tools(board, record.options.get("toolchain", "gcc"))
@@ -98,6 +100,17 @@ def build(
     (folder / _BUILT_FROM).write_text(record.built_from, errors="replace")
     log += _run(["ninja", "-C", folder], project, folder, board)
     return BuildResult(folder / "firmware.elf", folder / "firmware.map", log)
+
+
+def check_is_built_here(board: Board) -> None:
+    """Raise BoardError if the board's firmware is made by a framework that starts it."""
+    if board.component:
+        raise BoardError(
+            f"the firmware of {board.name} is made by {board.component}, of which the model is a "
+            "component",
+            hint=f"microgen export DIR --as {board.component} -o OUT, build it there, and "
+            "`microgen verify DIR --elf FILE`",
+        )
 
 
 def disassemble(elf: Path, board: Board) -> str:

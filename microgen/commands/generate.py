@@ -88,7 +88,7 @@ def _one(
         **_estimated(done),
     }
     head = f"{args.output}: {_calls(done)} for {board.name}"
-    return Outcome(data, [head, _text(done), *_memory(done.manifest), _next(args)])
+    return Outcome(data, [head, _text(done), *_memory(done.manifest), _next(args, board)])
 
 
 def _several(
@@ -122,7 +122,7 @@ def _several(
     }
     head = f"{args.output}: {len(done.models)} models for {board.name}"
     lines = [f"{c.program.module}: {_calls(c)}; {_text(c)}" for c in done.models]
-    tail = [*_shared(done), *_memory(done.manifest), _next(args)]
+    tail = [*_shared(done), *_memory(done.manifest), _next(args, board)]
     return Outcome(data, [head, *lines, *tail])
 
 
@@ -187,5 +187,7 @@ def _shared(done: Firmware) -> list[str]:
     return [f"one workspace of {common.nbytes:,} bytes for {', '.join(common.modules)}{rest}"]
 
 
-def _next(args: argparse.Namespace) -> str:
+def _next(args: argparse.Namespace, board: Board) -> str:
+    if board.component:
+        return f"next: microgen export {args.output} --as {board.component} -o OUT"
     return f"next: microgen build {args.output}"

@@ -101,7 +101,7 @@ def check_regions(plan: MemoryPlan, board: Board) -> None:
     """Raise BoardError for a pool in a memory that the board does not have, or that pools cannot
     be in."""
     for pool in (*plan.pools, *plan.constant_pools):
-        fit = [m.name for m in board.memories if ("w" in m.access) is not pool.is_constant]
+        fit = [m.name for m in board.memories if (m in board.rams) is not pool.is_constant]
         if pool.memory and pool.memory not in fit:
             raise BoardError(
                 f"{board.name} has no memory {pool.memory!r} for this pool",
@@ -281,6 +281,7 @@ def _exactly(memory: str, name: str, nbytes: int) -> _Part:
 def _flash(firmware: Firmware, board: Board) -> _Need:
     program, options = firmware.program, firmware.options
     blob = sum(len(code.payload) for _, code in program.runtime_modules)
+    block = board.boot_block
     vectors = _VECTORS if board.cpu.architecture == "arm" else 0
     likely = _likely_code(program, board, options)
     most = code_size.most(program, board.cpu, options, firmware.modules)
@@ -291,6 +292,7 @@ def _flash(firmware: Firmware, board: Board) -> _Need:
             *_constants(firmware, board),
             _exactly(board.constants, "the executor's graph", firmware.stored),
             _exactly(board.flash, "modules of the blob", blob),
+            *([_exactly(board.flash, "boot block", block.nbytes)] if block else []),
             code,
         ),
     )

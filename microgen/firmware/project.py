@@ -37,6 +37,7 @@ _BUILD_FILES = (
 _DEVICE_FILES = ("src/devices.c", "src/devices.h")  # only if a model has devices
 _PLATFORM = "src/platform.c"
 _ZEPHYR = "src/platform_zephyr.c"
+_BOOT = "boards/boot.S"
 
 # Under Zephyr the main thread has a stack of its own, on which Zephyr also starts drivers and
 # prints. Its bytes are added to the board's stack, which `microgen verify` compares with the bound.
@@ -118,6 +119,8 @@ def _fixed(board: Board) -> dict[str, bytes]:
     taken = {_PLATFORM: f"platform_{board.platform}.c", _ZEPHYR: "platform_zephyr.c"}
     if not board.is_host:
         taken["boards/startup.c"] = f"startup_{board.startup}.c"
+    if block := board.boot_block:
+        taken[_BOOT] = block.source
     return {name: crt_files.read(f"src/platform/{source}") for name, source in taken.items()}
 
 
@@ -296,7 +299,7 @@ def _values(board: Board, toolchain: str) -> dict[str, Any]:
         "libgcc_flags": [*board.cpu.flags("gcc"), *board.cflags],
         "has_fpu": Feature.FPU in board.cpu.features,
         "linker_script": f"boards/{board.name}.ld",
-        "startup": "boards/startup.c",
+        "startup": ["boards/startup.c", *([_BOOT] if board.boot else [])],
         "qemu_command": readme.qemu_command(board),
         "toolchain_note": readme.toolchain_note(board, toolchain),
         "zephyr_stack_bytes": (board.stack_bytes or _ZEPHYR_HOST_STACK_BYTES)

@@ -6,6 +6,7 @@ import functools
 from pathlib import Path
 
 from microgen.building import toolchain
+from microgen.building.builder import check_is_built_here
 from microgen.errors import RunError, ToolError
 from microgen.target.board import Board
 
@@ -42,13 +43,30 @@ def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") 
 
 
 def check_emulator(board: Board) -> None:
-    """Raise RunError if nothing on this machine runs the board's firmware."""
-    if board.qemu is None and not board.is_host:
+    """Raise RunError if the board has no emulator, BoardError if its firmware is made elsewhere,
+    ToolError if the emulator is missing or does not have the board's machine."""
+    if board.is_host:
+        return
+    check_is_built_here(board)
+    if board.qemu is None:
         raise RunError(
             f"nothing here runs board {board.name}, which has no emulator",
             hint="load build/firmware.elf with the board's own tools and a debugger that serves "
             "semihosting, or generate for an emulated board to run the model",
         )
+    if board.qemu.machine not in machines(board.qemu.system):
+        raise ToolError(
+            f"this {board.qemu.system} has no machine {board.qemu.machine}, so it does not run "
+            f"{board.name}",
+            hint="install a newer QEMU (docs/boards.md says which); Debian's backports have one",
+        )
+
+
+@functools.cache
+def machines(emulator: str) -> frozenset[str]:
+    """The names of the machines that an emulator has. Raises ToolError if it is missing."""
+    listed = toolchain.run([emulator, "-machine", "help"], seconds=_VERSION_SECONDS).output
+    return frozenset(line.split()[0] for line in listed.splitlines() if line.strip())
 
 
 @functools.cache

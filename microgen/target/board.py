@@ -12,10 +12,11 @@ import yaml
 from microgen import resources
 from microgen.errors import BoardError
 from microgen.formats import byte_sizes
+from microgen.target.boot import BLOCKS, BootBlock
 from microgen.target.cpu import CPUS, Cpu
 
 DEFAULT_STACK = 4096
-OPTIONAL = ("clock_hz", "flash_wait_states", "debug_probe")
+OPTIONAL = ("clock_hz", "flash_wait_states", "debug_probe", "boot", "component")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,9 @@ class Board:
     reserves. ``toolchain`` is the compiler's prefix, empty for the host. ``zephyr`` is the board's
     name in Zephyr 3.4, empty if Zephyr does not have it. ``clock_hz`` is the CPU's clock,
     ``flash_wait_states`` the flash's at that clock, and ``debug_probe`` the name of what the board
-    is debugged with; 0 or empty if they are not known.
+    is debugged with; 0 or empty if they are not known. ``boot`` names the block that its boot ROM
+    wants to find in flash (``boot.BLOCKS``), ``component`` the framework that makes its firmware
+    ("esp-idf"), of which the model is a component; each is empty if there is none.
     """
 
     name: str
@@ -75,6 +78,8 @@ class Board:
     clock_hz: int = 0
     flash_wait_states: int = 0
     debug_probe: str = ""
+    boot: str = ""
+    component: str = ""
 
     def memory(self, name: str) -> Memory:
         """The region of that name. Raises BoardError if there is none."""
@@ -89,8 +94,19 @@ class Board:
 
     @property
     def rams(self) -> tuple[Memory, ...]:
-        """The writable regions."""
-        return tuple(memory for memory in self.memories if "w" in memory.access)
+        """The regions that a program writes. Not the one for code, even if that is RAM."""
+        return tuple(m for m in self.memories if "w" in m.access and m.name != self.flash)
+
+    @property
+    def boot_block(self) -> BootBlock | None:
+        """The block that the boot ROM wants to find in flash."""
+        return BLOCKS.get(self.boot)
+
+    @property
+    def vectors(self) -> int:
+        """The address of the vectors, or of the first instruction on a core without them."""
+        block = self.boot_block
+        return self.memory(self.flash).origin + (block.before_vectors if block else 0)
 
     @property
     def is_host(self) -> bool:
@@ -98,7 +114,7 @@ class Board:
         return not self.memories
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data for the manifest. Of the last three fields it has those that are known."""
+        """Plain data for the manifest. It has those fields of ``OPTIONAL`` that are given."""
         data = asdict(self)
         data["cpu"] = self.cpu.name
         return {key: value for key, value in data.items() if value or key not in OPTIONAL}
@@ -168,7 +184,8 @@ def _texts(data: dict[str, Any], cpu: Cpu) -> dict[str, str]:
         "arena": ram,
         "buffers": ram,
     }
-    empty = dict.fromkeys(("large_constants", "large_buffers", "zephyr", "debug_probe"), "")
+    optional = ("large_constants", "large_buffers", "zephyr", "debug_probe", "boot", "component")
+    empty = dict.fromkeys(optional, "")
     texts = {"title": data["title"], **empty, **implied}
     return {field: str(data.get(field, text)) for field, text in texts.items()}
 

@@ -23,6 +23,7 @@ from microgen.errors import BoardError, short
 from microgen.formats import byte_sizes
 from microgen.target import board as boards
 from microgen.target.board import Board, Memory
+from microgen.target.boot import BLOCKS
 from microgen.target.cpu import CPUS
 
 FILE = "board.yml"
@@ -173,6 +174,7 @@ def _problems(data: object) -> Iterator[Problem]:
     yield from _memory_problems(data.get("memories", ()))
     yield from _use_problems(data)
     yield from _layout_problems(data)
+    yield from _boot_problems(data)
 
 
 @functools.cache
@@ -234,9 +236,13 @@ def _use_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(path, what, at_key=field not in data)
             continue
         access = data["memories"][numbers[name]]["access"]
-        if not set(needed) <= set(access) or (field == "flash" and "w" in access):
+        if not set(needed) <= set(access):
             what = f"is {access}, expected {needed}, because {field} is in {name}"
             yield Problem(("memories", numbers[name], "access"), what)
+        if "w" in needed and name == data.get("flash", "flash"):
+            what = f"is {name}, the memory for code: expected another one"
+            hint = "split the memory into two, one for code (rwx) and one for data (rw)"
+            yield Problem(path, what, hint, at_key=field not in data)
 
 
 def _memory_problems(found: Any) -> Iterator[Problem]:
@@ -280,3 +286,17 @@ def _layout_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     if not _LEAST_STACK <= stack < byte_sizes.of_data(ram["length"]):
         what = f"is {stack}, expected {_LEAST_STACK} or more, and less than {ram['name']} has"
         yield Problem(("stack_bytes",) if "stack_bytes" in data else (), what)
+
+
+def _boot_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """A boot block for another core, or for flash at another address."""
+    if "boot" not in data:
+        return
+    block, name = BLOCKS[data["boot"]], data.get("flash", "flash")
+    if not str(data["cpu"]).startswith(block.core):
+        yield Problem(("boot",), f"is {data['boot']}, expected a CPU {block.core} for that")
+        return
+    found = next(n for n, one in enumerate(data["memories"]) if one["name"] == name)
+    if data["memories"][found]["origin"] != block.origin:
+        what = f"is wrong: with boot {data['boot']} flash is at {block.origin:#x}"
+        yield Problem(("memories", found, "origin"), what)

@@ -19,6 +19,7 @@ from microgen.manifest import Manifest, ModuleRecord
 from microgen.output import progress
 from microgen.target import projects
 from microgen.verifier import (
+    boot_block,
     build_settings,
     built_from,
     consistency,
@@ -66,6 +67,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "built_from": built_from.built_from,
     "entry_point": vectors.entry_point,
     "vector_table": vectors.vector_table,
+    "boot_block": boot_block.boot_block,
     "run_symbol": linked.run_symbol,
     "operators": linked.operators,
     "runner": runner,
@@ -101,8 +103,8 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
 # model by itself.
 _OF_FIRMWARE = frozenset(
     {
-        *("built_from", "entry_point", "vector_table", "registry", "graph", "module_loaders"),
-        *("shared_workspace", "layout", "segments"),
+        *("built_from", "entry_point", "vector_table", "boot_block", "registry", "graph"),
+        *("module_loaders", "shared_workspace", "layout", "segments"),
         *("sections_fit", "heap", "libc", "soft_float", "build_attributes", "kernels", "stack"),
         *("ram_budget", "flash_budget", "project_files", "reproduce"),
     }

@@ -97,8 +97,8 @@ class Arm:
         return Control("switch", table=table) if table else _leaving(instruction, registers, code)
 
     def vector_table(self, board: Board) -> int:
-        """The start of flash."""
-        return board.memory(board.flash).origin
+        """The start of flash, or the end of a boot block there."""
+        return board.vectors
 
     def reset(self, elf: Elf, board: Board) -> int:
         """The reset vector."""

@@ -83,7 +83,7 @@ class RiscV:
 
     def reset(self, _elf: Elf, board: Board) -> int:
         """The start of flash."""
-        return board.memory(board.flash).origin
+        return board.vectors
 
     def stack_top(self, elf: Elf, _board: Board) -> int:
         """The linker script's symbol. Following the program shows that it sets ``sp`` to this."""

@@ -71,10 +71,10 @@ def is_writable(subject: Subject, symbol: Symbol) -> bool:
     section = subject.elf.section_at(symbol.address)
     in_section = section is not None and section.writable
     if subject.scope == "model":
-        return in_section and (memory is None or "w" in memory.access)
+        return in_section and (memory is None or memory in subject.board.rams)
     segments = [s for s in subject.elf.segments if s.holds(symbol.address)]
     return (
         in_section
         or any("w" in segment.rights for segment in segments)
-        or (memory is not None and "w" in memory.access)
+        or memory in subject.board.rams
     )

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from microgen import codegens, pipeline
 from microgen.building import builder
-from microgen.errors import BuildError, CapacityError, MicrogenError, ProjectError
+from microgen.errors import BoardError, BuildError, CapacityError, MicrogenError, ProjectError
 from microgen.files import FileTree, inside
 from microgen.firmware.compiled import Firmware
 from microgen.manifest import ModuleRecord
@@ -49,7 +49,7 @@ def built(project: Path, levels: Mapping[str, str]) -> Elf:
     variables. Raises ImpossibleError if it cannot be built here, ToolError for a missing tool."""
     try:
         return elf.load(builder.build(project, settings=levels).elf)
-    except (BuildError, CapacityError) as error:
+    except (BoardError, BuildError, CapacityError) as error:
         raise ImpossibleError(f"cannot be built here: {error.what}") from error
 
 

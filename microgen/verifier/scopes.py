@@ -28,6 +28,7 @@ _OUR_SYMBOLS = ("__stack_limit", "__stack_top", "__data_load")
 _IN_MODEL: Mapping[str, _Check | None] = {
     "entry_point": None,
     "vector_table": None,
+    "boot_block": None,
     "layout": None,
     "segments": None,
     "sections_fit": None,

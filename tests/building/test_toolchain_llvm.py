@@ -16,6 +16,7 @@ from microgen.comparing import stimuli
 from microgen.errors import CapacityError, MicrogenError, ToolError
 from microgen.target import board as boards
 from microgen.target.cpu import CPUS
+from tests.minimal_project import without_machine
 from tests.places import DIGITS
 from tests.tools import (
     NEEDS_ARM,
@@ -48,7 +49,9 @@ def assert_equal(ran: microgen.RunResult) -> None:
 
 def board_marks(board: str) -> list[pytest.MarkDecorator]:
     is_riscv = boards.load(board).cpu.architecture == "riscv"
-    marks = [*needs_build, *([NEEDS_RISCV] if is_riscv else [])]
+    missing = without_machine(boards.load(board))
+    skipped = [pytest.mark.skip(reason=missing)] if missing else []
+    marks = [*needs_build, *([NEEDS_RISCV] if is_riscv else []), *skipped]
     return marks if board in QUICK else [*marks, pytest.mark.slow]
 
 

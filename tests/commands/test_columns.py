@@ -122,7 +122,7 @@ def test_inspect_hides_reasons_unless_asked(run: Run, tmp_path: Path) -> None:
 @NEEDS_ARM
 def test_verify_prints_one_line_unless_a_check_fails(run: Run, project: Path) -> None:
     (line,) = run(["verify", project]).out.splitlines()
-    assert line.startswith("22 ok, 0 failed, 10 n/a; arena + I/O 3,146 bytes, RAM total ")
+    assert line.startswith("22 ok, 0 failed, 11 n/a; arena + I/O 3,146 bytes, RAM total ")
     failed = run(["verify", project, "--flash", "5K"])
     assert failed.code == 1
     head, expected, found, summary = failed.out.splitlines()

@@ -11,8 +11,8 @@ import microgen
 from microgen import cli, kernels, manifest, verifier
 from microgen.errors import CapacityError
 from microgen.firmware.code_size import _table
-from microgen.target import board as boards
 from microgen.target.cpu import CPUS
+from tests.minimal_project import BUILT_HERE
 from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 
@@ -96,7 +96,7 @@ def _firmware() -> list[object]:
             id="-".join(case),
             marks=[] if case in usual else [pytest.mark.slow, NEEDS_RISCV, NEEDS_LLVM],
         )
-        for board in boards.available()
+        for board in BUILT_HERE
         for toolchain in ("gcc", "llvm")
         for how in HOW
         if board != "native"

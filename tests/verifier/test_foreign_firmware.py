@@ -32,7 +32,7 @@ ARM = pytest.param("mps2_an386", marks=NEEDS_ARM_GCC)
 RISCV = pytest.param("qemu_riscv32", marks=NEEDS_RISCV_GCC)
 
 WHOLE_FIRMWARE = {
-    *("entry_point", "vector_table", "layout", "segments", "sections_fit"),
+    *("entry_point", "vector_table", "boot_block", "layout", "segments", "sections_fit"),
     *("ram_budget", "flash_budget"),
 }
 NOT_IN_MODEL = {

@@ -19,7 +19,7 @@ from tests.tools import NEEDS_RISCV_GCC
 
 Make = Callable[..., Any]
 BOARD = "qemu_riscv32"
-NOT_ASKED = {"device_hooks", "graph", "ram_budget", "flash_budget", "registry"} | {
+NOT_ASKED = {"boot_block", "device_hooks", "graph", "ram_budget", "flash_budget", "registry"} | {
     *("shared_workspace", "module_blob", "module_loaders", "external_functions", "reproduce")
 }
 LEVELS = pytest.mark.parametrize("level", ["-O0", "-Os", "-O2", "-O3"])

@@ -17,7 +17,7 @@ from microgen.verifier import CHECKS, Check, Sizes, VerifyReport, measure, verif
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CC
 
 Make = Callable[..., Any]
-NOT_ASKED = {"device_hooks", "graph", "ram_budget", "flash_budget", "registry"} | {
+NOT_ASKED = {"boot_block", "device_hooks", "graph", "ram_budget", "flash_budget", "registry"} | {
     *("shared_workspace", "module_blob", "module_loaders", "external_functions", "reproduce")
 }
 DOCUMENT = Path(__file__).parents[2] / "docs" / "verify.md"
