@@ -94,7 +94,7 @@ def assemble(
         **_folders(model_files, include_dirs),
         "interface": interface,
         "executor": executor,
-        "kept_symbols": _KEPT_SYMBOLS[interface],
+        "kept_symbols": _kept_symbols(models, interface),
     }
     main = {name: _render(name, about) for name in _main_files(models)}
     fixed = _fixed(board)
@@ -107,6 +107,13 @@ def assemble(
     crt = _crt(model_files, models, main, fixed) | _libc(board, toolchain)
     licence = {"LICENSE": resources.licence()}
     return model_files.merged(FileTree({**main, **build_files, **fixed, **crt, **licence}))
+
+
+def _kept_symbols(models: Sequence[Model], interface: str) -> tuple[str, ...]:
+    """Nothing refers to the shared workspace, because the models have names of their own for it. So
+    a linker script without KEEP would lose it."""
+    shares = any(model.shares_workspace for model in models)
+    return (*_KEPT_SYMBOLS[interface], *((symbols.SHARED_WORKSPACE,) if shares else ()))
 
 
 def _main_files(models: Sequence[Model]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ COMMON = {
     "NOTICE",
     "README.md",
     "boards/zephyr.ld",
+    "model/CMakeLists.txt",
     "prj.conf",
     "sample.yaml",
     "src/main.c",
