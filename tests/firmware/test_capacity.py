@@ -99,7 +99,7 @@ def _firmware() -> list[object]:
         for board in BUILT_HERE
         for toolchain in ("gcc", "llvm")
         for how in HOW
-        if board != "native"
+        if board != "native" and (board, how) != ("stm32vldiscovery", "graph")  # needs more RAM
         for case in [(board, toolchain, how)]
     ]
 

@@ -48,9 +48,8 @@ def test_firmware_starts_no_programs_of_the_host(project: Project) -> None:
     """Without a sandbox, the firmware goes on and prints "spawned". With it, QEMU 7.2 is ended, and
     in QEMU 10 the call fails."""
     try:
-        console = run(project(ARM, "SPAWN")).console
+        said = run(project(ARM, "SPAWN")).console
     except RunError as error:
-        assert "ended by SIGSYS" in str(error)
-    else:
-        assert "microgen: status=0" in console
-        assert "spawned" not in console
+        said = str(error)
+    assert "ended by SIGSYS" in said or "microgen: status=0" in said
+    assert "spawned" not in said
