@@ -9,6 +9,7 @@ import importlib
 import os
 import signal
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -80,11 +81,18 @@ def _print(console: Console, outcome: Outcome) -> None:
         ) from error
 
 
+class _Help(argparse.HelpFormatter):
+    """Breaks lines between words only, because ``cmsis-`` is not what one has to type."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(text, width, break_on_hyphens=False)
+
+
 class _Parser(argparse.ArgumentParser):
     """Accepts only whole names of options; a mistake is an error like any other."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings, allow_abbrev=False)
+        super().__init__(**settings, allow_abbrev=False, formatter_class=_Help)
 
     def error(self, message: str, hint: str = "") -> NoReturn:
         command = self.prog.partition(" ")[2]
