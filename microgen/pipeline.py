@@ -14,6 +14,7 @@ from microgen.codegens.base import Codegen
 from microgen.codegens.external import ExternalCodegen
 from microgen.emit import shared
 from microgen.emit.model import emit_common, emit_model, operators_alone
+from microgen.emit.profile import profile
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import UnsupportedError
 from microgen.executors import graph as executor_graph
@@ -177,7 +178,7 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
     }
     functions = {p.options.name: [f.name for f in p.program.functions] for p in parts}
     module_names.apart(own, functions)
-    files = emit_common(units).merged(_described(parts, board))
+    files = emit_common(units).merged(profile(units)).merged(_described(parts, board))
     codegen_files = external_files.files(p.program for p in parts)
     for tree in (*own.values(), codegen_files):
         files = files.merged(tree)
@@ -240,6 +241,7 @@ def _project_model(part: _Part, unit: Unit) -> project.Model:
         shares_workspace=unit.shares_workspace,
         kernel_headers=_kernel_headers(part.program),
         shares_kernels=not part.options.specialises,
+        operators=tuple(unit.implementation(f.name) for f in part.program.functions),
     )
 
 
