@@ -17,6 +17,7 @@ from typing import BinaryIO
 from microgen.errors import ProjectError
 
 MANIFEST = "microgen.json"
+EXPORTED = "microgen-export.json"  # in an exported component; both have "files" with digests
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +199,9 @@ def _digest(path: Path) -> str:
 def _first_foreign(root: Path) -> str:
     """The first file that microgen did not generate, or that was changed; empty if none."""
     try:
-        known = json.loads((root / MANIFEST).read_bytes())["files"]
-        known = {MANIFEST: None, **known}
-    except (OSError, ValueError, KeyError, TypeError):
+        record = next(name for name in (MANIFEST, EXPORTED) if (root / name).is_file())
+        known = {record: None, **json.loads((root / record).read_bytes())["files"]}
+    except (OSError, ValueError, KeyError, TypeError, StopIteration):
         known = {}
     builds = {path.parent for path in root.glob("*/CMakeCache.txt")}
     for path in sorted(root.rglob("*")):

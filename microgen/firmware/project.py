@@ -14,7 +14,7 @@ from microgen.emit.header import device
 from microgen.emit.ports import is_scaled
 from microgen.emit.signature import dtype
 from microgen.files import FileTree
-from microgen.firmware import app_memory, crt_files, kernel_sources, readme, tvm_files
+from microgen.firmware import app_memory, component, crt_files, kernel_sources, readme, tvm_files
 from microgen.ir.graph import DType
 from microgen.program.element_types import ctype
 from microgen.program.types import Device, Pool, Port
@@ -31,6 +31,7 @@ _BUILD_FILES = (
     "NOTICE",
     "README.md",
     "boards/zephyr.ld",
+    "model/CMakeLists.txt",
     "prj.conf",
     "sample.yaml",
 )
@@ -108,6 +109,7 @@ def assemble(
     main = {name: _render(name, about) for name in _main_files(models)}
     fixed = _fixed(board)
     lists = _source_lists(model_files, models, main, fixed)
+    about |= {"component": _component(model_files, models, include_dirs)}
     build_files = {
         **{name: _render(name, {**about, **lists}) for name in _build_files(board)},
         about["linker_script"]: _render(_linker_script(board), {**about, **lists}),
@@ -164,6 +166,19 @@ def _source_lists(
         "zephyr_tvm_sources": _sources(tvm - semihosting.keys()),
         "zephyr_semihosting_sources": _sources(semihosting.keys() - always.keys()),
     }
+
+
+def _component(
+    model_files: FileTree, models: Sequence[Model], include_dirs: Sequence[str]
+) -> dict[str, list[str]]:
+    """The lists of ``model/CMakeLists.txt``."""
+    called = crt_files.closure(model_files.files.values())
+    # An object library has no functions that only some applications need.
+    shares = any(model.shares_workspace for model in models)
+    runtime = _sources(called.keys() | (set() if shares else tvm_files.portable()))
+    kernels = [f"crt/{name}" for name in _kernels(models)]
+    folders = _folders(model_files, include_dirs)
+    return component.lists([*_model_sources(model_files, models), *kernels], runtime, **folders)
 
 
 def _crt(

@@ -31,9 +31,18 @@ _HEADERS = (
 # Functions of platform.h, whose sources have names of their own.
 _SOURCES = ("src/platform/format_message.c", "src/platform/platform_hooks.c")
 
+_IO = b'#include "platform/io.h"'
+
 
 @functools.cache
 def files() -> Mapping[str, bytes]:
     """Path below ``crt`` -> contents. Firmware has none of their code unless the application
     calls it."""
     return MappingProxyType(crt_files.closure((), (*_HEADERS, *_SOURCES)))
+
+
+@functools.cache
+def portable() -> frozenset[str]:
+    """The paths of the files that need no platform's input and output: what another firmware's
+    application may call. It defines ``TVMLogf`` and ``TVMPlatformAbort`` itself."""
+    return frozenset(name for name, text in files().items() if _IO not in text)

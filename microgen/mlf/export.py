@@ -30,7 +30,7 @@ def export(project: Path, output: Path) -> int:
     """
     digests = manifest.load(project).files
     files = {
-        target + name.removeprefix(source): _sound(project, name, digest)
+        target + name.removeprefix(source): sound(project, name, digest)
         for name, digest in digests.items()
         for source, target in _PLACES.items()
         if name.startswith(source)
@@ -45,8 +45,8 @@ def export(project: Path, output: Path) -> int:
     return len(data)
 
 
-def _sound(project: Path, name: str, digest: str) -> bytes:
-    """A file's content, which must be as it was generated."""
+def sound(project: Path, name: str, digest: str) -> bytes:
+    """A file's content, which must be as it was generated. Raises ProjectError if it is not."""
     try:
         data = inside(project, name).read_bytes()
     except OSError as error:
@@ -55,7 +55,7 @@ def _sound(project: Path, name: str, digest: str) -> bytes:
         ) from error
     if hashlib.sha256(data).hexdigest() != digest:
         raise ProjectError(
-            "is not as it was generated, so that the archive would not be what its metadata says",
+            "is not as it was generated, so that what is exported would not be what its notes say",
             where=str(project / name),
             hint="generate again",
         )

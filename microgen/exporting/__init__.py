@@ -1,0 +1,69 @@
+"""``microgen export --as``: a project's models as a component of other build systems.
+
+``FORMS`` has one record for each form. docs/components.md describes them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from microgen.errors import ProjectError
+from microgen.exporting import arduino, cmsis_pack, component, esp_idf, plain, platformio
+from microgen.exporting.component import Component
+from microgen.exporting.form import Form
+from microgen.files import EXPORTED, FileTree, write_whole
+
+__all__ = ["FORMS", "Form", "file_name", "write"]
+
+_ALL = (arduino.FORM, cmsis_pack.FORM, esp_idf.FORM, platformio.FORM, plain.FORM)
+FORMS = {form.name: form for form in sorted(_ALL, key=lambda form: form.name)}
+
+
+def write(project: Path, form: str, output: Path, *, force: bool = False) -> int:
+    """Write a project's models in a form; return the bytes of all files.
+
+    A folder that exists must be empty or unchanged since an earlier export, unless ``force``.
+    Equal projects give equal bytes. Raises ProjectError if a file of the project is not as it was
+    generated, if the form cannot hold the project, or if ``output`` cannot be written.
+    """
+    chosen = _form(form)
+    found = component.load(project)
+    made = chosen.make(found)
+    if chosen.pack is None:
+        made = made.merged(_record(found, chosen, made))
+        made.write_to(output, force=force)
+        return sum(map(len, made.files.values()))
+    data = chosen.pack(made)
+    try:
+        write_whole(output, data)
+    except OSError as error:
+        raise ProjectError(
+            f"cannot be written: {error.strerror}", where=str(output), hint="choose another -o"
+        ) from error
+    return len(data)
+
+
+def file_name(project: Path, form: str) -> str:
+    """The name that the form's build system wants the file to have; empty if it accepts any."""
+    named = _form(form).file_name
+    return named(component.load(project)) if named else ""
+
+
+def _form(name: str) -> Form:
+    if name not in FORMS:
+        raise ProjectError(f"there is no form {name!r}", hint=f"forms: {', '.join(FORMS)}")
+    return FORMS[name]
+
+
+def _record(found: Component, form: Form, made: FileTree) -> FileTree:
+    """What the folder is, and the digests by which a later export knows that it is unchanged."""
+    record = {
+        "built_from": found.digest,
+        "files": made.digests(),
+        "form": form.name,
+        "microgen": found.version,
+        "name": found.name,
+    }
+    text = json.dumps(record, indent=2, sort_keys=True)
+    return FileTree({EXPORTED: f"{text}\n".encode()})

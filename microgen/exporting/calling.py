@@ -1,0 +1,75 @@
+"""The least code that calls the models, as C that is also C++."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from microgen.emit.environment import environment
+from microgen.emit.signature import dtype
+from microgen.exporting.component import FLAGS, Component
+from microgen.ir.graph import DType
+from microgen.manifest import ModuleRecord, PortRecord
+
+
+def code(component: Component) -> str:
+    """Declarations and ``static int32_t infer(void)``, which returns 0 or the first error."""
+    return render("calling.c", component)
+
+
+def render(template: str, component: Component, **values: Any) -> str:
+    """A template of ``templates/export`` with the values that all of them may use."""
+    found = environment("export").get_template(f"{template}.j2")
+    return found.render(
+        component=component,
+        flags=FLAGS,
+        name=component.name,
+        headers=component.headers,
+        models=[_model(module) for module in component.project.modules],
+        **values,
+    )
+
+
+def _model(module: ModuleRecord) -> dict[str, Any]:
+    prefix = f"tvmgen_{module.module}"
+    maps = bool(module.options["workspace_io"])
+    structs = [] if maps else ["&inputs", "&outputs"]
+    structs += [f"&{prefix}_pools"] if module.passed_pools else []
+    return {
+        "module": module.module,
+        "prefix": prefix,
+        "is_packed": module.options["interface"] == "packed",
+        "maps": maps,
+        "map_argument": f"&{prefix}_pools" if module.passed_pools else "",
+        "inputs": [_port(module, port) for port in module.inputs],
+        "outputs": [_port(module, port) for port in module.outputs],
+        "pools": [_pool(module, name) for name in module.passed_pools],
+        "arguments": ", ".join(structs + ([f"&{prefix}_contexts"] if module.devices else [])),
+        "hooks": [hook for device in module.devices for hook in device.hooks],
+        "has_state": any(buffer.is_state for buffer in module.plan.buffers),
+    }
+
+
+def _port(module: ModuleRecord, port: PortRecord) -> dict[str, Any]:
+    return {
+        "field": port.name,
+        "name": f"tvmgen_{module.module}_{port.name}_data",
+        "macro": f"tvmgen_{module.module}_{port.name}".upper(),
+        "rank": len(port.shape),
+        "dtype": dtype(DType(port.dtype)),
+        "described": f"{port.dtype}[{','.join(map(str, port.shape))}]",
+        "nbytes": port.nbytes,
+    }
+
+
+def _pool(module: ModuleRecord, name: str) -> dict[str, Any]:
+    """A pool that the application provides. One with constants has no record of its own."""
+    alignments = [pool.alignment for pool in module.plan.pools if pool.name == name]
+    is_constant = any(constant.pool == name for constant in module.constants)
+    kind = "CONSTANT" if is_constant else "WORKSPACE"
+    return {
+        "field": name,
+        "name": f"tvmgen_{module.module}_{name}_pool",
+        "macro": f"tvmgen_{module.module}_{name}_{kind}_POOL".upper(),
+        "is_constant": is_constant,
+        "alignment": max([16, *alignments]),
+    }
