@@ -9,7 +9,6 @@ from microgen.exporting.readme import readme
 from microgen.files import FileTree
 from microgen.firmware.component import C_FLAGS
 from microgen.manifest import Manifest
-
 from microgen.target.cpu import CPUS, Feature
 
 _FILES = ("CMakeLists.txt", "Kconfig", "microgen_sections.ld", "module.yml")
