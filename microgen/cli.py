@@ -29,6 +29,7 @@ COMMANDS = (
     "boards",
     "ops",
     "codegens",
+    "cmake",
     "zoo",
     "doctor",
 )
