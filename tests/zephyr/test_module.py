@@ -71,7 +71,8 @@ def test_two_modules_and_other_optimization_in_one_application(tmp_path: Path) -
         includes += re.sub(r"\binfer\(", f"infer_model_{name}(", code)
         runs.append(f"infer_model_{name}()")
         config += f"CONFIG_MICROGEN_{name.upper()}=y\n"
-    main = f'int main(void)\n{{\n    printk("status %d\\n", (int)({" + ".join(runs)}));\n    return 0;\n}}\n'
+    body = f'    printk("status %d\\n", (int)({" + ".join(runs)}));\n    return 0;\n'
+    main = f"int main(void)\n{{\n{body}}}\n"
     app = tmp_path / "app_one"
     (app / "main.c").write_text(f"{includes}#include <zephyr/sys/printk.h>\n{main}")
     (app / "prj.conf").write_text(config + "CONFIG_MICROGEN_TWO_SIZE=y\n")
