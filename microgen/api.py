@@ -165,14 +165,19 @@ def partition(model: Model, board: str | Path | Board, **options: Any) -> Partit
 
 
 @of_machine()
-def export(project: str | Path, output: str | Path) -> int:
-    """Pack a project's model library into the archive ``output``; return its size in bytes.
+def export(project: str | Path, output: str | Path, form: str = "", *, force: bool = False) -> int:
+    """Write a project's models for other firmware to ``output``; return the size in bytes.
 
-    Equal projects give equal archives. Raises ProjectError if a file is not as it was generated,
-    or if ``output`` cannot be written.
+    ``form`` is one of ``microgen.exporting.FORMS``, such as "arduino"; without one ``output`` is a
+    Model Library Format archive. Some forms are folders, which must be empty or of an earlier
+    export, unless ``force``. Equal projects give equal bytes. Raises ProjectError if a file is not
+    as it was generated, if the form cannot hold the project, or if ``output`` cannot be written.
     """
+    from microgen import exporting
     from microgen.mlf import export as archive
 
+    if form:
+        return exporting.write(Path(project), form, Path(output), force=force)
     return archive.export(Path(project), Path(output))
 
 

@@ -17,7 +17,7 @@ from typing import BinaryIO
 from microgen.errors import ProjectError
 
 MANIFEST = "microgen.json"
-EXPORTED = "microgen-export.json"  # in an exported component; both have "files" with digests
+EXPORTED = "microgen-export.json"  # of an exported component; both have digests of the files
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,14 @@ class FileTree:
         """Path -> SHA-256 of the content, in sorted order."""
         return {name: hashlib.sha256(self.files[name]).hexdigest() for name in sorted(self.files)}
 
-    def write_to(self, root: Path, *, force: bool = False) -> None:
-        """Write the tree as ``root``, atomically: after any failure ``root`` is unchanged.
+    def write_to(self, root: Path, *, force: bool = False, record: str = MANIFEST) -> None:
+        """Write the tree as ``root``, atomically: after any failure ``root`` is unchanged. The file
+        ``record`` says what belongs to it.
 
         Raises ProjectError if ``root`` has anything that microgen did not generate (see
         ``check_writable``), or if the file system refuses.
         """
-        check_writable(root, force=force)
+        check_writable(root, force=force, record=record)
         root = Path(os.path.abspath(root))
         try:
             root.parent.mkdir(parents=True, exist_ok=True)
@@ -165,10 +166,10 @@ def check_buildable(root: Path) -> None:
         )
 
 
-def check_writable(root: Path, *, force: bool) -> None:
+def check_writable(root: Path, *, force: bool, record: str = MANIFEST) -> None:
     """Raise ProjectError unless ``root`` is absent, empty, or entirely ours.
 
-    It is ours if every file, except in CMake's build folders, is in the manifest's digests and is
+    It is ours if every file, except in CMake's build folders, is in the digests of ``record`` and
     unchanged. ``force`` allows any directory except the current one and its parents.
     """
     root = Path(os.path.abspath(root))
@@ -183,7 +184,7 @@ def check_writable(root: Path, *, force: bool) -> None:
         )
     if force or not any(root.iterdir()):
         return
-    foreign = _first_foreign(root)
+    foreign = _first_foreign(root, record)
     if foreign:
         raise ProjectError(
             f"contains {foreign}, which microgen did not generate",
@@ -196,12 +197,11 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _first_foreign(root: Path) -> str:
+def _first_foreign(root: Path, record: str) -> str:
     """The first file that microgen did not generate, or that was changed; empty if none."""
     try:
-        record = next(name for name in (MANIFEST, EXPORTED) if (root / name).is_file())
         known = {record: None, **json.loads((root / record).read_bytes())["files"]}
-    except (OSError, ValueError, KeyError, TypeError, StopIteration):
+    except (OSError, ValueError, KeyError, TypeError):
         known = {}
     builds = {path.parent for path in root.glob("*/CMakeCache.txt")}
     for path in sorted(root.rglob("*")):

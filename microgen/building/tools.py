@@ -111,6 +111,8 @@ TOOLS = (
     ),
     Tool("llvm-objdump", "llvm", "tests of what verify reads from objdump"),
     Tool("g++", "g++", "tests of the headers in C++", links=("-lm",)),
+    Tool("make", "make", "tests of exported components"),
+    Tool("meson", "meson", "tests of exported components"),
     Tool("ccache", "ccache", "quicker tests"),
     Tool("git", "git", "scripts/bare_machine.sh"),
 )

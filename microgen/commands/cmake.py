@@ -7,7 +7,9 @@ import argparse
 from microgen import resources
 from microgen.output.console import Console, Outcome
 
-HELP = "Print the folder for find_package(microgen), which adds networks to applications for Zephyr."
+HELP = (
+    "Print the folder for find_package(microgen), which adds networks to applications for Zephyr."
+)
 
 
 def configure(_parser: argparse.ArgumentParser) -> None:

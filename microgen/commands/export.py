@@ -1,25 +1,43 @@
-"""``microgen export``: a project's model library as one archive."""
+"""``microgen export``: a project's models for other firmware."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from microgen import api
+from microgen import api, exporting
 from microgen.output.console import Console, Outcome
 
-HELP = "Pack a project's model as a Model Library Format archive; equal projects give equal bytes."
+HELP = "Write a project's model for other firmware; equal projects give equal bytes."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add = parser.add_argument
     add("project", metavar="DIR", type=Path, help="a generated project")
-    add("-o", "--output", required=True, type=Path, metavar="X.tar", help="the archive to write")
+    add("-o", "--output", required=True, type=Path, metavar="OUT", help="what to write")
+    add(
+        "--as",
+        dest="form",
+        choices=tuple(exporting.FORMS),
+        default="",
+        metavar="FORM",
+        help="a component of another build system: "
+        f"{' | '.join(exporting.FORMS)} (default: a Model Library Format archive)",
+    )
+    add("--force", action="store_true", help="replace OUT if it is a folder, whatever it contains")
 
 
 def execute(args: argparse.Namespace, _console: Console) -> Outcome:
-    """Pack, and print the size."""
-    nbytes = api.export(args.project, args.output)
+    """Write it, and print the size."""
+    nbytes = api.export(args.project, args.output, args.form, force=args.force)
     data = {"ok": True, "output": str(args.output), "nbytes": nbytes}
-    return Outcome(data, [f"{args.output}: {nbytes:,} bytes"])
+    return Outcome(data, [f"{args.output}: {nbytes:,} bytes", *_renamed(args)])
+
+
+def _renamed(args: argparse.Namespace) -> list[str]:
+    """A remark if the build system wants another name for the file."""
+    wanted = exporting.file_name(args.project, args.form) if args.form else ""
+    if wanted in ("", args.output.name):
+        return []
+    return [f"tools for {args.form} want it to be called {wanted}"]

@@ -32,7 +32,8 @@ def write(project: Path, form: str, output: Path, *, force: bool = False) -> int
     made = chosen.make(found)
     if chosen.pack is None:
         made = made.merged(_record(found, chosen, made))
-        made.write_to(output, force=force)
+        _check_apart(project, output)
+        made.write_to(output, force=force, record=EXPORTED)
         return sum(map(len, made.files.values()))
     data = chosen.pack(made)
     try:
@@ -54,6 +55,14 @@ def _form(name: str) -> Form:
     if name not in FORMS:
         raise ProjectError(f"there is no form {name!r}", hint=f"forms: {', '.join(FORMS)}")
     return FORMS[name]
+
+
+def _check_apart(project: Path, output: Path) -> None:
+    """Raise ProjectError if the folder is the project or contains it."""
+    if output.resolve() in (project.resolve(), *project.resolve().parents):
+        raise ProjectError(
+            "is the project or contains it", where=str(output), hint="choose another -o"
+        )
 
 
 def _record(found: Component, form: Form, made: FileTree) -> FileTree:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from microgen.emit.environment import environment
@@ -24,9 +25,14 @@ def render(template: str, component: Component, **values: Any) -> str:
         flags=FLAGS,
         name=component.name,
         headers=component.headers,
-        models=[_model(module) for module in component.project.modules],
+        models=_models(component.project.modules),
         **values,
     )
+
+
+def _models(modules: Sequence[ModuleRecord]) -> list[dict[str, Any]]:
+    several = len(modules) > 1
+    return [{**_model(m), "suffix": f"_{m.module}" if several else ""} for m in modules]
 
 
 def _model(module: ModuleRecord) -> dict[str, Any]:

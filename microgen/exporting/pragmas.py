@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-# GCC 12 ignores STDC FP_CONTRACT, with which clang switches contraction off; `#pragma GCC optimize`
-# works, also for functions that are inlined (docs/components.md has the measurement).
+# GCC 12 ignores STDC FP_CONTRACT; `#pragma GCC optimize` works, also for functions that are inlined
+# and against -ffast-math. clang obeys STDC FP_CONTRACT, but not against -ffast-math and
+# -ffp-contract=fast, of which only the first can be noticed (docs/components.md: measurements).
 TEXT = b"""\
 /* The results depend on these options, which this build system's libraries cannot set. */
 #if defined(__clang__)
+#ifdef __FAST_MATH__
+#error "clang: compile this library without -ffast-math, which changes the model's results"
+#endif
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
 #pragma GCC optimize("O2", "fp-contract=off", "no-fast-math")

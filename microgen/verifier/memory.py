@@ -236,7 +236,9 @@ def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:
         return _in_places(subject)
     found: dict[str, list[Symbol]] = {}
     for symbol in subject.elf.symbols:
-        is_listed = not names_files or PurePosixPath(symbol.file).name == _memory_file(record.module)
+        is_listed = not names_files or PurePosixPath(symbol.file).name == _memory_file(
+            record.module
+        )
         if is_listed and BUFFER_NAME.fullmatch(symbol.name):
             found.setdefault(symbol.name, []).append(symbol)
     return found

@@ -1,0 +1,15 @@
+# The functions of ESP-IDF's build system that a component calls, as its documentation describes them.
+function(idf_component_register)
+  cmake_parse_arguments(ARG "" "" "SRCS;INCLUDE_DIRS;PRIV_INCLUDE_DIRS" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "not known: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  get_filename_component(name ${CMAKE_CURRENT_LIST_DIR} NAME)
+  add_library(__idf_${name} STATIC ${ARG_SRCS})
+  target_include_directories(__idf_${name} PUBLIC ${ARG_INCLUDE_DIRS} PRIVATE ${ARG_PRIV_INCLUDE_DIRS})
+  set(COMPONENT_LIB __idf_${name} PARENT_SCOPE)
+endfunction()
+
+function(target_linker_script target kind script)
+  target_link_options(${target} ${kind} -L${CMAKE_CURRENT_LIST_DIR} "SHELL:-T ${script}")
+endfunction()
