@@ -178,7 +178,7 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
     }
     functions = {p.options.name: [f.name for f in p.program.functions] for p in parts}
     module_names.apart(own, functions)
-    files = emit_common(units).merged(profile(units)).merged(_described(parts, board))
+    files = emit_common(units).merged(_described(parts, board))
     codegen_files = external_files.files(p.program for p in parts)
     for tree in (*own.values(), codegen_files):
         files = files.merged(tree)
@@ -190,7 +190,7 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
         interface=options.interface,
         executor=options.executor,
         include_dirs=external_files.include_dirs(p.program for p in parts),
-    )
+    ).merged(profile(units))
     if options.emit:
         alone = {name: data for unit in units for name, data in operators_alone(unit).items()}
         files = files.merged(llvm_ir.operators(alone, files, board))
