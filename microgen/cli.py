@@ -30,6 +30,7 @@ COMMANDS = (
     "boards",
     "ops",
     "codegens",
+    "cmake",
     "zoo",
     "doctor",
 )

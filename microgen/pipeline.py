@@ -14,6 +14,7 @@ from microgen.codegens.base import Codegen
 from microgen.codegens.external import ExternalCodegen
 from microgen.emit import shared
 from microgen.emit.model import emit_common, emit_model, operators_alone
+from microgen.emit.profile import profile
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.errors import UnsupportedError
 from microgen.executors import graph as executor_graph
@@ -189,7 +190,7 @@ def _assembled(parts: Sequence[_Part], units: Sequence[Unit], board: Board) -> F
         interface=options.interface,
         executor=options.executor,
         include_dirs=external_files.include_dirs(p.program for p in parts),
-    )
+    ).merged(profile(units))
     if options.emit:
         alone = {name: data for unit in units for name, data in operators_alone(unit).items()}
         files = files.merged(llvm_ir.operators(alone, files, board))
@@ -240,6 +241,7 @@ def _project_model(part: _Part, unit: Unit) -> project.Model:
         shares_workspace=unit.shares_workspace,
         kernel_headers=_kernel_headers(part.program),
         shares_kernels=not part.options.specialises,
+        operators=tuple(unit.implementation(f.name) for f in part.program.functions),
     )
 
 

@@ -52,7 +52,7 @@ MAY_IMPORT = {
     "mlf": {*PROGRAM, "files", "formats", "manifest", "names", "target"},
     "firmware": {*PROGRAM, "blob", "codegens", "emit", "files", "manifest", "mlf", "names"}
     | {"options", "partition", "resources", "target"},
-    "exporting": {*BASE, "emit", "files", "firmware", "ir", "manifest", "mlf"},
+    "exporting": {*BASE, "emit", "files", "firmware", "ir", "manifest", "mlf", "target"},
     "building": {*TARGET, "files", "manifest"},
     "verifier": {*TARGET, "blob", "building", "codegens", "files", "ir", "kernels", "manifest"}
     | {"firmware", "options", "output", "pipeline"},

@@ -21,7 +21,7 @@ def _json(capsys: Capture) -> object:
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("command", ["boards", "ops", "codegens", "doctor"])
+@pytest.mark.parametrize("command", ["boards", "ops", "codegens", "cmake", "doctor"])
 def test_listings_print_a_table_or_json(command: str, capsys: Capture) -> None:
     main([command])
     assert capsys.readouterr().out

@@ -9,14 +9,14 @@ import json
 from pathlib import Path
 
 from microgen.errors import ProjectError
-from microgen.exporting import arduino, cmsis_pack, component, esp_idf, plain, platformio
+from microgen.exporting import arduino, cmsis_pack, component, esp_idf, plain, platformio, zephyr
 from microgen.exporting.component import Component
 from microgen.exporting.form import Form
 from microgen.files import EXPORTED, FileTree, write_whole
 
 __all__ = ["FORMS", "Form", "file_name", "write"]
 
-_ALL = (arduino.FORM, cmsis_pack.FORM, esp_idf.FORM, platformio.FORM, plain.FORM)
+_ALL = (arduino.FORM, cmsis_pack.FORM, esp_idf.FORM, platformio.FORM, plain.FORM, zephyr.FORM)
 FORMS = {form.name: form for form in sorted(_ALL, key=lambda form: form.name)}
 
 

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from microgen import resources
-from microgen.emit import shared, symbols
+from microgen.emit import profile, shared, symbols
 from microgen.emit.environment import environment
 from microgen.emit.header import device
 from microgen.emit.ports import is_scaled
@@ -27,6 +27,7 @@ CODEGENS = "codegens"  # the folder with files from external code generators
 _MODEL_DATA = "model/executor-config/graph"
 _BUILD_FILES = (
     "CMakeLists.txt",
+    "Kconfig",
     "NOTICE",
     "README.md",
     "boards/zephyr.ld",
@@ -35,6 +36,10 @@ _BUILD_FILES = (
     "sample.yaml",
 )
 _DEVICE_FILES = ("src/devices.c", "src/devices.h")  # only if a model has devices
+_TOOLCHAIN = "boards"  # Zephyr's TOOLCHAIN_ROOT in projects for RISC-V
+_TOOLCHAIN_FILES = tuple(
+    f"{_TOOLCHAIN}/cmake/toolchain/cross-compile/{name}.cmake" for name in ("generic", "target")
+)
 _PLATFORM = "src/platform.c"
 _ZEPHYR = "src/platform_zephyr.c"
 _BOOT = "boards/boot.S"
@@ -43,6 +48,9 @@ _BOOT = "boards/boot.S"
 # prints. Its bytes are added to the board's stack, which `microgen verify` compares with the bound.
 _ZEPHYR_OWN_STACK_BYTES = 2048
 _ZEPHYR_HOST_STACK_BYTES = 4096
+
+# The platform's functions, besides operators, whose calls a profile under Zephyr is told of.
+_PROFILED = ("TVMPlatformInitialize", "TVMPlatformTimerStart", "mg_io_exit")
 
 # Symbols that the linker keeps, even if nothing in the project refers to them.
 _KEPT_SYMBOLS: dict[str, tuple[str, ...]] = {"c": (), "packed": ("TVMSystemLibEntryPoint",)}
@@ -56,7 +64,7 @@ class Model:
     ``shares_kernels``: it calls the kernels' out-of-line forms. ``has_state``: its header has a
     reset function. ``has_modules``: it loads modules. ``devices`` are the devices whose contexts it
     passes, ``pools`` the pools that its plan uses. ``shares_workspace``: its workspace is part of
-    the memory that several models share.
+    the memory that several models share. ``operators`` are the C functions that its runner calls.
     """
 
     module: str
@@ -69,6 +77,7 @@ class Model:
     devices: tuple[Device, ...] = ()
     pools: tuple[Pool, ...] = ()
     shares_workspace: bool = False
+    operators: tuple[str, ...] = ()
 
 
 def assemble(
@@ -95,13 +104,15 @@ def assemble(
         "interface": interface,
         "executor": executor,
         "kept_symbols": _kept_symbols(models, interface),
+        "profile": profile.FILE,
+        "profiled_symbols": [*_PROFILED, *(name for model in models for name in model.operators)],
     }
     main = {name: _render(name, about) for name in _main_files(models)}
     fixed = _fixed(board)
     lists = _source_lists(model_files, models, main, fixed)
     about |= {"component": _component(model_files, models, include_dirs)}
     build_files = {
-        **{name: _render(name, {**about, **lists}) for name in _BUILD_FILES},
+        **{name: _render(name, {**about, **lists}) for name in _build_files(board)},
         about["linker_script"]: _render(_linker_script(board), {**about, **lists}),
     }
     crt = _crt(model_files, models, main, fixed) | _libc(board, toolchain)
@@ -114,6 +125,10 @@ def _kept_symbols(models: Sequence[Model], interface: str) -> tuple[str, ...]:
     a linker script without KEEP would lose it."""
     shares = any(model.shares_workspace for model in models)
     return (*_KEPT_SYMBOLS[interface], *((symbols.SHARED_WORKSPACE,) if shares else ()))
+
+
+def _build_files(board: Board) -> tuple[str, ...]:
+    return (*_BUILD_FILES, *(_TOOLCHAIN_FILES if board.cpu.architecture == "riscv" else ()))
 
 
 def _main_files(models: Sequence[Model]) -> tuple[str, ...]:
@@ -309,6 +324,7 @@ def _values(board: Board, toolchain: str) -> dict[str, Any]:
         "startup": ["boards/startup.c", *([_BOOT] if board.boot else [])],
         "qemu_command": readme.qemu_command(board),
         "toolchain_note": readme.toolchain_note(board, toolchain),
+        "zephyr_toolchain": _TOOLCHAIN if board.cpu.architecture == "riscv" else "",
         "zephyr_stack_bytes": (board.stack_bytes or _ZEPHYR_HOST_STACK_BYTES)
         + _ZEPHYR_OWN_STACK_BYTES,
     }

@@ -44,7 +44,8 @@ class _Note:
 def built_from(subject: Subject) -> Finding:
     """There is one note for each source of the models; all say what the manifest says, whose
     digest is computed again, and name one compiler."""
-    record, notes = subject.manifest, _notes(subject.elf)
+    record, guests = subject.manifest, others(subject)
+    notes = [found for found in _notes(subject.elf) if found.module not in guests]
     stale = list(_differences(record, notes))
     if stale:
         stale[0] += "; build again with `microgen build`"
@@ -53,6 +54,15 @@ def built_from(subject: Subject) -> Finding:
     wanted = f"{count} notes, one for each source, of {record.built_from[:_SHOWN]}"
     found = f"{count} notes, compiled by {', '.join(sorted({n.compiler for n in notes}))}"
     return judged(wanted, problems, found, notes=count)
+
+
+def others(subject: Subject) -> frozenset[str]:
+    """The models of other projects, as the ELF's notes name them, that may be in the same ELF:
+    none in the scope "project"."""
+    if subject.scope == "project":
+        return frozenset()
+    own = {module.module for module in subject.manifest.modules}
+    return frozenset(found.module for found in _notes(subject.elf) if found.said) - own
 
 
 def is_of(project: Path, elf_file: Path) -> bool:

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from microgen.manifest import BufferRecord, Manifest, ModuleRecord, PoolRecord
-from microgen.verifier import objects
+from microgen.verifier import built_from, objects
 from microgen.verifier.elf import Symbol
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
@@ -218,14 +218,14 @@ def _extents(subject: Subject) -> dict[str, _Extent]:
     return found
 
 
-def _memory_file(module: ModuleRecord) -> str:
-    """The STT_FILE symbol of the generated assembler file."""
-    return f"{module.module}_memory.S"
+def _memory_file(module: str) -> str:
+    """The STT_FILE symbol of a module's generated assembler file."""
+    return f"{module}_memory.S"
 
 
 def _under(subject: Subject) -> str:
     """Under which file a model's buffers are listed, as words; "" if the ELF names no files."""
-    return f" under {_memory_file(subject.manifest)}" if subject.elf.names_files else ""
+    return f" under {_memory_file(subject.manifest.module)}" if subject.elf.names_files else ""
 
 
 def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:
@@ -236,7 +236,9 @@ def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:
         return _in_places(subject)
     found: dict[str, list[Symbol]] = {}
     for symbol in subject.elf.symbols:
-        is_listed = not names_files or PurePosixPath(symbol.file).name == _memory_file(record)
+        is_listed = not names_files or PurePosixPath(symbol.file).name == _memory_file(
+            record.module
+        )
         if is_listed and BUFFER_NAME.fullmatch(symbol.name):
             found.setdefault(symbol.name, []).append(symbol)
     return found
@@ -267,11 +269,13 @@ def _places(subject: Subject, module: ModuleRecord) -> Iterator[Symbol]:
 
 
 def _strays(subject: Subject) -> list[Symbol]:
-    """Symbols with a buffer's name that are no model's."""
+    """Symbols with a buffer's name that are no model's, neither one of the project nor one of
+    another project that may be in the ELF."""
     modules = subject.manifest.modules
+    names = [module.module for module in modules]
     named = [symbol for symbol in subject.elf.symbols if is_buffer(subject.manifest, symbol)]
     if subject.elf.names_files:
-        files = {_memory_file(module) for module in modules}
+        files = {_memory_file(name) for name in (*names, *built_from.others(subject))}
         return [s for s in named if PurePosixPath(s.file).name not in files]
     places = {place for module in modules for place in _places(subject, module)}
     return [s for s in named if s not in places] if subject.manifest.more else []

@@ -17,7 +17,7 @@ from microgen.verifier.regenerated import ImpossibleError
 
 _PRODUCER = re.compile(r"GNU C\d\w* (?P<version>\S.*?)(?P<flags>(?: -\S+)+)")
 _IGNORED = re.compile(
-    r"-W[\w=+-]*|-w|-pedantic(?:-errors)?|-nostdinc|-fdiagnostics-\S+|-fmessage-length=\d+|-fverbose-asm"
+    r"-W[\w=+-]*|-w|-fno-lto|-pedantic(?:-errors)?|-nostdinc|-fdiagnostics-\S+|-fmessage-length=\d+|-fverbose-asm"
     r"|-g(?!gdb|dwarf)[a-z][\w=-]*|-fstack-usage|-fcallgraph-info\S*|-f(?:file|macro|debug)-prefix-map=\S+"
 )
 _ACCEPTED = re.compile(

@@ -55,7 +55,7 @@ def test_every_command_has_a_sound_schema() -> None:
         assert name in (ROOT / "docs" / "json.md").read_text()
 
 
-@pytest.mark.parametrize("command", ["boards", "ops", "codegens"])
+@pytest.mark.parametrize("command", ["boards", "ops", "codegens", "cmake"])
 def test_listings(run: Run, command: str) -> None:
     assert _checked(run, [command])["schema"] == 1
 

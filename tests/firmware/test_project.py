@@ -15,6 +15,7 @@ from tests.minimal_project import assemble, model_files
 
 COMMON = {
     "CMakeLists.txt",
+    "Kconfig",
     "LICENSE",
     "NOTICE",
     "README.md",

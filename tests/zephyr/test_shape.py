@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+import microgen
 from microgen.building import toolchain
 from microgen.building.builder import build
 from microgen.target import board as boards
 from tests.minimal_project import assemble, write
 from tests.tools import NEEDS_NINJA
 
+DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 _SOURCE = re.compile(r"^\s+(\S+\.(?:c|s))$", re.M)
 
 
@@ -68,3 +70,24 @@ def test_west_and_microgen_do_not_share_a_build_directory_unnoticed(tmp_path: Pa
     assert "holds a bare-metal build: choose another directory" in said
     assert "west build -d build-zephyr" in said
     assert build(project).elf.is_file()
+
+
+def test_a_project_for_risc_v_has_a_toolchain_for_compilers_with_other_names() -> None:
+    folder = "boards/cmake/toolchain/cross-compile"
+    wanted = {f"{folder}/generic.cmake", f"{folder}/target.cmake"}
+    for board in boards.available():
+        files = assemble(board).files
+        is_riscv = boards.load(board).cpu.architecture == "riscv"
+        assert (wanted <= set(files)) == is_riscv
+        assert (b"set(TOOLCHAIN_ROOT" in files["CMakeLists.txt"]) == is_riscv
+
+
+def test_a_profile_counts_each_call_of_an_operator(tmp_path: Path) -> None:
+    done = microgen.generate(DIGITS, "mps2_an385", tmp_path / "p")
+    cmake = (tmp_path / "p" / "CMakeLists.txt").read_text()
+    text = (tmp_path / "p" / "src" / "profile_zephyr.c").read_text()
+    led = set(re.findall(r"--wrap=(\w+)", cmake))
+    assert led == set(re.findall(r"__wrap_(\w+)", text))
+    assert {call.function for call in done.program.calls} <= led
+    named = re.findall(r'^    \{"(\w+)", "(.*)"\},$', text, re.M)
+    assert named == [(call.kernel, call.origin.layer) for call in done.program.calls]

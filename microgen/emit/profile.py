@@ -1,0 +1,57 @@
+"""The file that counts each call's cycles under Zephyr, with ``CONFIG_MICROGEN_PROFILE=y``.
+
+The linker's option ``--wrap`` leads calls of the operators through functions of this file, so the
+model's own code is compiled as it is without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from microgen.emit import layout, literals
+from microgen.emit.environment import environment
+from microgen.emit.operators import declaration
+from microgen.emit.unit import Unit, model_files
+from microgen.files import FileTree
+from microgen.names import cnames
+from microgen.program.types import PrimFunc
+
+FILE = "src/profile_zephyr.c"
+
+
+def profile(units: Sequence[Unit]) -> FileTree:
+    """The file for all models of a firmware."""
+    values = {"model": model_files(units), "models": [_model(unit) for unit in units]}
+    text = environment("project").get_template(f"{FILE}.j2").render(values)
+    return FileTree({FILE: text.encode()})
+
+
+def _model(unit: Unit) -> dict[str, Any]:
+    calls = unit.program.calls
+    return {
+        "module": unit.module,
+        "functions": [_function(f, unit) for f in unit.program.functions],
+        "calls": [
+            {
+                "kernel": literals.string(c.kernel),
+                "layer": literals.string(cnames.layer(c.origin.layer)),
+            }
+            for c in calls
+        ],
+    }
+
+
+def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
+    name = unit.implementation(function.name)
+    declared = [declaration(p) for p in function.parameters]
+    return {
+        "real": layout.call(f"int32_t __real_{name}", declared),
+        "wrap": layout.call(f"int32_t __wrap_{name}", declared),
+        "call": layout.call(
+            f"const int32_t status = __real_{name}",
+            [p.name for p in function.parameters],
+            4,
+            end=";",
+        ),
+    }
