@@ -17,6 +17,8 @@ from typing import BinaryIO
 from microgen.errors import ProjectError
 
 MANIFEST = "microgen.json"
+# West's settings, if `west init -l west` made a workspace of the project. They belong to the user.
+_WORKSPACE = ".west/config"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class FileTree:
     def write_to(self, root: Path, *, force: bool = False) -> None:
         """Write the tree as ``root``, atomically: after any failure ``root`` is unchanged.
 
+        If ``root`` is a project that is also a west workspace, it remains a workspace.
         Raises ProjectError if ``root`` has anything that microgen did not generate (see
         ``check_writable``), or if the file system refuses.
         """
@@ -58,6 +61,7 @@ class FileTree:
             ) from error
         try:
             self._fill(staging / "new")
+            _keep_workspace(root, staging / "new")
             _swap(staging, root)
         except OSError as error:
             raise ProjectError(
@@ -101,6 +105,13 @@ def _is_in(project: Path, path: Path) -> bool:
         return path.resolve().is_relative_to(project.resolve())
     except (ValueError, RuntimeError):
         return False
+
+
+def _keep_workspace(old: Path, new: Path) -> None:
+    """Copy west's settings from the project that ``new`` replaces."""
+    if (old / MANIFEST).is_file() and (old / _WORKSPACE).is_file():
+        (new / _WORKSPACE).parent.mkdir()
+        shutil.copyfile(old / _WORKSPACE, new / _WORKSPACE)
 
 
 def _swap(staging: Path, root: Path) -> None:
@@ -167,8 +178,9 @@ def check_buildable(root: Path) -> None:
 def check_writable(root: Path, *, force: bool) -> None:
     """Raise ProjectError unless ``root`` is absent, empty, or entirely ours.
 
-    It is ours if every file, except in CMake's build folders, is in the manifest's digests and is
-    unchanged. ``force`` allows any directory except the current one and its parents.
+    It is ours if every file is in the manifest's digests and is unchanged. What CMake and west add
+    is ours, too: build folders, west's settings, and the bytecode of west's commands. ``force``
+    allows any directory except the current one and its parents.
     """
     root = Path(os.path.abspath(root))
     check_buildable(root)
@@ -207,8 +219,14 @@ def _first_foreign(root: Path) -> str:
         name = path.relative_to(root).as_posix()
         if path.is_dir() or not builds.isdisjoint(path.parents):
             continue
+        if known and _is_of_west(name):
+            continue
         if name not in known:
             return name
         if known[name] and (not path.is_file() or _digest(path) != known[name]):
             return f"{name} (changed since it was generated)"
     return ""
+
+
+def _is_of_west(name: str) -> bool:
+    return name == _WORKSPACE or name.startswith("west/__pycache__/")
