@@ -112,7 +112,7 @@ TOOLS = (
     Tool("llvm-objdump", "llvm", "tests of what verify reads from objdump"),
     Tool("g++", "g++", "tests of the headers in C++", links=("-lm",)),
     Tool("ccache", "ccache", "quicker tests"),
-    Tool("git", "git", "scripts/bare_machine.sh"),
+    Tool("git", "git", "west init; scripts/bare_machine.sh"),
 )
 
 
