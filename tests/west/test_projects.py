@@ -63,7 +63,6 @@ def test_a_bad_option_is_an_error_of_microgen(project: Path) -> None:
 
 
 def test_help_shows_the_options_of_microgen(project: Path) -> None:
-    assert done(project, "build", "-h").startswith("usage: microgen build ")
     assert done(project, "help", "verify").startswith("usage: microgen verify ")
     listed = " ".join(done(project, "help").split())
     assert "run: verify this project's firmware, then run it" in listed
@@ -100,7 +99,7 @@ def test_a_second_init_changes_nothing(project: Path) -> None:
 def test_a_project_generated_again_is_still_a_workspace(copy: Path) -> None:
     microgen.generate(DIGITS, "mps2_an386", copy, name="again")
     assert sorted(p.name for p in (copy / ".west").iterdir()) == ["config"]
-    assert "again: " in done(copy, "microgen", "inspect", ".")
+    assert done(copy, "topdir") == f"{copy}\n"
     (copy / ".west" / "mine").touch()
     with pytest.raises(ProjectError, match=r"contains \.west/mine"):
         microgen.generate(DIGITS, "mps2_an386", copy)
