@@ -18,6 +18,8 @@ from microgen.errors import ProjectError
 
 MANIFEST = "microgen.json"
 EXPORTED = "microgen-export.json"  # of an exported component; both have digests of the files
+# West's settings, if `west init -l west` made a workspace of the project. They belong to the user.
+_WORKSPACE = ".west/config"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class FileTree:
         """Write the tree as ``root``, atomically: after any failure ``root`` is unchanged. The file
         ``record`` says what belongs to it.
 
+        If ``root`` is a project that is also a west workspace, it remains a workspace.
         Raises ProjectError if ``root`` has anything that microgen did not generate (see
         ``check_writable``), or if the file system refuses.
         """
@@ -60,6 +63,7 @@ class FileTree:
             ) from error
         try:
             self._fill(staging / "new")
+            _keep_workspace(root, staging / "new")
             _swap(staging, root)
         except OSError as error:
             raise ProjectError(
@@ -103,6 +107,13 @@ def _is_in(project: Path, path: Path) -> bool:
         return path.resolve().is_relative_to(project.resolve())
     except (ValueError, RuntimeError):
         return False
+
+
+def _keep_workspace(old: Path, new: Path) -> None:
+    """Copy west's settings from the project that ``new`` replaces."""
+    if (old / MANIFEST).is_file() and (old / _WORKSPACE).is_file():
+        (new / _WORKSPACE).parent.mkdir()
+        shutil.copyfile(old / _WORKSPACE, new / _WORKSPACE)
 
 
 def _swap(staging: Path, root: Path) -> None:
@@ -169,8 +180,9 @@ def check_buildable(root: Path) -> None:
 def check_writable(root: Path, *, force: bool, record: str = MANIFEST) -> None:
     """Raise ProjectError unless ``root`` is absent, empty, or entirely ours.
 
-    It is ours if every file, except in CMake's build folders, is in the digests of ``record`` and
-    unchanged. ``force`` allows any directory except the current one and its parents.
+    It is ours if every file is in the digests of ``record`` and is unchanged. What CMake and west
+    add is ours, too: build folders, west's settings, and the bytecode of west's commands. ``force``
+    allows any directory except the current one and its parents.
     """
     root = Path(os.path.abspath(root))
     check_buildable(root)
@@ -208,8 +220,14 @@ def _first_foreign(root: Path, record: str) -> str:
         name = path.relative_to(root).as_posix()
         if path.is_dir() or not builds.isdisjoint(path.parents):
             continue
+        if known and _is_of_west(name):
+            continue
         if name not in known:
             return name
         if known[name] and (not path.is_file() or _digest(path) != known[name]):
             return f"{name} (changed since it was generated)"
     return ""
+
+
+def _is_of_west(name: str) -> bool:
+    return name == _WORKSPACE or name.startswith("west/__pycache__/")

@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "version": set(),
     "printable": set(),
     "resources": set(),
+    "west": set(),
     "errors": {"printable"},
     "files": BASE,
     "ir": {*BASE, "ops"},
@@ -51,7 +52,7 @@ MAY_IMPORT = {
     "emit": {*PROGRAM, "blob", "executors", "files", "formats", "names", "resources"},
     "mlf": {*PROGRAM, "files", "formats", "manifest", "names", "target"},
     "firmware": {*PROGRAM, "blob", "codegens", "emit", "files", "manifest", "mlf", "names"}
-    | {"options", "partition", "resources", "target"},
+    | {"options", "partition", "resources", "target", "west"},
     "exporting": {*BASE, "emit", "files", "firmware", "ir", "manifest", "mlf", "target"},
     "building": {*TARGET, "files", "manifest"},
     "verifier": {*TARGET, "blob", "building", "codegens", "files", "ir", "kernels", "manifest"}
@@ -66,14 +67,15 @@ JOINING = {"api", "cli", "commands", "inspection", "pipeline", "zoo", "__init__"
 ONLY_IN = {
     "jinja2": {"emit", "firmware"},
     "elftools": {"verifier"},
-    "subprocess": {"building", "runner"},
+    "subprocess": {"building", "runner", "west"},
     "flatbuffers": {"frontends"},
     "tflite": {"frontends"},
     "ai_edge_litert": {"frontends"},
-    "argparse": {"cli", "commands"},
+    "argparse": {"cli", "commands", "west"},
     "jsonschema": {"target"},
     "dask": {"zoo"},
     "distributed": {"zoo"},
+    "west": {"west"},
 }
 
 

@@ -20,6 +20,7 @@ _PACKAGES = (
     ("ai-edge-litert", "comparing with LiteRT", False),
     ("distributed", "zoo", False),
     ("scikit-learn", "examples/digits", False),
+    ("west", "west build, verify and run in a project", False),
 )
 
 

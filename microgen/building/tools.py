@@ -114,7 +114,7 @@ TOOLS = (
     Tool("make", "make", "tests of exported components"),
     Tool("meson", "meson", "tests of exported components"),
     Tool("ccache", "ccache", "quicker tests"),
-    Tool("git", "git", "scripts/bare_machine.sh"),
+    Tool("git", "git", "west init; scripts/bare_machine.sh"),
 )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from microgen import resources
+from microgen import resources, west
 from microgen.emit import profile, shared, symbols
 from microgen.emit.environment import environment
 from microgen.emit.header import device
@@ -34,7 +34,11 @@ _BUILD_FILES = (
     "model/CMakeLists.txt",
     "prj.conf",
     "sample.yaml",
+    "west/west-commands.yml",
+    "west/west.yml",
 )
+# Not commands.py: without west, Python treats the folder as the package of west's own commands.py.
+_WEST_COMMANDS = "west/microgen_commands.py"
 _DEVICE_FILES = ("src/devices.c", "src/devices.h")  # only if a model has devices
 _TOOLCHAIN = "boards"  # Zephyr's TOOLCHAIN_ROOT in projects for RISC-V
 _TOOLCHAIN_FILES = tuple(
@@ -116,8 +120,8 @@ def assemble(
         about["linker_script"]: _render(_linker_script(board), {**about, **lists}),
     }
     crt = _crt(model_files, models, main, fixed) | _libc(board, toolchain)
-    licence = {"LICENSE": resources.licence()}
-    return model_files.merged(FileTree({**main, **build_files, **fixed, **crt, **licence}))
+    others = {"LICENSE": resources.licence(), _WEST_COMMANDS: west.source()}
+    return model_files.merged(FileTree({**main, **build_files, **fixed, **crt, **others}))
 
 
 def _kept_symbols(models: Sequence[Model], interface: str) -> tuple[str, ...]:

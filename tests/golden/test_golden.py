@@ -25,6 +25,8 @@ FILES = (
     "prj.conf",
     "sample.yaml",
     "src/main.c",
+    "west/west-commands.yml",
+    "west/west.yml",
 )
 
 
