@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import resources
-from microgen.building import builder
+from microgen.building import builder, toolchain
 from microgen.cli import main
 from microgen.errors import BoardError
 from microgen.target import board as boards
@@ -50,15 +49,18 @@ def test_what_fits_is_judged_by_its_memories(tmp_path: Path) -> None:
 @NEEDS_NINJA
 @NEEDS_RISCV_GCC
 def test_its_code_is_linked_at_its_addresses_and_verified(tmp_path: Path) -> None:
-    """As firmware of its own, which the chip would not start."""
-    text = (resources.folder("boards") / BOARD / "board.yml").read_text()
-    path = tmp_path / "desk" / "board.yml"
-    path.parent.mkdir()
-    path.write_text(text.replace("component: esp-idf\n", ""))
-    microgen.generate(DIGITS, path, tmp_path / "p")
-    report = microgen.verify(tmp_path / "p")
+    """Another build system makes firmware of it, here with CMake alone, which the chip would not
+    start."""
+    project, made = tmp_path / "p", tmp_path / "made"
+    microgen.generate(DIGITS, BOARD, project)
+    for command in (["cmake", "-S", project, "-B", made, "-G", "Ninja"], ["ninja", "-C", made]):
+        assert toolchain.run(command, seconds=200).ok
+    elf = made / "firmware.elf"
+    report = microgen.verify(project, elf=elf, scope="model")
     assert report.ok, report.failed
-    assert {m["name"] for m in report.check("sections_fit").values["memories"]} == {
+    whole = microgen.verify(project, elf=elf)
+    assert whole.ok, whole.failed
+    assert {m["name"] for m in whole.check("sections_fit").values["memories"]} == {
         *("flash", "flash_data", "ram"),
     }
     with pytest.raises(BoardError, match="is made by esp-idf"):
