@@ -31,6 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--output", type=Path, metavar="Y.npz", help="write the outputs to this file")
     add("--profile", action="store_true", help="count retired instructions per operator")
     add("--compare", action="store_true", help="compare every layer with the references")
+    on = "run on a board or emulator that a debugger's server reaches: "
+    servers = "gdb:HOST:PORT, openocd:CONFIG, pyocd:TARGET"
+    add("--on", default="", metavar="SERVER", help=on + servers)
     add("--sanitize", action="store_true", help="build with ASan and UBSan (native only)")
     wait = "give up after S seconds without a finished sample (default 60)"
     add("--timeout", type=float, default=60.0, metavar="S", help=wait)
@@ -68,6 +71,7 @@ def _run(
             compare=args.compare,
             sanitize=args.sanitize,
             timeout=args.timeout,
+            on=args.on,
         )
 
 
@@ -102,6 +106,7 @@ def _data(result: api.RunResult, record: Manifest, same: bool) -> dict[str, Any]
     names = [module.module for module in record.modules]
     counts = [dict(zip(names, sample, strict=True)) for sample in result.per_module or ()]
     return {
+        **({"cycles": result.cycles.to_json()} if result.cycles else {}),
         **({"per_module": counts or None} if record.more else {}),
         "ok": same,
         "samples": result.samples,
@@ -117,6 +122,8 @@ def _text(result: api.RunResult, record: Manifest) -> list[Part]:
     parts: list[Part] = [Listing(result.console.strip())]
     if result.per_call is not None:
         parts += profile_tables(result, record)
+    if result.cycles is not None:
+        parts.append(str(result.cycles))
     return [*parts, *(str(verdict) for verdict in result.verdicts)]
 
 

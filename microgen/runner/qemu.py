@@ -46,8 +46,8 @@ def check_emulator(board: Board) -> None:
     if board.qemu is None and not board.is_host:
         raise RunError(
             f"nothing here runs board {board.name}, which has no emulator",
-            hint="load build/firmware.elf with the board's own tools and a debugger that serves "
-            "semihosting, or generate for an emulated board to run the model",
+            hint="run it on the board itself with --on gdb:HOST:PORT (docs/hardware.md), or "
+            "generate for an emulated board",
         )
 
 
