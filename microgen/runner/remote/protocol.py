@@ -21,6 +21,8 @@ _FLASH_SECONDS = 120.0  # a large flash is erased in one command
 _TEXT_LIMIT = 1 << 18  # bytes of a description, or of the answer to a monitor's command
 _ESCAPED = {byte: bytes((0x7D, byte ^ 0x20)) for byte in b"#$}*"}
 
+_INTERRUPTED = b"F-1,4,C"  # EINTR, and the user's Ctrl-C
+
 Serve = Callable[[bytes], bytes]
 
 
@@ -37,6 +39,7 @@ class Remote(Stub):
         self.serve: Serve = _refuse
         self.limit = limit
         self._deadline = 0.0
+        self._is_interrupted = False
         self._has_binary: bool | None = None
         if b"QStartNoAckMode+" in self._features and self.command(b"QStartNoAckMode") == b"OK":
             self._acknowledges = False
@@ -120,14 +123,18 @@ class Remote(Stub):
         while True:
             reply = self._receive(self._deadline)
             if reply[:1] == b"F":
-                self._send(self.serve(reply))
+                self._send(_INTERRUPTED if self._is_interrupted else self.serve(reply))
             elif reply[:1] != b"O":  # what the server says
                 return parse_stop(reply)
 
     def interrupt(self) -> Stop:
-        """Stop the program now."""
+        """Stop the program now, or with the request that it has just made."""
         self._deadline = time.monotonic() + _ANSWER_SECONDS
-        return super().interrupt()
+        self._is_interrupted = True
+        try:
+            return super().interrupt()
+        finally:
+            self._is_interrupted = False
 
     def _transfer(self, kind: str, annex: str) -> str:
         """A text that the server keeps, empty if it has none."""
