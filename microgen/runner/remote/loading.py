@@ -42,7 +42,7 @@ def load(remote: Remote, image: Path, where: str) -> bool:
     size = sum(len(data) for _, data in wanted)
     try:
         progress.count("bytes loaded", 0, size)
-        _write(remote, wanted, regions)
+        write(remote, wanted, regions)
         progress.count("bytes loaded", size, size)
     except GdbError as error:
         raise _refused(str(error), where) from error
@@ -72,7 +72,8 @@ def _table() -> tuple[int, ...]:
 _TABLE = _table()
 
 
-def _write(remote: Remote, wanted: Sequence[Part], regions: Iterable[Region]) -> None:
+def write(remote: Remote, wanted: Sequence[Part], regions: Iterable[Region]) -> None:
+    """Write to flash, by whole blocks that are erased first, and to other memory."""
     flash = [region for region in regions if region.kind == _FLASH]
     in_flash = [(one, part) for part in wanted for one in flash if _meets(one, part)]
     for start, end in _blocks(in_flash):

@@ -22,6 +22,7 @@ _START_SECONDS = 30.0  # pyOCD reads a pack, and probes are slow
 _POLL_SECONDS = 0.05
 _LOG, _EARLY = "server.txt", "early.txt"
 _SAID = 300  # characters of the server's messages in an error
+_PACKAGES = {"openocd": "apt-get install openocd", "pyocd": "pip install pyocd"}
 _ERROR = re.compile(r"^(?:\S+ )?(?:Error: |\d+ [CE] )\s*(\S.*)$", re.M)
 
 
@@ -45,6 +46,8 @@ def connected(address: Address) -> Iterator[Server]:
         with _connect(address) as connection:
             yield Server(connection)
         return
+    if not toolchain.has(address.kind):
+        raise ToolError(f"{address.kind} is not installed", hint=_PACKAGES[address.kind])
     started = _openocd if address.kind == "openocd" else _pyocd
     # In a folder of its own: both read configuration, even programs, from the current one.
     with process.directory() as where, started(address.name, where) as server:
@@ -88,8 +91,6 @@ def _openocd(name: str, where: Path) -> Iterator[Server]:
 
 @contextlib.contextmanager
 def _pyocd(target: str, where: Path) -> Iterator[Server]:
-    if not toolchain.has("pyocd"):
-        raise ToolError("pyocd is not installed", hint="pip install pyocd")
     port, log = _free_port(), where / _LOG
     with log.open("wb") as messages:
         pipes = {"stdin": subprocess.DEVNULL, "stdout": messages, "stderr": messages}
