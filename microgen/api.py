@@ -228,34 +228,50 @@ def run(
     whose core runs the firmware, see ``microgen.runner.remote.address``; it counts cycles instead
     of instructions. Raises RunError if a check fails or nothing here runs the board.
     """
-    from microgen import runner, verifier
-    from microgen.building import builder
+    from microgen import verifier
     from microgen.runner.remote import place
-    from microgen.verifier import built_from
 
     project = Path(project)
     where = place.checked(project, on, profile=profile)
-    elf = builder.up_to_date(project, sanitize=sanitize)
-    if not built_from.is_of(project, elf):
-        elf = builder.build(project, sanitize=sanitize, anew=True).elf
+    elf = _up_to_date(project, sanitize)
     checks = _sound(project, verify(project, elf=elf, scope="project"))
     if compare and inputs is None:
         inputs = _own_samples(project)
     with place.opened(where, elf, timeout) as target:
-        try:
-            ran = runner.run(
-                project, inputs, elf=elf, profile=profile, timeout=timeout, target=target
-            )
-        except StatusRunError as error:
-            from microgen.comparing import blame
-
-            raise blame.explained(error, project, inputs, elf, target) from error
+        ran = _ran(project, inputs, elf, target, profile=profile, timeout=timeout)
         if ran.stack:
             checks = _sound(project, verifier.with_painted_stack(checks, ran.stack))
-        result = _result(ran, checks)
-        if not compare:
-            return result
-        return replace(result, verdicts=_compared(project, inputs, ran, elf, target))
+        verdicts = _compared(project, inputs, ran, elf, target) if compare else ()
+    return replace(_result(ran, checks), verdicts=verdicts)
+
+
+def _up_to_date(project: Path, sanitize: bool) -> Path:
+    """The project's ELF, built if necessary."""
+    from microgen.building import builder
+    from microgen.verifier import built_from
+
+    elf = builder.up_to_date(project, sanitize=sanitize)
+    if built_from.is_of(project, elf):
+        return elf
+    return builder.build(project, sanitize=sanitize, anew=True).elf
+
+
+def _ran(
+    project: Path,
+    inputs: Mapping[str, Array] | None,
+    elf: Path,
+    target: Target | None,
+    **options: Any,
+) -> Ran:
+    """A run. A status that a model returns is explained in the error."""
+    from microgen import runner
+
+    try:
+        return runner.run(project, inputs, elf=elf, target=target, **options)
+    except StatusRunError as error:
+        from microgen.comparing import blame
+
+        raise blame.explained(error, project, inputs, elf, target) from error
 
 
 def _sound(project: Path, report: VerifyReport) -> VerifyReport:
