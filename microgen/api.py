@@ -232,7 +232,7 @@ def run(
     from microgen.runner.remote import place
 
     project = Path(project)
-    where = place.checked(project, on, profile=profile)
+    where = place.checked(project, on)
     elf = _up_to_date(project, sanitize)
     checks = _sound(project, verify(project, elf=elf, scope="project"))
     if compare and inputs is None:

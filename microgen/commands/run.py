@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from microgen import api, manifest
 from microgen.commands import compiling
@@ -20,6 +20,9 @@ from microgen.output.junit import Case
 from microgen.output.text_layout import Column, Listing, Part, Table
 from microgen.target import projects
 
+if TYPE_CHECKING:
+    from microgen.runner import Cycles
+
 HELP = "Build and verify a project, then run it in QEMU or natively."
 
 
@@ -29,7 +32,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("project", metavar="DIR", type=Path, help="a generated project")
     add("--input", type=Path, metavar="X.npz", help="the samples (default: one sample of zeros)")
     add("--output", type=Path, metavar="Y.npz", help="write the outputs to this file")
-    add("--profile", action="store_true", help="count retired instructions per operator")
+    add(
+        "--profile",
+        action="store_true",
+        help="count retired instructions per operator (with --on: cycles)",
+    )
     add("--compare", action="store_true", help="compare every layer with the references")
     on = "run on a board or emulator that a debugger's server reaches: "
     servers = "gdb:HOST:PORT, openocd:CONFIG, pyocd:TARGET"
@@ -123,7 +130,7 @@ def _text(result: api.RunResult, record: Manifest) -> list[Part]:
     if result.per_call is not None:
         parts += profile_tables(result, record)
     if result.cycles is not None:
-        parts.append(str(result.cycles))
+        parts += [*_cycles_tables(result.cycles, record), str(result.cycles)]
     return [*parts, *(str(verdict) for verdict in result.verdicts)]
 
 
@@ -137,9 +144,18 @@ def profile_tables(result: api.RunResult, record: Manifest) -> Iterator[Table]:
         yield _profile_table(module, calls, total, title=module.module if record.more else "")
 
 
-def _profile_table(module: ModuleRecord, calls: Sequence[int], total: int, title: str) -> Table:
+def _cycles_tables(cycles: Cycles, record: Manifest) -> Iterator[Table]:
+    """The same with the cycles of a core's clock, if they were counted by call."""
+    rows = cycles.per_call[0] if cycles.per_call else ()
+    for module, (total, *calls) in zip(record.modules, rows, strict=False):
+        yield _profile_table(module, calls, total, module.module if record.more else "", "cycles")
+
+
+def _profile_table(
+    module: ModuleRecord, calls: Sequence[int], total: int, title: str, what: str = "instructions"
+) -> Table:
     names = [Column("call"), Column("layer", shorten=True), Column("kernel")]
-    numbers = [Column(heading, right=True) for heading in ("instructions", "%")]
+    numbers = [Column(heading, right=True) for heading in (what, "%")]
     table = Table([*names, *numbers], title)
     for call, count in zip(module.calls, calls, strict=True):
         name = cnames.layer(call.layer)

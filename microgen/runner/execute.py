@@ -40,15 +40,16 @@ def run(
     ``inputs``: one array per input (see ``samples.pack``). ``elf`` replaces the project's own ELF.
     ``timeout``: the firmware is considered hung after so many seconds without a finished sample, or
     when traced without a finished layer. Instructions and layers need separate runs. ``target`` is
-    a core that runs the firmware instead of an emulator here. It does not count instructions, and
-    has a time limit of its own.
+    a core that runs the firmware instead of an emulator here. It counts cycles instead of
+    instructions, and has a time limit of its own.
 
     Raises InputError if the samples do not fit the model, ToolError if a program that is needed
     is missing, ProjectError if there is no firmware, RunError if it faults, hangs or fails.
     """
     job = jobs.of(project, inputs, elf or project / ELF, timeout)
     if target is not None:
-        return session.traced(job, target) if trace else session.plain(job, target)
+        ways = session.profiled if profile else session.plain
+        return session.traced(job, target) if trace else ways(job, target)
     result = _profiled(job) if profile else _plain(job)
     return replace(result, layers=_traced(job).layers) if trace else result
 

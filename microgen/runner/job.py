@@ -23,11 +23,14 @@ from microgen.target.board import Board
 class Cycles:
     """The core's clock cycles of each sample over all models, between the same two places as
     ``RunResult.instructions``. ``counter`` names the register that counted them. ``counts`` is
-    None if they are not known, for the reason ``why``."""
+    None if they are not known, for the reason ``why``. If profiled and known, ``per_call`` has for
+    each sample and each model, in order, the cycles of the inference and of each operator call,
+    from a run in which the core was stopped before and after every call."""
 
     counts: tuple[int, ...] | None
     counter: str = ""
     why: str = ""
+    per_call: tuple[tuple[tuple[int, ...], ...], ...] | None = None
 
     def __str__(self) -> str:
         if self.counts is None:
@@ -39,7 +42,8 @@ class Cycles:
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         counts = None if self.counts is None else list(self.counts)
-        return {"counts": counts, "counter": self.counter, "why": self.why}
+        rows = self.per_call and [[n for one in row for n in one[1:]] for row in self.per_call]
+        return {"counts": counts, "counter": self.counter, "why": self.why, "per_call": rows}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ def test_what_is_wrong_is_said_before_the_build(run: Run, tmp_path: Path) -> Non
     microgen.generate(DIGITS, "native", tmp_path / "n")
     for project, options, said in (
         ("d", ["--on", "board:1"], "--on: 'board:1' names no debugger's server; expected gdb:"),
-        ("d", ["--on", "gdb:h:1", "--profile"], "--profile: counts instructions, which only an"),
         ("n", ["--on", "gdb:h:1"], "--on: the project is for native, whose firmware is a program"),
     ):
         ran = run(["run", tmp_path / project, *options])

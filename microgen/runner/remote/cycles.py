@@ -83,20 +83,22 @@ def _mcycle(remote: Remote, description: Description) -> Counter | Missing:
     return Counter("mcycle", 64, lambda: remote.register(high) << 32 | remote.register(low))
 
 
+Mark = tuple[int, float]
+
+
 class Stopwatch:
-    """Cycles between two stops of the core."""
+    """Cycles between two stops of the core, whose clock is ``clock`` Hz (0: not known)."""
 
     def __init__(self, counter: Counter, clock: int) -> None:
         self._counter = counter
         self._clock = clock
-        self._start = 0
-        self._since = 0.0
 
-    def start(self) -> None:
-        """The core is where counting begins."""
-        self._start, self._since = self._counter.read(), time.monotonic()
+    def mark(self) -> Mark:
+        """Now, where the core is stopped."""
+        return self._counter.read(), time.monotonic()
 
-    def stop(self) -> int | None:
-        """The cycles since ``start``; None if they are not known."""
-        seconds = time.monotonic() - self._since
-        return self._counter.between(self._start, self._counter.read(), seconds, self._clock)
+    def since(self, mark: Mark) -> int | None:
+        """The cycles from a mark to now; None if they are not known."""
+        start, then = mark
+        seconds = time.monotonic() - then
+        return self._counter.between(start, self._counter.read(), seconds, self._clock)

@@ -15,7 +15,7 @@ from microgen.runner.remote.target import Target
 from microgen.target import projects
 
 
-def checked(project: Path, on: str, *, profile: bool) -> Address | None:
+def checked(project: Path, on: str) -> Address | None:
     """The server that ``on`` names, None if it is empty. Raises UsageError, or RunError if nothing
     here runs the project's board, so that both are known before anything is built."""
     board = projects.of_project(manifest.load(project).board)
@@ -25,12 +25,6 @@ def checked(project: Path, on: str, *, profile: bool) -> Address | None:
     if board.is_host:
         what = f"the project is for {board.name}, whose firmware is a program of this machine"
         raise UsageError(what, where="--on", hint="leave --on out, or generate for a board")
-    if profile:
-        raise UsageError(
-            "counts instructions, which only an emulator here can",
-            where="--profile",
-            hint="leave it out: with --on cycles are counted if the core can",
-        )
     return address.parse(on)
 
 

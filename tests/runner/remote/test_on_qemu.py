@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -212,13 +213,22 @@ def test_a_board_with_flash_and_a_counter_and_no_semihosting(
         board = Board(core, flash, _call(project), sums=sums)
         with listening(board.play) as port:
             ran = api.run(project, _samples(project), on=f"gdb:127.0.0.1:{port}", compare=True)
-            again = api.run(project, _samples(project), on=f"gdb:127.0.0.1:{port}")
+            command = ["run", str(project), "--on", f"gdb:127.0.0.1:{port}", "--profile"]
+            out = io.StringIO()
+            with redirect_stdout(out):
+                assert main(command) == 0
+            again = api.run(project, _samples(project), on=f"gdb:127.0.0.1:{port}", profile=True)
     assert all(verdict.ok for verdict in ran.verdicts)
     assert all(np.array_equal(ran.outputs[name], again.outputs[name]) for name in ran.outputs)
     for one in (ran, again):
         assert one.cycles
         assert one.cycles.counter == "DWT CYCCNT"
         assert one.cycles.counts == (Board.CYCLES,) * 3
+    # A call runs once from its entry to its return; an inference once between two of them, too.
+    assert again.cycles
+    assert again.cycles.per_call == (((15 * Board.CYCLES, *[Board.CYCLES] * 7),),) * 3
+    assert re.search(r"^7  .* 1,234 +6\.7$", out.getvalue(), re.M)
+    assert "cycles per inference: 1,234 (by DWT CYCCNT)\n" in out.getvalue()
     assert b"QStartNoAckMode" in board.log
     erased = [body for body in board.log if body.startswith(b"vFlashErase")]
     assert len(erased) == len(set(erased)) == 1  # flash is written once, for all runs

@@ -153,4 +153,5 @@ def test_cycles_as_text() -> None:
     assert str(Cycles((1234, 1234), "c")) == "cycles per inference: 1,234 (by c)"
     assert str(Cycles((1234, 12345), "c")) == "cycles per inference: 1,234 to 12,345 (by c)"
     assert str(Cycles(None, why="none")) == "cycles per inference: n/a (none)"
-    assert Cycles((1,), "c").to_json() == {"counts": [1], "counter": "c", "why": ""}
+    known = Cycles((9,), "c", per_call=(((9, 4, 3), (5, 1)),)).to_json()
+    assert known == {"counts": [9], "counter": "c", "why": "", "per_call": [[4, 3, 1]]}
