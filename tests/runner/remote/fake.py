@@ -74,16 +74,18 @@ def _serve(server: socket.socket, play: Play) -> None:
 
 
 @contextlib.contextmanager
-def qemu(machine: str, *, port: int = 0) -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
+def qemu(
+    machine: str, *arguments: str, port: int = 0
+) -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
     """QEMU without firmware, stopped, and a connection to its debugger's server. With ``port``
     the server listens there instead."""
-    system = "riscv32" if machine == "virt" else "arm"
+    system = "riscv32" if machine in ("virt", "sifive_e") else "arm"
     ours, theirs = socket.socketpair()
     serves = f"tcp:127.0.0.1:{port}" if port else "stdio"
     command = [
         *(f"qemu-system-{system}", "-M", machine, "-S", "-gdb", serves),
         *("-nodefaults", "-display", "none"),
-        *(("-bios", "none") if system == "riscv32" else ()),
+        *(arguments or (("-bios", "none") if machine == "virt" else ())),
         *("-semihosting-config", "enable=on,target=gdb"),
     ]
     with ours, theirs:

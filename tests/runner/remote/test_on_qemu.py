@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -21,11 +22,14 @@ from microgen.comparing import blame
 from microgen.errors import MicrogenError, RunError, StatusRunError
 from microgen.ir.graph import Array
 from microgen.runner import image
+from microgen.runner.gdb import Stop
 from microgen.runner.remote import address, target
+from microgen.runner.remote.protocol import Remote
+from microgen.target import board as boards
 from microgen.verifier import elf as elves
 from tests.places import DIGITS
 from tests.runner.remote.fake import Board, free_port, listening, qemu
-from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV, skip_without
 
 BOARDS = [
     pytest.param("mps2_an386", "mps2-an386", marks=NEEDS_ARM),
@@ -267,3 +271,65 @@ def test_a_status_is_explained(tmp_path: Path) -> None:
             runner.run(project, _samples(project), target=core)
         found = blame.explained(failed.value, project, _samples(project), elf, core)
     assert "returned error code 77 at sample 0 after layer" in str(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("board", [name for name in boards.available() if boards.load(name).qemu])
+def test_every_emulated_board(tmp_path: Path, board: str) -> None:
+    machine = boards.load(board).qemu
+    assert machine
+    skip_without(machine.system)
+    port, project = free_port(), tmp_path / "d"
+    microgen.generate(DIGITS, board, project)
+    here = api.run(project, _samples(project))
+    with qemu(machine.machine, *machine.args, port=port):
+        on = f"gdb:127.0.0.1:{port}"
+        there = api.run(project, _samples(project), on=on, compare=True)
+        again = api.run(project, _samples(project), on=on)
+    assert here.console == there.console == again.console
+    assert all(verdict.ok or verdict.is_skipped for verdict in there.verdicts)
+    assert all(np.array_equal(here.outputs[k], there.outputs[k]) for k in here.outputs)
+
+
+@NEEDS_ARM
+def test_ctrl_c_stops_the_core(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    port, stopped = free_port(), []
+    endless = make("mps2_an386", "for (volatile int on = 1; on;) { }")
+    interrupt = Remote.interrupt
+
+    def noted(remote: Remote) -> Stop:
+        stopped.append(interrupt(remote))
+        return stopped[-1]
+
+    def press(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Remote, "interrupt", noted)
+    before = signal.signal(signal.SIGALRM, press)
+    try:
+        with qemu("mps2-an386", port=port):
+            signal.setitimer(signal.ITIMER_REAL, 1.5)
+            with pytest.raises(KeyboardInterrupt):
+                _run(endless, f"gdb:127.0.0.1:{port}")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert stopped == [Stop(None)]
+
+
+@NEEDS_ARM
+def test_several_models(tmp_path: Path) -> None:
+    project = tmp_path / "d"
+    microgen.generate_models([(DIGITS, "a"), (DIGITS, "b")], _mine(tmp_path / "boards"), project)
+    microgen.build(project)
+    with qemu("netduinoplus2") as (_, core):
+        board = Board(core, (0x08000000, 0x80000, 0x800), _call(project), sums=True)
+        with listening(board.play) as port:
+            ran = api.run(project, on=f"gdb:127.0.0.1:{port}", compare=True)
+            counted = api.run(project, on=f"gdb:127.0.0.1:{port}", profile=True)
+    assert len(ran.verdicts) == 4
+    assert all(verdict.ok or verdict.is_skipped for verdict in ran.verdicts)
+    assert ran.cycles
+    assert ran.cycles.counts == (2 * Board.CYCLES,) * ran.samples
+    assert counted.cycles
+    assert counted.cycles.per_call == ((((15 * Board.CYCLES, *[Board.CYCLES] * 7),) * 2),)
