@@ -20,6 +20,7 @@ _MEMORY = re.compile(r"<memory\s([^>]*?)(?:/>|>(.*?)</memory>)", re.S)
 _BLOCK = re.compile(r"<property\s+name\s*=\s*[\"']blocksize[\"']\s*>\s*(\w+)\s*</property>")
 _COMMENT = re.compile(r"<!--.*?-->", re.S)
 _FILES = 32  # more includes than any server has
+_WIDEST = 1024  # bits of a register
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +84,11 @@ def _registers(text: str) -> Iterator[tuple[str, Register]]:
     for match in _REGISTER.finditer(text):
         values = dict(_ATTRIBUTE.findall(match[1]))
         number = _number(values.get("regnum", ""))
-        bits = _number(values.get("bitsize", "")) or 32
+        bits = _number(values.get("bitsize", "")) or 0
         number = following if number is None else number
         following = number + 1
-        yield values.get("name", "").lower(), Register(number, -(-bits // 8))
+        size = -(-bits // 8) if 0 < bits <= _WIDEST else 4
+        yield values.get("name", "").lower(), Register(number, size)
 
 
 def _regions(text: str) -> Iterator[Region]:
@@ -95,7 +97,7 @@ def _regions(text: str) -> Iterator[Region]:
         start, length = (_number(values.get(key, "")) for key in ("start", "length"))
         block = _BLOCK.search(match[2] or "")
         size = _number(block[1]) if block else 1
-        if start is not None and length and size:
+        if start is not None and length and length > 0 and size and size > 0:
             yield Region(values.get("type", ""), start, start + length, size)
 
 

@@ -95,20 +95,21 @@ def _meets(region: Region, part: Part) -> bool:
 
 def _blocks(found: Iterable[tuple[Region, Part]]) -> list[tuple[int, int]]:
     """The ranges of whole blocks to erase, none twice, in order."""
-    blocks = {
-        (region.start + k * region.block, region.start + (k + 1) * region.block)
-        for region, (address, data) in found
-        for k in range(
-            (max(address, region.start) - region.start) // region.block,
-            -(-(min(address + len(data), region.end) - region.start) // region.block),
-        )
-    }
     ranges: list[tuple[int, int]] = []
-    for start, end in sorted(blocks):
-        if ranges and ranges[-1][1] == start:
-            start, _ = ranges.pop()
+    for start, end in sorted(_whole(region, part) for region, part in found):
+        if ranges and start <= ranges[-1][1]:
+            first, last = ranges.pop()
+            start, end = first, max(last, end)
         ranges.append((start, end))
     return ranges
+
+
+def _whole(region: Region, part: Part) -> tuple[int, int]:
+    """The range of the region's blocks that have bytes of the part."""
+    address, data = part
+    first = max(address - region.start, 0) // region.block
+    last = -(-(min(address + len(data), region.end) - region.start) // region.block)
+    return region.start + first * region.block, region.start + last * region.block
 
 
 def _is_there(remote: Remote, address: int, data: bytes) -> bool:

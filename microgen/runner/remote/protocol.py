@@ -18,7 +18,7 @@ from microgen.runner.remote.description import Description, Region, Register
 
 _ANSWER_SECONDS = 10.0
 _FLASH_SECONDS = 120.0  # a large flash is erased in one command
-_TEXT_LIMIT = 1 << 18  # bytes of a description, or of the answer to a monitor's command
+_TEXT_LIMIT = 1 << 17  # bytes of a description, or of the answer to a monitor's command
 _ESCAPED = {byte: bytes((0x7D, byte ^ 0x20)) for byte in b"#$}*"}
 
 _INTERRUPTED = b"F-1,4,C"  # EINTR, and the user's Ctrl-C
@@ -69,6 +69,8 @@ class Remote(Stub):
 
     def set_register(self, register: Register, value: int) -> None:
         """Write a register, little-endian."""
+        if value >> 8 * register.nbytes:
+            raise GdbError(f"register {register.number} is too small for {value:#x}")
         data = value.to_bytes(register.nbytes, "little").hex().encode()
         self._expect_ok(b"P%x=%b" % (register.number, data))
 
@@ -89,7 +91,9 @@ class Remote(Stub):
                 body = b"X%x,%x:%b" % (address + at, len(part), escaped(part))
             else:
                 body = b"M%x,%x:%b" % (address + at, len(part), part.hex().encode())
-            self._expect_ok(body)
+            answer = self.command(body)
+            if answer != b"OK":
+                raise GdbError(f"{address + at:#x} cannot be written ({answer[:40]!r})")
 
     def erase(self, address: int, size: int) -> None:
         """Erase whole blocks of flash."""
@@ -120,12 +124,13 @@ class Remote(Stub):
         self._deadline = time.monotonic() + self.limit
 
     def _stop(self) -> Stop:
-        while True:
+        while time.monotonic() < self._deadline:  # a server may say something all the time
             reply = self._receive(self._deadline)
             if reply[:1] == b"F":
                 self._send(_INTERRUPTED if self._is_interrupted else self.serve(reply))
             elif reply[:1] != b"O":  # what the server says
                 return parse_stop(reply)
+        raise TimeoutError
 
     def interrupt(self) -> Stop:
         """Stop the program now, or with the request that it has just made."""
