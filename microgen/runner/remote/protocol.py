@@ -40,6 +40,7 @@ class Remote(Stub):
         self.limit = limit
         self._deadline = 0.0
         self._is_interrupted = False
+        self._own: set[int] = set()  # the addresses of the core's own breakpoints
         self._has_binary: bool | None = None
         if b"QStartNoAckMode+" in self._features and self.command(b"QStartNoAckMode") == b"OK":
             self._acknowledges = False
@@ -111,12 +112,17 @@ class Remote(Stub):
 
     def insert_breakpoint(self, address: int, kind: int) -> None:
         """Insert a breakpoint: the core's own if it has one left, because flash takes no other."""
-        if self.command(b"Z1,%x,%x" % (address, kind)) != b"OK":
+        if self.command(b"Z1,%x,%x" % (address, kind)) == b"OK":
+            self._own.add(address)
+        else:
             super().insert_breakpoint(address, kind)
 
     def remove_breakpoint(self, address: int, kind: int) -> None:
-        """Undo ``insert_breakpoint``. Removing one that is not there does no harm."""
-        if self.command(b"z1,%x,%x" % (address, kind)) != b"OK":
+        """Undo ``insert_breakpoint``."""
+        if address in self._own:
+            self._own.remove(address)
+            self._expect_ok(b"z1,%x,%x" % (address, kind))
+        else:
             super().remove_breakpoint(address, kind)
 
     def progress(self) -> None:

@@ -22,6 +22,7 @@ _START_SECONDS = 30.0  # pyOCD reads a pack, and probes are slow
 _POLL_SECONDS = 0.05
 _LOG, _EARLY = "server.txt", "early.txt"
 _SAID = 300  # characters of the server's messages in an error
+_MESSAGES = 3
 _PACKAGES = {"openocd": "apt-get install openocd", "pyocd": "pip install pyocd"}
 _ERROR = re.compile(r"^(?:\S+ )?(?:Error: |\d+ [CE] )\s*(\S.*)$", re.M)
 
@@ -137,4 +138,5 @@ def _errors(logs: Sequence[Path]) -> str:
         log.read_text(encoding="utf-8", errors="replace") for log in logs if log.exists()
     )
     found: Sequence[str] = _ERROR.findall(text) or text.split("\n")
-    return " ".join("; ".join(line for line in found if line).split())[-_SAID:]
+    last = list(dict.fromkeys(line.strip() for line in found if line.strip()))[-_MESSAGES:]
+    return " ".join("; ".join(last).split())[:_SAID]

@@ -201,12 +201,15 @@ def test_what_a_monitor_says() -> None:
 
 
 def test_a_breakpoint_of_the_core_or_else_in_memory() -> None:
-    with scripted({b"Z1,10,2": b"E01", b"Z0,10,2": b"OK", b"z1,10,2": b"OK"}) as (remote, script):
+    answers = {b"Z1,10,2": b"E01", b"Z0,10,2": b"OK", b"z0,10,2": b"OK"}
+    with scripted({**answers, b"Z1,30,2": b"OK", b"z1,30,2": b"OK"}) as (remote, script):
         remote.insert_breakpoint(0x10, 2)
+        remote.insert_breakpoint(0x30, 2)
         remote.remove_breakpoint(0x10, 2)
+        remote.remove_breakpoint(0x30, 2)
         with pytest.raises(GdbError):
             remote.insert_breakpoint(0x20, 2)
-    assert script.log[2:5] == [b"Z1,10,2", b"Z0,10,2", b"z1,10,2"]
+    assert script.log[2:7] == [*list(answers)[:2], b"Z1,30,2", b"z0,10,2", b"z1,30,2"]
 
 
 def test_requests_are_answered_until_the_program_stops() -> None:

@@ -136,6 +136,27 @@ def test_the_real_openocd_without_a_board(tmp_path: Path) -> None:
 
 
 @NEEDS_ARM_GCC
+def test_the_real_openocd_with_a_core_that_is_not_there(
+    tmp_path: Path, project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenOCD's server tells about an ARM7, although its adapter is a dummy. A reset would fail."""
+    if not servers.toolchain.has("openocd"):
+        pytest.skip("openocd missing: apt-get install openocd")
+    command = servers.openocd
+    monkeypatch.setattr(servers, "openocd", lambda name, log: command(name, log)[:-2])
+    (tmp_path / "arm7.cfg").write_text(
+        "adapter driver dummy\nadapter speed 100\njtag newtap x cpu -irlen 4\n"
+        "target create x.cpu arm7tdmi -chain-position x.cpu\n"
+    )
+    elf = project("mps2_an386") / "build" / "firmware.elf"
+    with (
+        pytest.raises(RunError, match="the server's core is arm without the M profile"),
+        target.opened(parse(f"openocd:{tmp_path}/arm7.cfg"), elf, 5.0),
+    ):
+        pass
+
+
+@NEEDS_ARM_GCC
 def test_an_error_has_what_the_server_said(note: Path, project: Callable[..., Path]) -> None:
     elf = project("mps2_an386") / "build" / "firmware.elf"
     with (
