@@ -126,6 +126,7 @@ class Board:
         self._words = {0xE000EDFC: 0, 0xE0001000: 0x40000000, 0xE0001004: 0xFFFFFF00}
         self._erased: set[int] = set()
         self.forgets = False  # writes to flash
+        self.catches = call  # the address of a fault handler, if the server stops at faults
         self.log: list[bytes] = []
 
     def play(self, commands: Commands) -> None:
@@ -226,9 +227,13 @@ class Board:
 
     def _run(self, body: bytes) -> bytes:
         counts = self._words[0xE000EDFC] >> 24 & self._words[0xE0001000] & 1
-        self._stub.insert_breakpoint(self._call, 2)
+        pc = self._stub.registers(16, 4)[15]
+        stops = {self._call, self.catches} - {pc}
+        for address in stops:
+            self._stub.insert_breakpoint(address, 2)
         stop = self._stub.command(body)
-        self._stub.remove_breakpoint(self._call, 2)
+        for address in stops:
+            self._stub.remove_breakpoint(address, 2)
         now = self._words[0xE0001004] + counts * self.CYCLES
         self._words[0xE0001004] = now & 0xFFFFFFFF
         return stop

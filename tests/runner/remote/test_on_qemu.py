@@ -333,3 +333,15 @@ def test_several_models(tmp_path: Path) -> None:
     assert ran.cycles.counts == (2 * Board.CYCLES,) * ran.samples
     assert counted.cycles
     assert counted.cycles.per_call == ((((15 * Board.CYCLES, *[Board.CYCLES] * 7),) * 2),)
+
+
+@NEEDS_ARM
+def test_a_server_that_stops_at_faults(make: Make) -> None:
+    """PyOCD does. The firmware's own handler then says what happened."""
+    project = make("netduinoplus2", "*(volatile int *)0xF0000000 = 1;")
+    with qemu("netduinoplus2") as (_, core):
+        board = Board(core, (0x08000000, 0x80000, 0x800), _call(project), sums=True)
+        elf = image.load(project / "build" / "firmware.elf")
+        board.catches = elf.address("Fault_Handler")
+        with listening(board.play) as port, pytest.raises(RunError, match=r"BusFault.* in main"):
+            _run(project, f"gdb:127.0.0.1:{port}")
