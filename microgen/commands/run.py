@@ -23,7 +23,7 @@ from microgen.target import projects
 if TYPE_CHECKING:
     from microgen.runner import Cycles
 
-HELP = "Build and verify a project, then run it in QEMU or natively."
+HELP = "Build and verify a project, then run it in QEMU, natively or on a board."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
