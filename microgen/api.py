@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from microgen.building.builder import BuildResult
     from microgen.comparing.compare import Verdict
     from microgen.relay import IRModule
+    from microgen.runner import Cycles, Target
     from microgen.runner import RunResult as Ran
     from microgen.verifier import VerifyReport
 
@@ -43,7 +44,8 @@ class RunResult:
     operator call, model after model, and ``per_module`` per model; None unless profiled.
     ``console`` is what the firmware printed. ``stack`` is its painted high-water mark in bytes.
     ``verdicts`` are those of the comparison, empty unless compared. ``checks`` is verify's report,
-    in which the stack bound was compared with the high-water mark.
+    in which the stack bound was compared with the high-water mark. ``cycles`` of the core's clock
+    are None unless a debugger's server ran the firmware.
     """
 
     outputs: dict[str, Array]
@@ -55,6 +57,7 @@ class RunResult:
     checks: VerifyReport
     per_module: tuple[tuple[int, ...], ...] | None = None
     verdicts: tuple[Verdict, ...] = ()
+    cycles: Cycles | None = None
 
 
 @contextlib.contextmanager
@@ -217,6 +220,7 @@ def run(
     compare: bool = False,
     sanitize: bool = False,
     timeout: float = 60.0,
+    on: str = "",
 ) -> RunResult:
     """Build if necessary, verify, then run the firmware on samples. It is necessary if there is no
     ELF, if it is older than a file, or if its notes are not the project's.
@@ -225,40 +229,54 @@ def run(
     samples, named like the tensor; with several models ``<module>.<tensor>``, or like the tensor if
     only one model has an input of that name. Without ``inputs`` one sample of zeros runs, but a
     comparison then uses samples of its own. ``sanitize`` (native only) runs a build with ASan and
-    UBSan. ``timeout`` is in seconds without a finished sample. Raises RunError if a check fails or
-    nothing here runs the board.
+    UBSan. ``timeout`` is in seconds without a finished sample. ``on`` names a debugger's server
+    whose core runs the firmware, see ``microgen.runner.remote.address``; it counts cycles instead
+    of instructions. Raises RunError if a check fails or nothing here runs the board.
     """
-    from microgen import runner, verifier
-    from microgen.building import builder
-    from microgen.verifier import built_from
+    from microgen import verifier
+    from microgen.runner.remote import place
 
-    project = _emulated(Path(project))
-    elf = builder.up_to_date(project, sanitize=sanitize)
-    if not built_from.is_of(project, elf):
-        elf = builder.build(project, sanitize=sanitize, anew=True).elf
+    project = Path(project)
+    where = place.checked(project, on)
+    elf = _up_to_date(project, sanitize)
     checks = _sound(project, verify(project, elf=elf, scope="project"))
     if compare and inputs is None:
         inputs = _own_samples(project)
+    with place.opened(where, elf, timeout) as target:
+        ran = _ran(project, inputs, elf, target, profile=profile, timeout=timeout)
+        if ran.stack:
+            checks = _sound(project, verifier.with_painted_stack(checks, ran.stack))
+        verdicts = _compared(project, inputs, ran, elf, target) if compare else ()
+    return replace(_result(ran, checks), verdicts=verdicts)
+
+
+def _up_to_date(project: Path, sanitize: bool) -> Path:
+    """The project's ELF, built if necessary."""
+    from microgen.building import builder
+    from microgen.verifier import built_from
+
+    elf = builder.up_to_date(project, sanitize=sanitize)
+    if built_from.is_of(project, elf):
+        return elf
+    return builder.build(project, sanitize=sanitize, anew=True).elf
+
+
+def _ran(
+    project: Path,
+    inputs: Mapping[str, Array] | None,
+    elf: Path,
+    target: Target | None,
+    **options: Any,
+) -> Ran:
+    """A run. A status that a model returns is explained in the error."""
+    from microgen import runner
+
     try:
-        ran = runner.run(project, inputs, elf=elf, profile=profile, timeout=timeout)
+        return runner.run(project, inputs, elf=elf, target=target, **options)
     except StatusRunError as error:
         from microgen.comparing import blame
 
-        raise blame.explained(error, project, inputs, elf) from error
-    if ran.stack:
-        checks = _sound(project, verifier.with_painted_stack(checks, ran.stack))
-    result = _result(ran, checks)
-    return replace(result, verdicts=_compared(project, inputs, ran, elf)) if compare else result
-
-
-def _emulated(project: Path) -> Path:
-    """The project. Raises RunError if nothing here runs its firmware, before it is built."""
-    from microgen import manifest
-    from microgen.runner import qemu
-    from microgen.target import projects
-
-    qemu.check_emulator(projects.of_project(manifest.load(project).board))
-    return project
+        raise blame.explained(error, project, inputs, elf, target) from error
 
 
 def _sound(project: Path, report: VerifyReport) -> VerifyReport:
@@ -279,6 +297,7 @@ def _result(ran: Ran, checks: VerifyReport) -> RunResult:
         instructions=ran.instructions,
         per_call=ran.per_call,
         per_module=ran.per_module,
+        cycles=ran.cycles,
         console=ran.console,
         samples=ran.samples,
         stack=ran.stack,
@@ -295,7 +314,11 @@ def _own_samples(project: Path) -> dict[str, Array]:
 
 
 def _compared(
-    project: Path, inputs: Mapping[str, Array] | None, ran: Ran, elf: Path
+    project: Path,
+    inputs: Mapping[str, Array] | None,
+    ran: Ran,
+    elf: Path,
+    target: Target | None,
 ) -> tuple[Verdict, ...]:
     from microgen import manifest
     from microgen.comparing import compare
@@ -305,7 +328,7 @@ def _compared(
     record = manifest.load(project)
     stacked = samples.batch(record, inputs).stacked
     if stacked:
-        return compare.compare(project, inputs, ran.outputs, elf)
+        return compare.compare(project, inputs, ran.outputs, elf, target)
     one = {name: array[None] for name, array in inputs.items()}
     outputs = {name: array[None] for name, array in ran.outputs.items()}
-    return compare.compare(project, one, outputs, elf)
+    return compare.compare(project, one, outputs, elf, target)

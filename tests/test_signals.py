@@ -204,6 +204,39 @@ def test_a_debuggers_session_is_ended_too(start: Start, tmp_path: Path, board: s
     assert _until(lambda: not list(scratch.iterdir())), "a temporary folder is left"
 
 
+_SERVER = """
+import sys, time
+from microgen.runner.remote import address, servers
+with servers.connected(address.parse(sys.argv[1])):
+    print("started", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("name", ["openocd", "pyocd"])
+def test_a_debuggers_server_is_ended_too(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The server is a program in Python that listens where pyOCD should."""
+    programs, scratch = tmp_path / "programs", tmp_path / "scratch"
+    programs.mkdir()
+    scratch.mkdir()
+    program = programs / name
+    port = 'sys.argv[sys.argv.index("--port") + 1]' if name == "pyocd" else "0"
+    listens = f'import socket, sys, time\ns = socket.create_server(("127.0.0.1", int({port})))\n'
+    program.write_text(f"#!{sys.executable}\n{listens}time.sleep(60)\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    process = start(["-c", _SERVER, f"{name}:target"], scratch)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "started\n"
+    assert _until(lambda: bool(_running(program)))
+    process.kill()
+    process.communicate()
+    assert _until(lambda: not _running(program)), "a process is left"
+    assert _until(lambda: not list(scratch.iterdir())), "a temporary folder is left"
+
+
 _APART = """
 import sys
 from microgen.building import guard

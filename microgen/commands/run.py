@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from microgen import api, manifest
 from microgen.commands import compiling
@@ -20,7 +20,10 @@ from microgen.output.junit import Case
 from microgen.output.text_layout import Column, Listing, Part, Table
 from microgen.target import projects
 
-HELP = "Build and verify a project, then run it in QEMU or natively."
+if TYPE_CHECKING:
+    from microgen.runner import Cycles
+
+HELP = "Build and verify a project, then run it in QEMU, natively or on a board."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,8 +32,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("project", metavar="DIR", type=Path, help="a generated project")
     add("--input", type=Path, metavar="X.npz", help="the samples (default: one sample of zeros)")
     add("--output", type=Path, metavar="Y.npz", help="write the outputs to this file")
-    add("--profile", action="store_true", help="count retired instructions per operator")
+    add(
+        "--profile",
+        action="store_true",
+        help="count retired instructions per operator (with --on: cycles)",
+    )
     add("--compare", action="store_true", help="compare every layer with the references")
+    on = "run on a board or emulator that a debugger's server reaches: "
+    servers = "gdb:HOST:PORT, openocd:CONFIG, pyocd:TARGET"
+    add("--on", default="", metavar="SERVER", help=on + servers)
     add("--sanitize", action="store_true", help="build with ASan and UBSan (native only)")
     wait = "give up after S seconds without a finished sample (default 60)"
     add("--timeout", type=float, default=60.0, metavar="S", help=wait)
@@ -68,6 +78,7 @@ def _run(
             compare=args.compare,
             sanitize=args.sanitize,
             timeout=args.timeout,
+            on=args.on,
         )
 
 
@@ -102,6 +113,7 @@ def _data(result: api.RunResult, record: Manifest, same: bool) -> dict[str, Any]
     names = [module.module for module in record.modules]
     counts = [dict(zip(names, sample, strict=True)) for sample in result.per_module or ()]
     return {
+        **({"cycles": result.cycles.to_json()} if result.cycles else {}),
         **({"per_module": counts or None} if record.more else {}),
         "ok": same,
         "samples": result.samples,
@@ -117,6 +129,8 @@ def _text(result: api.RunResult, record: Manifest) -> list[Part]:
     parts: list[Part] = [Listing(result.console.strip())]
     if result.per_call is not None:
         parts += profile_tables(result, record)
+    if result.cycles is not None:
+        parts += [*_cycles_tables(result.cycles, record), str(result.cycles)]
     return [*parts, *(str(verdict) for verdict in result.verdicts)]
 
 
@@ -130,9 +144,18 @@ def profile_tables(result: api.RunResult, record: Manifest) -> Iterator[Table]:
         yield _profile_table(module, calls, total, title=module.module if record.more else "")
 
 
-def _profile_table(module: ModuleRecord, calls: Sequence[int], total: int, title: str) -> Table:
+def _cycles_tables(cycles: Cycles, record: Manifest) -> Iterator[Table]:
+    """The same with the cycles of a core's clock, if they were counted by call."""
+    rows = cycles.per_call[0] if cycles.per_call else ()
+    for module, (total, *calls) in zip(record.modules, rows, strict=False):
+        yield _profile_table(module, calls, total, module.module if record.more else "", "cycles")
+
+
+def _profile_table(
+    module: ModuleRecord, calls: Sequence[int], total: int, title: str, what: str = "instructions"
+) -> Table:
     names = [Column("call"), Column("layer", shorten=True), Column("kernel")]
-    numbers = [Column(heading, right=True) for heading in ("instructions", "%")]
+    numbers = [Column(heading, right=True) for heading in (what, "%")]
     table = Table([*names, *numbers], title)
     for call, count in zip(module.calls, calls, strict=True):
         name = cnames.layer(call.layer)

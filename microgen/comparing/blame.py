@@ -17,7 +17,11 @@ from microgen.runner import samples
 
 
 def explained(
-    error: StatusRunError, project: Path, inputs: Mapping[str, Array] | None, elf: Path
+    error: StatusRunError,
+    project: Path,
+    inputs: Mapping[str, Array] | None,
+    elf: Path,
+    target: runner.Target | None = None,
 ) -> StatusRunError:
     """The same error with what is known about its cause: from the reference, evaluated on the
     samples that were run, or from the firmware's call that returned the status."""
@@ -32,7 +36,8 @@ def explained(
         cause = _by_reference(graph, module, own, error.sample)
         if cause is not None and cause.status == error.status:
             return _blamed(error, graph, module, cause)
-        return _located(error, module, runner.until_failure(project, inputs, elf=elf))
+        layers = runner.until_failure(project, inputs, elf=elf, target=target)
+        return _located(error, module, layers)
     except MicrogenError:
         return error  # without an explanation the error is still right
 

@@ -128,15 +128,20 @@ def _by_rule(layers: Comparison, rule: str) -> str:
 
 
 def compare(
-    project: Path, inputs: Mapping[str, Array], outputs: Mapping[str, Array], elf: Path
+    project: Path,
+    inputs: Mapping[str, Array],
+    outputs: Mapping[str, Array],
+    elf: Path,
+    target: runner.Target | None = None,
 ) -> tuple[Verdict, ...]:
     """Compare ``outputs``, which the project's ``elf`` gave for ``inputs``, and the layers of one
     sample, with the numpy reference. Compare them also with the oracle of the model's format if it
     is installed and follows the project's numerics profile. Each model is compared by itself. All
-    arrays have a leading axis of N samples. Raises as ``runner.run`` does."""
+    arrays have a leading axis of N samples. ``target`` is where layers are read, as in
+    ``runner.run``, whose errors are raised."""
     record = manifest.load(project)
     inputs = samples.by_tensor(record, inputs)
-    traces = _Traces(project, elf, inputs)
+    traces = _Traces(project, elf, inputs, target)
     verdicts: list[Verdict] = []
     for module in record.modules:
         given = samples.of_module(record, module, "inputs", inputs)
@@ -151,8 +156,14 @@ def compare(
 class _Traces:
     """The layers of all models for ranges of samples. Each range is read from the ``elf`` once."""
 
-    def __init__(self, project: Path, elf: Path, inputs: Mapping[str, Array]) -> None:
-        self._project, self._elf, self._inputs = project, elf, inputs
+    def __init__(
+        self,
+        project: Path,
+        elf: Path,
+        inputs: Mapping[str, Array],
+        target: runner.Target | None,
+    ) -> None:
+        self._project, self._elf, self._inputs, self._target = project, elf, inputs, target
         self._read: dict[range, tuple[Layer, ...]] = {}
 
     @property
@@ -164,9 +175,9 @@ class _Traces:
         """A module's layers for those samples. Raises as ``runner.run`` does."""
         if chosen not in self._read:
             given = {name: a[chosen.start : chosen.stop] for name, a in self._inputs.items()}
-            traced = runner.run(self._project, given, elf=self._elf, trace=True).layers
-            assert traced is not None
-            self._read[chosen] = traced
+            ran = runner.run(self._project, given, elf=self._elf, trace=True, target=self._target)
+            assert ran.layers is not None
+            self._read[chosen] = ran.layers
         return [layer for layer in self._read[chosen] if layer.module == module.module]
 
 

@@ -1,10 +1,13 @@
 """Runs a built project on samples, and returns outputs, instruction counts and layers.
 
 ``run`` is the interface. ``samples`` reads and writes ``.npz`` files. ``compare`` finds where the
-layers differ from a reference.
+layers differ from a reference. ``remote`` runs firmware on a board or in any emulator that a
+debugger's server reaches.
 """
 
-from microgen.runner.execute import RunResult, run, until_failure
+from microgen.runner.execute import run, until_failure
+from microgen.runner.job import Cycles, RunResult
+from microgen.runner.remote.target import Target
 from microgen.runner.trace import Layer
 
-__all__ = ["Layer", "RunResult", "run", "until_failure"]
+__all__ = ["Cycles", "Layer", "RunResult", "Target", "run", "until_failure"]

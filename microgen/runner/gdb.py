@@ -13,6 +13,8 @@ from dataclasses import dataclass
 _ESCAPE, _ESCAPED = 0x7D, 0x20
 _RUN_LENGTH, _RUN_BIAS = 0x2A, 29
 _RETRIES = 5
+_MOST = 1 << 20  # bytes of a packet; no server needs a thousandth of it
+_LARGEST_CHUNK = 1 << 15  # bytes of memory in one command
 
 
 class GdbError(Exception):
@@ -72,13 +74,15 @@ class Stub:
         self._socket = connection
         self._limit = limit
         self._buffer = bytearray()
+        self._acknowledges = True
         if running:
             self.interrupt()
         else:
             parse_stop(self.command(b"?"))  # gdbserver has no current thread before it is asked
-        features = self.command(b"qSupported:swbreak+")
-        size = re.search(rb"PacketSize=([0-9a-fA-F]+)", features)
-        self._chunk = max(1, (int(size[1], 16) if size else 400) // 2 - 16)
+        self._features = self.command(b"qSupported:swbreak+").split(b";")
+        size = re.search(rb"PacketSize=([0-9a-fA-F]{1,8})\b", b";".join(self._features))
+        chunk = (int(size[1], 16) if size else 400) // 2 - 16
+        self._chunk = min(max(1, chunk), _LARGEST_CHUNK)
 
     def command(self, body: bytes) -> bytes:
         """Send a command, and return the answer."""
@@ -88,7 +92,7 @@ class Stub:
     def registers(self, count: int, width: int) -> tuple[int, ...]:
         """The first ``count`` registers of the machine's list, ``width`` bytes each,
         little-endian."""
-        data = _from_hex(self.command(b"g"))
+        data = from_hex(self.command(b"g"))
         if len(data) < count * width:
             raise GdbError(f"{len(data)} bytes of registers, expected {count * width}")
         words = [data[k * width : (k + 1) * width] for k in range(count)]
@@ -99,8 +103,9 @@ class Stub:
         data = b""
         while len(data) < size:
             part = min(self._chunk, size - len(data))
-            found = _from_hex(self.command(b"m%x,%x" % (address + len(data), part)))
-            if not found:
+            answer = self.command(b"m%x,%x" % (address + len(data), part))
+            found = b"" if answer[:1] == b"E" and len(answer) % 2 else from_hex(answer)
+            if not found or len(found) > part:
                 raise GdbError(f"no memory at {address + len(data):#x}")
             data += found
         return data
@@ -143,19 +148,21 @@ class Stub:
     def _expect_ok(self, body: bytes) -> None:
         answer = self.command(body)
         if answer != b"OK":
-            raise GdbError(f"the answer to {body!r} was {answer[:40]!r}")
+            raise GdbError(f"the answer to {body[:40]!r} was {answer[:40]!r}")
 
     def _send(self, body: bytes) -> None:
         packet = b"$" + body + b"#" + checksum(body)
         for _ in range(_RETRIES):
             self._write(packet)
-            if self._acknowledged():
+            if not self._acknowledges or self._acknowledged():
                 return
-        raise GdbError(f"{body!r} was never acknowledged")
+        raise GdbError(f"{body[:40]!r} was never acknowledged")
 
     def _write(self, data: bytes) -> None:
         try:
             self._socket.sendall(data)
+        except TimeoutError as error:
+            raise GdbError("nobody reads what is sent") from error
         except OSError as error:
             raise GdbError("the connection is closed") from error
 
@@ -165,13 +172,14 @@ class Stub:
             pass  # the rest of a late answer
         return byte == b"+"
 
-    def _receive(self) -> bytes:
-        deadline = time.monotonic() + self._limit
+    def _receive(self, deadline: float | None = None) -> bytes:
+        deadline = deadline or time.monotonic() + self._limit
         for _ in range(_RETRIES):
             self._until(b"$", deadline)
             body = self._until(b"#", deadline)
             sound = (self._byte(deadline) + self._byte(deadline)).lower() == checksum(body)
-            self._acknowledge(sound)
+            if self._acknowledges:
+                self._acknowledge(sound)
             if sound:
                 return decode(body)
         raise GdbError("packets keep coming damaged")
@@ -184,6 +192,8 @@ class Stub:
 
     def _until(self, end: bytes, deadline: float) -> bytes:
         while (at := self._buffer.find(end)) < 0:
+            if len(self._buffer) > _MOST:
+                raise GdbError("a packet does not end")
             self._fill(deadline)
         return self._take(at + 1)[:-1]
 
@@ -198,7 +208,7 @@ class Stub:
         return data
 
     def _fill(self, deadline: float) -> None:
-        self._socket.settimeout(max(0.001, deadline - time.monotonic()))
+        self._socket.settimeout(max(0.001, min(deadline - time.monotonic(), 1e6)))
         try:
             data = self._socket.recv(65536)
         except TimeoutError:
@@ -210,7 +220,8 @@ class Stub:
         self._buffer += data
 
 
-def _from_hex(answer: bytes) -> bytes:
+def from_hex(answer: bytes) -> bytes:
+    """The bytes of an answer in hexadecimal. Raises GdbError for any other answer."""
     try:
         return bytes.fromhex(answer.decode("ascii"))
     except ValueError as error:

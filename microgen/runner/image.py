@@ -32,6 +32,10 @@ class Image:
         """The address of a symbol. Raises RunError if the ELF has none of that name."""
         return self.extent(name)[0]
 
+    def address_or_none(self, name: str) -> int | None:
+        """The address of a symbol; None if the ELF has none of that name."""
+        return self.symbols[name][0] if name in self.symbols else None
+
     def extent(self, name: str) -> tuple[int, int]:
         """The first address of a symbol, and the first after it. Raises like ``address``."""
         if name not in self.symbols:

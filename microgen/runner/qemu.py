@@ -51,8 +51,8 @@ def check_emulator(board: Board) -> None:
     if board.qemu is None:
         raise RunError(
             f"nothing here runs board {board.name}, which has no emulator",
-            hint="load build/firmware.elf with the board's own tools and a debugger that serves "
-            "semihosting, or generate for an emulated board to run the model",
+            hint="run it on the board itself with --on gdb:HOST:PORT (docs/hardware.md), or "
+            "generate for an emulated board",
         )
     if board.qemu.machine not in machines(board.qemu.system):
         raise ToolError(

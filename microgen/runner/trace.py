@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import socket
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from microgen.ir.graph import Array, DType
 from microgen.manifest import BufferRecord, CallRecord, Manifest, ModuleRecord
 from microgen.output import progress
 from microgen.runner import faults
+from microgen.runner.calls import CONVENTIONS, EndError, Program, Walker
 from microgen.runner.gdb import GdbError, Stub
 from microgen.runner.image import Image
 
@@ -39,45 +39,6 @@ class Layer:
     module: str = ""
     variables: Mapping[str, Array] = field(default_factory=dict)
     status: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Convention:
-    """A procedure call standard. ``arguments``, ``result``, ``stack``, ``pc`` and ``link`` are
-    registers, by their index in gdb's list; ``link`` is None if the return address is the first
-    word on the stack. ``breakpoint`` is the protocol's kind of a breakpoint's instruction."""
-
-    registers: int
-    width: int
-    arguments: tuple[int, ...]
-    stack: int
-    pc: int
-    link: int | None
-    breakpoint: int
-    result: int
-
-
-CONVENTIONS = {
-    # Arm IHI 0042 (AAPCS32): r0-r3, then the stack; gdb's list is r0-r15.
-    "EM_ARM": Convention(16, 4, (0, 1, 2, 3), stack=13, pc=15, link=14, breakpoint=2, result=0),
-    # RISC-V ELF psABI, ilp32: a0-a7 (x10-x17), then the stack; gdb's list is x0-x31, pc.
-    "EM_RISCV": Convention(
-        33, 4, tuple(range(10, 18)), stack=2, pc=32, link=1, breakpoint=2, result=10
-    ),
-    # System V ABI, AMD64: rdi, rsi, rdx, rcx, r8, r9, then the stack above the return address;
-    # gdb's list is rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8-r15, rip.
-    "EM_X86_64": Convention(
-        17, 8, (5, 4, 3, 2, 8, 9), stack=7, pc=16, link=None, breakpoint=1, result=0
-    ),
-}
-
-
-class _EndError(Exception):
-    """The program ended."""
-
-    def __init__(self, exit_code: int) -> None:
-        super().__init__(exit_code)
-        self.exit_code = exit_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +76,38 @@ def follow(
     try:
         stub = Stub(connection, limit)
         bias = _entry_point(stub) - image.entry if relocated else 0
-        tracer = _Tracer(stub, image, manifest, bias)
+        return walk(stub, image, manifest, samples=samples, bias=bias, layers=layers)
+    except GdbError as error:
+        return Trace(tuple(layers), None, str(error))
+    except TimeoutError as error:
+        done = progressed(layers, samples, manifest)
+        raise faults.hang(limit, done, location(connection, image, bias), image.path) from error
+
+
+def walk(
+    program: Program,
+    image: Image,
+    manifest: Manifest,
+    *,
+    samples: int,
+    layers: list[Layer],
+    bias: int = 0,
+) -> Trace:
+    """Run a stopped program, which is ``bias`` above its ELF's addresses, to its end. Each layer is
+    added to ``layers`` when it has been read. Raises as ``Program`` does."""
+    tracer = _Tracer(program, image, manifest, bias)
+    try:
         total = samples * manifest.call_count
         for layer in progress.counted("layers", tracer.layers(samples), total):
             layers.append(layer)  # keeps the layers read so far if the program ends early
         tracer.finish()
-    except _EndError as end:
+    except EndError as end:
         return Trace(tuple(layers), end.exit_code)
-    except GdbError as error:
-        return Trace(tuple(layers), None, str(error))
-    except TimeoutError as error:
-        done = f"after {len(layers)} of {samples * manifest.call_count} layers"
-        raise faults.hang(limit, done, location(connection, image, bias), image.path) from error
+
+
+def progressed(layers: Sequence[Layer], samples: int, manifest: Manifest) -> str:
+    """How far the reading of layers came, as text."""
+    return f"after {len(layers)} of {samples * manifest.call_count} layers"
 
 
 def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
@@ -143,15 +124,13 @@ def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
     return image.place(registers[convention.pc] - bias)
 
 
-class _Tracer:
-    """Follows a program from operator to operator. Raises _EndError when it ends, and the errors of
-    ``Stub``."""
+class _Tracer(Walker):
+    """Follows a program from operator to operator."""
 
-    def __init__(self, stub: Stub, image: Image, manifest: Manifest, bias: int) -> None:
-        self._stub = stub
+    def __init__(self, program: Program, image: Image, manifest: Manifest, bias: int) -> None:
+        super().__init__(program, image.machine)
         self._image = image
         self._manifest = manifest
-        self._convention = CONVENTIONS[image.machine]
         self._bias = bias
 
     def layers(self, samples: int) -> Iterator[Layer]:
@@ -161,21 +140,13 @@ class _Tracer:
                 for call in module.calls:
                     yield self._call(sample, call, module)
 
-    def finish(self) -> NoReturn:
-        """Let the program run to its end."""
-        stop = self._stub.resume()
-        if stop.exit_code is None:
-            raise GdbError("the program stopped without a breakpoint")
-        raise _EndError(stop.exit_code)
-
     def _call(self, sample: int, call: CallRecord, module: ModuleRecord) -> Layer:
-        self._run_to(self._image.address(call.function) + self._bias)
-        registers = self._registers()
-        output = self._argument(registers, call.output)
+        self.run_to(self._image.address(call.function) + self._bias)
+        registers = self.registers()
+        output = self.argument(registers, call.output)
         self._check_planned(call, module, output - self._bias)
         passed = self._variables(call, module, registers)
-        self._run_to(self._return_address(registers))
-        status = self._registers()[self._convention.result] & 0xFFFFFFFF
+        self.run_to(self.return_address(registers))
         size = DType(call.dtype).nbytes * int(np.prod(call.shape, dtype=np.int64))
         return Layer(
             sample,
@@ -184,7 +155,7 @@ class _Tracer:
             self._bytes(output, size).view(DType(call.dtype).numpy).reshape(call.shape),
             module.module,
             {record.tensor: self._bytes(at, record.nbytes) for record, at in passed},
-            status - (status >> 31 << 32),
+            self.result(),
         )
 
     def _variables(
@@ -193,13 +164,13 @@ class _Tracer:
         """Variables among the arguments, with their addresses."""
         states = {record.name: record for record in module.plan.buffers if record.is_state}
         return [
-            (states[argument.name], self._argument(registers, k))
+            (states[argument.name], self.argument(registers, k))
             for k, argument in enumerate(call.args)
             if argument.storage == "sid" and argument.name in states
         ]
 
     def _bytes(self, address: int, size: int) -> Array:
-        return np.frombuffer(self._stub.read(address, size), np.uint8)
+        return np.frombuffer(self.read(address, size), np.uint8)
 
     def _check_planned(self, call: CallRecord, module: ModuleRecord, pointer: int) -> None:
         argument = call.args[call.output]
@@ -220,36 +191,6 @@ class _Tracer:
             return self._image.buffer(module.module, buffer)
         array = self._manifest.seen_from(module).pool_array(record.pool)
         return self._image.address(array) + record.offset
-
-    def _run_to(self, address: int) -> None:
-        kind = self._convention.breakpoint
-        self._stub.insert_breakpoint(address, kind)
-        stop = self._stub.resume()
-        if stop.exit_code is not None:
-            raise _EndError(stop.exit_code)
-        at = self._registers()[self._convention.pc]
-        if at != address:
-            raise GdbError(f"stopped at {at:#x}, expected {address:#x}")
-        self._stub.remove_breakpoint(address, kind)
-
-    def _registers(self) -> tuple[int, ...]:
-        return self._stub.registers(self._convention.registers, self._convention.width)
-
-    def _argument(self, registers: tuple[int, ...], index: int) -> int:
-        own = self._convention
-        if index < len(own.arguments):
-            return registers[own.arguments[index]]
-        slot = index - len(own.arguments) + (own.link is None)
-        return self._word(registers[own.stack] + slot * own.width)
-
-    def _return_address(self, registers: tuple[int, ...]) -> int:
-        own = self._convention
-        if own.link is None:
-            return self._word(registers[own.stack])
-        return registers[own.link] & ~1  # the lowest bit is Arm's instruction set
-
-    def _word(self, address: int) -> int:
-        return int.from_bytes(self._stub.read(address, self._convention.width), "little")
 
 
 def _entry_point(stub: Stub) -> int:

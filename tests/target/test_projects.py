@@ -221,7 +221,7 @@ def test_nothing_that_a_project_names_is_started(tmp_path: Path) -> None:
     assert not mark.exists()
     assert not (project / "build").exists()
     manifest.write_text(json.dumps(sound))
-    with pytest.raises(RunError, match="nothing here runs board desk, which has no emulator; load"):
+    with pytest.raises(RunError, match="nothing here runs board desk, which has no emulator; run"):
         api.run(project)
 
 
