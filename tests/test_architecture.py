@@ -55,7 +55,7 @@ MAY_IMPORT = {
     "exporting": {*BASE, "emit", "files", "firmware", "ir", "manifest", "mlf", "target"},
     "building": {*TARGET, "files", "manifest"},
     "verifier": {*TARGET, "blob", "building", "codegens", "files", "ir", "kernels", "manifest"}
-    | {"firmware", "options", "output", "pipeline"},
+    | {"exporting", "firmware", "options", "output", "pipeline"},
     "runner": {*TARGET, "building", "files", "ir", "manifest", "output", "verifier"},
     "comparing": {*GRAPH, "files", "frontends", "manifest", "output", "passes", "runner", "target"},
 }

@@ -22,8 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=tuple(exporting.FORMS),
         default="",
         metavar="FORM",
-        help="a component of another build system: "
-        f"{' | '.join(exporting.FORMS)} (default: a Model Library Format archive)",
+        help=f"{' | '.join(exporting.FORMS)}: a component of that build system "
+        "(default: a Model Library Format archive)",
     )
     add("--force", action="store_true", help="replace OUT if it is a folder, whatever it contains")
 

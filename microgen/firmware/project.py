@@ -102,7 +102,7 @@ def assemble(
         **_folders(model_files, include_dirs),
         "interface": interface,
         "executor": executor,
-        "kept_symbols": _KEPT_SYMBOLS[interface],
+        "kept_symbols": _kept_symbols(models, interface),
         "profile": profile.FILE,
         "profiled_symbols": [*_PROFILED, *(name for model in models for name in model.operators)],
     }
@@ -121,6 +121,13 @@ def assemble(
 
 def _build_files(board: Board) -> tuple[str, ...]:
     return (*_BUILD_FILES, *(_TOOLCHAIN_FILES if board.cpu.architecture == "riscv" else ()))
+
+
+def _kept_symbols(models: Sequence[Model], interface: str) -> tuple[str, ...]:
+    """Nothing refers to the shared workspace, because the models have names of their own for it. So
+    a linker script without KEEP would lose it."""
+    shares = any(model.shares_workspace for model in models)
+    return (*_KEPT_SYMBOLS[interface], *((symbols.SHARED_WORKSPACE,) if shares else ()))
 
 
 def _main_files(models: Sequence[Model]) -> tuple[str, ...]:

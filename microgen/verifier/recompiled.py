@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from microgen.building import toolchain
+from microgen.exporting import pragmas
 from microgen.target.board import Board
 from microgen.verifier import producers, recorded_flags
 from microgen.verifier.recorded_flags import Flags
@@ -29,12 +30,15 @@ _ZEPHYR = {
     "__INT32_C(c)": "c",
     "__UINT32_C(c)": "c ## U",
 }
+_PRAGMAS = "pragmas.h"  # written next to the sources
 INTEGERS: Mapping[str, Sequence[str]] = {
     "GCC's types of integers": (),
     "Zephyr's types of integers": (
         *(f"-U{name.partition('(')[0]}" for name in _ZEPHYR),
         *(f"-D{name}={value}" for name, value in _ZEPHYR.items()),
     ),
+    # No compiler records pragmas either. Sources of some exported components begin with these.
+    "GCC's types of integers, the pragma of exported sources": ("-include", _PRAGMAS),
 }
 
 
@@ -94,6 +98,7 @@ def compiled(
         versions = " and ".join(sorted(named))
         raise ImpossibleError(f"GCC {versions} compiled the model, and {compiler} here is {here}")
     folders = [word for folder in of.folders for word in ("-I", folder)]
+    (of.project / _PRAGMAS).write_bytes(pragmas.TEXT)
     always = (*_ALWAYS, *macros, *folders, "-idirafter", "crt/libc")
     made = []
     for number, source in enumerate(of.files):

@@ -12,6 +12,7 @@ import pytest
 
 import microgen
 from microgen.exporting.pragmas import with_options
+from microgen.verifier import verify
 from tests.exporting.firmware import M4, STRICT, Firmware, proved, run
 from tests.tools import NEEDS_ARM, NEEDS_ARM_GCC, NEEDS_CLANG
 
@@ -56,6 +57,19 @@ def test_a_sketchs_firmware_computes_the_model_and_passes_verify(
     made.link([archive], library / "src")
     proved(projects("mps2_an386"), made.elf)
     assert made.outputs() == expected
+
+
+@NEEDS_ARM_GCC
+@pytest.mark.slow
+def test_the_firmware_is_reproduced_with_the_pragma(
+    library: Path, projects: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The ELF records the core's options, and the pragma in each source says others."""
+    made = Firmware(tmp_path / "f", (library / "README.md").read_text(), options=(*CORE, "-g"))
+    made.link(made.compiled(sources(library), f"-I{library / 'src'}"), library / "src")
+    report = verify(projects("mps2_an386"), elf=made.elf, reproduce=True)
+    assert report.check("reproduce").status == "ok", report.check("reproduce").found
+    assert "pragma" in report.check("reproduce").found
 
 
 @NEEDS_ARM_GCC

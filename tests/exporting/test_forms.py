@@ -19,11 +19,12 @@ from microgen.exporting import FORMS, calling, component
 from microgen.firmware.component import C_FLAGS
 from microgen.mlf import tar
 from tests.exporting.firmware import DIGITS, M4, STRICT, proved, run
+from tests.external_networks import TOY, convolution
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CXX
 
 RELAY = DIGITS.parents[1]
 BOARD = "mps2_an386"
-KINDS: Mapping[str, tuple[tuple[Path, ...], Mapping[str, Any]]] = {
+KINDS: Mapping[str, tuple[tuple[Any, ...], Mapping[str, Any]]] = {
     "graph": ((DIGITS,), {"executor": "graph"}),
     "packed": ((DIGITS,), {"interface": "packed"}),
     "shared kernels": ((DIGITS,), {"optimize": "flash"}),
@@ -31,6 +32,10 @@ KINDS: Mapping[str, tuple[tuple[Path, ...], Mapping[str, Any]]] = {
     "a pool of the caller": ((DIGITS,), {"pool": ("ext:8K:external",)}),
     "several models": ((DIGITS, DIGITS), {}),
     "C of a code generator": ((DIGITS,), {"codegen": ("ccompiler",)}),
+    "headers of a code generator": (
+        (convolution(),),
+        {"codegen": ("toy",), "codegen_path": TOY},
+    ),
     "modules": ((RELAY / "byoc_guide.relay",), {"codegen": ("examplejsoncompiler",)}),
 }
 

@@ -12,6 +12,7 @@ import pytest
 import microgen
 from microgen.building import tools
 from tests.exporting.firmware import (
+    DIGITS,
     FATAL,
     FOREIGN,
     M4,
@@ -172,3 +173,51 @@ def test_a_firmware_of_make_computes_the_model(
     proved(projects("mps2_an386"), made.elf)
     assert made.outputs() == expected
     assert "up to date" in run(("make", "-n", "out/firmware.elf"), tmp_path)
+
+
+SHARING = """
+#include "tvmgen_a.h"
+#include "tvmgen_b.h"
+#include "console.h"
+int main(void)
+{
+    static int8_t pixels[TVMGEN_A_IMAGE_COUNT];
+    static int8_t one[TVMGEN_A_OUTPUT_COUNT], two[TVMGEN_B_OUTPUT_COUNT];
+    struct tvmgen_a_inputs a_in;
+    struct tvmgen_a_outputs a_out;
+    struct tvmgen_b_inputs b_in;
+    struct tvmgen_b_outputs b_out;
+    int32_t status;
+
+    tvmgen_a_set_image(&a_in, pixels);
+    tvmgen_a_set_output(&a_out, one);
+    tvmgen_b_set_image(&b_in, pixels);
+    tvmgen_b_set_output(&b_out, two);
+    status = tvmgen_b_run(&b_in, &b_out); /* the second model first: its object file comes later */
+    status = status == 0 ? tvmgen_a_run(&a_in, &a_out) : status;
+    for (int i = 0; i < TVMGEN_A_OUTPUT_COUNT; i++) {
+        console_print(one[i] - two[i]);
+    }
+    console_end(status);
+    return status;
+}
+"""
+
+
+@NEEDS_NINJA
+@NEEDS_ARM
+@pytest.mark.slow
+def test_models_that_share_a_workspace_are_one_target_that_keeps_their_order(
+    projects: Callable[..., Path], tmp_path: Path
+) -> None:
+    project = tmp_path / "p"
+    pairs = [(DIGITS, "a"), (DIGITS, "b")]
+    microgen.generate_models(pairs, "mps2_an386", project, shared_workspace=True)
+    (tmp_path / "main.c").write_text(SHARING)
+    application("```c\n```", tmp_path)
+    text = BARE.replace("MODEL", str(project / "model")).replace(f"{FOREIGN}/main.c", "main.c")
+    text = text.replace("tvmgen_default", "tvmgen_a_tvmgen_b")
+    made = Firmware(tmp_path / "f", "```c\n```")
+    made.elf = cmake(tmp_path, text) / "firmware.elf"
+    assert proved(project, made.elf).check("shared_workspace").status == "ok"
+    assert made.outputs() == [0] * 10

@@ -20,6 +20,7 @@ COMMON = {
     "NOTICE",
     "README.md",
     "boards/zephyr.ld",
+    "model/CMakeLists.txt",
     "prj.conf",
     "sample.yaml",
     "src/main.c",

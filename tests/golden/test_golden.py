@@ -13,6 +13,7 @@ DIGITS = HERE.parents[1] / "examples" / "digits" / "digits_int8.tflite"
 HOST = "model/codegen/host"
 FILES = (
     "CMakeLists.txt",
+    "model/CMakeLists.txt",
     "README.md",
     "boards/mps2_an386.ld",
     "model/metadata.json",
