@@ -99,7 +99,8 @@ def _named(placed: _Placed, label: Label) -> Iterator[str]:
         yield f"there are {len(found)} symbols {label.name}"
     if len(found) != 1:
         return
-    address = placed.program.code_address(found[0])
+    program, symbol = placed.program, found[0]
+    address = program.code_address(symbol) if label.is_function else symbol.address
     assert label.section is not None
     if not placed.put(label.section, address - label.value, label.name):
         yield f"{label.name} is at {address:#x}, apart from what it belongs to"

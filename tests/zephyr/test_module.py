@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,12 +46,21 @@ def check(project: Path, elf: Path) -> None:
     assert report.check("reproduce").status == "ok"
 
 
-@pytest.mark.parametrize("options", [{}, {"executor": "graph"}, {"interface": "packed"}], ids=str)
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        (DIGITS, {}),
+        (DIGITS, {"executor": "graph"}),
+        (DIGITS, {"interface": "packed"}),
+        (EXAMPLES / "byoc_guide.relay", {"codegen": ("examplejsoncompiler",)}),
+    ],
+    ids=str,
+)
 def test_an_application_as_in_the_readme_builds_runs_and_verifies(
-    options: dict[str, str], tmp_path: Path
+    model: Path, options: dict[str, Any], tmp_path: Path
 ) -> None:
     project, module = tmp_path / "p", tmp_path / "module"
-    microgen.generate(DIGITS, BOARD, project, **options)
+    microgen.generate(model, BOARD, project, **options)
     exporting.write(project, "zephyr", module)
     app = written_as_its_readme_says(tmp_path / "app", module)
     found = f"-DEXTRA_ZEPHYR_MODULES={module}"
