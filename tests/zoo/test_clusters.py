@@ -115,10 +115,10 @@ def listing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tables(start: Start, scratch: Path, listing: Path) -> Path:
-    """The results of a run with four workers, one of which was killed in the middle."""
+    """The results of a run with two workers, one of which was killed in the middle."""
     made = listing.parent / "killed"
     process = start(
-        *("microgen", "zoo", listing, "--boards", "native", "-o", made, "--workers", "4")
+        *("microgen", "zoo", listing, "--boards", "native", "-o", made, "--workers", "2")
     )
     assert until(lambda: bool(workers_that_build(scratch))), "nothing was ever built"
     (victim,) = workers_that_build(scratch)
