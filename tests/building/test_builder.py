@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from microgen.building import toolchain
 from microgen.building.builder import BuildResult, build, disassemble
@@ -48,7 +49,18 @@ def test_the_result_names_the_firmware_and_the_map(m4: BuildResult) -> None:
     assert "tvmgen_default_run" in m4.map.read_text()
 
 
-@pytest.mark.parametrize("board", board_params(*(b for b in boards.available() if b != "native")))
+def _one_of_each_core() -> list[ParameterSet]:
+    """All boards but the host; those with the core of an earlier one are slow."""
+    found, seen = [], set()
+    for param in board_params(*(b for b in boards.available() if b != "native")):
+        core = boards.load(str(param.values[0])).cpu.name
+        marks = [*param.marks, *[pytest.mark.slow] * (core in seen)]
+        found.append(pytest.param(*param.values, marks=marks))
+        seen.add(core)
+    return found
+
+
+@pytest.mark.parametrize("board", _one_of_each_core())
 def test_nothing_is_linked_but_the_project_and_integer_helpers(board: str) -> None:
     names = symbols(built(board).elf)
     unwanted = re.compile(
