@@ -150,9 +150,20 @@ def looping(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return get
 
 
-@by_signal
+# In every run of the tests, each of the two signals ends an emulator or a program of the host.
+_USUAL = {("mps2_an386", signal.SIGTERM), ("native", signal.SIGKILL)}
+
+
 @pytest.mark.parametrize(
-    "board", [pytest.param("mps2_an386", marks=NEEDS_ARM), pytest.param("native", marks=NEEDS_CC)]
+    ("board", "number"),
+    [
+        pytest.param(
+            *(board, number),
+            marks=[needs, *[pytest.mark.slow] * ((board, number) not in _USUAL)],
+        )
+        for board, needs in (("mps2_an386", NEEDS_ARM), ("native", NEEDS_CC))
+        for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)
+    ],
 )
 def test_a_run_leaves_nothing(
     start: Start, looping: Callable[[str], Path], tmp_path: Path, board: str, number: signal.Signals

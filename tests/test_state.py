@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from _pytest.mark import ParameterSet
 
 import microgen
 from microgen import runner
@@ -22,11 +24,6 @@ from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_NINJA, NEEDS_RISCV
 
 BATCH, FEATURES, FILTERS, MEMORY = 1, 16, 12, 5
 RUNS = 5
-BOARDS = [
-    "native",
-    pytest.param("mps2_an386", marks=NEEDS_ARM),
-    pytest.param("qemu_riscv32", marks=NEEDS_RISCV),
-]
 OPTIONS: tuple[dict[str, str], ...] = ({}, {"optimize": "flash"}, {"planner": "on-demand"})
 SEQUENCES = [
     *(("native", options) for options in OPTIONS),
@@ -201,12 +198,35 @@ def _alone(name: str) -> Network:
     return make(9, DType.FLOAT32 if name.endswith("f32") else DType.INT8)
 
 
+ALONE = ("svdf_s8", "svdf_f32", "lstm_s8", "lstm_f32")
+# In every run of the tests, each operator on one board at least, and kernels for DSP instructions
+# on a core that has them. The sanitized firmware for the host has all operators, too.
+USUAL = {
+    *(("native", "svdf_f32"), ("qemu_riscv32", "svdf_s8"), ("qemu_riscv32", "lstm_f32")),
+    *(("mps2_an386", "svdf_s8"), ("mps2_an386", "lstm_s8")),
+    *(("native", "lstm_s16"), ("mps2_an386", "lstm_s8_table"), ("qemu_riscv32", "lstm_s16")),
+}
+
+
+def _on_boards(names: Iterable[str], *more: str) -> list[ParameterSet]:
+    """Every name on every board; those that are not usual are slow."""
+    needs = {"native": [], "qemu_riscv32": [NEEDS_RISCV]}
+    return [
+        pytest.param(
+            *(board, name),
+            marks=[
+                *needs.get(board, [NEEDS_ARM]),
+                *[pytest.mark.slow] * ((board, name) not in USUAL),
+            ],
+        )
+        for board in ("native", "mps2_an386", "qemu_riscv32", *more)
+        for name in names
+    ]
+
+
 @NEEDS_NINJA
 @needs_litert
-@pytest.mark.parametrize("name", ["svdf_s8", "svdf_f32", "lstm_s8", "lstm_f32"])
-@pytest.mark.parametrize(
-    "board", [*BOARDS, pytest.param("mps2_an385", marks=[NEEDS_ARM, pytest.mark.slow])]
-)
+@pytest.mark.parametrize(("board", "name"), _on_boards(ALONE, "mps2_an385"))
 def test_an_operator_equals_litert(board: str, name: str, tmp_path: Path) -> None:
     network = _alone(name)
     (tmp_path / "m.tflite").write_bytes(network.to_bytes())
@@ -227,8 +247,7 @@ def _by_tables(name: str) -> Network:
 
 
 @NEEDS_NINJA
-@pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize(("board", "name"), _on_boards(TABLES))
 def test_an_lstm_of_tflite_micro_equals_the_reference(
     board: str, name: str, tmp_path: Path
 ) -> None:
@@ -246,9 +265,18 @@ def test_an_lstm_of_tflite_micro_equals_the_reference(
     assert np.array_equal(result.outputs["y"], np.stack(expected))
 
 
+def _optimized(names: Iterable[str]) -> list[ParameterSet]:
+    """Every name with both optimizations, of which one is slow, in turn."""
+    return [
+        pytest.param(name, optimize, marks=[pytest.mark.slow] * ((i + k) % 2))
+        for i, name in enumerate(names)
+        for k, optimize in enumerate(("balanced", "flash"))
+    ]
+
+
+# tests/ops runs the kernels' inlined and out-of-line forms under the sanitizers.
 @NEEDS_NINJA
-@pytest.mark.parametrize("optimize", ["balanced", "flash"])
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(("name", "optimize"), _optimized(TABLES))
 def test_an_lstm_of_tflite_micro_under_the_sanitizers(
     name: str, optimize: str, tmp_path: Path
 ) -> None:
@@ -263,8 +291,9 @@ def test_an_lstm_of_tflite_micro_under_the_sanitizers(
 
 
 @NEEDS_NINJA
-@pytest.mark.parametrize("optimize", ["balanced", "flash"])
-@pytest.mark.parametrize("name", ["svdf_s8", "svdf_f32", "lstm_s8", "lstm_f32"])
+@pytest.mark.parametrize(
+    ("name", "optimize"), _optimized(("svdf_s8", "svdf_f32", "lstm_s8", "lstm_f32"))
+)
 def test_an_operator_under_the_sanitizers(name: str, optimize: str, tmp_path: Path) -> None:
     network = _alone(name)
     (tmp_path / "m.tflite").write_bytes(network.to_bytes())

@@ -78,21 +78,27 @@ def test_a_wake_word_equals_litert(board: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(_compared(project, samples), expected)
 
 
+OPTIONS: tuple[dict[str, object], ...] = (
+    {"interface": "packed"},
+    {"optimize": "flash"},
+    {"planner": "on-demand", "alignment": 1},
+    {"workspace_io": True},
+    {"pool": ["a:2K", "b:*"]},
+    {"pool": ["a:*", "flash:*:const:external"]},
+)
+
+
+# In every run of the tests, each option with one of the models.
 @NEEDS_NINJA
 @needs_litert
 @pytest.mark.parametrize(
-    "options",
+    ("make", "options"),
     [
-        {"interface": "packed"},
-        {"optimize": "flash"},
-        {"planner": "on-demand", "alignment": 1},
-        {"workspace_io": True},
-        {"pool": ["a:2K", "b:*"]},
-        {"pool": ["a:*", "flash:*:const:external"]},
+        pytest.param(*(make, options), marks=[pytest.mark.slow] * ((i + k) % 2), id=f"{k}-{i}")
+        for k, make in enumerate((streaming.wake_word, _mixed))
+        for i, options in enumerate(OPTIONS)
     ],
-    ids=str,
 )
-@pytest.mark.parametrize("make", [streaming.wake_word, _mixed])
 def test_options_make_no_difference(
     make: object, options: dict[str, object], tmp_path: Path
 ) -> None:

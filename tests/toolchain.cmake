@@ -1,3 +1,33 @@
-# Tests configure hundreds of projects. By default CMake checks the compiler anew for each, which takes
-# longer than compiling most of them. tests/tools.py has checked that the compilers work.
+# Tests configure hundreds of projects. By default CMake examines and checks the compilers anew for each,
+# which takes longer than compiling most of them. tests/tools.py has checked that the compilers work. What
+# CMake finds out about a compiler is kept next to ccache's store, and the next projects are told.
 set(CMAKE_C_COMPILER_FORCED TRUE)
+
+if(CMAKE_VERSION VERSION_LESS 3.21)
+  return()
+endif()
+if(CMAKE_C_COMPILER)
+  set(TESTS_COMPILER ${CMAKE_C_COMPILER})
+elseif(DEFINED ENV{CC})
+  set(TESTS_COMPILER $ENV{CC})
+else()
+  set(TESTS_COMPILER cc)
+endif()
+find_program(TESTS_FOUND ${TESTS_COMPILER} NO_CACHE)
+if(NOT TESTS_FOUND)
+  return()
+endif()
+# Another compiler, or another release of it, has another folder.
+file(REAL_PATH ${TESTS_FOUND} TESTS_FILE)
+file(TIMESTAMP ${TESTS_FILE} TESTS_KEY)
+file(SIZE ${TESTS_FILE} TESTS_SIZE)
+string(APPEND TESTS_KEY " ${TESTS_SIZE} ${TESTS_FOUND} ${TESTS_FILE} ${CMAKE_C_COMPILER_TARGET} "
+  "${CMAKE_SYSTEM_NAME} ${CMAKE_VERSION} $ENV{PATH}")
+string(SHA256 TESTS_KEY "${TESTS_KEY}")
+set(TESTS_KNOWN ${CMAKE_CURRENT_LIST_DIR}/../.pytest_cache/cmake/${TESTS_KEY})
+if(EXISTS ${TESTS_KNOWN}/CMakeCCompiler.cmake)
+  include(${TESTS_KNOWN}/CMakeCCompiler.cmake)
+  include(${TESTS_KNOWN}/CMakeASMCompiler.cmake)
+else()
+  set(CMAKE_PROJECT_INCLUDE ${CMAKE_CURRENT_LIST_DIR}/remember_compilers.cmake)
+endif()

@@ -9,11 +9,27 @@ import pytest
 
 from microgen import relay
 from microgen.errors import UnsupportedError
-from tests.aot.native import EVERY_CONVENTION, compiled
+from tests.aot.native import CONVENTIONS, compiled
 from tests.aot.networks import Network, convolved, holds, network, residual
 from tests.tools import NEEDS_NINJA
 
-pytestmark = [NEEDS_NINJA, EVERY_CONVENTION]
+pytestmark = NEEDS_NINJA
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Runs each network in every convention. In every run of the tests, it is two of them, in turn;
+    one has unpacked operators, and one has packed operators."""
+    if "convention" not in metafunc.fixturenames:
+        return
+    pairs = (("c", "packed"), ("packed entry, unpacked operators", "graph executor"))
+    tests = [name for name in vars(metafunc.module) if name.startswith("test_")]
+    usual = pairs[tests.index(metafunc.function.__name__) % 2]
+    cases = [
+        pytest.param(name, marks=() if name in usual else pytest.mark.slow) for name in CONVENTIONS
+    ]
+    metafunc.parametrize("convention", cases)
+
+
 F1 = np.float32(1)
 
 

@@ -89,16 +89,26 @@ def expected(model: bytes) -> np.ndarray:
     return np.stack(found)
 
 
-@pytest.mark.parametrize("workspace_io", [False, True], ids=["", "with inputs and outputs"])
+POOLS: dict[str, tuple[str, ...]] = {
+    "internal": (),
+    "external": ("a:*:external",),
+    "two external": ("a:600:external", "b:*:external"),
+    "constants external": ("a:*:external", "c:*:external:const"),
+}
+
+
+# In every run of the tests, each kind with inputs and outputs in the workspace or without, in turn.
 @pytest.mark.parametrize(
-    "pool",
+    ("pool", "workspace_io"),
     [
-        (),
-        ("a:*:external",),
-        ("a:600:external", "b:*:external"),
-        ("a:*:external", "c:*:external:const"),
+        pytest.param(
+            *(pool, workspace_io),
+            marks=[pytest.mark.slow] * ((i + workspace_io) % 2),
+            id=f"{name}-{'with' if workspace_io else 'without'} inputs and outputs",
+        )
+        for i, (name, pool) in enumerate(POOLS.items())
+        for workspace_io in (False, True)
     ],
-    ids=["internal", "external", "two external", "constants external"],
 )
 def test_it_equals_litert_with_every_kind_of_pool(
     pool: tuple[str, ...], workspace_io: bool, tmp_path: Path

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from microgen.building import toolchain
 from microgen.building.builder import BuildResult, build, disassemble
@@ -14,13 +15,13 @@ from microgen.target import board as boards
 from tests.minimal_project import (
     BUILT_HERE,
     PARAMS,
-    board_params,
     built,
     model_files,
     needs_build,
     with_statement,
     write,
 )
+from tests.tools import needs
 
 pytestmark = needs_build
 
@@ -49,7 +50,17 @@ def test_the_result_names_the_firmware_and_the_map(m4: BuildResult) -> None:
     assert "tvmgen_default_run" in m4.map.read_text()
 
 
-@pytest.mark.parametrize("board", board_params(*(b for b in BUILT_HERE if b != "native")))
+def _one_of_each_core() -> list[ParameterSet]:
+    """All boards but the host; those with the core of an earlier one are slow."""
+    found, seen = [], set()
+    for board in (boards.load(name) for name in BUILT_HERE if name != "native"):
+        marks = [needs(f"{board.toolchain}gcc"), *[pytest.mark.slow] * (board.cpu.name in seen)]
+        found.append(pytest.param(board.name, marks=marks))
+        seen.add(board.cpu.name)
+    return found
+
+
+@pytest.mark.parametrize("board", _one_of_each_core())
 def test_nothing_is_linked_but_the_project_and_integer_helpers(board: str) -> None:
     names = symbols(built(board).elf)
     unwanted = re.compile(

@@ -79,7 +79,11 @@ def test_every_boards_firmware_is_verified_and_equals_the_reference(
 @NEEDS_ARM
 @NEEDS_LLVM
 @pytest.mark.parametrize(
-    ("model", "board"), [("ad01_int8", "mps3_an547"), ("kws_ref_model_float32", "mps2_an385")]
+    ("model", "board"),
+    [
+        ("ad01_int8", "mps3_an547"),
+        pytest.param("kws_ref_model_float32", "mps2_an385", marks=pytest.mark.slow),
+    ],
 )
 def test_a_network_of_mlperf_tiny(
     model: str, board: str, mlperf_models: Path, tmp_path: Path
@@ -101,7 +105,7 @@ def test_the_host_takes_the_sanitizers_of_clang(tmp_path: Path) -> None:
 @NEEDS_ARM
 @NEEDS_LLVM
 @pytest.mark.usefixtures("uncached")
-@pytest.mark.parametrize("board", ["mps2_an386", "native"])
+@pytest.mark.parametrize("board", ["mps2_an386", pytest.param("native", marks=pytest.mark.slow)])
 def test_firmware_does_not_depend_on_where_it_is_built(board: str, tmp_path: Path) -> None:
     first = build(llvm(tmp_path / "p", board)).elf
     second = build(llvm(tmp_path / "quite" / "another place", board)).elf
@@ -136,7 +140,10 @@ def test_a_model_without_operators_of_ours_has_no_ir() -> None:
 
 
 @NEEDS_CLANG
-@pytest.mark.parametrize("board", ["mps2_an386", "mps3_an547", "qemu_riscv32", "native"])
+@pytest.mark.parametrize(
+    "board",
+    [pytest.param("mps2_an386", marks=pytest.mark.slow), "mps3_an547", "qemu_riscv32", "native"],
+)
 def test_each_function_has_its_ir(board: str, tmp_path: Path) -> None:
     compiled = microgen.generate(DIGITS, board, tmp_path / "p", emit="llvm-ir")
     names = [function.name for function in compiled.program.functions]

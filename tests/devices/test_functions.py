@@ -92,7 +92,9 @@ def _random_places(graph: Graph, rng: np.random.Generator) -> list[str]:
 
 
 @NEEDS_NINJA
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 6))]
+)
 def test_a_random_graph_over_random_targets(seed: int, tmp_path: Path) -> None:
     graph = random_graph(3000 + seed)
     places = _random_places(graph, np.random.default_rng(seed))

@@ -48,7 +48,9 @@ def _matches_the_reference(graph: Graph, project: Path, options: Options) -> Pro
     return program
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 6))]
+)
 def test_a_random_graph_of_packed_operators(seed: int, tmp_path: Path) -> None:
     _matches_the_reference(random_graph(2000 + seed), tmp_path / "p", PACKED)
 

@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,6 +76,11 @@ def _in_turn(site: Path, *commands: Sequence[str]) -> str:
     return _python(site, "-c", _IN_TURN, json.dumps(commands))
 
 
+def _first_json(said: str) -> Any:
+    """What the first command wrote."""
+    return json.JSONDecoder().raw_decode(said)[0]
+
+
 def _check_list(site: Path) -> None:
     found = json.loads(_microgen(site, "codegens", "--json"))["codegens"]
     listed = {one["name"]: one for one in found}
@@ -125,10 +131,10 @@ def test_partition_says_why_not(site: Path) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        ("vecunit",),
-        ("vecunit", "--composite", "--interface", "packed"),
+        pytest.param(("vecunit",), marks=pytest.mark.slow),  # the last test runs it, too
+        pytest.param(("vecunit", "--composite", "--interface", "packed"), marks=pytest.mark.slow),
         ("vecunit", "--composite", "--merge-regions", "--executor", "graph"),
-        ("vectape",),
+        pytest.param(("vectape",), marks=pytest.mark.slow),  # the last test runs it, too
         ("vectape", "--merge-regions", "--interface", "packed"),
     ],
     ids=" ".join,
@@ -145,12 +151,12 @@ def test_their_firmware_runs(site: Path, options: tuple[str, ...], tmp_path: Pat
 def test_its_payload_is_described(site: Path, tmp_path: Path) -> None:
     project = str(tmp_path / "project")
     chosen = ("--codegen", "vectape", "--merge-regions", "-o", project)
-    _microgen(site, "generate", str(EXAMPLE), "-b", "native", *chosen)
-    found = json.loads(_microgen(site, "inspect", project, "--json"))["blobs"][0]["modules"]
+    generate = ("generate", str(EXAMPLE), "-b", "native", *chosen, "-q")
+    said = _in_turn(site, generate, ("inspect", project, "--json"), ("verify", project))
+    found = _first_json(said)["blobs"][0]["modules"]
     tapes = [module["facts"]["commands"] for module in found if module["key"] == "vectape"]
     commands = sorted(op for tape in tapes for op in tape)
     assert commands == ["add", "add", "multiply", "multiply", "nn.relu"]
-    _microgen(site, "verify", project)
 
 
 def _mixed(folder: Path) -> Path:
@@ -170,9 +176,12 @@ def _mixed(folder: Path) -> Path:
 def test_three_generators_and_the_kernels(site: Path, tmp_path: Path) -> None:
     model, project = str(_mixed(tmp_path)), str(tmp_path / "project")
     chosen = ("--codegen", "vectape,vecunit,ccompiler")
-    found = json.loads(_microgen(site, "partition", model, *chosen, "--json"))
-    owners = {region["codegen"] for region in found["regions"]}
-    assert owners == {"vectape", "vecunit", "ccompiler", "builtin"}
     generate = ("generate", model, "-b", "mps2_an386", *chosen, "-o", project)
-    said = _in_turn(site, generate, ("verify", project), ("run", project, "--compare"))
+    said = _in_turn(
+        site,
+        ("partition", model, *chosen, "--json"),
+        *(generate, ("verify", project), ("run", project, "--compare")),
+    )
+    owners = {region["codegen"] for region in _first_json(said)["regions"]}
+    assert owners == {"vectape", "vecunit", "ccompiler", "builtin"}
     assert "outputs equal on 8 of 8 samples" in said

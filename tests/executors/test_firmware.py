@@ -17,10 +17,11 @@ from microgen.ir.graph import Array
 from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
+# tests/qemu/test_mlperf_tiny_graph.py has the executor on mps3_an547 in every run of the tests.
 BOARDS = {
     "native": (),
     "mps2_an386": (NEEDS_ARM,),
-    "mps3_an547": (NEEDS_ARM,),
+    "mps3_an547": (NEEDS_ARM, pytest.mark.slow),
     "qemu_riscv32": (NEEDS_RISCV,),
 }
 

@@ -16,7 +16,7 @@ from microgen.ir.graph import Graph
 from tests.frontends.mutated import mutant, small_network, uint8_network
 
 LITERT = numerics.profile("litert")
-MUTANTS = 3000
+MUTANTS = (1200, pytest.param(3000, marks=pytest.mark.slow))
 SLOWEST_S = 1.0  # of one load; a sound one takes a few milliseconds
 
 
@@ -52,12 +52,13 @@ def test_every_truncation_is_refused() -> None:
     assert accepted == []
 
 
+@pytest.mark.parametrize("count", MUTANTS)
 @pytest.mark.parametrize("model", [MODEL, UINT8], ids=["int8", "uint8"])
-def test_mutants_load_or_are_refused(model: bytes) -> None:
+def test_mutants_load_or_are_refused(model: bytes, count: int) -> None:
     rng = random.Random(20)
-    loaded = sum(loads_or_refuses(mutant(rng, model)) for _ in range(MUTANTS))
+    loaded = sum(loads_or_refuses(mutant(rng, model)) for _ in range(count))
     # Weights may change without harm; most other bytes may not.
-    assert 0 < loaded < MUTANTS
+    assert 0 < loaded < count
 
 
 def test_every_byte_inverted() -> None:

@@ -116,12 +116,14 @@ def _symbols(case: c.Case) -> set[str]:
     return {call.kernel.symbol for call in c.calls_of(case) if call.kernel.takes_int4}
 
 
-def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check(_cases(100), tmp_path)
+@pytest.mark.parametrize("count", [40, pytest.param(100, marks=pytest.mark.slow)])
+def test_kernels_equal_the_reference(count: int, tmp_path: Path) -> None:
+    c.check(_cases(count), tmp_path)
 
 
-def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined(_cases(5), tmp_path)
+@pytest.mark.parametrize("count", [2, pytest.param(5, marks=pytest.mark.slow)])
+def test_inlined_bodies_equal_the_reference(count: int, tmp_path: Path) -> None:
+    c.check_inlined(_cases(count), tmp_path)
 
 
 def test_cases_reach_every_kernel_that_the_host_can_run() -> None:

@@ -4,6 +4,7 @@ import dataclasses
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from microgen import kernels
 from microgen.ir.graph import DType, Quant, TensorType
@@ -91,12 +92,14 @@ def _cases(count: int) -> list[c.Case]:
     return [*usual, *(_by_tables(seed, dtype) for dtype in TABLES for seed in range(count))]
 
 
-def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check(_cases(200), tmp_path)
+@pytest.mark.parametrize("count", [60, pytest.param(200, marks=pytest.mark.slow)])
+def test_kernels_equal_the_reference(count: int, tmp_path: Path) -> None:
+    c.check(_cases(count), tmp_path)
 
 
-def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined(_cases(12), tmp_path)
+@pytest.mark.parametrize("count", [6, pytest.param(12, marks=pytest.mark.slow)])
+def test_inlined_bodies_equal_the_reference(count: int, tmp_path: Path) -> None:
+    c.check_inlined(_cases(count), tmp_path)
 
 
 def test_random_layers_have_every_variant_together_with_every_other() -> None:

@@ -23,7 +23,7 @@ def _network(seed: int, dtype: DType) -> tuple[Layer, Network]:
     return layer, lstm_cases.network_of(layer, seed)
 
 
-@pytest.mark.parametrize("block", range(3))
+@pytest.mark.parametrize("block", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
 @pytest.mark.parametrize("dtype", TABLES)
 def test_sequences_equal_tflite_micro(dtype: DType, block: int) -> None:
     for seed in range(block * 25, block * 25 + 25):

@@ -138,10 +138,18 @@ def _sequence(network: Network) -> dict[str, Array]:
 
 @NEEDS_NINJA
 @needs_litert
-@pytest.mark.parametrize("is_unsigned", [False, True])
 @pytest.mark.parametrize(
-    "settings",
-    [{}, {"max_classes_per_detection": 4}, {"use_regular_nms": True, "nms_iou_threshold": 0.1}],
+    ("settings", "is_unsigned"),
+    [
+        ({}, False),
+        pytest.param({}, True, marks=pytest.mark.slow),
+        ({"max_classes_per_detection": 4}, True),
+        pytest.param({"max_classes_per_detection": 4}, False, marks=pytest.mark.slow),
+        ({"use_regular_nms": True, "nms_iou_threshold": 0.1}, False),
+        pytest.param(
+            *({"use_regular_nms": True, "nms_iou_threshold": 0.1}, True), marks=pytest.mark.slow
+        ),
+    ],
 )
 def test_firmware_equals_litert(
     settings: dict[str, Any], is_unsigned: bool, tmp_path: Path

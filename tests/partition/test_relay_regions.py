@@ -29,7 +29,7 @@ from tests.partition.networks import (
 )
 
 NONE, RELU = Activation.NONE, Activation.RELU
-SEEDS = range(150)
+MANY = pytest.mark.parametrize("networks", [60, pytest.param(150, marks=pytest.mark.slow)])
 
 
 def partitioned(
@@ -91,25 +91,29 @@ def agree(graph: Graph, found: PartitionedGraph, seed: int) -> int:
     return len(nodes)
 
 
+@MANY
 @pytest.mark.parametrize("merges", [True, False])
-def test_functions_of_random_regions_compute_what_their_graphs_do(merges: bool) -> None:
+def test_functions_of_random_regions_compute_what_their_graphs_do(
+    merges: bool, networks: int
+) -> None:
     count = 0
     with np.errstate(all="ignore"):
-        for seed in SEEDS:
+        for seed in range(networks):
             graph = random_network(seed)
             lacking = ("add", "nn.relu", "reshape", "concatenate")[seed % 5 :][:1]
             found = partitioned(graph, everything("a", *lacking), merges=merges)
             count += agree(graph, found, seed)
-    assert count > 60
+    assert count > 60 * networks // 150
 
 
-def test_what_dnnl_takes_of_random_networks_computes_the_same() -> None:
+@MANY
+def test_what_dnnl_takes_of_random_networks_computes_the_same(networks: int) -> None:
     count = 0
     with np.errstate(all="ignore"):
-        for seed in SEEDS:
+        for seed in range(networks):
             graph = random_network(seed)
             count += agree(graph, partitioned(graph, DNNL, composite=True), seed)
-    assert count > 25
+    assert count > 25 * networks // 150
 
 
 def test_a_node_is_taken_if_all_its_calls_are() -> None:

@@ -21,8 +21,8 @@ ALL = ("dnnl", "ccompiler", "examplejsoncompiler")
 WHOLE = {"composite": True, "merge_regions": True}
 NOTE = note.header("default")
 FLOAT = ("ad01_fp32", "pretrainedResnet", "vww_96_float", "kws_ref_model_float32")
-# Usually each network once, two of them with merged regions.
-_USUAL = {("native", name, i % 2 == 1) for i, name in enumerate(FLOAT)}
+# Usually each network but the largest once, two of them with merged regions.
+_USUAL = {("native", name, i % 2 == 1) for i, name in enumerate(FLOAT) if name != "vww_96_float"}
 FLOAT_CASES = [
     pytest.param(*(name, board, merges), marks=[pytest.mark.slow] * (key not in _USUAL))
     for name in FLOAT

@@ -94,6 +94,9 @@ def _random(seed: int) -> Graph:
     return b.graph(*outputs)
 
 
+SEEDS = [*range(80), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(80, 200))]
+
+
 def _sequence(graph: Graph, seed: int) -> list[bytes]:
     rng, state = np.random.default_rng(seed), initial_state(graph)
     found = []
@@ -104,7 +107,7 @@ def _sequence(graph: Graph, seed: int) -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_no_pass_changes_a_sequence(seed: int) -> None:
     graph = _random(seed)
     verify.check(graph, registry())
@@ -121,7 +124,7 @@ def _program(graph: Graph) -> Program:
     return lowering.lower(parts, codegens, NATIVE, module="m", output_names=graph.outputs)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_value_is_replaced_after_its_last_reader(seed: int) -> None:
     """Each call's results are computed by the reference into buffers, as the firmware does."""
     graph = _random(seed)

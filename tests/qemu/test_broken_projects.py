@@ -24,6 +24,7 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits_int8.tflite"
 BOARDS = ("microbit", "mps2_an386", "mps3_an547")
+USUAL_LEVELS = {("microbit", "-Os"), ("mps3_an547", "-O3")}
 SOURCES = "model/codegen/host/src"
 
 
@@ -144,7 +145,15 @@ BREAKAGES: dict[str, tuple[Callable[[Path], None], set[str]]] = {
 }
 
 
-@pytest.mark.parametrize("what", BREAKAGES)
+# In every run of the tests, the second board has all of them, and each other board some.
+CASES = [
+    pytest.param(board, what, marks=[pytest.mark.slow] * (k != 1 and i % 4 != k))
+    for k, board in enumerate(BOARDS)
+    for i, what in enumerate(BREAKAGES)
+]
+
+
+@pytest.mark.parametrize(("sound", "what"), CASES, indirect=["sound"])
 def test_a_broken_promise_fails_its_own_check_only(what: str, sound: Path, tmp_path: Path) -> None:
     breakage, wanted = BREAKAGES[what]
     broken.check(breakage, wanted, sound, tmp_path / "p")
@@ -172,7 +181,15 @@ def test_a_stripped_entry_symbol_is_missed(sound: Path, tmp_path: Path) -> None:
     assert {check.name for check in report.failed} == {"run_symbol", "runner"}
 
 
-@pytest.mark.parametrize("level", ["-Os", pytest.param("-O1", marks=pytest.mark.slow), "-O3"])
+# In every run of the tests, the two levels and the simplest and the largest instruction set.
+LEVELS = [
+    pytest.param(board, level, marks=[pytest.mark.slow] * ((board, level) not in USUAL_LEVELS))
+    for board in BOARDS
+    for level in ("-Os", "-O1", "-O3")
+]
+
+
+@pytest.mark.parametrize(("sound", "level"), LEVELS, indirect=["sound"])
 def test_a_build_with_other_optimization_still_passes(
     level: str, sound: Path, tmp_path: Path
 ) -> None:

@@ -129,9 +129,27 @@ def _uint8() -> bytes:
     return build_model(tensors, operators, ["x"], ["d", "y"])
 
 
+MODELS = {"float32": _float32, "int16": _int16, "uint8": _uint8}
+# In every run of the tests, each dtype on two boards and each board with a dtype.
+USUAL = {
+    *(("float32", "microbit"), ("float32", "mps3_an547"), ("int16", "mps2_an385")),
+    *(("int16", "mps3_an547"), ("uint8", "mps3_an547"), ("uint8", "qemu_riscv32")),
+}
+
+
 @NEEDS_NINJA
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("model", [_float32, _int16, _uint8], ids=["float32", "int16", "uint8"])
+@pytest.mark.parametrize(
+    ("model", "board"),
+    [
+        pytest.param(
+            *(make, *board.values),
+            marks=[*board.marks, *[pytest.mark.slow] * ((name, board.values[0]) not in USUAL)],
+            id=f"{name}-{board.values[0]}",
+        )
+        for name, make in MODELS.items()
+        for board in BOARDS
+    ],
+)
 def test_a_network_equals_the_references(
     model: Callable[[], bytes], board: str, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ The stack bound includes every runtime to which the tables of loaders lead.
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 from pathlib import Path
@@ -31,7 +32,9 @@ BUILDS = [
     pytest.param("mps3_an547", "llvm", marks=[NEEDS_ARM, NEEDS_LLVM, pytest.mark.slow]),
     pytest.param("qemu_riscv32", "llvm", marks=[NEEDS_RISCV, NEEDS_LLVM, pytest.mark.slow]),
 ]
-TOOLCHAINS = ["gcc", pytest.param("llvm", marks=NEEDS_LLVM)]
+# A small network shows both toolchains in every run.
+SMALL_BUILDS = [pytest.param("microbit", "llvm", marks=[NEEDS_ARM, NEEDS_LLVM]), *BUILDS[1:]]
+TOOLCHAINS = ["gcc", pytest.param("llvm", marks=[NEEDS_LLVM, pytest.mark.slow])]
 
 
 def _generated(folder: Path, board: str, **options: Any) -> Path:
@@ -57,7 +60,7 @@ def test_two_runtimes_are_verified_and_bounded(board: str, toolchain: str, tmp_p
     }
 
 
-@pytest.mark.parametrize(("board", "toolchain"), BUILDS)
+@pytest.mark.parametrize(("board", "toolchain"), SMALL_BUILDS)
 def test_the_guides_text_is_verified_and_bounded(
     board: str, toolchain: str, tmp_path: Path
 ) -> None:
@@ -70,18 +73,29 @@ def test_the_guides_text_is_verified_and_bounded(
     assert 0 < found.stack <= stack_bound(tmp_path / "p").nbytes
 
 
+INTERFACES: dict[str, dict[str, Any]] = {
+    "packed": {"interface": "packed"},
+    "packed entry": {"interface": "packed", "unpacked_api": True},
+    "graph": {"executor": "graph"},
+    "flash": {"optimize": "flash", "constant_alignment": 16},
+}
+# Each interface in every run of the tests, on one of the boards.
+USUAL = {
+    *(("native", "packed entry"), ("native", "flash")),
+    *(("mps2_an386", "packed"), ("mps2_an386", "graph")),
+}
+
+
 @NEEDS_ARM
 @pytest.mark.parametrize(
-    "options",
+    ("board", "name"),
     [
-        pytest.param({"interface": "packed"}, id="packed"),
-        pytest.param({"interface": "packed", "unpacked_api": True}, id="packed entry"),
-        pytest.param({"executor": "graph"}, id="graph"),
-        pytest.param({"optimize": "flash", "constant_alignment": 16}, id="flash"),
+        pytest.param(*case, marks=() if case in USUAL else pytest.mark.slow)
+        for case in itertools.product(("native", "mps2_an386"), INTERFACES)
     ],
 )
-@pytest.mark.parametrize("board", ["native", "mps2_an386"])
-def test_each_interface_is_verified(board: str, options: dict[str, Any], tmp_path: Path) -> None:
+def test_each_interface_is_verified(board: str, name: str, tmp_path: Path) -> None:
+    options = INTERFACES[name]
     found = microgen.run(_generated(tmp_path, board, **options), compare=True)
     assert found.checks.ok, found.checks.to_text()
     for name in (*NEW, "constants_section", "constants_bytes"):

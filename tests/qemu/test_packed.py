@@ -41,7 +41,9 @@ def test_conventions_cost_their_checks_and_nothing_in_the_operators(
     assert 300 * 7 < own[2] - own[0] < 700 * 7
 
 
-@pytest.mark.parametrize("toolchain", ["gcc", pytest.param("llvm", marks=NEEDS_LLVM)])
+@pytest.mark.parametrize(
+    "toolchain", ["gcc", pytest.param("llvm", marks=[NEEDS_LLVM, pytest.mark.slow])]
+)
 def test_layers_are_read_from_packed_operators(toolchain: str, tmp_path: Path) -> None:
     project = tmp_path / "p"
     microgen.generate(DIGITS, "mps3_an547", project, interface="packed", toolchain=toolchain)

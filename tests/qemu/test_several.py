@@ -18,7 +18,16 @@ BOARD = "mps2_an386"
 NAMES = ("digits", "kws")
 
 
-@pytest.mark.parametrize("options", [{}, {"interface": "packed"}, {"executor": "graph"}])
+# tests/several/test_firmware.py runs the other conventions on the host.
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({}, marks=pytest.mark.slow),
+        {"interface": "packed"},
+        pytest.param({"executor": "graph"}, marks=pytest.mark.slow),
+    ],
+    ids=["c", "packed", "graph"],
+)
 def test_two_models_are_in_one_firmware_what_they_are_alone(
     options: dict[str, object], tmp_path: Path
 ) -> None:

@@ -52,7 +52,8 @@ def _alone(directory: Path, name: str, inputs: dict[str, Array], **options: obje
     ("names", "shared", "options"),
     [
         (("kws", "digits", "state", "sum"), True, {}),
-        (("digits", "kws"), True, {"interface": "packed"}),
+        # tests/qemu/test_several.py runs this interface, too.
+        pytest.param(("digits", "kws"), True, {"interface": "packed"}, marks=pytest.mark.slow),
         pytest.param(
             ("kws", "digits"),
             True,

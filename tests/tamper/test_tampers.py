@@ -126,8 +126,18 @@ def _check_stripped(project: Path, prefix: str, folder: Path) -> None:
     assert failed(project, path) == []
 
 
-@pytest.mark.parametrize("level", ["-O1", "-O3", "-Os"])
-@pytest.mark.parametrize("board", board_params(BOARDS[0], BOARDS[2]))
+# In every run of the tests, each level is on one of the boards.
+@pytest.mark.parametrize(
+    ("board", "level"),
+    [
+        pytest.param(
+            *(*board.values, level),
+            marks=[*board.marks, *[pytest.mark.slow] * ((i + k) % 2)],
+        )
+        for i, board in enumerate(board_params(BOARDS[0], BOARDS[2]))
+        for k, level in enumerate(("-O1", "-O3", "-Os"))
+    ],
+)
 def test_a_firmware_built_otherwise_passes(board: str, level: str, tmp_path: Path) -> None:
     project = firmware(board)
     assert failed(project, rebuilt(project, tmp_path, level)) == []

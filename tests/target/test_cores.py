@@ -43,9 +43,23 @@ MACHINES = {
 }
 
 
+# Cores of boards for which other tests build networks of int8 and of floats, with the same checks.
+_BUILT_ELSEWHERE = ("cortex-m0", "cortex-m4f", "cortex-m55")
+
+
 def _cases(cpus: list[Cpu]) -> list[object]:
-    marks = {"arm": NEEDS_ARM_GCC, "riscv": NEEDS_RISCV_GCC}
-    return [pytest.param(cpu, id=cpu.name, marks=marks[cpu.architecture]) for cpu in cpus]
+    needs = {"arm": NEEDS_ARM_GCC, "riscv": NEEDS_RISCV_GCC}
+    return [
+        pytest.param(
+            *(cpu,),
+            id=cpu.name,
+            marks=[
+                needs[cpu.architecture],
+                *[pytest.mark.slow] * (cpu.name in _BUILT_ELSEWHERE),
+            ],
+        )
+        for cpu in cpus
+    ]
 
 
 def _board(cpu: Cpu, folder: Path, flash: str, ram: str, more: str = "") -> Path:

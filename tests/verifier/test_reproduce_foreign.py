@@ -88,14 +88,24 @@ def test_a_patched_kernel_is_named(board: str) -> None:
     assert "compiled with GCC's types of integers and -m" in found.found
 
 
-@both
+RECORDED = ("-O3", "-frecord-gcc-switches", "-ffunction-sections", "-fdata-sections")
+ZEPHYRS_INTEGERS = ("-O2", "-g", "-imacros", "zephyr.h", "-fno-common")
+
+
+# In every run of the tests, each is on one of the boards.
 @pytest.mark.parametrize(
-    "flags",
+    ("board", "flags"),
     [
-        ("-O3", "-frecord-gcc-switches", "-ffunction-sections", "-fdata-sections"),
-        ("-O2", "-g", "-imacros", "zephyr.h", "-fno-common"),
+        pytest.param(
+            *(*board.values, flags),
+            marks=[*board.marks, *[pytest.mark.slow] * (i == k)],
+            id=f"{board.values[0]}-{name}",
+        )
+        for i, board in enumerate(board_params(*vendor.BOARDS))
+        for k, (name, flags) in enumerate(
+            {"recorded": RECORDED, "zephyrs_integers": ZEPHYRS_INTEGERS}.items()
+        )
     ],
-    ids=["recorded", "zephyrs_integers"],
 )
 def test_flags_of_other_build_systems(board: str, flags: tuple[str, ...], tmp_path: Path) -> None:
     project = vendor.generated(board, tmp_path / "p")
@@ -139,7 +149,7 @@ RELAXED = [
 @pytest.mark.parametrize(
     "flags",
     [
-        pytest.param(flags, id=" ".join(flags), marks=() if i in (1, 4, 7) else pytest.mark.slow)
+        pytest.param(flags, id=" ".join(flags), marks=() if i in (1, 4) else pytest.mark.slow)
         for i, flags in enumerate(RELAXED)
     ],
 )
@@ -151,7 +161,7 @@ def test_code_that_the_linker_shortened(flags: tuple[str, ...], tmp_path: Path) 
 
 
 @NEEDS_RISCV_GCC
-@pytest.mark.parametrize("ram", [0x10, 0x1000])
+@pytest.mark.parametrize("ram", [0x10, pytest.param(0x1000, marks=pytest.mark.slow)])
 def test_addresses_near_zero(ram: int, tmp_path: Path) -> None:
     project = vendor.generated("qemu_riscv32", tmp_path / "p")
     vendor.linked(project, "-g", "-O2", ram=ram)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from microgen.building.builder import disassemble
 from microgen.verifier import VerifyReport, stack_bound, verify
@@ -36,8 +37,16 @@ def failed(project: Any, **options: Any) -> VerifyReport:
     return report
 
 
-@pytest.mark.parametrize("level", ["-O0", "-Os", "-O2", "-O3"])
-@pytest.mark.parametrize("board", ["microbit", "mps3_an547"])
+def _levels(*levels: str) -> list[ParameterSet]:
+    """Both boards with each level. In every run of the tests, each level is on one of them."""
+    return [
+        pytest.param(board, level, marks=[pytest.mark.slow] * ((i + k) % 2))
+        for i, board in enumerate(("microbit", "mps3_an547"))
+        for k, level in enumerate(levels)
+    ]
+
+
+@pytest.mark.parametrize(("board", "level"), _levels("-O0", "-Os", "-O2", "-O3"))
 def test_frames_are_those_that_the_compiler_reports(project: Make, board: str, level: str) -> None:
     built = project(board)
     built.flags = [level]
@@ -180,8 +189,17 @@ def test_call_through_a_constant_table_takes_the_deepest_entry(project: Make, bo
     assert any(step.startswith("deep 4") for step in stack_bound(built.root).path)
 
 
-@pytest.mark.parametrize("level", ["-Os", "-O2"])
-@pytest.mark.parametrize("board", CORTEX_M)
+@pytest.mark.parametrize(
+    ("board", "level"),
+    [
+        *_levels("-Os", "-O2"),
+        *(
+            pytest.param(f"mps2_an{n}", level, marks=pytest.mark.slow)
+            for n in (385, 386, 500)
+            for level in ("-Os", "-O2")
+        ),
+    ],
+)
 def test_switches_are_followed(project: Make, board: str, level: str) -> None:
     cases = "".join(f"case {i}: return far{i % 3}(n * {i * i + 3});\n" for i in range(12))
     functions = "".join(

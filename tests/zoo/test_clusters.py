@@ -113,12 +113,11 @@ def listing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return models.write(tmp_path_factory.mktemp("models"))
 
 
-@pytest.fixture(scope="module")
-def tables(start: Start, scratch: Path, listing: Path) -> Path:
-    """The results of a run with four workers, one of which was killed in the middle."""
-    made = listing.parent / "killed"
+def killed(start: Start, scratch: Path, listing: Path, workers: int) -> Path:
+    """The results of a run with so many workers, one of which was killed in the middle."""
+    made = listing.parent / f"killed_{workers}"
     process = start(
-        *("microgen", "zoo", listing, "--boards", "native", "-o", made, "--workers", "4")
+        *("microgen", "zoo", listing, "--boards", "native", "-o", made, "--workers", str(workers))
     )
     assert until(lambda: bool(workers_that_build(scratch))), "nothing was ever built"
     (victim,) = workers_that_build(scratch)
@@ -126,6 +125,11 @@ def tables(start: Start, scratch: Path, listing: Path) -> Path:
     out, err = process.communicate(timeout=SECONDS)
     assert (process.returncode, err) == (1, "running 5 models on native ...\n"), out
     return made
+
+
+@pytest.fixture(scope="module")
+def tables(start: Start, scratch: Path, listing: Path) -> Path:
+    return killed(start, scratch, listing, workers=2)
 
 
 def statuses(made: Path) -> dict[str, str]:
@@ -138,7 +142,16 @@ def left(scratch: Path) -> bool:
     return bool(commands(scratch) or list(scratch.iterdir()))
 
 
+@pytest.mark.slow
+def test_a_killed_worker_of_four_loses_nothing(start: Start, scratch: Path, listing: Path) -> None:
+    check_tables(killed(start, scratch, listing, workers=4), scratch)
+
+
 def test_a_killed_worker_loses_nothing(tables: Path, scratch: Path) -> None:
+    check_tables(tables, scratch)
+
+
+def check_tables(tables: Path, scratch: Path) -> None:
     assert statuses(tables) == {
         "valid.tflite": "ok",
         "refused.tflite": "refused",

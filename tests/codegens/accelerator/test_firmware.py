@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _pytest.mark import ParameterSet
 
 import microgen
 from microgen import frontends, resources
@@ -54,8 +55,24 @@ def _instead(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frontends, "load", lambda *_arguments, **_options: graph)
 
 
-@pytest.mark.parametrize(("merge", "executor"), [(False, "aot"), (True, "graph")])
-@pytest.mark.parametrize("board", BOARDS[:2])
+def _turns(*values: object) -> list[ParameterSet]:
+    """The first two boards with two values: each value is on one board in every run of the tests,
+    and on the other in the slow ones."""
+    return [
+        pytest.param(*board.values, value, marks=[*board.marks, *[pytest.mark.slow] * (i != k)])
+        for i, board in enumerate(BOARDS[:2])
+        for k, value in enumerate(values)
+    ]
+
+
+# test_the_digits_network_in_every_way has the other combinations.
+@pytest.mark.parametrize(
+    ("board", "merge", "executor"),
+    [
+        pytest.param("native", False, "aot", marks=NEEDS_NINJA),
+        pytest.param("mps2_an386", True, "graph", marks=[NEEDS_ARM, NEEDS_NINJA]),
+    ],
+)
 def test_the_digits_network(board: str, merge: bool, executor: str, tmp_path: Path) -> None:
     _check_digits(board, merge=merge, executor=executor, folder=tmp_path)
 
@@ -83,8 +100,7 @@ def _check_digits(board: str, *, merge: bool, executor: str, folder: Path) -> No
     assert [str(verdict) for verdict in verdicts if not verdict.ok] == []
 
 
-@pytest.mark.parametrize("merge", [False, True])
-@pytest.mark.parametrize("board", BOARDS[:2])
+@pytest.mark.parametrize(("board", "merge"), _turns(True, False))
 def test_every_command(
     board: str, merge: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,7 +113,7 @@ def test_every_command(
 
 @NEEDS_NINJA
 @pytest.mark.parametrize(
-    "seed", [*range(4), *(pytest.param(s, marks=pytest.mark.slow) for s in range(4, 24))]
+    "seed", [*range(2), *(pytest.param(s, marks=pytest.mark.slow) for s in range(2, 24))]
 )
 def test_random_networks_beside_the_kernels(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -107,8 +123,7 @@ def test_random_networks_beside_the_kernels(
     _same_as_builtin(graph, "native", tmp_path, merge=seed % 2 == 0)
 
 
-@pytest.mark.parametrize("executor", ["aot", "graph"])
-@pytest.mark.parametrize("board", BOARDS[:2])
+@pytest.mark.parametrize(("board", "executor"), _turns("aot", "graph"))
 def test_beside_a_device_without_a_driver(
     board: str, executor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,8 +151,7 @@ def _replaced(project: Path, driver: str) -> None:
     builder.build(project)
 
 
-@pytest.mark.parametrize("executor", ["aot", "graph"])
-@pytest.mark.parametrize("board", BOARDS[:2])
+@pytest.mark.parametrize(("board", "executor"), _turns("graph", "aot"))
 def test_each_hook_made_to_fail_in_turn(board: str, executor: str, tmp_path: Path) -> None:
     """The status is returned, everything that was begun is ended, and nothing more is computed."""
     project = tmp_path / "p"
@@ -169,8 +183,7 @@ struct tvmgen_default_devices tvmgen_default_contexts = {.accelerator = &device}
 """
 
 
-@pytest.mark.parametrize("left_out", ["Activate", "Open"])
-@pytest.mark.parametrize("board", BOARDS[:2])
+@pytest.mark.parametrize(("board", "left_out"), _turns("Activate", "Open"))
 def test_a_driver_that_does_not_wake_the_device(board: str, left_out: str, tmp_path: Path) -> None:
     """Its functions refuse to run, because only the hooks make them work."""
     project = tmp_path / "p"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
 import pytest
+from _pytest.mark import ParameterSet
 
 import microgen
 from microgen import relay
@@ -41,9 +43,22 @@ def _checked(model: Path, board: str, folder: Path, **options: object) -> microg
     return compiled
 
 
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("interface", ["c", "packed"])
-@pytest.mark.parametrize("merge_regions", [False, True])
+def _cases(*others: tuple[object, ...]) -> list[ParameterSet]:
+    """Every combination of a board with one value of each of the others, which have two. Those that
+    are not slow have every pair of values."""
+    return [
+        pytest.param(
+            *(*board.values, *(values[n] for values, n in zip(others, numbers, strict=True))),
+            marks=[*board.marks, *[pytest.mark.slow] * ((i + sum(numbers)) % 2)],
+        )
+        for i, board in enumerate(BOARDS)
+        for numbers in itertools.product(range(2), repeat=len(others))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("board", "interface", "merge_regions"), _cases(("c", "packed"), (False, True))
+)
 def test_the_guides_graph(board: str, interface: str, merge_regions: bool, tmp_path: Path) -> None:
     model = tmp_path / "guide.relay"
     model.write_text(GUIDE)
@@ -75,8 +90,7 @@ def _mixed(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("merge_regions", [False, True])
+@pytest.mark.parametrize(("board", "merge_regions"), _cases((False, True)))
 def test_beside_the_kernels(board: str, merge_regions: bool, tmp_path: Path) -> None:
     compiled = _checked(_mixed(tmp_path), board, tmp_path, merge_regions=merge_regions)
     targets = {compiled.program.function(c.function).target for c in compiled.program.calls}
@@ -84,8 +98,21 @@ def test_beside_the_kernels(board: str, merge_regions: bool, tmp_path: Path) -> 
     assert "ccompiler" in targets
 
 
-@pytest.mark.parametrize("seed", [3000, 3003, 3007, 3012, 3014, 3025])
-@pytest.mark.parametrize("board", BOARDS)
+SEEDS = (3000, 3003, 3007, 3012, 3014, 3025)
+
+
+# In every run of the tests, each network is on one of the boards.
+@pytest.mark.parametrize(
+    ("board", "seed"),
+    [
+        pytest.param(
+            *(*board.values, seed),
+            marks=[*board.marks, *[pytest.mark.slow] * ((i + k) % 2)],
+        )
+        for i, board in enumerate(BOARDS)
+        for k, seed in enumerate(SEEDS)
+    ],
+)
 def test_random_functions(board: str, seed: int, tmp_path: Path) -> None:
     """Functions like those of test_random.py, in firmware that is made from the model's text."""
     drawn = made("main", seed)

@@ -19,7 +19,7 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 CODEGENS = ("examplejsoncompiler", "ccompiler")
 NATIVE = pytest.param("native", True, marks=NEEDS_NINJA)
 ARM = pytest.param("mps2_an386", True, marks=NEEDS_ARM)
-ARM_APART = pytest.param("mps2_an386", False, marks=NEEDS_ARM)
+ARM_APART = pytest.param("mps2_an386", False, marks=[NEEDS_ARM, pytest.mark.slow])
 RISCV_APART = pytest.param("qemu_riscv32", False, marks=NEEDS_RISCV)
 
 
@@ -42,8 +42,17 @@ def test_the_guides_graph(board: str, merge: bool, tmp_path: Path) -> None:
     assert microgen.verify(folder).ok
 
 
-@pytest.mark.parametrize("seed", [1000, 1001])
-@pytest.mark.parametrize(("board", "merge"), [ARM, RISCV_APART])
+@pytest.mark.parametrize(
+    ("board", "merge", "seed"),
+    [
+        pytest.param(
+            *(*board.values, seed),
+            marks=[*board.marks, *[pytest.mark.slow] * ((i + seed) % 2)],
+        )
+        for i, board in enumerate((ARM, RISCV_APART))
+        for seed in (1000, 1001)
+    ],
+)
 def test_random_networks(board: str, merge: bool, seed: int, tmp_path: Path) -> None:
     folder = generated(random_module(seed), board, tmp_path / "p", merge_regions=merge)
     check(folder, sanitize=False)
