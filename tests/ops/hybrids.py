@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from microgen.ir.graph import DType, Quant, TensorType
+from tests.arrays import assert_same
 from tests.ops import conformance as c
 from tests.ops import litert_oracle
 from tests.tflite_builder import OptionValue
@@ -81,4 +82,4 @@ def assert_equals_litert(
         output_dtype=DType.FLOAT32,
     )
     ours, theirs = litert_oracle.by_reference(oracle), litert_oracle.by_litert(oracle)
-    np.testing.assert_array_equal(ours, theirs, err_msg=repr(case))
+    assert_same(ours, theirs, case)

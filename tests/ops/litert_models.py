@@ -19,6 +19,7 @@ from microgen.ir import verify
 from microgen.ir.graph import Array, DType, Graph
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
+from tests.arrays import assert_same
 from tests.ops.every_dtype import DTYPES, dtype_of, random_array, random_type
 from tests.ops.litert_oracle import interpreter_of
 from tests.tflite_builder import OperatorSpec, OptionValue, TensorSpec, build_model
@@ -117,5 +118,5 @@ def assert_equal(model: Model) -> None:
             by_litert(model)
         return
     for ours, theirs in zip(by_reference(model), by_litert(model), strict=True):
-        np.testing.assert_array_equal(ours, theirs, err_msg=repr(model))
+        assert_same(ours, theirs, model)
         assert ours.shape == theirs.shape, model

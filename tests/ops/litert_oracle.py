@@ -16,6 +16,7 @@ from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Attrs, DType, Quant, TensorType
 from microgen.ops import registry
 from microgen.ops.base import Operands
+from tests.arrays import assert_same
 from tests.ops import within
 from tests.tflite_builder import OperatorSpec, OptionValue, TensorSpec, build_model
 
@@ -126,7 +127,7 @@ def assert_equal(case: Case) -> None:
         wrong = np.argwhere(beyond(case, theirs))
         assert not len(wrong), f"{case!r}: {ours} {theirs}, first at {wrong[0]}"
     else:
-        np.testing.assert_array_equal(ours, theirs, err_msg=repr(case))
+        assert_same(ours, theirs, case)
 
 
 def beyond(case: Case, theirs: Array) -> Array:

@@ -5,6 +5,7 @@ import pytest
 
 from microgen.ir.graph import DType, Quant, TensorType
 from microgen.ops.dequantize import FROM, OP, DequantizeAttrs
+from tests.arrays import assert_same
 from tests.ops.litert_oracle import Case, by_litert, by_reference, float_type, needs_litert
 from tests.ops.test_dequantize import random_data
 
@@ -24,7 +25,7 @@ def test_equals_litert_exactly() -> None:
             version=5,
             output_dtype=DType.FLOAT32,
         )
-        np.testing.assert_array_equal(by_reference(case), by_litert(case), err_msg=repr(kind))
+        assert_same(by_reference(case), by_litert(case), kind)
 
 
 @pytest.mark.parametrize(

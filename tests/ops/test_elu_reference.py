@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from microgen.ir.graph import Array, Quant, TensorType
 from microgen.ops.elu import EluAttrs
+from tests.arrays import assert_same
 from tests.ops.litert_oracle import Case, by_reference, needs_litert
 from tests.ops.unary_cases import (
     Operator,
@@ -48,7 +48,7 @@ def test_equals_litert(block: int) -> None:
     case = unary_case("nn.elu", EluAttrs(), "ELU", *types(1, 1))
     for found in random_cases(case, block, Ranges()):
         expected = by_optimized_litert(found)
-        np.testing.assert_array_equal(by_reference(found), expected, err_msg=repr(found))
+        assert_same(by_reference(found), expected, found)
 
 
 def test_negative_values_approach_minus_one() -> None:
