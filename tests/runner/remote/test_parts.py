@@ -39,6 +39,7 @@ def test_addresses(text: str, found: Address) -> None:
     [
         *("gdb", "gdb:", "gdb:h:", "gdb:h:0", "gdb:h:65536", "gdb:::1:3", "gdb:h:3\n"),
         *("gdb:h:-1", "openocd:", "pyocd:", "pyocd:--script=x", "pyocd:a b", "jlink:x", "/dev/tty"),
+        *("gdb:[]:1", "gdb:[:1", "gdb:..:1", "gdb:a..b:1", f"gdb:{'x' * 64}:1", "gdb:\udcff:1"),
     ],
 )
 def test_what_is_no_address(text: str) -> None:
