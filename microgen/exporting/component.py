@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from microgen import manifest
 from microgen.errors import ProjectError, short
 from microgen.files import MANIFEST
 from microgen.firmware.component import C_FLAGS
 from microgen.manifest import Manifest
-from microgen.mlf.export import sound
+from microgen.mlf.export import record_of, sound
 from microgen.target.cpu import CPUS
 
 LISTS = "model/CMakeLists.txt"
@@ -76,10 +75,10 @@ class Component:
 def load(project: Path) -> Component:
     """The component of a project. Only files of the manifest are read.
 
-    Raises ProjectError if a file is missing or changed, if the project is of an earlier version or
-    for an unknown CPU, or if its models share one workspace.
+    Raises ProjectError if a file or the manifest is not as it was generated, if the project is of
+    an earlier version or for an unknown CPU, or if its models share one workspace.
     """
-    record = manifest.load(project)
+    record = record_of(project)
     _check(project, record)
     text = sound(project, LISTS, record.files[LISTS]).decode()
     lists = {name: tuple(map(_in_project, body.split())) for name, body in _LIST.findall(text)}

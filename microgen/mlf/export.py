@@ -10,6 +10,7 @@ from pathlib import Path
 from microgen import manifest
 from microgen.errors import ProjectError
 from microgen.files import MANIFEST, inside, write_whole
+from microgen.manifest import Manifest
 from microgen.mlf import tar
 from microgen.mlf.metadata import CODEGENS_FOLDER, RUNTIME_FOLDER
 
@@ -30,7 +31,7 @@ def export(project: Path, output: Path) -> int:
     Only files of the manifest are packed. Raises ProjectError if one is missing or changed, or if
     ``output`` cannot be written.
     """
-    digests = manifest.load(project).files
+    digests = record_of(project).files
     files = {
         target + name.removeprefix(source): sound(project, name, digest)
         for name, digest in digests.items()
@@ -38,6 +39,14 @@ def export(project: Path, output: Path) -> int:
         if name.startswith(source)
     }
     return write(project, digests, output, tar.write(files))
+
+
+def record_of(project: Path) -> Manifest:
+    """The manifest of a project, which must be as it was written. Raises ProjectError."""
+    found = manifest.load(project)
+    if not manifest.is_as_written(project):
+        raise _changed(project / MANIFEST)
+    return found
 
 
 def write(project: Path, names: Iterable[str], output: Path, data: bytes) -> int:
@@ -77,9 +86,13 @@ def sound(project: Path, name: str, digest: str) -> bytes:
             f"cannot be read: {error.strerror}", where=str(project / name), hint="generate again"
         ) from error
     if hashlib.sha256(data).hexdigest() != digest:
-        raise ProjectError(
-            "is not as it was generated, so the notes in it would describe another model",
-            where=str(project / name),
-            hint="generate again",
-        )
+        raise _changed(project / name)
     return data
+
+
+def _changed(path: Path) -> ProjectError:
+    return ProjectError(
+        "is not as it was generated, so the export would not be of the model that was verified",
+        where=str(path),
+        hint="generate again",
+    )

@@ -188,7 +188,7 @@ def test_a_project_of_an_earlier_version_is_refused(
     old = shutil.copytree(projects(BOARD), tmp_path / "old")
     record = json.loads((old / "microgen.json").read_text())
     del record["files"]["model/CMakeLists.txt"]
-    (old / "microgen.json").write_text(json.dumps(record))
+    (old / "microgen.json").write_text(manifest.digested(record))
     with pytest.raises(ProjectError, match="earlier version of microgen"):
         microgen.export(old, tmp_path / "x", "zip")
 
@@ -201,6 +201,9 @@ def test_a_cpu_that_nobody_knows_is_refused(
     record = json.loads((edited / "microgen.json").read_text())
     record["board"]["cpu"] = cpu
     (edited / "microgen.json").write_text(json.dumps(record))
+    with pytest.raises(ProjectError, match=r"microgen\.json: is not as it was generated"):
+        microgen.export(edited, tmp_path / "x")
+    (edited / "microgen.json").write_text(manifest.digested(record))
     for form in FORMS:
         with pytest.raises(ProjectError, match="which microgen does not know; generate again"):
             microgen.export(edited, tmp_path / "x", form)
