@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from microgen.errors import UsageError
+from microgen.formats.crc32 import crc32
 from microgen.runner.job import Cycles
 from microgen.runner.remote import address, cycles, loading
 from microgen.runner.remote.address import Address
@@ -48,10 +49,10 @@ def test_what_is_no_address(text: str) -> None:
 
 
 def test_the_protocols_sum() -> None:
-    assert loading.crc(b"123456789") == 0x0376E6E7  # the check value of CRC-32/MPEG-2
+    assert crc32(b"123456789") == 0x0376E6E7  # the check value of CRC-32/MPEG-2
     for size in (0, 1, 100):
         data = random.Random(size).randbytes(size)
-        assert loading.crc(data) == slow_crc(data)
+        assert crc32(data) == slow_crc(data)
 
 
 class Flash:
