@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from microgen import pipeline
-from microgen.errors import RunError, StatusRunError, of_machine
+from microgen.errors import RunError, StatusRunError, UsageError, of_machine
 from microgen.files import check_writable
 from microgen.firmware.compiled import Compiled, Firmware
 from microgen.ir.graph import Array
@@ -231,12 +231,15 @@ def run(
     comparison then uses samples of its own. ``sanitize`` (native only) runs a build with ASan and
     UBSan. ``timeout`` is in seconds without a finished sample. ``on`` names a debugger's server
     whose core runs the firmware, see ``microgen.runner.remote.address``; it counts cycles instead
-    of instructions. Raises RunError if a check fails or nothing here runs the board.
+    of instructions. Raises UsageError if ``timeout`` or ``on`` is wrong, RunError if a check fails
+    or nothing here runs the board.
     """
     from microgen import verifier
     from microgen.runner.remote import place
 
     project = Path(project)
+    if not timeout > 0:  # NaN is not, either
+        raise UsageError(f"is {timeout:g}, expected more than 0 seconds", where="--timeout")
     where = place.checked(project, on)
     elf = _up_to_date(project, sanitize)
     checks = _sound(project, verify(project, elf=elf, scope="project"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -58,8 +59,10 @@ class FileTree:
             root.parent.mkdir(parents=True, exist_ok=True)
             staging = Path(tempfile.mkdtemp(prefix=f".{root.name}.", dir=root.parent))
         except OSError as error:
+            is_file = isinstance(error, FileExistsError)
+            what = f"{root.parent} is not a folder" if is_file else error.strerror
             raise ProjectError(
-                f"cannot write there: {error.strerror}", where=str(root), hint="choose another -o"
+                f"cannot write there: {what}", where=str(root), hint="choose another -o"
             ) from error
         try:
             self._fill(staging / "new")
@@ -67,7 +70,9 @@ class FileTree:
             _swap(staging, root)
         except OSError as error:
             raise ProjectError(
-                f"cannot write the project: {error.strerror}", where=str(root)
+                f"cannot write the project: {error.strerror}",
+                where=str(root),
+                hint="choose another -o",
             ) from error
         finally:
             shutil.rmtree(staging, ignore_errors=True)
@@ -137,7 +142,10 @@ def whole(path: Path) -> Iterator[BinaryIO]:
 
     If ``path`` is a link, its target is replaced; a device or a pipe is written into.
     """
-    target = path.resolve()
+    try:
+        target = path.resolve()
+    except RuntimeError as error:  # links that lead to themselves
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
     if target.exists() and not target.is_file():
         with target.open("wb") as file:
             yield file

@@ -106,8 +106,8 @@ def check_is_built_here(board: Board) -> None:
     """Raise BoardError if the board's firmware is made by a framework that starts it."""
     if board.component:
         raise BoardError(
-            f"the firmware of {board.name} is made by {board.component}, of which the model is a "
-            "component",
+            f"{board.component} makes the firmware of {board.name}, and the model is a component "
+            "of it",
             hint=f"microgen export DIR --as {board.component} -o OUT, build it there, and "
             "`microgen verify DIR --elf FILE`",
         )

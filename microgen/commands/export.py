@@ -25,7 +25,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"{' | '.join(exporting.FORMS)}: a component of that build system "
         "(default: a Model Library Format archive)",
     )
-    add("--force", action="store_true", help="replace OUT if it is a folder, whatever it contains")
+    add(
+        "--force",
+        action="store_true",
+        help="with a form that is a folder: replace OUT, whatever it contains",
+    )
 
 
 def execute(args: argparse.Namespace, _console: Console) -> Outcome:

@@ -12,7 +12,9 @@ from microgen.errors import ProjectError
 from microgen.exporting import arduino, cmsis_pack, component, esp_idf, plain, platformio, zephyr
 from microgen.exporting.component import Component
 from microgen.exporting.form import Form
-from microgen.files import EXPORTED, FileTree, write_whole
+from microgen.files import EXPORTED, FileTree
+from microgen.mlf.export import check_apart
+from microgen.mlf.export import write as write_file
 
 __all__ = ["FORMS", "Form", "file_name", "write"]
 
@@ -32,17 +34,10 @@ def write(project: Path, form: str, output: Path, *, force: bool = False) -> int
     made = chosen.make(found)
     if chosen.pack is None:
         made = made.merged(_record(found, chosen, made))
-        _check_apart(project, output)
+        check_apart(project, found.project.files, output)
         made.write_to(output, force=force, record=EXPORTED)
         return sum(map(len, made.files.values()))
-    data = chosen.pack(made)
-    try:
-        write_whole(output, data)
-    except OSError as error:
-        raise ProjectError(
-            f"cannot be written: {error.strerror}", where=str(output), hint="choose another -o"
-        ) from error
-    return len(data)
+    return write_file(project, found.project.files, output, chosen.pack(made))
 
 
 def file_name(project: Path, form: str) -> str:
@@ -55,14 +50,6 @@ def _form(name: str) -> Form:
     if name not in FORMS:
         raise ProjectError(f"there is no form {name!r}", hint=f"forms: {', '.join(FORMS)}")
     return FORMS[name]
-
-
-def _check_apart(project: Path, output: Path) -> None:
-    """Raise ProjectError if the folder is the project or contains it."""
-    if output.resolve() in (project.resolve(), *project.resolve().parents):
-        raise ProjectError(
-            "is the project or contains it", where=str(output), hint="choose another -o"
-        )
 
 
 def _record(found: Component, form: Form, made: FileTree) -> FileTree:

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from microgen import manifest
-from microgen.errors import ProjectError
+from microgen.errors import ProjectError, short
+from microgen.files import MANIFEST
 from microgen.firmware.component import C_FLAGS
 from microgen.manifest import Manifest
-from microgen.mlf.export import sound
+from microgen.mlf.export import record_of, sound
+from microgen.target.cpu import CPUS
 
 LISTS = "model/CMakeLists.txt"
-# Where results and the memory plan lie; other linker scripts put them into .rodata and .bss.
+# Of the constants and of the model's memory; most linker scripts put them into .rodata and .bss.
 SECTIONS = (".rodata.tvm", ".bss.noinit.tvm")
 FLAGS = ("-O2", *C_FLAGS)
 
@@ -74,10 +75,10 @@ class Component:
 def load(project: Path) -> Component:
     """The component of a project. Only files of the manifest are read.
 
-    Raises ProjectError if a file is missing or changed, if the project is of an earlier version, or
-    if its models share one workspace.
+    Raises ProjectError if a file or the manifest is not as it was generated, if the project is of
+    an earlier version or for an unknown CPU, or if its models share one workspace.
     """
-    record = manifest.load(project)
+    record = record_of(project)
     _check(project, record)
     text = sound(project, LISTS, record.files[LISTS]).decode()
     lists = {name: tuple(map(_in_project, body.split())) for name, body in _LIST.findall(text)}
@@ -112,6 +113,16 @@ def _check(project: Path, record: Manifest) -> None:
             "has a shared workspace, whose parts only model/CMakeLists.txt keeps in their order",
             where=str(project),
             hint="generate it without --shared-workspace, or add model/ to the firmware with CMake",
+        )
+    _check_cpu(project, record.board.get("cpu"))
+
+
+def _check_cpu(project: Path, cpu: object) -> None:
+    if not isinstance(cpu, str) or cpu not in CPUS:
+        raise ProjectError(
+            f"names the CPU {short(repr(cpu))}, which microgen does not know",
+            where=str(project / MANIFEST),
+            hint="generate again",
         )
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from microgen import manifest
 from microgen.errors import ProjectError
-from microgen.files import inside, write_whole
+from microgen.files import MANIFEST, inside, write_whole
+from microgen.manifest import Manifest
 from microgen.mlf import tar
 from microgen.mlf.metadata import CODEGENS_FOLDER, RUNTIME_FOLDER
 
@@ -28,14 +31,28 @@ def export(project: Path, output: Path) -> int:
     Only files of the manifest are packed. Raises ProjectError if one is missing or changed, or if
     ``output`` cannot be written.
     """
-    digests = manifest.load(project).files
+    digests = record_of(project).files
     files = {
         target + name.removeprefix(source): sound(project, name, digest)
         for name, digest in digests.items()
         for source, target in _PLACES.items()
         if name.startswith(source)
     }
-    data = tar.write(files)
+    return write(project, digests, output, tar.write(files))
+
+
+def record_of(project: Path) -> Manifest:
+    """The manifest of a project, which must be as it was written. Raises ProjectError."""
+    found = manifest.load(project)
+    if not manifest.is_as_written(project):
+        raise _changed(project / MANIFEST)
+    return found
+
+
+def write(project: Path, names: Iterable[str], output: Path, data: bytes) -> int:
+    """Write an exported file; return its size in bytes. Raises ProjectError if it cannot be
+    written, or if it would replace one of the project's files, which are ``names``."""
+    check_apart(project, names, output)
     try:
         write_whole(output, data)
     except OSError as error:
@@ -43,6 +60,21 @@ def export(project: Path, output: Path) -> int:
             f"cannot be written: {error.strerror}", where=str(output), hint="choose another -o"
         ) from error
     return len(data)
+
+
+def check_apart(project: Path, names: Iterable[str], output: Path) -> None:
+    """Raise ProjectError if ``output`` is one of the project's files or contains one."""
+    place, root = (Path(os.path.realpath(path)) for path in (output, project))
+    own = (root / name for name in (MANIFEST, *names))
+    found = next((path for path in own if place in (path, *path.parents)), None)
+    if found:
+        name = found.relative_to(root)
+        what = "is" if place == found else "contains"
+        raise ProjectError(
+            f"{what} {name} of the project, which is not replaced",
+            where=str(output),
+            hint="choose another -o",
+        )
 
 
 def sound(project: Path, name: str, digest: str) -> bytes:
@@ -54,9 +86,13 @@ def sound(project: Path, name: str, digest: str) -> bytes:
             f"cannot be read: {error.strerror}", where=str(project / name), hint="generate again"
         ) from error
     if hashlib.sha256(data).hexdigest() != digest:
-        raise ProjectError(
-            "is not as it was generated, so that what is exported would not be what its notes say",
-            where=str(project / name),
-            hint="generate again",
-        )
+        raise _changed(project / name)
     return data
+
+
+def _changed(path: Path) -> ProjectError:
+    return ProjectError(
+        "is not as it was generated, so the export would not be of the model that was verified",
+        where=str(path),
+        hint="generate again",
+    )

@@ -34,6 +34,7 @@ _MOST_BYTES = 1 << 16
 _LEAST_STACK = 256
 _TOP = 1 << 32
 _VECTORS_ALIGNMENT = 128  # VTOR has no lower bits: DDI 0403, B3.2.5
+_ESPRESSIF = "rv32im"  # what the names of the CPUs begin with that ESP-IDF compiles for
 _DEFAULT_RIGHTS = {"flash": "rx", "ram": "rw"}
 # The fields that name a memory, with the rights that it needs.
 _USES = {
@@ -175,6 +176,7 @@ def _problems(data: object) -> Iterator[Problem]:
     yield from _use_problems(data)
     yield from _layout_problems(data)
     yield from _boot_problems(data)
+    yield from _component_problems(data)
 
 
 @functools.cache
@@ -288,13 +290,23 @@ def _layout_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(("stack_bytes",) if "stack_bytes" in data else (), what)
 
 
+def _component_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """A framework that does not compile for the core."""
+    if "component" not in data:
+        return
+    if not str(data["cpu"]).startswith(_ESPRESSIF):
+        what = f"is {data['component']}, whose cores are {_ESPRESSIF}..., but cpu is {data['cpu']}"
+        yield Problem(("component",), what)
+
+
 def _boot_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     """A boot block for another core, or for flash at another address."""
     if "boot" not in data:
         return
     block, name = BLOCKS[data["boot"]], data.get("flash", "flash")
     if not str(data["cpu"]).startswith(block.core):
-        yield Problem(("boot",), f"is {data['boot']}, expected a CPU {block.core} for that")
+        what = f"is {data['boot']}, whose core is {block.core}, but cpu is {data['cpu']}"
+        yield Problem(("boot",), what)
         return
     found = next(n for n, one in enumerate(data["memories"]) if one["name"] == name)
     if data["memories"][found]["origin"] != block.origin:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 
+from microgen.formats.crc32 import crc32
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
-_POLYNOMIAL = 0x04C11DB7
 _SEARCHED = 4096  # RP2350 looks for a block in as many bytes from the start of flash
 
 _BLOCK_START, _BLOCK_END = 0xFFFFDED3, 0xAB123579
@@ -41,19 +41,9 @@ def _found(subject: Subject, start: int, nbytes: int) -> int | None:
 
 def _second_stage(data: bytes) -> Iterator[str]:
     """Problems of RP2040's second stage."""
-    (stored,), computed = struct.unpack("<I", data[-4:]), checksum(data[:-4])
+    (stored,), computed = struct.unpack("<I", data[-4:]), crc32(data[:-4])
     if stored != computed:
         yield f"its checksum is {stored:#010x}, its bytes have {computed:#010x}"
-
-
-def checksum(data: bytes) -> int:
-    """RP2040's checksum: CRC-32, the most significant bit first, from all ones, not inverted."""
-    value = 0xFFFFFFFF
-    for byte in data:
-        value ^= byte << 24
-        for _ in range(8):
-            value = (value << 1 ^ (_POLYNOMIAL if value >> 31 else 0)) & 0xFFFFFFFF
-    return value
 
 
 def _image_definition(data: bytes) -> Iterator[str]:

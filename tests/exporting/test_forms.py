@@ -127,9 +127,41 @@ def test_a_project_is_never_replaced_by_its_export(
     for output, options in ((project, ["--force"]), (tmp_path, ["--force"]), (other, [])):
         assert export(project, "arduino", output, *options) == 2
     said = capsys.readouterr().err
-    assert said.count("is the project or contains it") == 2
+    assert said.count("contains microgen.json of the project, which is not replaced") == 2
     assert "which microgen did not generate" in said
     assert contents(other) == contents(project)
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        ("arduino", "model"),
+        ("zip", "microgen.json"),
+        ("cmsis-pack", "model/CMakeLists.txt"),
+        ("", "LICENSE"),
+    ],
+)
+def test_no_part_of_a_project_is_replaced_by_its_export(
+    form: str, name: str, projects: Callable[..., Path], tmp_path: Path
+) -> None:
+    project = shutil.copytree(projects(BOARD), tmp_path / "p")
+    before = contents(project)
+    (tmp_path / "link").symlink_to(project / name)
+    for output in (project / name, tmp_path / "link"):
+        with pytest.raises(ProjectError, match="of the project, which is not replaced"):
+            microgen.export(project, output, form, force=True)
+    assert contents(project) == before
+    microgen.export(project, project / "exported", form)
+
+
+def test_links_that_lead_to_themselves_are_no_place(
+    projects: Callable[..., Path], tmp_path: Path
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    for form in ("zip", "", "arduino"):
+        for output in (tmp_path / "loop", tmp_path / "loop" / "x"):
+            with pytest.raises(ProjectError, match=r"links|is not a (directory|folder)"):
+                microgen.export(projects(BOARD), output, form)
 
 
 def test_what_cannot_be_exported_is_refused_in_one_line(
@@ -156,9 +188,25 @@ def test_a_project_of_an_earlier_version_is_refused(
     old = shutil.copytree(projects(BOARD), tmp_path / "old")
     record = json.loads((old / "microgen.json").read_text())
     del record["files"]["model/CMakeLists.txt"]
-    (old / "microgen.json").write_text(json.dumps(record))
+    (old / "microgen.json").write_text(manifest.digested(record))
     with pytest.raises(ProjectError, match="earlier version of microgen"):
         microgen.export(old, tmp_path / "x", "zip")
+
+
+@pytest.mark.parametrize("cpu", ["cortex-x", 3, None, ["cortex-m4"]])
+def test_a_cpu_that_nobody_knows_is_refused(
+    cpu: object, projects: Callable[..., Path], tmp_path: Path
+) -> None:
+    edited = shutil.copytree(projects(BOARD), tmp_path / "edited")
+    record = json.loads((edited / "microgen.json").read_text())
+    record["board"]["cpu"] = cpu
+    (edited / "microgen.json").write_text(json.dumps(record))
+    with pytest.raises(ProjectError, match=r"microgen\.json: is not as it was generated"):
+        microgen.export(edited, tmp_path / "x")
+    (edited / "microgen.json").write_text(manifest.digested(record))
+    for form in FORMS:
+        with pytest.raises(ProjectError, match="which microgen does not know; generate again"):
+            microgen.export(edited, tmp_path / "x", form)
 
 
 @NEEDS_ARM_GCC

@@ -97,7 +97,13 @@ def test_a_short_file_is_enough(tmp_path: Path) -> None:
             "2:7",
             "expected rp2040 or rp2350, whose",
         ),
-        ("title: Mine (M4)", "title: Mine\nboot: rp2040", "2:7", "a CPU cortex-m0plus for that"),
+        (
+            "title: Mine (M4)",
+            "title: Mine\nboot: rp2040",
+            "2:7",
+            "whose core is cortex-m0plus, but",
+        ),
+        ("title: Mine (M4)", "title: Mine\ncomponent: esp-idf", "2:12", "cores are rv32im..., but"),
         ("cpu: cortex-m4", "cpu: cortex-m33\nboot: rp2350", "5:27", "flash is at 0x10000000"),
         (
             "title: Mine (M4)",

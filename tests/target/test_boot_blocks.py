@@ -19,10 +19,10 @@ import pytest
 import microgen
 from microgen import verifier
 from microgen.building import toolchain
+from microgen.formats.crc32 import crc32
 from microgen.target import board as boards
 from microgen.target.boot import BLOCKS
 from microgen.verifier import elf as elf_reader
-from microgen.verifier.boot_block import checksum
 from tests.places import DIGITS, ROOT
 from tests.tamper.elf32 import Elf32
 from tests.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_NINJA
@@ -84,8 +84,8 @@ def _crc(data: bytes) -> int:
 
 
 def test_the_checksum_is_the_one_of_the_data_sheet() -> None:
-    assert checksum(b"123456789") == _crc(b"123456789") == 0x0376E6E7  # CRC-32/MPEG-2
-    assert checksum(bytes(252)) == _crc(bytes(252))
+    assert crc32(b"123456789") == _crc(b"123456789") == 0x0376E6E7  # CRC-32/MPEG-2
+    assert crc32(bytes(252)) == _crc(bytes(252))
 
 
 class SecondStage:

@@ -28,7 +28,7 @@ def test_only_generate_and_plan_work_alone(
     for command in ("build", "verify", "run"):
         assert main([command, project]) == 2
         said = capsys.readouterr().err.splitlines()[-1]
-        assert "the firmware of esp32c3 is made by esp-idf, of which the model is a" in said
+        assert "esp-idf makes the firmware of esp32c3, and the model is a component of it; " in said
         assert "microgen export DIR --as esp-idf -o OUT, build it there, and" in said
     assert not (tmp_path / "p" / "build").exists()
     readme = (tmp_path / "p" / "README.md").read_text()
@@ -63,5 +63,5 @@ def test_its_code_is_linked_at_its_addresses_and_verified(tmp_path: Path) -> Non
     assert {m["name"] for m in whole.check("sections_fit").values["memories"]} == {
         *("flash", "flash_data", "ram"),
     }
-    with pytest.raises(BoardError, match="is made by esp-idf"):
+    with pytest.raises(BoardError, match="esp-idf makes the firmware"):
         builder.check_is_built_here(boards.load(BOARD))

@@ -38,13 +38,22 @@ def parse(text: str) -> Address:
 
 def _running(text: str, rest: str) -> Address:
     host, _, port = rest.rpartition(":")
-    if host.startswith("[") and host.endswith("]"):
+    if len(host) > 2 and host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
-    elif ":" in host:
+    elif ":" in host or not _is_name(host):
         raise _wrong(text)
     if not re.fullmatch("[0-9]{1,5}", port) or not 0 < int(port) < 1 << 16:
         raise _wrong(text)
     return Address("gdb", rest, host or "localhost", int(port))
+
+
+def _is_name(host: str) -> bool:
+    """Whether DNS could know a host of this name; others are not even looked up."""
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        return False
+    return "[" not in host
 
 
 def _wrong(text: str) -> UsageError:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from microgen.errors import RunError
+from microgen.formats.crc32 import crc32
 from microgen.output import progress
 from microgen.runner.gdb import GdbError
 from microgen.runner.remote.description import Region
 from microgen.runner.remote.protocol import Remote
 from microgen.verifier import elf
 
-_CRC_POLYNOMIAL = 0x04C11DB7
 _FLASH = "flash"
 
 Part = tuple[int, bytes]  # a load address, and the bytes from there on
@@ -49,27 +49,6 @@ def load(remote: Remote, image: Path, where: str) -> bool:
     for part in wanted:
         _check(remote, part, where)
     return True
-
-
-def crc(data: bytes) -> int:
-    """The protocol's CRC-32: that of qCRC, most significant bit first, starting with all ones."""
-    value = 0xFFFFFFFF
-    for byte in data:
-        value = _TABLE[(value >> 24) ^ byte] ^ (value << 8 & 0xFFFFFFFF)
-    return value
-
-
-def _table() -> tuple[int, ...]:
-    table = []
-    for byte in range(256):
-        value = byte << 24
-        for _ in range(8):
-            value = (value << 1 & 0xFFFFFFFF) ^ (_CRC_POLYNOMIAL if value >> 31 else 0)
-        table.append(value)
-    return tuple(table)
-
-
-_TABLE = _table()
 
 
 def write(remote: Remote, wanted: Sequence[Part], regions: Iterable[Region]) -> None:
@@ -118,7 +97,7 @@ def _is_there(remote: Remote, address: int, data: bytes) -> bool:
     try:
         answer = remote.command(b"qCRC:%x,%x" % (address, len(data)))
         if answer[:1] == b"C":
-            return answer.lower() == b"c%x" % crc(data) or answer.lower() == b"c%08x" % crc(data)
+            return answer.lower() in (b"c%x" % crc32(data), b"c%08x" % crc32(data))
         return remote.read(address, len(data)) == data
     except GdbError:
         return False

@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from microgen.errors import UsageError
+from microgen.formats.crc32 import crc32
 from microgen.runner.job import Cycles
 from microgen.runner.remote import address, cycles, loading
 from microgen.runner.remote.address import Address
@@ -39,6 +40,7 @@ def test_addresses(text: str, found: Address) -> None:
     [
         *("gdb", "gdb:", "gdb:h:", "gdb:h:0", "gdb:h:65536", "gdb:::1:3", "gdb:h:3\n"),
         *("gdb:h:-1", "openocd:", "pyocd:", "pyocd:--script=x", "pyocd:a b", "jlink:x", "/dev/tty"),
+        *("gdb:[]:1", "gdb:[:1", "gdb:..:1", "gdb:a..b:1", f"gdb:{'x' * 64}:1", "gdb:\udcff:1"),
     ],
 )
 def test_what_is_no_address(text: str) -> None:
@@ -47,10 +49,10 @@ def test_what_is_no_address(text: str) -> None:
 
 
 def test_the_protocols_sum() -> None:
-    assert loading.crc(b"123456789") == 0x0376E6E7  # the check value of CRC-32/MPEG-2
+    assert crc32(b"123456789") == 0x0376E6E7  # the check value of CRC-32/MPEG-2
     for size in (0, 1, 100):
         data = random.Random(size).randbytes(size)
-        assert loading.crc(data) == slow_crc(data)
+        assert crc32(data) == slow_crc(data)
 
 
 class Flash:
