@@ -46,7 +46,8 @@ def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
     name = unit.implementation(function.name)
     declared = [declaration(p) for p in function.parameters]
     return {
-        "real": layout.call(f"int32_t __real_{name}", declared),
+        "real": layout.call(f"int32_t __real_{name}", declared, end=";"),
+        "declared": layout.call(f"int32_t __wrap_{name}", declared, end=";"),
         "wrap": layout.call(f"int32_t __wrap_{name}", declared),
         "call": layout.call(
             f"const int32_t status = __real_{name}",
