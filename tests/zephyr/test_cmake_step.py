@@ -106,3 +106,19 @@ def test_what_is_wrong_with_a_network_is_one_line(app: Path) -> None:
     assert "Traceback" not in failed.output
     shutil.copy(DIGITS, app / "model.file")
     ninja(app)
+
+
+@pytest.mark.parametrize("option", ["-o", "-oelsewhere", "--name=other", "--help"])
+def test_an_option_that_the_function_decides_is_refused(app: Path, option: str) -> None:
+    (app / "CMakeLists.txt").write_text(CMAKE.replace("--planner greedy", f"{option} x"))
+    said = configured(app)
+    assert not said.ok
+    assert f"OPTIONS cannot have {option}, which" in " ".join(said.output.split())
+    assert not (app / "b" / "microgen").exists()
+
+
+def test_a_semicolon_in_the_path_of_a_model_is_refused(app: Path) -> None:
+    (app / "CMakeLists.txt").write_text(CMAKE.replace("model.file", '"a;b.file"'))
+    said = configured(app)
+    assert not said.ok
+    assert "a semicolon in the model's path: rename a;b.file" in " ".join(said.output.split())
