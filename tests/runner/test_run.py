@@ -68,6 +68,27 @@ def test_counts_equal_the_hand_count_in_every_run(project: Project) -> None:
         np.testing.assert_array_equal(result.outputs["serving/y:0"], OUTPUT)
 
 
+@NEEDS_ARM
+@NEEDS_CC
+def test_modelled_cycles_equal_the_hand_count(project: Project) -> None:
+    """DDI 0439D, table 3-1 and section 3.3, on the instructions of firmware/arm_network.s."""
+    split = 1  # the loops' first instruction has 32 bits and is not at a multiple of four
+    doubling = 1 + 8 * (2 + 1 + 1 + 1 + 1) + 7 * (1 + split) + 1 + 3
+    helper = 1 + 8 * (2 + 0 + 1 + 1) + 8 + 7 * (1 + split) + 3  # the store is buffered: one cycle
+    copying = 3 + 1 + 2 + helper + 1 + 5
+    # The load's address was computed just before it; the store's offset is a register.
+    adding = 8 * (1 + 3 + 1 + 1 + 2 + 1) + 7 * 2 + 1 + 1 + 3
+    modelled = run(project(ARM), {"input0": INPUT[:1]}, profile=True).modelled
+    assert modelled is not None
+    ((costs,),) = modelled.rows
+    assert [cost.cycles for cost in costs[1:]] == [doubling, doubling, copying, adding]
+    runner = modelled.outside_calls(costs)
+    # Pushes, loads a literal, computes addresses, calls four times, pops; then the timers' five.
+    assert runner.cycles == 5 + 1 + 2 + 9 + 4 * 2 + 7 + (3 + 2 + 2)
+    assert [cost.flash_bytes for cost in costs] == [4, 0, 0, 0, 0]  # the literal
+    assert (modelled.clock_hz, modelled.milliseconds(1000)) == (0, None)
+
+
 @NEEDS_CC
 def test_native_says_that_it_cannot_count(project: Project) -> None:
     with pytest.raises(ToolError, match="counted by an emulator, and board native has none"):
