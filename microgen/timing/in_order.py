@@ -20,13 +20,15 @@ class InOrder:
     ``units``: how many instructions of a unit can be issued in a cycle (1 if it is not named).
     Those of unit "alone" are issued alone. ``is_narrow``: only instructions of 16 bits are issued
     together. ``overlap``: an instruction of a unit in it lets one of another unit in it start in
-    its last cycle. A block starts with all operands ready, whatever the block before left undone.
+    its last cycle. ``busy``: units that begin nothing before their last result. A block starts with
+    all operands ready, whatever the block before left undone.
     """
 
     width: int
     units: Mapping[str, int] = field(default_factory=dict)
     is_narrow: bool = False
     overlap: frozenset[str] = frozenset()
+    busy: frozenset[str] = frozenset()
     read: Callable[[Instruction], Operands] = operands.arm
 
     def cycles(self, core: Core, block: Sequence[Instruction]) -> int:
@@ -36,7 +38,8 @@ class InOrder:
         clock = 0
         for instruction in block:
             row, found = core.row(instruction.mnemonic), self.read(instruction)
-            start = max([clock, *(ready.get(r, 0) for r in found.reads)])
+            unit = {row.unit} & self.busy
+            start = max([clock, *(ready.get(r, 0) for r in found.reads | unit)])
             if issued and (start > clock or not self._fits(issued, row, instruction)):
                 start = max(start, clock + self._occupied(issued, row))
                 issued = []
@@ -44,7 +47,7 @@ class InOrder:
             issued.append((row, instruction))
             words = operands.count(instruction) if row.each else 0
             taken = row.cycles + row.each * words
-            for register in found.writes:
+            for register in found.writes | unit:
                 ready[register] = clock + max(row.latency, taken)
             if taken > 1 and row.unit not in self.overlap:
                 clock, issued = clock + taken, []

@@ -13,8 +13,8 @@ _FLOAT = "fitted: assumed, E31 has no FPU"
 _ROWS = (
     Row(r"lw|c\.lw\w*|flw", 1, _E31, latency=2),
     Row(r"l[bh]u?", 1, _E31, latency=3),
-    Row(r"mul\w*", 5, _E31, latency=5, unit="alone"),
-    Row(r"(div|rem)u?", 17, _E31, latency=17, unit="alone"),
+    Row(r"mul\w*", 1, _E31, latency=5, unit="multiplier"),
+    Row(r"(div|rem)u?", 1, _E31, latency=17, unit="multiplier"),
     Row(r"csr\w*", 1, _E31, latency=3),
     Row(r"f(div|sqrt).*", 20, _FLOAT, unit="alone"),
     Row(r"f(add|sub|mul|madd|msub|nmadd|nmsub|cvt)\..*", 1, _FLOAT, latency=4),
@@ -26,9 +26,9 @@ E31 = Core(
     "sifive-e31",
     "SiFive E31 (RV32IMAC)",
     _ROWS,
-    InOrder(1, read=operands.riscv),
+    InOrder(1, busy=frozenset({"multiplier"}), read=operands.riscv),
     (
-        "multiplies take 5 cycles one after the other (8 bits a cycle)",
+        "a multiply begins when the one before has ended",
         "divides take 17 cycles, the middle of 2 to 33",
         "branches are predicted",
     ),

@@ -68,7 +68,9 @@ E31: list[Case] = [
     ("lw a0, 0(a1); addi a2, a2, 1; addi a0, a0, 1", 3),
     ("lw a0, 0(a1); addi a0, a0, 1", 3),
     ("lb a0, 0(a1); addi a0, a0, 1", 4),
-    ("mul a0, a1, a2; mul a3, a4, a5", 10),
+    ("mul a0, a1, a2; mul a3, a4, a5", 5 + 1),
+    ("mul a0, a1, a2; addi a3, a3, 1; add a0, a0, a3", 5 + 1),
+    ("div a0, a1, a2; addi a3, a3, 1; neg a0, a0", 17 + 1),
     ("sw a0, 0(a1); beqz a0, .", 2),
 ]
 
