@@ -11,7 +11,8 @@ import pytest
 
 from microgen.errors import InputError, ProjectError, RunError, ToolError
 from microgen.manifest import ArgumentRecord
-from microgen.runner import RunResult, image, process, qemu, run, trace
+from microgen.runner import RunResult, execute, image, process, qemu, run, trace
+from microgen.runner import job as jobs
 from microgen.target import board as boards
 from tests.runner import standin
 from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_GDBSERVER
@@ -87,6 +88,25 @@ def test_modelled_cycles_equal_the_hand_count(project: Project) -> None:
     assert runner.cycles == 5 + 1 + 2 + 9 + 4 * 2 + 7 + (3 + 2 + 2)
     assert [cost.flash_bytes for cost in costs] == [4, 0, 0, 0, 0]  # the literal
     assert (modelled.clock_hz, modelled.milliseconds(1000)) == (0, None)
+
+
+@NEEDS_ARM
+@NEEDS_CC
+def test_a_flash_with_wait_states_is_waited_for(project: Project) -> None:
+    made = project(ARM)
+    job = jobs.of(made, {"input0": INPUT[:1]}, made / execute.ELF, 60.0)
+    slow = replace(job, board=replace(job.board, flash_wait_states=5, clock_hz=10**6))
+    fast, waiting = (execute._profiled(each) for each in (job, slow))
+    assert fast.modelled is not None
+    assert waiting.modelled is not None
+    ((without,),), ((costs,),) = fast.modelled.rows, waiting.modelled.rows
+    waits = [c.cycles - w.cycles for c, w in zip(costs, without, strict=True)]
+    # Lines of 8 bytes: 5 cycles after a jump, 3 for a next line. They are kept for the second call.
+    start, end = job.image.extent("tvmgen_default_fused_double")
+    lines = len(range(start // 8, (end - 1) // 8 + 1))
+    assert waits[1:3] == [5 + 3 * (lines - 1), 0]
+    assert all(wait > 0 for wait in waits[3:])
+    assert waiting.modelled.milliseconds(costs[0].cycles) == costs[0].cycles / 1000
 
 
 @NEEDS_CC
