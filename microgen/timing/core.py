@@ -53,10 +53,10 @@ class Pipeline(Protocol):
 class Core:
     """A core's timings. The first row that has a mnemonic holds, the last row has all others.
 
-    ``error`` says how far modelled cycles were from measured ones. ``is_fitted``: the timings are
-    not all published, so the table was made from measurements. ``assumptions`` say what the table
-    leaves open and what was chosen. ``unaligned``: further cycles of a taken branch to an
-    instruction of 32 bits that is not at a multiple of four.
+    ``is_fitted``: the timings are not all published, so rows are assumed, and were compared with
+    measurements if there are any. ``assumptions`` say what the table leaves open and what was
+    chosen. ``unaligned``: further cycles of a taken branch to an instruction of 32 bits that is not
+    at a multiple of four.
     """
 
     name: str

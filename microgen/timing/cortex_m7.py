@@ -5,8 +5,8 @@ from __future__ import annotations
 from microgen.timing.core import Core, Flash, Row
 from microgen.timing.in_order import InOrder
 
-_DUAL = "measurements of pairs on an STM32H730, www.quinapalus.com/cm7cycles.html; fitted"
-_FIT = "fitted to published cycles (docs/timing.md)"
+_DUAL = "fitted: assumed, two instructions a cycle on different units; compared as a whole"
+_FIT = "fitted: assumed, compared as a whole (docs/timing.md)"
 _DIVIDE = "fitted: 7 assumed, as on Cortex-M4"
 
 _ROWS = (
