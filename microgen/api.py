@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from microgen.building.builder import BuildResult
     from microgen.comparing.compare import Verdict
     from microgen.relay import IRModule
-    from microgen.runner import Cycles, Target
+    from microgen.runner import Costs, Cycles, Target
     from microgen.runner import RunResult as Ran
     from microgen.verifier import VerifyReport
 
@@ -44,8 +44,9 @@ class RunResult:
     operator call, model after model, and ``per_module`` per model; None unless profiled.
     ``console`` is what the firmware printed. ``stack`` is its painted high-water mark in bytes.
     ``verdicts`` are those of the comparison, empty unless compared. ``checks`` is verify's report,
-    in which the stack bound was compared with the high-water mark. ``cycles`` of the core's clock
-    are None unless a debugger's server ran the firmware.
+    in which the stack bound was compared with the high-water mark. ``modelled`` has modelled cycles
+    and bytes read from flash, None unless profiled on a core that is modelled. ``cycles`` of the
+    core's clock are None unless a debugger's server ran the firmware.
     """
 
     outputs: dict[str, Array]
@@ -57,6 +58,7 @@ class RunResult:
     checks: VerifyReport
     per_module: tuple[tuple[int, ...], ...] | None = None
     verdicts: tuple[Verdict, ...] = ()
+    modelled: Costs | None = None
     cycles: Cycles | None = None
 
 
@@ -300,6 +302,7 @@ def _result(ran: Ran, checks: VerifyReport) -> RunResult:
         instructions=ran.instructions,
         per_call=ran.per_call,
         per_module=ran.per_module,
+        modelled=ran.modelled,
         cycles=ran.cycles,
         console=ran.console,
         samples=ran.samples,

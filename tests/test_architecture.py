@@ -57,7 +57,8 @@ MAY_IMPORT = {
     "building": {*TARGET, "files", "manifest"},
     "verifier": {*TARGET, "blob", "building", "codegens", "files", "ir", "kernels", "manifest"}
     | {"exporting", "firmware", "options", "output", "pipeline"},
-    "runner": {*TARGET, "building", "files", "ir", "manifest", "output", "verifier"},
+    "timing": {"target", "verifier"},
+    "runner": {*TARGET, "building", "files", "ir", "manifest", "output", "timing", "verifier"},
     "comparing": {*GRAPH, "files", "frontends", "manifest", "output", "passes", "runner", "target"},
 }
 # These join the parts; they may import anything below them.
@@ -192,7 +193,7 @@ def test_most_functions_are_a_few_lines() -> None:
 def test_parts_are_few_and_few_lie_flat() -> None:
     flat = {m for m in MODULES if m.parent == PACKAGE}
     assert len(flat) <= 12
-    assert len({_part(m) for m in MODULES}) <= 42
+    assert len({_part(m) for m in MODULES}) <= 43
 
 
 def test_no_part_hides_a_public_function() -> None:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from microgen import api, manifest
 from microgen.commands import compiling
@@ -21,7 +21,9 @@ from microgen.output.text_layout import Column, Listing, Part, Table
 from microgen.target import projects
 
 if TYPE_CHECKING:
-    from microgen.runner import Cycles
+    from microgen.runner import Cost, Costs, Cycles
+
+_Numbers: TypeAlias = tuple[str, list[str]]  # a heading, and the cells below it
 
 HELP = "Build and verify a project, then run it in QEMU, natively or on a board."
 
@@ -35,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--profile",
         action="store_true",
-        help="count retired instructions per operator (with --on: cycles)",
+        help="count instructions and model cycles per operator (with --on: count cycles)",
     )
     add("--compare", action="store_true", help="compare every layer with the references")
     on = "run on a board or emulator that a debugger's server reaches: "
@@ -119,6 +121,7 @@ def _data(result: api.RunResult, record: Manifest, same: bool) -> dict[str, Any]
         "samples": result.samples,
         "stack": result.stack,
         "instructions": result.instructions and list(result.instructions),
+        "modelled": result.modelled and result.modelled.to_json(),
         "per_call": result.per_call and [list(sample) for sample in result.per_call],
         "comparisons": [verdict.to_json() for verdict in result.verdicts],
         "outputs": {name: list(array.shape) for name, array in result.outputs.items()},
@@ -129,19 +132,39 @@ def _text(result: api.RunResult, record: Manifest) -> list[Part]:
     parts: list[Part] = [Listing(result.console.strip())]
     if result.per_call is not None:
         parts += profile_tables(result, record)
+    if result.modelled is not None:
+        parts.append(str(result.modelled))
     if result.cycles is not None:
         parts += [*_cycles_tables(result.cycles, record), str(result.cycles)]
     return [*parts, *(str(verdict) for verdict in result.verdicts)]
 
 
 def profile_tables(result: api.RunResult, record: Manifest) -> Iterator[Table]:
-    """Retired instructions of the first sample: a table per model, a row per operator call."""
+    """Instructions and modelled costs of the first sample: a table per model, a row per call."""
     assert result.per_module is not None
     assert result.per_call is not None
     counts = iter(result.per_call[0])
-    for module, total in zip(record.modules, result.per_module[0], strict=True):
+    costs = result.modelled.rows[0] if result.modelled else [()] * len(record.modules)
+    totals = result.per_module[0]
+    for module, total, modelled in zip(record.modules, totals, costs, strict=True):
         calls = list(islice(counts, len(module.calls)))
-        yield _profile_table(module, calls, total, title=module.module if record.more else "")
+        title = module.module if record.more else ""
+        columns = _modelled(result.modelled, modelled) if result.modelled else ()
+        yield _profile_table(module, calls, total, title, more=columns)
+
+
+def _modelled(costs: Costs, row: Sequence[Cost]) -> tuple[_Numbers, ...]:
+    """The columns of modelled costs, of which ``row`` has the inference's, then the calls'."""
+    listed = [*row[1:], costs.outside_calls(row), row[0]]
+    return (
+        ("cycles", [f"{cost.cycles:,}" for cost in listed]),
+        ("ms", [_milliseconds(costs.milliseconds(cost.cycles)) for cost in listed]),
+        ("flash B", [f"{cost.flash_bytes:,}" for cost in listed]),
+    )
+
+
+def _milliseconds(time: float | None) -> str:
+    return "n/a" if time is None else f"{time:.3f}"
 
 
 def _cycles_tables(cycles: Cycles, record: Manifest) -> Iterator[Table]:
@@ -152,17 +175,22 @@ def _cycles_tables(cycles: Cycles, record: Manifest) -> Iterator[Table]:
 
 
 def _profile_table(
-    module: ModuleRecord, calls: Sequence[int], total: int, title: str, what: str = "instructions"
+    module: ModuleRecord,
+    calls: Sequence[int],
+    total: int,
+    title: str,
+    what: str = "instructions",
+    more: Sequence[_Numbers] = (),
 ) -> Table:
-    names = [Column("call"), Column("layer", shorten=True), Column("kernel")]
-    numbers = [Column(heading, right=True) for heading in (what, "%")]
+    names = [Column("call"), Column("layer", shorten=True), Column("kernel", optional=bool(more))]
+    numbers = [Column(heading, right=True) for heading in (what, "%", *(name for name, _ in more))]
     table = Table([*names, *numbers], title)
-    for call, count in zip(module.calls, calls, strict=True):
-        name = cnames.layer(call.layer)
-        table.add(str(call.index + 1), name, call.kernel, f"{count:,}", _share(count, total))
-    rest = total - sum(calls)
-    table.add("", "runner", "", f"{rest:,}", _share(rest, total))
-    table.add("", "inference", "", f"{total:,}", "100.0")
+    labels = [(str(call.index + 1), cnames.layer(call.layer), call.kernel) for call in module.calls]
+    labels += [("", "runner", ""), ("", "inference", "")]
+    counts = [*calls, total - sum(calls), total]
+    columns = [cells for _, cells in more]
+    for label, count, *cells in zip(labels, counts, *columns, strict=True):
+        table.add(*label, f"{count:,}", _share(count, total), *cells)
     return table
 
 

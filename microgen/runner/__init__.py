@@ -1,13 +1,14 @@
-"""Runs a built project on samples, and returns outputs, instruction counts and layers.
+"""Runs a built project on samples, and returns outputs, layers, instructions, modelled cycles.
 
 ``run`` is the interface. ``samples`` reads and writes ``.npz`` files. ``compare`` finds where the
 layers differ from a reference. ``remote`` runs firmware on a board or in any emulator that a
 debugger's server reaches.
 """
 
+from microgen.runner.costs import Cost, Costs
 from microgen.runner.execute import run, until_failure
 from microgen.runner.job import Cycles, RunResult
 from microgen.runner.remote.target import Target
 from microgen.runner.trace import Layer
 
-__all__ = ["Cycles", "Layer", "RunResult", "Target", "run", "until_failure"]
+__all__ = ["Cost", "Costs", "Cycles", "Layer", "RunResult", "Target", "run", "until_failure"]

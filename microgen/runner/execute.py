@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from microgen import timing
 from microgen.errors import RunError, ToolError
 from microgen.ir.graph import Array
 from microgen.output import progress
-from microgen.runner import faults, process, qemu
+from microgen.runner import costs, faults, process, qemu
 from microgen.runner import job as jobs
 from microgen.runner import profile as profiling
 from microgen.runner import trace as tracing
@@ -83,15 +84,22 @@ def _profiled(job: Job) -> RunResult:
             hint="generate for another board, or run without --profile",
         )
     with process.directory() as where:
-        plugin = profiling.prepare(where, job.image, job.manifest, job.board.qemu.system)
+        core = timing.of_cpu(job.board.cpu)
+        flash = profiling.flash_plan(job.board, core)
+        emulator = job.board.qemu.system
+        plugin = profiling.prepare(where, job.image, job.manifest, emulator, flash)
         result = _execute(job, where, plugin)
         calls = [len(module.calls) for module in job.manifest.modules]
         counted = profiling.counts(where, calls, result.samples)
+        blocks = where / profiling.BLOCKS
+        elf = job.image.path
+        modelled = None if core is None else costs.of_run(core, job.board, elf, blocks, calls)
     return replace(
         result,
         instructions=tuple(sum(row[0] for row in rows) for rows in counted),
         per_call=tuple(tuple(n for row in rows for n in row[1:]) for rows in counted),
         per_module=tuple(tuple(row[0] for row in rows) for rows in counted),
+        modelled=modelled,
     )
 
 

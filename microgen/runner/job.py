@@ -12,6 +12,7 @@ from microgen.errors import RunError
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest
 from microgen.runner import faults, image, samples
+from microgen.runner.costs import Costs
 from microgen.runner.image import Image
 from microgen.runner.samples import Batch
 from microgen.runner.trace import Layer
@@ -62,8 +63,9 @@ class RunResult:
     ``per_module`` has the counts of each model, in order. ``per_call`` has for each sample the
     count of every operator call, model after model, including everything that the operator calls.
     The other instructions are the runner's. All are None unless profiled. ``layers``: every call's
-    output, sample by sample; None unless traced. ``cycles`` is None unless the firmware ran on a
-    core that a debugger's server reaches.
+    output, sample by sample; None unless traced. ``modelled``: modelled cycles and bytes read from
+    flash; None unless profiled on a core that is modelled. ``cycles`` is None unless the firmware
+    ran on a core that a debugger's server reaches.
     """
 
     outputs: dict[str, Array]
@@ -75,6 +77,7 @@ class RunResult:
     per_call: tuple[tuple[int, ...], ...] | None = None
     per_module: tuple[tuple[int, ...], ...] | None = None
     layers: tuple[Layer, ...] | None = None
+    modelled: Costs | None = None
     cycles: Cycles | None = None
 
 

@@ -1,7 +1,8 @@
 """Counts retired instructions of the shipped ELF with a TCG plugin for QEMU.
 
 The plugin (``plugin/profile.c``, which says exactly what is counted) is compiled once with the
-host's C compiler and kept in the user's cache. Instructions are not cycles.
+host's C compiler and kept in the user's cache. Instructions are not cycles; ``costs`` models these
+from the executions of blocks that the plugin counts, too.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ import platform
 import re
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from microgen.building import toolchain
 from microgen.errors import RunError, ToolError
 from microgen.manifest import Manifest, ModuleRecord
 from microgen.runner.image import Image
+from microgen.target.board import Board
+from microgen.timing import Core, Flash
 
 _SOURCE = Path(__file__).parent / "plugin" / "profile.c"
 _FLAGS = ("-std=c99", "-O2", "-shared", "-fPIC", "-fvisibility=hidden")
@@ -27,22 +31,50 @@ _COMPILE_SECONDS = 60.0
 _VERSION_SECONDS = 10.0
 _PLAN = "profile_plan.txt"
 _COUNTS = "profile_counts.txt"
+BLOCKS = "profile_blocks.txt"
 
 
-def prepare(directory: Path, image: Image, manifest: Manifest, emulator: str) -> str:
+@dataclass(frozen=True, slots=True)
+class FlashPlan:
+    """What the plugin needs to know of flash: (first address, bytes) of each region, and the sizes
+    of the caches whose misses are counted, None if they are not."""
+
+    regions: tuple[tuple[int, int], ...] = ()
+    caches: Flash | None = None
+
+
+_NO_FLASH = FlashPlan()
+
+
+def flash_plan(board: Board, core: Core | None) -> FlashPlan:
+    """The regions of a board for code and constants. Misses matter if there are wait states."""
+    names = dict.fromkeys((board.flash, board.constants, board.large_constants))
+    regions = tuple(
+        (memory.origin, memory.length) for memory in board.memories if memory.name in names
+    )
+    return FlashPlan(regions, core.flash if core and board.flash_wait_states else None)
+
+
+def prepare(
+    directory: Path,
+    image: Image,
+    manifest: Manifest,
+    emulator: str,
+    flash: FlashPlan = _NO_FLASH,
+) -> str:
     """Write the plugin's plan into ``directory``, the run's current directory, and return QEMU's
     ``-plugin`` argument. ``emulator`` is the program that will load the plugin.
 
     Raises ToolError if there is no C compiler, RunError if the ELF lacks a symbol.
     """
-    (directory / _PLAN).write_text(_plan(image, manifest))
+    (directory / _PLAN).write_text(_plan(image, manifest, flash))
     library = str(_library(directory, _api_version(emulator))).replace(
         ",", ",,"
     )  # in QEMU's argument a comma would end the file's name
-    return f"{library},plan={_PLAN},out={_COUNTS}"
+    return f"{library},plan={_PLAN},out={_COUNTS},blocks={BLOCKS}"
 
 
-def _plan(image: Image, manifest: Manifest) -> str:
+def _plan(image: Image, manifest: Manifest, flash: FlashPlan) -> str:
     numbers = [
         image.address("TVMPlatformTimerStart"),
         image.address("TVMPlatformTimerStop"),
@@ -51,6 +83,9 @@ def _plan(image: Image, manifest: Manifest) -> str:
     for module in manifest.modules:
         numbers += [*image.extent(_runner(module)), len(module.calls)]
         numbers += [image.address(call.function) for call in module.calls]
+    caches = flash.caches or Flash(1, 0, 0)
+    numbers += [caches.line_bytes, caches.code_lines, caches.data_sets, len(flash.regions)]
+    numbers += [number for region in flash.regions for number in region]
     return "".join(f"{number:x}\n" for number in numbers)
 
 

@@ -42,7 +42,9 @@ def test_the_plugin_is_compiled_once_into_the_users_cache(
     argument = profile.prepare(tmp_path, IMAGE, MANIFEST, EMULATOR)
     (library,) = (cache / "microgen").iterdir()
     name = str(library).replace(",", ",,")
-    assert argument == f"{name},plan=profile_plan.txt,out=profile_counts.txt"
+    assert (
+        argument == f"{name},plan=profile_plan.txt,out=profile_counts.txt,blocks=profile_blocks.txt"
+    )
     made = library.stat().st_mtime_ns
     assert profile.prepare(tmp_path, IMAGE, MANIFEST, EMULATOR) == argument
     assert library.stat().st_mtime_ns == made

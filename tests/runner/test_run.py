@@ -11,7 +11,8 @@ import pytest
 
 from microgen.errors import InputError, ProjectError, RunError, ToolError
 from microgen.manifest import ArgumentRecord
-from microgen.runner import RunResult, image, process, qemu, run, trace
+from microgen.runner import RunResult, execute, image, process, qemu, run, trace
+from microgen.runner import job as jobs
 from microgen.target import board as boards
 from tests.runner import standin
 from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_GDBSERVER
@@ -66,6 +67,46 @@ def test_counts_equal_the_hand_count_in_every_run(project: Project) -> None:
         assert result.per_call == (calls, calls, calls)
         assert result.instructions == (sum(calls) + runner + between_the_timers,) * 3
         np.testing.assert_array_equal(result.outputs["serving/y:0"], OUTPUT)
+
+
+@NEEDS_ARM
+@NEEDS_CC
+def test_modelled_cycles_equal_the_hand_count(project: Project) -> None:
+    """DDI 0439D, table 3-1 and section 3.3, on the instructions of firmware/arm_network.s."""
+    split = 1  # the loops' first instruction has 32 bits and is not at a multiple of four
+    doubling = 1 + 8 * (2 + 1 + 1 + 1 + 1) + 7 * (1 + split) + 1 + 3
+    helper = 1 + 8 * (2 + 0 + 1 + 1) + 8 + 7 * (1 + split) + 3  # the store is buffered: one cycle
+    copying = 3 + 1 + 2 + helper + 1 + 5
+    # The load's address was computed just before it; the store's offset is a register.
+    adding = 8 * (1 + 3 + 1 + 1 + 2 + 1) + 7 * 2 + 1 + 1 + 3
+    modelled = run(project(ARM), {"input0": INPUT[:1]}, profile=True).modelled
+    assert modelled is not None
+    ((costs,),) = modelled.rows
+    assert [cost.cycles for cost in costs[1:]] == [doubling, doubling, copying, adding]
+    runner = modelled.outside_calls(costs)
+    # Pushes, loads a literal, computes addresses, calls four times, pops; then the timers' five.
+    assert runner.cycles == 5 + 1 + 2 + 9 + 4 * 2 + 7 + (3 + 2 + 2)
+    assert [cost.flash_bytes for cost in costs] == [4, 0, 0, 0, 0]  # the literal
+    assert (modelled.clock_hz, modelled.milliseconds(1000)) == (0, None)
+
+
+@NEEDS_ARM
+@NEEDS_CC
+def test_a_flash_with_wait_states_is_waited_for(project: Project) -> None:
+    made = project(ARM)
+    job = jobs.of(made, {"input0": INPUT[:1]}, made / execute.ELF, 60.0)
+    slow = replace(job, board=replace(job.board, flash_wait_states=5, clock_hz=10**6))
+    fast, waiting = (execute._profiled(each) for each in (job, slow))
+    assert fast.modelled is not None
+    assert waiting.modelled is not None
+    ((without,),), ((costs,),) = fast.modelled.rows, waiting.modelled.rows
+    waits = [c.cycles - w.cycles for c, w in zip(costs, without, strict=True)]
+    # Lines of 8 bytes: 5 cycles after a jump, 3 for a next line. They are kept for the second call.
+    start, end = job.image.extent("tvmgen_default_fused_double")
+    lines = len(range(start // 8, (end - 1) // 8 + 1))
+    assert waits[1:3] == [5 + 3 * (lines - 1), 0]
+    assert all(wait > 0 for wait in waits[3:])
+    assert waiting.modelled.milliseconds(costs[0].cycles) == costs[0].cycles / 1000
 
 
 @NEEDS_CC

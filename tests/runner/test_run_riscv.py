@@ -38,6 +38,11 @@ def test_counts_equal_the_hand_count(project: Project) -> None:
     result = run(project(BOARD), {"input0": INPUT}, profile=True)
     assert result.per_call == (calls, calls, calls)
     assert result.instructions == (sum(calls) + runner + between_the_timers,) * 3
+    # SiFive FE310-G000 Manual, section 3.3: an instruction that uses the byte just
+    # loaded waits for two cycles.
+    assert result.modelled is not None
+    for (costs,) in result.modelled.rows:
+        assert [cost.cycles for cost in costs[1:]] == [n + 8 * 2 for n in calls]
 
 
 @pytest.mark.parametrize("trace", [False, True])

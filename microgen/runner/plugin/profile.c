@@ -1,4 +1,5 @@
-/* TCG plugin for QEMU: counts the retired instructions of every inference and operator call.
+/* TCG plugin for QEMU: counts the retired instructions of every inference and operator call, how
+ * often each translation block ran, and the bytes that were read from flash.
  *
  * An inference is what runs between the return of the first marker (TVMPlatformTimerStart) and the
  * entry of the second (TVMPlatformTimerStop): the first instruction counted is the one after the
@@ -13,10 +14,22 @@
  * Several models run in turn, each between the markers: inference n is of model n modulo their
  * number.
  *
+ * A part of an inference is what is charged to one call, or to no call between two of them. It has
+ * the blocks that began in it. A block fell through if the next one began right after its end.
+ *
+ * Flash is read through a model of a flash accelerator: lines, the code's in a direct
+ * mapped cache, data's in sets of WAYS lines, of which the least recently used is replaced. A line
+ * of code that follows the line of code used before it is one that a prefetch has begun to read.
+ *
  * Arguments: plan=FILE, hexadecimal numbers: address of the first marker, of the second, number of
  * models; for each first address of the runner, first address after it, number of operator calls,
- * entry of each. out=FILE, one line of decimal numbers per inference: the total, then one count per
- * call made.
+ * entry of each; then the bytes of a line, the lines of the code's cache, the sets of the data's
+ * (both 0: misses are not counted), number of flash regions, for each the first address and the
+ * number of bytes. out=FILE, one line of decimal numbers per inference: the total, then one count
+ * per call made. blocks=FILE, decimal: "b NUMBER ADDRESS INSTRUCTIONS" before the first use of a
+ * block, and a line for each part: "p CALL BYTES DATA CODE NEXT" (0: no call; bytes read from flash
+ * as data; lines missed as data, as code after a jump, and as the next line of code), then for each
+ * block "NUMBER EXECUTIONS FALLEN". "e" ends an inference.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -33,6 +46,9 @@ typedef uint64_t plugin_id;
 enum register_access {
     NO_REGISTERS
 };
+enum memory_access {
+    ANY_ACCESS = 3 /* QEMU 7.2 confuses reads (1) and writes (2) */
+};
 
 void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id id,
                                            void (*on_translate)(plugin_id,
@@ -40,6 +56,12 @@ void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id id,
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block,
                                           void (*on_execute)(unsigned, void *),
                                           enum register_access access, void *data);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *instruction,
+                                      void (*on_access)(unsigned, uint32_t, uint64_t, void *),
+                                      enum register_access access, enum memory_access which,
+                                      void *data);
+unsigned qemu_plugin_mem_size_shift(uint32_t info);
+_Bool qemu_plugin_mem_is_store(uint32_t info);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
@@ -49,12 +71,24 @@ __attribute__((visibility("default"))) int qemu_plugin_version = API_VERSION;
 __attribute__((visibility("default"))) int qemu_plugin_install(plugin_id id, const void *info,
                                                                int argc, char **argv);
 
+#define WAYS 8
+
 /* A translation block: the address of its first instruction, the address after its last, and the
- * number of instructions. */
+ * number of instructions. The numbers of executions in this part are 0 unless it is in the list of
+ * this part's blocks, whose next one is `other`. */
 struct block {
     uint64_t start;
     uint64_t end;
     uint64_t count;
+    uint64_t executions;
+    uint64_t fallen;
+    uint64_t number; /* 0: not written yet */
+    struct block *other;
+};
+
+struct region {
+    uint64_t start;
+    uint64_t size;
 };
 
 struct model {
@@ -69,6 +103,11 @@ static struct {
     uint64_t timer_stop;
     uint64_t count;
     struct model *models;
+    uint64_t line_bytes;
+    uint64_t code_lines;
+    uint64_t data_sets;
+    uint64_t region_count;
+    struct region *regions;
 } plan;
 
 static enum {
@@ -77,6 +116,7 @@ static enum {
     IN_INFERENCE
 } state;
 static FILE *out;
+static FILE *blocks;
 static uint64_t counter;          /* instructions since QEMU started */
 static uint64_t inference_start;  /* counter at the start of the inference */
 static uint64_t call_start;       /* counter at the entry of the running operator */
@@ -86,13 +126,108 @@ static uint64_t next_model;       /* the model of the next inference */
 static const struct model *model; /* the model of this inference */
 static int in_operator;
 static uint64_t return_address; /* of the first marker */
-static const struct block *previous;
+static struct block *previous;
+static struct block *used; /* the blocks of this part */
+static uint64_t block_count;
+static uint64_t *code_cache;                 /* line in it, by its number modulo the lines */
+static uint64_t (*data_cache)[WAYS];         /* lines in each set, the last used one first */
+static uint64_t last_code;                   /* the line of code used before */
+static uint64_t flash_bytes;                 /* of this part, as the next three */
+static uint64_t data_misses, jumps, follows; /* lines missed: data, code, the next line of code */
+
+/* Ends a part of the inference, which was charged to a call, or to none with 0. */
+static void end_part(uint64_t call)
+{
+    for (struct block *block = used; block != NULL; block = block->other) {
+        if (block->number == 0) {
+            block->number = ++block_count;
+            (void)fprintf(blocks, "b %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", block->number,
+                          block->start, block->count);
+        }
+    }
+    (void)fprintf(blocks, "p %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, call,
+                  flash_bytes, data_misses, jumps, follows);
+    for (struct block *block = used; block != NULL; block = block->other) {
+        (void)fprintf(blocks, " %" PRIu64 " %" PRIu64 " %" PRIu64, block->number, block->executions,
+                      block->fallen);
+        block->executions = 0;
+        block->fallen = 0;
+    }
+    (void)fputc('\n', blocks);
+    used = NULL;
+    flash_bytes = data_misses = jumps = follows = 0;
+}
+
+static int is_in_flash(uint64_t address)
+{
+    for (uint64_t i = 0; i < plan.region_count; i++) {
+        if (address - plan.regions[i].start < plan.regions[i].size) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void read_line(uint64_t line)
+{
+    uint64_t *set = data_cache[line % plan.data_sets];
+    uint64_t moved = line;
+    for (int way = 0; way < WAYS; way++) {
+        const uint64_t was = set[way];
+        set[way] = moved;
+        if (was == line) {
+            return;
+        }
+        moved = was;
+    }
+    data_misses++;
+}
+
+/* Runs after each access to memory. */
+static void on_access(unsigned cpu, uint32_t info, uint64_t address, void *data)
+{
+    (void)cpu;
+    (void)data;
+    if (state == IN_INFERENCE && is_in_flash(address) && !qemu_plugin_mem_is_store(info)) {
+        flash_bytes += (uint64_t)1 << qemu_plugin_mem_size_shift(info);
+        if (plan.data_sets != 0) {
+            read_line(address / plan.line_bytes);
+        }
+    }
+}
+
+static void fetch(const struct block *block)
+{
+    const uint64_t end = (block->end - 1) / plan.line_bytes;
+    for (uint64_t line = block->start / plan.line_bytes; line <= end; line++) {
+        uint64_t *place = &code_cache[line % plan.code_lines];
+        if (*place != line) {
+            *place = line;
+            follows += line == last_code + 1;
+            jumps += line != last_code + 1;
+        }
+        last_code = line;
+    }
+}
+
+/* Counts an execution of a block in this part. */
+static void use(struct block *block)
+{
+    if (block->executions++ == 0) {
+        block->other = used;
+        used = block;
+    }
+    if (plan.code_lines != 0 && is_in_flash(block->start)) {
+        fetch(block);
+    }
+}
 
 static void leave_operator(void)
 {
     if (in_operator) {
         call_counts[calls_made - 1] = counter - call_start;
         in_operator = 0;
+        end_part(calls_made);
     }
 }
 
@@ -109,7 +244,10 @@ static void begin_inference(void)
 static void end_inference(void)
 {
     leave_operator();
+    end_part(0);
     state = OUTSIDE;
+    (void)fputs("e\n", blocks);
+    (void)fflush(blocks);
     (void)fprintf(out, "%" PRIu64, counter - inference_start);
     for (uint64_t k = 0; k < calls_made; k++) {
         (void)fprintf(out, " %" PRIu64, call_counts[k]);
@@ -123,6 +261,7 @@ static void follow_inference(uint64_t address)
     if (address >= model->runner_start && address < model->runner_end) {
         leave_operator();
     } else if (!in_operator && calls_made < model->calls && address == model->entries[calls_made]) {
+        end_part(0);
         in_operator = 1;
         calls_made++;
         call_start = counter;
@@ -134,9 +273,14 @@ static void follow_inference(uint64_t address)
 /* Runs before the block's first instruction is counted. */
 static void on_execute(unsigned cpu, void *data)
 {
-    const struct block *block = data;
+    struct block *block = data;
     (void)cpu;
-    counter += previous ? previous->count : 0;
+    if (previous) {
+        counter += previous->count;
+        if (previous->executions != 0) {
+            previous->fallen += block->start == previous->end;
+        }
+    }
     switch (state) {
     case OUTSIDE:
         if (block->start == plan.timer_start) {
@@ -154,13 +298,16 @@ static void on_execute(unsigned cpu, void *data)
         follow_inference(block->start);
         break;
     }
+    if (state == IN_INFERENCE) {
+        use(block);
+    }
     previous = block;
 }
 
 static void on_translate(plugin_id id, struct qemu_plugin_tb *translation)
 {
     size_t count = qemu_plugin_tb_n_insns(translation);
-    struct block *block = malloc(sizeof *block); /* QEMU may use it forever */
+    struct block *block = calloc(1, sizeof *block); /* QEMU may use it forever */
     (void)id;
     if (block == NULL) {
         abort();
@@ -173,6 +320,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *translation)
             block->start = address;
         }
         block->end = address + qemu_plugin_insn_size(instruction);
+        qemu_plugin_register_vcpu_mem_cb(instruction, on_access, NO_REGISTERS, ANY_ACCESS, NULL);
     }
     qemu_plugin_register_vcpu_tb_exec_cb(translation, on_execute, NO_REGISTERS, block);
 }
@@ -187,6 +335,25 @@ static int read_model(FILE *file, struct model *into)
     }
     for (uint64_t k = 0; ok && k < into->calls; k++) {
         ok = fscanf(file, "%" SCNx64, &into->entries[k]) == 1;
+    }
+    return ok;
+}
+
+/* Reads the flash regions and makes the caches, in which no line is line 0 of memory. */
+static int read_flash(FILE *file)
+{
+    int ok = fscanf(file, "%" SCNx64 "%" SCNx64 "%" SCNx64 "%" SCNx64, &plan.line_bytes,
+                    &plan.code_lines, &plan.data_sets, &plan.region_count) == 4;
+    ok = ok && plan.line_bytes != 0;
+    if (ok) {
+        plan.regions = calloc(plan.region_count + 1, sizeof *plan.regions);
+        code_cache = calloc(plan.code_lines + 1, sizeof *code_cache);
+        data_cache = calloc(plan.data_sets + 1, sizeof *data_cache);
+        ok = plan.regions != NULL && code_cache != NULL && data_cache != NULL;
+    }
+    for (uint64_t k = 0; ok && k < plan.region_count; k++) {
+        ok =
+            fscanf(file, "%" SCNx64 "%" SCNx64, &plan.regions[k].start, &plan.regions[k].size) == 2;
     }
     return ok;
 }
@@ -208,6 +375,7 @@ static int read_plan(const char *path)
         ok = read_model(file, &plan.models[k]);
         most_calls = plan.models[k].calls > most_calls ? plan.models[k].calls : most_calls;
     }
+    ok = ok && read_flash(file);
     (void)fclose(file);
     call_counts = calloc(most_calls + 1, sizeof *call_counts);
     return ok && call_counts != NULL;
@@ -222,10 +390,12 @@ int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv)
             have_plan = read_plan(argv[i] + 5);
         } else if (strncmp(argv[i], "out=", 4) == 0) {
             out = fopen(argv[i] + 4, "w");
+        } else if (strncmp(argv[i], "blocks=", 7) == 0) {
+            blocks = fopen(argv[i] + 7, "w");
         }
     }
-    if (!have_plan || out == NULL) {
-        (void)fprintf(stderr, "profile: needs plan=FILE and out=FILE\n");
+    if (!have_plan || out == NULL || blocks == NULL) {
+        (void)fprintf(stderr, "profile: needs plan=FILE, out=FILE and blocks=FILE\n");
         return 1;
     }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);

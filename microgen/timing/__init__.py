@@ -1,0 +1,9 @@
+"""Modelled cycles: how long a core takes for the blocks of code that ran.
+
+``of_cpu`` finds a core's timings, ``model`` applies them. docs/timing.md says what is modelled.
+"""
+
+from microgen.timing.core import Core, Flash
+from microgen.timing.cores import of_cpu
+
+__all__ = ["Core", "Flash", "of_cpu"]
