@@ -49,6 +49,7 @@ def _reason(missing: list[str]) -> str:
 
 NEEDS_CC = needs("cc")
 NEEDS_CXX = needs("g++")
+NEEDS_OPENOCD = needs("openocd")
 NEEDS_NINJA = needs("cmake", "ninja", "cc")
 NEEDS_ARM_GCC = needs("arm-none-eabi-gcc", "newlib")
 NEEDS_ARM = needs("arm-none-eabi-gcc", "newlib", "qemu-system-arm")

@@ -113,6 +113,7 @@ TOOLS = (
     Tool("g++", "g++", "tests of the headers in C++", links=("-lm",)),
     Tool("make", "make", "tests of exported components"),
     Tool("meson", "meson", "tests of exported components"),
+    Tool("openocd", "openocd", "run --on openocd:CONFIG"),
     Tool("ccache", "ccache", "quicker tests"),
     Tool("git", "git", "west init; scripts/bare_machine.sh"),
 )

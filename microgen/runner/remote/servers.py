@@ -23,7 +23,6 @@ _POLL_SECONDS = 0.05
 _LOG, _EARLY = "server.txt", "early.txt"
 _SAID = 300  # characters of the server's messages in an error
 _MESSAGES = 3
-_PACKAGES = {"openocd": "apt-get install openocd", "pyocd": "pip install pyocd"}
 _ERROR = re.compile(r"^(?:\S+ )?(?:Error: |\d+ [CE] )\s*(\S.*)$", re.M)
 
 
@@ -47,8 +46,10 @@ def connected(address: Address) -> Iterator[Server]:
         with _connect(address) as connection:
             yield Server(connection)
         return
-    if not toolchain.has(address.kind):
-        raise ToolError(f"{address.kind} is not installed", hint=_PACKAGES[address.kind])
+    if address.kind == "openocd":
+        toolchain.find("openocd")
+    elif not toolchain.has("pyocd"):
+        raise ToolError("pyocd is not installed", hint="pip install pyocd")
     started = _openocd if address.kind == "openocd" else _pyocd
     # In a folder of its own: both read configuration, even programs, from the current one.
     with process.directory() as where, started(address.name, where) as server:

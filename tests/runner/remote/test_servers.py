@@ -13,7 +13,7 @@ from microgen.errors import MicrogenError, RunError, ToolError
 from microgen.runner.remote import servers, target
 from microgen.runner.remote.address import parse
 from tests.runner.remote.fake import free_port
-from tests.tools import NEEDS_ARM_GCC
+from tests.tools import NEEDS_ARM_GCC, NEEDS_OPENOCD
 
 # Each notes its arguments and its folder, says something and speaks the protocol, on its standard
 # input and output or on a port.
@@ -120,9 +120,8 @@ def test_nobody_listens() -> None:
         _greeting("gdb:no.such.host.invalid:1")
 
 
+@NEEDS_OPENOCD
 def test_the_real_openocd_without_a_board(tmp_path: Path) -> None:
-    if not servers.toolchain.has("openocd"):
-        pytest.skip("openocd missing: apt-get install openocd")
     absent = tmp_path / "absent.cfg"
     with servers.connected(parse(f"openocd:{absent}")) as server:
         server.connection.settimeout(20.0)
@@ -135,13 +134,12 @@ def test_the_real_openocd_without_a_board(tmp_path: Path) -> None:
         assert server.said()
 
 
+@NEEDS_OPENOCD
 @NEEDS_ARM_GCC
 def test_the_real_openocd_with_a_core_that_is_not_there(
     tmp_path: Path, project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """OpenOCD's server tells about an ARM7, although its adapter is a dummy. A reset would fail."""
-    if not servers.toolchain.has("openocd"):
-        pytest.skip("openocd missing: apt-get install openocd")
     command = servers.openocd
     monkeypatch.setattr(servers, "openocd", lambda name, log: command(name, log)[:-2])
     (tmp_path / "arm7.cfg").write_text(
