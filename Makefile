@@ -5,7 +5,8 @@ C_SOURCES := crt microgen
 VENV := .venv/bin
 BOARD ?= mps2_an386
 CLANG_FORMAT ?= $(VENV)/clang-format
-PYTEST_WORKERS ?= 2
+# For two cores: while a test waits for an emulator, a server or a time limit, another computes.
+PYTEST_WORKERS ?= 3
 # A file's tests run together, so what they share is built once. Files keep their order, so long ones are not last.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 
