@@ -150,11 +150,6 @@ class Options:
         return targets.parse(self.targets)
 
     @property
-    def specialises(self) -> bool:
-        """Whether each operator gets a body compiled for its own shape."""
-        return self.optimize != "flash"
-
-    @property
     def pools(self) -> tuple[Pool, ...]:
         """The memory pools, declared or by default, in spill order."""
         return pools.parse(self.pool, self.alignment)

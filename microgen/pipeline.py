@@ -239,8 +239,8 @@ def _project_model(part: _Part, unit: Unit) -> project.Model:
         devices=part.program.devices,
         pools=part.plan.used_pools,
         shares_workspace=unit.shares_workspace,
-        kernel_headers=_kernel_headers(part.program),
-        shares_kernels=not part.options.specialises,
+        kernel_headers=part.program.kernel_headers,
+        shared_headers=part.program.shared_headers,
         operators=tuple(unit.implementation(f.name) for f in part.program.functions),
     )
 
@@ -274,7 +274,6 @@ def _executed(
 def _emit_options(model: Path, board: Board, options: Options, *, several: bool) -> EmitOptions:
     return EmitOptions(
         model.name,
-        specialise=options.specialises,
         interface=options.interface,
         unpacked=options.is_unpacked,
         constant_alignment=options.constant_alignment,
@@ -387,9 +386,3 @@ def _plan(
 def load_board(board: str | Path | Board) -> Board:
     """The board with that name, or at the path of its folder or its ``board.yml``."""
     return board if isinstance(board, Board) else boards.find(board)
-
-
-def _kernel_headers(program: Program) -> tuple[str, ...]:
-    """The headers of the kernels that the program calls, sorted."""
-    calls = [kernel for function in program.functions for kernel in function.body]
-    return tuple(sorted({k.header for k in calls}))

@@ -17,12 +17,31 @@ LAYOUT_TRANSFORM = "layout_transform"
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """How a part of a region is computed.
+
+    ``nodes`` follow one another: all but the last compute what only the next one reads. ``symbol``
+    is the kernel. ``is_shared``: the operator calls the kernel's out-of-line form, and does not
+    have a body compiled for its own shape. ``in_place``: the result may take the place of an input
+    if the kernel allows it. ``reason`` says why this was chosen.
+    """
+
+    nodes: tuple[Node, ...]
+    symbol: str
+    is_shared: bool = False
+    in_place: bool = True
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Region:
     """Nodes that become one primitive function, in execution order, and the name of their compiler.
-    All have the same place."""
+    All have the same place. ``choices`` say how the built-in kernels compute them, in execution
+    order; other compilers have none."""
 
     codegen: str
     nodes: tuple[Node, ...]
+    choices: tuple[Choice, ...] = ()
 
     @property
     def main(self) -> Node:

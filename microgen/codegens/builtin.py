@@ -1,16 +1,18 @@
-"""The built-in kernels: each node becomes a primitive function around the best kernel that fits."""
+"""The built-in kernels: each node becomes a primitive function around one that fits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from microgen import kernels
 from microgen.arithmetic.terms import Activation
 from microgen.codegens import fusion
-from microgen.codegens.base import Primitive, Region
+from microgen.codegens.base import Choice, Primitive, Region
 from microgen.ir.graph import DType, Graph, Node
 from microgen.ir.refusal import Refusal, of_node
-from microgen.kernels import registry as kernels
+from microgen.kernels import patterns
 from microgen.kernels.base import Kernel, KernelConstant, OtherDtype, OtherKind
+from microgen.kernels.fitting import Fitting, fitting
 from microgen.ops import registry as ops
 from microgen.program.element_types import ctype
 from microgen.program.types import InPlace, KernelCall, Parameter, Role
@@ -24,29 +26,43 @@ class Builtin:
 
     def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal[Node]]:
         """A region for each node that some kernel fits, with its changes of layout, and one for
-        each external function all of whose nodes have a kernel."""
-        taken: list[Node] = []
+        each external function all of whose nodes have a kernel. Each node's choice is the first
+        kernel that fits."""
+        taken: dict[str, Choice] = {}
         refused: list[Refusal[Node]] = []
         for node in graph.nodes:
-            kernel, refusals = _choice(node, graph, board)
-            if kernel:
-                taken.append(node)
+            found = fitting(node, graph, board.cpu)
+            if found.kernels:
+                taken[node.outputs[0]] = _first(node, found)
             else:
-                refused.append(of_node(self.name, node, _reason_of(refusals), tuple(refusals)))
-        whole = _whole_functions(taken, refused)
-        groups = fusion.groups([node for node in taken if not node.function], graph)
-        return [*(Region(self.name, group) for group in (*groups, *whole)), *refused]
+                why = _reason_of(found.refusals)
+                refused.append(of_node(self.name, node, why, found.refusals))
+        nodes = [choice.nodes[0] for choice in taken.values()]
+        whole = _whole_functions(nodes, refused)
+        groups = fusion.groups([node for node in nodes if not node.function], graph)
+        regions = [
+            Region(self.name, group, tuple(taken[node.outputs[0]] for node in group))
+            for group in (*groups, *whole)
+        ]
+        return [*regions, *refused]
 
     def lower(self, regions: Sequence[Region], graph: Graph, board: Board) -> Sequence[Primitive]:
-        """The primitive functions of the regions' nodes."""
+        """The primitive functions of the regions' choices."""
         return [self._lowered(region, graph, board) for region in regions]
 
     def _lowered(self, region: Region, graph: Graph, board: Board) -> Primitive:
-        primitives = {node.outputs[0]: _primitive(node, graph, board) for node in region.nodes}
-        main = primitives[region.main.outputs[0]]
+        primitives = [_primitive(choice, graph, board) for choice in region.choices]
         if len(primitives) == 1:
-            return main
-        return fusion.fused([*primitives.values()], main, fusion.Surroundings.of(region, graph))
+            return primitives[0]
+        result = region.main.outputs[0]
+        main = next(p for p in primitives if result in p.outputs)
+        return fusion.fused(primitives, main, fusion.Surroundings.of(region, graph))
+
+
+def _first(node: Node, found: Fitting) -> Choice:
+    kernel = found.kernels[0]
+    only = "the only kernel that fits" if len(found.kernels) == 1 else "the first kernel that fits"
+    return Choice((node,), kernel.symbol, reason=only)
 
 
 def _whole_functions(taken: list[Node], refused: list[Refusal[Node]]) -> list[tuple[Node, ...]]:
@@ -60,26 +76,36 @@ def _whole_functions(taken: list[Node], refused: list[Refusal[Node]]) -> list[tu
     return [tuple(nodes) for function, nodes in found.items() if function not in partial]
 
 
-def _primitive(node: Node, graph: Graph, board: Board) -> Primitive:
-    kernel, refusals = _choice(node, graph, board)
-    assert kernel is not None, "claims has checked it"
+def _primitive(choice: Choice, graph: Graph, board: Board) -> Primitive:
+    node = patterns.joined(choice.nodes)
+    kernel = kernels.named(node.op, choice.symbol)
+    assert kernel is not None, "the schedule has checked it"
     inputs, constants = _arguments(kernel, node, graph)
     parameters = _parameters(kernel, inputs, constants, node, graph)
     return Primitive(
-        words=_words(node, graph),
+        words=tuple(word for one in choice.nodes for word in _words(one, graph)),
         target=node.target or board.cpu.name,
         parameters=parameters,
-        body=_kernel_calls(kernel, node, graph, parameters, constants),
+        body=_kernel_calls(kernel, node, graph, parameters, constants, choice.is_shared),
         inputs=tuple(inputs),
         constants=tuple(c for c in constants if not c.is_absent),
         outputs=node.outputs,
         output_bytes=tuple(t.nbytes for t in graph.type_of(node.outputs)),
         scratch=kernel.scratch(node, graph),
-        in_place=_in_place(kernel, node, graph, inputs, parameters),
+        in_place=_in_place(kernel, node, graph, inputs, parameters) if choice.in_place else (),
         kernel=kernel.symbol,
-        reason=_reason(kernel, node, graph, board),
-        refusals=tuple(refusals),
+        reason=choice.reason,
+        refusals=_refusals(kernel, node, graph, board),
     )
+
+
+def _refusals(
+    kernel: Kernel, node: Node, graph: Graph, board: Board
+) -> tuple[Refusal[Node], ...]:
+    """Why the kernels before this one do not compute the node."""
+    order = [other.symbol for other in kernels.registry()[node.op]]
+    found = fitting(node, graph, board.cpu)
+    return tuple(r for r in found.refusals if order.index(r.by) < order.index(kernel.symbol))
 
 
 def _words(node: Node, graph: Graph) -> tuple[str, ...]:
@@ -102,38 +128,6 @@ def _reason_of(refusals: Sequence[Refusal[Node]]) -> str:
         if told:
             return max(reversed(told), key=told.count)
     return "it has no kernel"
-
-
-def _entries(node: Node, graph: Graph) -> tuple[Kernel, ...]:
-    """The kernels for the node's op and for the form in which the model stores its weight."""
-    is_int4 = not graph.int4.isdisjoint(node.inputs[1:2])
-    return tuple(k for k in kernels().get(node.op, ()) if is_int4 or not k.takes_int4)
-
-
-def _choice(node: Node, graph: Graph, board: Board) -> tuple[Kernel | None, list[Refusal[Node]]]:
-    """The first kernel that fits, and the refusals of those before it."""
-    refusals: list[Refusal[Node]] = []
-    for kernel in _entries(node, graph):
-        why = _refusal(kernel, node, graph, board)
-        if why is None:
-            return kernel, refusals
-        refusals.append(of_node(kernel.symbol, node, why))
-    return None, refusals
-
-
-def _reason(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str:
-    entries = _entries(node, graph)
-    worse = entries[entries.index(kernel) + 1 :]
-    if all(_refusal(other, node, graph, board) for other in worse):
-        return "the reference kernel"
-    return "the best kernel" if kernel is entries[0] else "the best kernel that fits"
-
-
-def _refusal(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str | None:
-    missing = sorted(feature.value for feature in kernel.needs - board.cpu.features)
-    if missing:
-        return OtherKind(f"{board.cpu.title} has no {', '.join(missing)}")
-    return kernel.refusal(node, graph)
 
 
 def _arguments(kernel: Kernel, node: Node, graph: Graph) -> tuple[list[str], list[KernelConstant]]:
@@ -180,6 +174,7 @@ def _kernel_calls(
     graph: Graph,
     parameters: tuple[Parameter, ...],
     constants: list[KernelConstant],
+    is_shared: bool,
 ) -> tuple[KernelCall, ...]:
     tensors = {f"in{position}" for position in kernel.passed(node)}
     own = [c for c in constants if c.name not in tensors]
@@ -192,6 +187,7 @@ def _kernel_calls(
             params=params,
             args=(*(f"in{i}" if i < len(node.inputs) else "NULL" for i in positions), *rest),
             can_fail=kernel.can_fail,
+            is_shared=is_shared,
         )
         for positions, params in kernel.calls(node, graph)
     )

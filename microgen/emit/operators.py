@@ -44,16 +44,16 @@ def _function(function: PrimFunc, unit: Unit, layers: Sequence[str]) -> dict[str
         **_prototype(function, unit),
         "comment": layout.comment(", ".join(layers)),
         "unused": [p.name for p in function.parameters if p.role is Role.DEVICE],
-        "body": [_kernel(k, i, function, unit) for i, k in enumerate(function.body)],
+        "body": [_kernel(k, i, function) for i, k in enumerate(function.body)],
         "is_one_kernel": len(function.body) == 1,
     }
 
 
-def _kernel(kernel: KernelCall, index: int, function: PrimFunc, unit: Unit) -> dict[str, Any]:
+def _kernel(kernel: KernelCall, index: int, function: PrimFunc) -> dict[str, Any]:
     is_only = len(function.body) == 1
     return {
         "symbol": kernel.symbol,
-        "callee": f"{kernel.symbol}_body" if unit.options.specialise else kernel.symbol,
+        "callee": kernel.symbol if kernel.is_shared else f"{kernel.symbol}_body",
         "params_name": "params" if is_only else f"params_{index}",
         "fields": [f".{name} = {_initialiser(value)}" for name, value in kernel.params],
         "args": [_argument(argument) for argument in kernel.args],

@@ -17,8 +17,7 @@ from microgen.program.types import MemoryPlan, Program
 class EmitOptions:
     """Options of the emitted C.
 
-    ``model_file`` is quoted in comments. ``specialise`` inlines each kernel's body into its
-    operator, so that the compiler knows the shape; without it, operators call the shared form.
+    ``model_file`` is quoted in comments.
     ``interface`` is "c" or "packed" and decides the form of the entry point. ``unpacked``:
     operators take plain pointers instead of DLTensors. Constants are aligned to
     ``constant_alignment`` bytes, and the target's pointers have ``pointer_bytes``. ``blob_prefix``
@@ -26,7 +25,6 @@ class EmitOptions:
     """
 
     model_file: str
-    specialise: bool = True
     interface: str = "c"
     unpacked: bool = True
     constant_alignment: int = 4

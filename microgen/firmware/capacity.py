@@ -316,8 +316,9 @@ def _constants(firmware: Firmware, board: Board) -> Iterator[_Part]:
 
 
 def _likely_code(program: Program, board: Board, options: Options) -> int:
-    each = _CODE_PER_FUNCTION if options.specialises else _CODE_SHARED
-    thumb = _CODE[code_size.runner(options)] + each * len(program.functions)
+    shared = sum(all(k.is_shared for k in f.body) for f in program.kernel_functions)
+    own = len(program.functions) - shared
+    thumb = _CODE[code_size.runner(options)] + _CODE_PER_FUNCTION * own + _CODE_SHARED * shared
     if Feature.FPU not in board.cpu.features and code_size.computes_floats(program):
         thumb += _SOFT_FLOAT
     return round(thumb * _TIMES_THUMB.get(board.cpu.architecture, 1))

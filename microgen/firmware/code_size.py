@@ -53,7 +53,7 @@ def most(program: Program, cpu: Cpu, options: Options, modules: int) -> int | No
     """Bytes of code, tables and names, if all kernels were measured on the core; else None."""
     table = _table()
     kernels = table["kernels"].get(f"{cpu.name} {options.toolchain}", {})
-    used = {_stem(k.header) for function in program.functions for k in function.body}
+    used = {_stem(kernel.header) for kernel in program.kernel_calls}
     if not used <= kernels.keys() or cpu.name not in table["helpers"]:
         return None
     if program.external_modules or program.devices:
@@ -63,11 +63,11 @@ def most(program: Program, cpu: Cpu, options: Options, modules: int) -> int | No
 
 
 def _operators(program: Program, kernels: Mapping[str, int], options: Options) -> int:
-    used = [_stem(k.header) for function in program.functions for k in function.body]
-    each = _OPERATOR * len(used)
-    if not options.specialises:
-        return each + round(_SHARED_MARGIN * sum(kernels[name] for name in set(used)))
-    return each + round(_MARGIN[options.toolchain] * sum(kernels[name] for name in used))
+    calls = program.kernel_calls
+    own = sum(kernels[_stem(kernel.header)] for kernel in calls if not kernel.is_shared)
+    shared = sum(kernels[_stem(header)] for header in program.shared_headers)
+    margin = _MARGIN[options.toolchain]
+    return _OPERATOR * len(calls) + round(margin * own + _SHARED_MARGIN * shared)
 
 
 def _runner(program: Program, options: Options, modules: int) -> int:
@@ -96,7 +96,7 @@ def computes_floats(program: Program) -> bool:
     """Whether the result or an input of any operator is float32, or a kernel computes in floats,
     as its name says."""
     kinds = (kind for call in program.calls for kind in (call.tensor_type, *call.types))
-    kernels = (_stem(k.header) for function in program.functions for k in function.body)
+    kernels = map(_stem, program.kernel_headers)
     return any(kind.dtype is DType.FLOAT32 for kind in kinds) or any(
         "_f32" in name for name in kernels
     )

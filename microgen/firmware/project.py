@@ -65,7 +65,7 @@ class Model:
     """The facts about one model that the project needs.
 
     ``kernel_headers`` are paths below ``crt/include``; the files that they include are added.
-    ``shares_kernels``: it calls the kernels' out-of-line forms. ``has_state``: its header has a
+    ``shared_headers`` are those of kernels whose out-of-line forms are called. ``has_state``: its header has a
     reset function. ``has_modules``: it loads modules. ``devices`` are the devices whose contexts it
     passes, ``pools`` the pools that its plan uses. ``shares_workspace``: its workspace is part of
     the memory that several models share. ``operators`` are the C functions that its runner calls.
@@ -75,7 +75,7 @@ class Model:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     kernel_headers: tuple[str, ...]
-    shares_kernels: bool = False
+    shared_headers: tuple[str, ...] = ()
     has_state: bool = False
     has_modules: bool = False
     devices: tuple[Device, ...] = ()
@@ -210,7 +210,7 @@ def _crt(
 
 def _kernels(models: Sequence[Model]) -> dict[str, bytes]:
     """The sources of kernels whose out-of-line forms are called: path below ``crt`` -> contents."""
-    shared = {header for m in models if m.shares_kernels for header in m.kernel_headers}
+    shared = {header for model in models for header in model.shared_headers}
     texts = kernel_sources.sources(sorted(shared))
     return {name: text.encode() for name, text in texts.items()}
 

@@ -1,5 +1,5 @@
-"""Kernels, found by folder: a module with ``KERNELS`` has the kernels of one op (``OP_NAME``), best
-first; the other modules are shared by several ops."""
+"""Kernels, found by folder: a module with ``KERNELS`` has kernels of one op or of a pattern of ops
+(``OP_NAME``); the other modules are shared by several ops."""
 
 from __future__ import annotations
 
@@ -10,13 +10,27 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from microgen.kernels.base import Kernel
+from microgen.kernels.patterns import JOINT
 
 
 @functools.cache
 def registry() -> Mapping[str, tuple[Kernel, ...]]:
-    """Op name -> its kernels, best first."""
+    """Op or pattern -> its kernels. Several modules may have kernels of one op; they follow one
+    another in the order of the modules' names."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__))
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    return MappingProxyType(
-        {module.OP_NAME: module.KERNELS for module in modules if hasattr(module, "KERNELS")}
-    )
+    found: dict[str, tuple[Kernel, ...]] = {}
+    for module in (importlib.import_module(f"{__name__}.{name}") for name in names):
+        if hasattr(module, "KERNELS"):
+            found[module.OP_NAME] = (*found.get(module.OP_NAME, ()), *module.KERNELS)
+    return MappingProxyType(found)
+
+
+@functools.cache
+def patterns() -> tuple[tuple[str, ...], ...]:
+    """The patterns of several ops that have kernels, sorted."""
+    return tuple(tuple(name.split(JOINT)) for name in sorted(registry()) if JOINT in name)
+
+
+def named(op: str, symbol: str) -> Kernel | None:
+    """The kernel of that op or pattern with that name, None if there is none."""
+    return next((kernel for kernel in registry().get(op, ()) if kernel.symbol == symbol), None)

@@ -72,6 +72,8 @@ class KernelCall:
     ``params`` are the compile-time constants: the fields of the kernel's parameter struct
     ``<symbol>_params`` in order. ``args`` are names of the primitive function's parameters, "NULL",
     or buffers inside it, in the kernel's argument order. ``can_fail``: the kernel returns a status.
+    ``is_shared``: the function calls the kernel's out-of-line form, for any parameters, and does
+    not contain a body that is compiled for these.
     """
 
     symbol: str
@@ -79,6 +81,7 @@ class KernelCall:
     params: Fields
     args: tuple[str | Inner, ...]
     can_fail: bool = False
+    is_shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +290,21 @@ class Program:
     def kernel_functions(self) -> tuple[PrimFunc, ...]:
         """The functions that the built-in kernels compute."""
         return tuple(function for function in self.functions if function.made is None)
+
+    @property
+    def kernel_calls(self) -> tuple[KernelCall, ...]:
+        """The kernels in all functions, function by function."""
+        return tuple(kernel for function in self.functions for kernel in function.body)
+
+    @property
+    def kernel_headers(self) -> tuple[str, ...]:
+        """The headers of the kernels, sorted."""
+        return tuple(sorted({kernel.header for kernel in self.kernel_calls}))
+
+    @property
+    def shared_headers(self) -> tuple[str, ...]:
+        """The headers of the kernels whose out-of-line forms are called, sorted."""
+        return tuple(sorted({k.header for k in self.kernel_calls if k.is_shared}))
 
     def function(self, name: str) -> PrimFunc:
         """The primitive function of that name."""

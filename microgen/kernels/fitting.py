@@ -1,0 +1,48 @@
+"""Which kernels can compute a node on a CPU, and why the others cannot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from microgen.ir.graph import Graph, Node
+from microgen.ir.refusal import Refusal, of_node
+from microgen.kernels import registry
+from microgen.kernels.base import Kernel, OtherKind
+from microgen.target.cpu import Cpu
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """The ``kernels`` that can compute a node, and the ``refusals`` of the others for its op, both
+    in the registry's order."""
+
+    kernels: tuple[Kernel, ...]
+    refusals: tuple[Refusal[Node], ...]
+
+    def named(self, symbol: str) -> Kernel | None:
+        """The kernel of that name, None if it does not fit."""
+        return next((kernel for kernel in self.kernels if kernel.symbol == symbol), None)
+
+
+def fitting(node: Node, graph: Graph, cpu: Cpu) -> Fitting:
+    """The kernels for the node's op and for the form in which the model stores its weight."""
+    is_int4 = not graph.int4.isdisjoint(node.inputs[1:2])
+    fit: list[Kernel] = []
+    refusals: list[Refusal[Node]] = []
+    for kernel in registry().get(node.op, ()):
+        if kernel.takes_int4 and not is_int4:
+            continue
+        why = refusal(kernel, node, graph, cpu)
+        if why is None:
+            fit.append(kernel)
+        else:
+            refusals.append(of_node(kernel.symbol, node, why))
+    return Fitting(tuple(fit), tuple(refusals))
+
+
+def refusal(kernel: Kernel, node: Node, graph: Graph, cpu: Cpu) -> str | None:
+    """Why the kernel cannot compute the node on the CPU, None if it can."""
+    missing = sorted(feature.value for feature in kernel.needs - cpu.features)
+    if missing:
+        return OtherKind(f"{cpu.title} has no {', '.join(missing)}")
+    return kernel.refusal(node, graph)

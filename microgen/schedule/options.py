@@ -1,0 +1,143 @@
+"""The ways to compute each node of a partition: implementations, their forms, and patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from microgen import kernels
+from microgen.codegens.base import Choice, Region
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import patterns
+from microgen.kernels.base import Kernel
+from microgen.kernels.cost import Cost, estimate
+from microgen.kernels.fitting import fitting
+from microgen.kernels.sizes import constant_bytes
+from microgen.partition import Partition
+from microgen.target.cpu import Cpu
+
+BUILTIN = "builtin"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One way to compute a node, or nodes that follow one another.
+
+    ``cost`` is None if it was not measured. Options with the same ``function`` are one function of
+    the firmware.
+    """
+
+    nodes: tuple[Node, ...]
+    kernel: Kernel
+    is_shared: bool
+    cost: Cost | None
+    graph: Graph
+
+    @cached_property
+    def joined(self) -> Node:
+        """The nodes as the implementation sees them."""
+        return patterns.joined(self.nodes)
+
+    @cached_property
+    def scratch(self) -> int:
+        """Bytes of memory that only the call uses."""
+        return self.kernel.scratch(self.joined, self.graph)
+
+    @cached_property
+    def memory(self) -> tuple[object, ...]:
+        """Everything that decides the memory of the call."""
+        in_place = self.kernel.in_place(self.joined, self.graph)
+        return len(self.nodes), self.scratch, tuple(in_place)
+
+    @cached_property
+    def function(self) -> tuple[object, ...]:
+        """What decides whether two calls are of one function."""
+        ops = tuple((node.op, len(node.inputs)) for node in self.nodes)
+        fields = self.kernel.calls(self.joined, self.graph)
+        return ops, self.kernel.symbol, self.is_shared, fields, self.joined.target
+
+    @cached_property
+    def constants(self) -> Mapping[tuple[object, ...], int]:
+        """The bytes of the constants that the implementation lays out, by what they are made of."""
+        found = self.kernel.constants(self.joined, self.graph)
+        return {
+            (c.tensor, c.what, c.transform, c.arguments): constant_bytes(c, self.graph)
+            for c in found
+            if not c.is_absent
+        }
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether it computes several nodes."""
+        return len(self.nodes) > 1
+
+    @property
+    def result(self) -> str:
+        """The tensor that it computes, which also names it."""
+        return self.nodes[-1].outputs[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """All options: ``single`` has those of each node by the name of its first result, ``joint``
+    those of several nodes. Both are in the registry's order."""
+
+    partition: Partition
+    single: Mapping[str, tuple[Option, ...]]
+    joint: tuple[Option, ...]
+
+
+def space(partition: Partition, cpu: Cpu, *, prefers_shared: bool) -> Space:
+    """The options for the nodes that the built-in kernels compute.
+
+    An implementation without a measured cost is an option only if it is the first that fits, and
+    then in one form: the out-of-line one if ``prefers_shared``."""
+    graph = partition.graph
+    own = [region for region in partition.regions if region.codegen == BUILTIN]
+    single = {
+        node.outputs[0]: tuple(_options((node,), graph, cpu, prefers_shared=prefers_shared))
+        for region in own
+        for node in region.nodes
+    }
+    return Space(partition, single, tuple(_joint(own, graph, cpu)))
+
+
+def _options(
+    nodes: tuple[Node, ...], graph: Graph, cpu: Cpu, *, prefers_shared: bool
+) -> Iterator[Option]:
+    joined = patterns.joined(nodes)
+    fit = fitting(joined, graph, cpu).kernels
+    first = _measured(nodes, fit[0], graph, cpu)
+    if not first:
+        yield Option(nodes, fit[0], prefers_shared, None, graph)
+        return
+    yield from first
+    for kernel in fit[1:]:
+        yield from _measured(nodes, kernel, graph, cpu)
+
+
+def _measured(nodes: tuple[Node, ...], kernel: Kernel, graph: Graph, cpu: Cpu) -> list[Option]:
+    """The forms of the implementation whose costs are known."""
+    joined = patterns.joined(nodes)
+    found = [(form, estimate(kernel, joined, graph, cpu, shared=form)) for form in (False, True)]
+    return [Option(nodes, kernel, form, cost, graph) for form, cost in found if cost]
+
+
+def _joint(own: Sequence[Region], graph: Graph, cpu: Cpu) -> Iterator[Option]:
+    """The options for patterns of nodes that are regions by themselves."""
+    alone = {region.nodes[0].outputs[0] for region in own if len(region.nodes) == 1}
+    last_ops = {pattern[-1] for pattern in kernels.patterns()}
+    for region in own:
+        if region.nodes[-1].op not in last_ops:
+            continue
+        for pattern in kernels.patterns():
+            nodes = patterns.chain(region.nodes[-1], pattern, graph)
+            if nodes and all(node.outputs[0] in alone for node in nodes):
+                for kernel in fitting(patterns.joined(nodes), graph, cpu).kernels:
+                    yield from _measured(nodes, kernel, graph, cpu)
+
+
+def choice_of(option: Option, reason: str) -> Choice:
+    """The option as a region's choice."""
+    return Choice(option.nodes, option.kernel.symbol, option.is_shared, reason=reason)
