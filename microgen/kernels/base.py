@@ -13,6 +13,7 @@ from microgen.arithmetic.int16 import SUM_LIMIT
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.errors import short
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType
+from microgen.kernels.work import Work, work
 from microgen.ops.base import Pair
 from microgen.ops.constraints import leaves_int32, weight_zero
 from microgen.program.types import Fields as Fields
@@ -101,6 +102,7 @@ class Kernel:
     ulps: int = 0
     family: str = ""
     takes_int4: bool = False
+    work: Callable[[Node, Graph], Work] = work  # how often its loops' parts run, for its cost
 
     def calls(self, node: Node, graph: Graph) -> tuple[tuple[tuple[int, ...], Fields], ...]:
         """The calls that compute the node: positions of the inputs passed, struct fields."""

@@ -1,0 +1,101 @@
+"""What a kernel costs for a node, from coefficients that ``scripts/calibrate.py`` measured.
+
+``costs/<kernel>.json`` has, for each core on which a kernel was measured and for each of its two
+forms, the coefficients of ``work``. docs/costs.md describes tables, measurement and errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from microgen.ir.graph import DType, Graph, Node
+from microgen.kernels.base import Kernel
+from microgen.target.cpu import CPUS, Cpu, Feature
+
+SPECIALISED, SHARED = "specialised", "shared"
+MEASURED = (
+    *("cortex-m0", "cortex-m3", "cortex-m4f", "cortex-m7f", "cortex-m33", "cortex-m55"),
+    "rv32imac",
+)
+_FAMILIES = {"-mcpu=cortex-m7": "cortex-m7f", "-mcpu=cortex-m33": "cortex-m33"}  # with DSP
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one operator costs: instructions and modelled cycles of a call, and bytes of flash.
+
+    ``code_bytes`` are those of the operator's function, without its weights. ``shared_bytes`` are
+    those of the kernel's out-of-line form, which all operators that call it have in common; they
+    are 0 for operators that are compiled for their own shape."""
+
+    instructions: int
+    cycles: int
+    code_bytes: int
+    shared_bytes: int = 0
+
+
+def estimate(kernel: Kernel, node: Node, graph: Graph, cpu: Cpu, *, shared: bool) -> Cost | None:
+    """What ``kernel`` costs for ``node`` on ``cpu``, compiled for the node's shape or ``shared``.
+
+    None if the kernel was not measured in this form on the core that stands for the CPU, or if it
+    computes floats and only one of the two cores has an FPU."""
+    core = measured_core(cpu)
+    if core is None or not kernel.needs <= CPUS[core].features:
+        return None
+    if _computes_floats(kernel, node, graph) and _has_fpu(cpu) is not _has_fpu(CPUS[core]):
+        return None
+    found = table(kernel.symbol).get(core, {}).get(SHARED if shared else SPECIALISED)
+    if found is None:
+        return None
+    work = kernel.work(node, graph)
+    return Cost(
+        instructions=_sum(found["instructions"], work),
+        cycles=_sum(found["cycles"], work),
+        code_bytes=_sum(found["code_bytes"], work),
+        shared_bytes=found.get("shared_bytes", 0),
+    )
+
+
+def measured_core(cpu: Cpu) -> str | None:
+    """The name of the core whose measurements stand for a CPU.
+
+    None for the host, whose instructions are not those of any of them and whose cycles nobody
+    models. Cores with DSP are told apart by their pipelines, all others by their features."""
+    if cpu.architecture == "host":
+        return None
+    if cpu.architecture == "riscv":
+        return "rv32imac"
+    if Feature.MVE in cpu.features:
+        return "cortex-m55"
+    if Feature.DSP in cpu.features:
+        return _FAMILIES.get(cpu.cflags[0], "cortex-m4f")
+    return "cortex-m3" if Feature.LONG_MULTIPLY in cpu.features else "cortex-m0"
+
+
+@cache
+def table(symbol: str) -> Mapping[str, Any]:
+    """The coefficients of a kernel by core and form; empty if it was never measured."""
+    name = f"{symbol.removeprefix('mg_')}.json"
+    file = resources.files("microgen.kernels").joinpath("costs", name)
+    try:
+        found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    return found
+
+
+def _sum(coefficients: Mapping[str, float], work: Mapping[str, int]) -> int:
+    return round(sum(each * work[name] for name, each in coefficients.items()))
+
+
+def _computes_floats(kernel: Kernel, node: Node, graph: Graph) -> bool:
+    types = graph.type_of((*node.inputs, *node.outputs))
+    return "_f32" in kernel.symbol or any(kind.dtype is DType.FLOAT32 for kind in types)
+
+
+def _has_fpu(cpu: Cpu) -> bool:
+    return Feature.FPU in cpu.features
