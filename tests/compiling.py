@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from microgen import codegens, frontends, lowering, mlf, partition, passes, planner
+from microgen import codegens, frontends, lowering, mlf, partition, passes, planner, schedule
 from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.firmware import notes, project, record
@@ -15,6 +15,7 @@ from microgen.manifest import EstimateRecord
 from microgen.options import Options
 from microgen.program import workspace_io
 from microgen.program.types import MemoryPlan, Program
+from microgen.schedule import Ram
 from microgen.target import board as boards
 
 
@@ -23,8 +24,11 @@ def program_of(graph: Graph, options: Options | None = None, board: str = "nativ
     parts = partition.assign(
         passes.run(graph), [codegens.registry()["builtin"]], boards.load(board)
     )
+    chosen = schedule.choose(
+        parts, boards.load(board).cpu, options.optimize, lambda _parts: Ram(0, 0)
+    )
     return lowering.lower(
-        parts,
+        chosen.partition,
         codegens.registry(),
         boards.load(board),
         module=options.name,
@@ -36,10 +40,9 @@ def program_of(graph: Graph, options: Options | None = None, board: str = "nativ
 def _emit_options(options: Options, model: str) -> EmitOptions:
     return EmitOptions(
         model,
-        options.specialises,
-        options.interface,
-        options.is_unpacked,
-        options.constant_alignment,
+        interface=options.interface,
+        unpacked=options.is_unpacked,
+        constant_alignment=options.constant_alignment,
     )
 
 
@@ -78,7 +81,6 @@ def write_project(
 
 
 def _project_model(program: Program, plan: MemoryPlan, options: Options) -> project.Model:
-    kernels = {k for function in program.functions for k in function.body}
     return project.Model(
         module=options.name,
         inputs=program.inputs,
@@ -86,8 +88,8 @@ def _project_model(program: Program, plan: MemoryPlan, options: Options) -> proj
         has_state=bool(program.state),
         devices=program.devices,
         pools=plan.used_pools,
-        kernel_headers=tuple(sorted({k.header for k in kernels})),
-        shares_kernels=not options.specialises,
+        kernel_headers=program.kernel_headers,
+        shared_headers=program.shared_headers,
     )
 
 

@@ -99,9 +99,7 @@ def _primitive(choice: Choice, graph: Graph, board: Board) -> Primitive:
     )
 
 
-def _refusals(
-    kernel: Kernel, node: Node, graph: Graph, board: Board
-) -> tuple[Refusal[Node], ...]:
+def _refusals(kernel: Kernel, node: Node, graph: Graph, board: Board) -> tuple[Refusal[Node], ...]:
     """Why the kernels before this one do not compute the node."""
     order = [other.symbol for other in kernels.registry()[node.op]]
     found = fitting(node, graph, board.cpu)

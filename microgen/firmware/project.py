@@ -65,10 +65,11 @@ class Model:
     """The facts about one model that the project needs.
 
     ``kernel_headers`` are paths below ``crt/include``; the files that they include are added.
-    ``shared_headers`` are those of kernels whose out-of-line forms are called. ``has_state``: its header has a
-    reset function. ``has_modules``: it loads modules. ``devices`` are the devices whose contexts it
-    passes, ``pools`` the pools that its plan uses. ``shares_workspace``: its workspace is part of
-    the memory that several models share. ``operators`` are the C functions that its runner calls.
+    ``shared_headers`` are those of kernels whose out-of-line forms are called. ``has_state``: its
+    header has a reset function. ``has_modules``: it loads modules. ``devices`` are the devices
+    whose contexts it passes, ``pools`` the pools that its plan uses. ``shares_workspace``: its
+    workspace is part of the memory that several models share. ``operators`` are the C functions
+    that its runner calls.
     """
 
     module: str

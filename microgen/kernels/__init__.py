@@ -26,7 +26,7 @@ def registry() -> Mapping[str, tuple[Kernel, ...]]:
 
 
 @functools.cache
-def patterns() -> tuple[tuple[str, ...], ...]:
+def joint_ops() -> tuple[tuple[str, ...], ...]:
     """The patterns of several ops that have kernels, sorted."""
     return tuple(tuple(name.split(JOINT)) for name in sorted(registry()) if JOINT in name)
 

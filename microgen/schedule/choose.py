@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from microgen.partition import Partition
 from microgen.schedule.options import Option, Space, space
 from microgen.schedule.search import Search
-from microgen.schedule.state import Picks, RamOf, Scorer, distinct, regions
+from microgen.schedule.state import Picks, RamOf, Scorer, distinct, scheduled, score
 from microgen.schedule.types import Schedule
 from microgen.target.cpu import Cpu
 
@@ -21,13 +21,10 @@ def choose(partition: Partition, cpu: Cpu, goal: str, ram_of: RamOf) -> Schedule
     return made(found, picks, scorer, goal=goal, considered=search.considered)
 
 
-def made(
-    found: Space, picks: Picks, scorer: Scorer, *, goal: str, considered: int
-) -> Schedule:
+def made(found: Space, picks: Picks, scorer: Scorer, *, goal: str, considered: int) -> Schedule:
     """The candidate as a schedule."""
-    score = scorer.score(picks)
-    why = reasons(found, picks, goal)
-    return Schedule(regions(found, picks, why), goal, score, considered, scorer.bound)
+    parts = scheduled(found, picks, reasons(found, picks, goal))
+    return Schedule(parts, goal, score(picks), considered, scorer.bound)
 
 
 def reasons(found: Space, picks: Picks, goal: str) -> Mapping[str, str]:

@@ -20,7 +20,7 @@ from microgen.target.cpu import Cpu
 BUILTIN = "builtin"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Option:
     """One way to compute a node, or nodes that follow one another.
 
@@ -127,11 +127,11 @@ def _measured(nodes: tuple[Node, ...], kernel: Kernel, graph: Graph, cpu: Cpu) -
 def _joint(own: Sequence[Region], graph: Graph, cpu: Cpu) -> Iterator[Option]:
     """The options for patterns of nodes that are regions by themselves."""
     alone = {region.nodes[0].outputs[0] for region in own if len(region.nodes) == 1}
-    last_ops = {pattern[-1] for pattern in kernels.patterns()}
+    last_ops = {pattern[-1] for pattern in kernels.joint_ops()}
     for region in own:
         if region.nodes[-1].op not in last_ops:
             continue
-        for pattern in kernels.patterns():
+        for pattern in kernels.joint_ops():
             nodes = patterns.chain(region.nodes[-1], pattern, graph)
             if nodes and all(node.outputs[0] in alone for node in nodes):
                 for kernel in fitting(patterns.joined(nodes), graph, cpu).kernels:

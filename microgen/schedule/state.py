@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from microgen.codegens.base import Region
+from microgen.partition import Partition
 from microgen.schedule.options import BUILTIN, Option, Space, choice_of
 from microgen.schedule.types import Ram, Score
 
 Picks = Mapping[str, Option]  # by the first result of each node
-RamOf = Callable[[tuple[Region, ...]], Ram]
+RamOf = Callable[[Partition], Ram]
 
 
-def regions(space: Space, picks: Picks, reasons: Mapping[str, str]) -> tuple[Region, ...]:
-    """The regions, with the choices that were picked. ``reasons`` are by an option's result."""
+def scheduled(space: Space, picks: Picks, reasons: Mapping[str, str]) -> Partition:
+    """The partition with the choices that were picked. ``reasons`` are by an option's result."""
     found: list[Region] = []
     for region in space.partition.regions:
         if region.codegen != BUILTIN:
@@ -26,7 +27,7 @@ def regions(space: Space, picks: Picks, reasons: Mapping[str, str]) -> tuple[Reg
         nodes = tuple(node for option in options for node in option.nodes)
         choices = tuple(choice_of(option, reasons.get(option.result, "")) for option in options)
         found.append(replace(region, nodes=nodes, choices=choices))
-    return tuple(found)
+    return replace(space.partition, regions=tuple(found))
 
 
 @dataclass(slots=True)
@@ -42,7 +43,7 @@ class Scorer:
         """The RAM of a candidate."""
         key = _memory(picks)
         if key not in self.rams:
-            self.rams[key] = self.ram_of(regions(self.space, picks, {}))
+            self.rams[key] = self.ram_of(scheduled(self.space, picks, {}))
         return self.rams[key]
 
     def least_ram(self, picks: Picks, base: Picks) -> int:
@@ -51,7 +52,9 @@ class Scorer:
         key = _memory(picks)
         if key in self.rams:
             return self.rams[key].peak
-        changed = {o.result: (base[o.result], o) for o in distinct(picks) if base[o.result] is not o}
+        changed = {
+            o.result: (base[o.result], o) for o in distinct(picks) if base[o.result] is not o
+        }
         return self.ram(base).peak - sum(_saved(old, new) for old, new in changed.values())
 
     def cheap(self, picks: Picks) -> tuple[int, int]:
@@ -60,16 +63,16 @@ class Scorer:
         return time(options)[1], flash(options)
 
     @property
-    def bound(self) -> int:
-        """The least RAM bound of the candidates that were planned."""
-        return min(ram.bound for ram in self.rams.values())
+    def bound(self) -> int | None:
+        """The least RAM bound of the candidates that were planned; None if none was."""
+        return min((ram.bound for ram in self.rams.values()), default=None)
 
-    def score(self, picks: Picks) -> Score:
-        """The whole score of a candidate."""
-        options = distinct(picks)
-        instructions, cycles = time(options)
-        unmeasured = sum(len(option.nodes) for option in options if option.cost is None)
-        return Score(self.ram(picks), instructions, cycles, flash(options), unmeasured)
+
+def score(picks: Picks) -> Score:
+    """What a candidate costs besides RAM."""
+    options = distinct(picks)
+    unmeasured = sum(len(option.nodes) for option in options if option.cost is None)
+    return Score(*time(options), flash(options), unmeasured)
 
 
 def _memory(picks: Picks) -> tuple[object, ...]:

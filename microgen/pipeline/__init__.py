@@ -1,0 +1,236 @@
+"""The stages in order: ``partitioning``, ``planning``, then here what all models have in common.
+
+This part does nothing else, and no other part knows the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from microgen import mlf
+from microgen.building import llvm_ir
+from microgen.emit import shared
+from microgen.emit.model import emit_common, emit_model, operators_alone
+from microgen.emit.profile import profile
+from microgen.emit.unit import EmitOptions, Unit
+from microgen.errors import UnsupportedError
+from microgen.executors.graph import ExecutorGraph
+from microgen.files import FileTree
+from microgen.firmware import (
+    capacity,
+    external_files,
+    metadata,
+    module_blob,
+    notes,
+    project,
+    record,
+)
+from microgen.firmware.compiled import Compiled, Firmware
+from microgen.manifest import Manifest
+from microgen.names import module_names
+from microgen.options import Options
+from microgen.pipeline.partitioning import Partitioned, partitioned
+from microgen.pipeline.planning import Part, planned
+from microgen.program.combined import combined
+from microgen.program.types import MemoryPlan, Program
+from microgen.target import found as boards
+from microgen.target.board import Board
+
+
+def compile_model(model: Path, board: Board, options: Options) -> Compiled:
+    """Model file -> firmware project, in memory. Raises MicrogenError for anything it refuses."""
+    (compiled,) = compile_models([(model, options)], board).models
+    return compiled
+
+
+def compile_models(
+    models: Sequence[tuple[Path, Options]], board: Board, *, shared_workspace: bool = False
+) -> Firmware:
+    """Model files, each with its options -> one firmware project. The options may differ only in
+    ``name``. Raises MicrogenError for anything it refuses."""
+    options = models[0][1]
+    module_names.distinct([own.name for _, own in models])
+    parts = [planned(model, board, own) for model, own in models]
+    sharing = _sharing(parts) if shared_workspace else ()
+    program, plan = combined([(part.program, part.plan) for part in parts], sharing)
+    for part in parts:
+        capacity.check_regions(part.plan, board)
+    stored = sum(len(_graph_json(part.executed) or b"") for part in parts)
+    whole = capacity.Firmware(program, plan, options, len(parts), stored)
+    board = capacity.placed(whole, board)
+    estimate = capacity.check(whole, board)
+    units = [_unit(part, board, sharing, several=len(parts) > 1) for part in parts]
+    files = _assembled(parts, units, board)
+    promise = record.manifest(
+        [
+            record.module(
+                *(unit, board, part.options),
+                model=part.model.name,
+                suffix=next(iter(part.files)),
+                files=files,
+            )
+            for part, unit in zip(parts, units, strict=True)
+        ],
+        board,
+        estimate=estimate.record,
+        files=files,
+        shared=shared.shared(units),
+    )
+    promise, files = notes.complete(promise, files)
+    compiled = [
+        _compiled(part, promise.seen_from(own), files, board, estimate.doubts)
+        for part, own in zip(parts, promise.modules, strict=True)
+    ]
+    return Firmware(tuple(compiled), promise, files, estimate.doubts)
+
+
+def _sharing(parts: Sequence[Part]) -> tuple[str, ...]:
+    """The modules that can share one workspace. A module that keeps something from one run to the
+    next, a state or loaded modules, has its own."""
+    able = [
+        part.options.name
+        for part in parts
+        if part.plan.peak and not (part.program.state or part.program.runtime_modules)
+    ]
+    options = parts[0].options
+    if options.executor == "graph":
+        why = "the graph executor keeps its tables in its memory from one run to the next"
+    elif options.pool:
+        why = "with --pool the caller decides which memory models share, so none is planned"
+    elif options.workspace_io:
+        why = "inputs and outputs in the workspace must be kept after a model's run"
+    elif len(able) < 2:
+        kept = [part.options.name for part in parts if part.options.name not in able]
+        names = ", ".join(kept) or "none"
+        why = f"no two models can share one; without a workspace, or with a state: {names}"
+    else:
+        return tuple(able)
+    raise UnsupportedError(why, where="--shared-workspace", hint="leave it out")
+
+
+def _unit(part: Part, board: Board, sharing: Sequence[str], *, several: bool) -> Unit:
+    options = _emit_options(part.model, board, part.options, several=several)
+    is_sharing = part.options.name in sharing
+    blob = module_blob.blob_of(part.program)
+    return Unit(part.program, part.plan, options, part.executed, is_sharing, blob)
+
+
+def _assembled(parts: Sequence[Part], units: Sequence[Unit], board: Board) -> FileTree:
+    """The whole project without its manifest."""
+    options = parts[0].options
+    own = {
+        part.options.name: emit_model(unit).merged(_library(part))
+        for part, unit in zip(parts, units, strict=True)
+    }
+    functions = {p.options.name: [f.name for f in p.program.functions] for p in parts}
+    module_names.apart(own, functions)
+    files = emit_common(units).merged(_described(parts, board))
+    codegen_files = external_files.files(p.program for p in parts)
+    for tree in (*own.values(), codegen_files):
+        files = files.merged(tree)
+    files = project.assemble(
+        files,
+        [_project_model(part, unit) for part, unit in zip(parts, units, strict=True)],
+        board=board,
+        toolchain=options.toolchain,
+        interface=options.interface,
+        executor=options.executor,
+        include_dirs=external_files.include_dirs(p.program for p in parts),
+    ).merged(profile(units))
+    if options.emit:
+        alone = {name: data for unit in units for name, data in operators_alone(unit).items()}
+        files = files.merged(llvm_ir.operators(alone, files, board))
+    return files
+
+
+def _library(part: Part) -> FileTree:
+    """The model's files of the Model Library Format."""
+    files = mlf.library(
+        part.program,
+        part.files,
+        text=part.text,
+        graph_json=_graph_json(part.executed),
+    )
+    if part.options.interface != "packed":
+        return files
+    described = metadata.metadata(part.program, part.plan, part.options)
+    return files.merged(FileTree({metadata.path(part.options.name): described.dumps()}))
+
+
+def _described(parts: Sequence[Part], board: Board) -> FileTree:
+    records = {
+        part.options.name: mlf.metadata.module(
+            part.program,
+            part.plan,
+            board,
+            graph_json=_graph_json(part.executed),
+            device_types={t.kind: t.device_type for t in part.options.target_map},
+        )
+        for part in parts
+    }
+    return mlf.described(records)
+
+
+def _graph_json(executed: ExecutorGraph | None) -> bytes | None:
+    return executed.dumps().encode() if executed else None
+
+
+def _project_model(part: Part, unit: Unit) -> project.Model:
+    return project.Model(
+        module=part.options.name,
+        inputs=part.program.inputs,
+        outputs=part.program.outputs,
+        has_state=bool(part.program.state),
+        has_modules=bool(part.program.runtime_modules),
+        devices=part.program.devices,
+        pools=part.plan.used_pools,
+        shares_workspace=unit.shares_workspace,
+        kernel_headers=part.program.kernel_headers,
+        shared_headers=part.program.shared_headers,
+        operators=tuple(unit.implementation(f.name) for f in part.program.functions),
+    )
+
+
+def _compiled(
+    part: Part, promise: Manifest, files: FileTree, board: Board, doubts: tuple[str, ...]
+) -> Compiled:
+    described = metadata.metadata(part.program, part.plan, part.options)
+    return Compiled(
+        *(part.graph, part.schedule.partition, part.program, part.plan),
+        *(promise, files, described, board.cpu.name),
+        part.idle,
+        doubts,
+    )
+
+
+def _emit_options(model: Path, board: Board, options: Options, *, several: bool) -> EmitOptions:
+    return EmitOptions(
+        model.name,
+        interface=options.interface,
+        unpacked=options.is_unpacked,
+        constant_alignment=options.constant_alignment,
+        pointer_bytes=board.cpu.pointer_bytes,
+        blob_prefix=f"tvmgen_{options.name}_" if several else "",
+    )
+
+
+def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, MemoryPlan]:
+    """The stages up to the memory plan, whether or not the board can hold it."""
+    part = planned(model, board, options)
+    return part.program, part.plan
+
+
+def load_board(board: str | Path | Board) -> Board:
+    """The board with that name, or at the path of its folder or its ``board.yml``."""
+    return board if isinstance(board, Board) else boards.find(board)
+
+
+__all__ = [
+    "Partitioned",
+    "compile_model",
+    "compile_models",
+    "load_board",
+    "partitioned",
+    "plan_model",
+]

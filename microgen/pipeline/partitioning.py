@@ -1,0 +1,91 @@
+"""The first stages of a model: which codegen compiles which node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from microgen import codegens, frontends, partition, passes
+from microgen.codegens import selection
+from microgen.codegens.base import Codegen
+from microgen.codegens.external import ExternalCodegen
+from microgen.ir.graph import Graph
+from microgen.ir.refusal import Refusal
+from microgen.ops import budget
+from microgen.options import Options
+from microgen.partition import Partition, external
+from microgen.partition.external import Idle
+from microgen.partition.relay_module import PartitionedModule
+from microgen.target.board import Board
+
+
+@dataclass(frozen=True, slots=True)
+class Partitioned:
+    """The first stages of a model: which codegen compiles which node.
+
+    ``source`` is the graph from the frontend, ``files`` are the model's files that the project
+    keeps. ``module``: the Relay module, step by step, if external generators partitioned one.
+    ``refusals``: why these generators refused parts of it; ``idle``: the generators that took
+    nothing.
+    """
+
+    codegens: Mapping[str, Codegen]
+    source: Graph
+    files: Mapping[str, bytes]
+    partition: Partition
+    module: PartitionedModule | None = None
+    refusals: tuple[Refusal[Any], ...] = ()
+    idle: tuple[Idle, ...] = ()
+
+
+@budget.of_model()
+def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
+    """The stages up to the partition."""
+    found = selection.chosen(options.codegen, options.codegen_option, _known(options))
+    generators = selection.external(found)
+    source, files, module = _source(model, options, generators)
+    graph = passes.run(source)
+    refusals: tuple[Refusal[Any], ...] = external.refusals_of(module, model.name)
+    # Generators that take Relay have already seen a Relay model in its original form.
+    asked = [generator for generator in generators if generator.takes_nodes or module is None]
+    graph, more = external.partition_graph(
+        graph, asked, board, name=options.name, **_partitioning(options)
+    )
+    refusals = (*refusals, *more)
+    parts = partition.assign(graph, list(found.values()), board)
+    took = {region.codegen for region in parts.regions}
+    idle = external.idle(generators, took, refusals, composite=options.composite)
+    return Partitioned(found, source, files, parts, module, refusals, idle)
+
+
+def _partitioning(options: Options) -> dict[str, bool]:
+    return {"composite": options.composite, "merge_regions": options.merge_regions}
+
+
+def _source(
+    model: Path, options: Options, generators: Sequence[ExternalCodegen]
+) -> tuple[Graph, Mapping[str, bytes], PartitionedModule | None]:
+    """The graph, the model's files, and, if generators partition it as Relay, its module."""
+    kinds = options.target_map.kinds
+    frontends.check_signature(model, options.signature)
+    relay = frontends.relay_module(model) if generators else None
+    if relay is None:
+        graph = frontends.load(
+            model, numerics=options.numerics, targets=kinds, signature=options.signature
+        )
+        return graph, frontends.files(model), None
+    module = external.partition_module(
+        relay,
+        generators,
+        name=options.name,
+        **_partitioning(options),
+    )
+    names = [generator.name for generator in generators]
+    graph, files = frontends.partitioned(model, module.module, targets=kinds, generators=names)
+    return graph, files, module
+
+
+def _known(options: Options) -> Mapping[str, Codegen]:
+    return codegens.registry(*map(Path, filter(None, [options.codegen_path])))

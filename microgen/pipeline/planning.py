@@ -1,0 +1,127 @@
+"""The stages of a model after its partition: schedule, program, memory plan."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from microgen import lowering, planner, schedule
+from microgen.codegens import selection
+from microgen.errors import CapacityError, UnsupportedError
+from microgen.executors import graph as executor_graph
+from microgen.executors import stored
+from microgen.executors.graph import ExecutorGraph
+from microgen.firmware import conventions, module_blob
+from microgen.ir import text
+from microgen.ir.graph import Graph
+from microgen.options import Options
+from microgen.partition import Partition
+from microgen.partition.external import Idle
+from microgen.pipeline.partitioning import Partitioned, partitioned
+from microgen.planner import pools
+from microgen.program import workspace_io
+from microgen.program.types import MemoryPlan, Program
+from microgen.schedule import Ram, Schedule
+from microgen.target.board import Board
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One model after its own stages. ``text`` is its network as the frontend read it. ``files``
+    are the model's files that the project keeps, by suffix, first the model's own."""
+
+    model: Path
+    options: Options
+    text: str
+    files: Mapping[str, bytes]
+    graph: Graph
+    schedule: Schedule
+    program: Program
+    plan: MemoryPlan
+    executed: ExecutorGraph | None
+    idle: tuple[Idle, ...]
+
+
+def planned(model: Path, board: Board, options: Options) -> Part:
+    """One model after the stages that each model goes through by itself."""
+    found = partitioned(model, board, options)
+    chosen = _scheduled(found, board, options)
+    parts = chosen.partition
+    program = _lowered(found, parts, board, options)
+    conventions.check(program, options)
+    program, plan, executed = _executed(program, parts.graph, board, options)
+    shown = text.show(found.source)
+    return Part(
+        *(model, options, shown, found.files, parts.graph, chosen),
+        *(program, plan, executed, found.idle),
+    )
+
+
+def _scheduled(found: Partitioned, board: Board, options: Options) -> Schedule:
+    """The schedule for the goal. Candidates that no pool holds are as bad as can be."""
+
+    def ram_of(parts: Partition) -> Ram:
+        program = _lowered(found, parts, board, options)
+        try:
+            program, plan, _ = _executed(program, parts.graph, board, options)
+        except CapacityError:
+            return Ram(sys.maxsize, sys.maxsize)
+        return Ram(plan.peak + program.io_bytes, plan.lower_bound + program.io_bytes)
+
+    return schedule.choose(found.partition, board.cpu, options.optimize, ram_of)
+
+
+def _lowered(found: Partitioned, parts: Partition, board: Board, options: Options) -> Program:
+    generators = selection.external(found.codegens)
+    return lowering.lower(
+        parts,
+        found.codegens,
+        board,
+        module=options.name,
+        output_names=found.source.outputs,
+        output_aliases=found.source.output_aliases,
+        targets=options.target_map.with_generators(
+            {generator.name: generator.needs_device_api for generator in generators}
+        ),
+    )
+
+
+def _executed(
+    program: Program, graph: Graph, board: Board, options: Options
+) -> tuple[Program, MemoryPlan, ExecutorGraph | None]:
+    """The program in the form of its executor, its plan, and the graph executor's graph."""
+    if options.executor == "aot":
+        plan, program = _plan(program, graph, board, options)
+        return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), None
+    stored.refuse_unsupported(program)
+    executed = executor_graph.build(program)
+    program = stored.stored(program, executed)
+    plan = stored.plan(program, executed, board.cpu.pointer_bytes)
+    return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), executed
+
+
+def _plan(
+    program: Program, graph: Graph, board: Board, options: Options
+) -> tuple[MemoryPlan, Program]:
+    """The plan, and the program with the planned parts.
+
+    An alignment is refused if it is less than C requires for a buffer's elements.
+    """
+    kinds = {buffer.tensor: graph.types[buffer.tensor] for buffer in program.buffers}
+    if options.workspace_io:
+        program = workspace_io.planned(program)
+        kinds |= {p.tensor: p.type for p in (*program.inputs, *program.outputs)}
+    buffers = {tensor: (str(kind), kind.dtype.nbytes) for tensor, kind in kinds.items()}
+    constants = {c.name: (c.ctype, c.array.itemsize) for c in program.constants}
+    for pool in options.pools:
+        for name, (kind, nbytes) in (constants if pool.is_constant else buffers).items():
+            if nbytes > pool.alignment:
+                raise UnsupportedError(
+                    f"an alignment of {pool.alignment} is too small for {name!r}, {kind}",
+                    where=f"--pool {pool.name}" if options.pool else "--alignment",
+                    hint=f"ask for at least {nbytes}",
+                )
+    declared = pools.on_host(options.pools, board.cpu.name)
+    return planner.plan(program, algorithm=options.planner, pools=declared), program

@@ -1,0 +1,10 @@
+"""Schedules: which implementation computes which nodes, chosen by cost.
+
+``choose`` finds the best for a goal, ``front`` all that are best at something, and ``file`` reads
+and writes them.
+"""
+
+from microgen.schedule.choose import choose
+from microgen.schedule.types import Ram, Schedule, Score
+
+__all__ = ["Ram", "Schedule", "Score", "choose"]
