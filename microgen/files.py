@@ -9,13 +9,14 @@ import json
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from microgen.errors import ProjectError
+from microgen.errors import MicrogenError, ProjectError
 
 MANIFEST = "microgen.json"
 EXPORTED = "microgen-export.json"  # of an exported component; both have digests of the files
@@ -239,3 +240,26 @@ def _first_foreign(root: Path, record: str) -> str:
 
 def _is_of_west(name: str) -> bool:
     return name == _WORKSPACE or name.startswith("west/__pycache__/")
+
+
+def content(path: Path, kind: str, most: int) -> bytes:
+    """The bytes of a file that the user names; ``kind`` says what it should be, such as "a model
+    file", which has at most ``most`` bytes. Only a regular file is opened, because reading from a
+    pipe or a device might never end. Raises MicrogenError for anything else, and for a file that is
+    too large or cannot be read."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise MicrogenError("is not a regular file", where=str(path), hint=f"give {kind}")
+        if status.st_size > most:
+            raise MicrogenError(
+                f"has {status.st_size} bytes; {kind} has at most {most}", where=str(path)
+            )
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise MicrogenError("no such file", where=str(path), hint="check the path") from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a null character
+        reason = getattr(error, "strerror", None) or str(error)
+        raise MicrogenError(
+            f"cannot be read: {reason}", where=str(path), hint="check the path and its permissions"
+        ) from None

@@ -34,6 +34,9 @@ class Options:
     with more of them. ``composite``: they may take patterns of several operators.
     ``merge_regions``: neighbouring parts that one of them takes become one.
 
+    ``schedule`` is the path of a file with a schedule, which decides instead of ``optimize``; empty
+    for none.
+
     ``unpacked_api``: operators take plain pointers, not packed arguments; None means the default
     of ``interface``. ``alignment`` is the workspace's, ``constant_alignment`` the constants', in
     bytes.
@@ -51,6 +54,7 @@ class Options:
     composite: bool = False
     merge_regions: bool = False
     planner: str = "optimal"
+    schedule: str = ""
     numerics: str = "litert"
     optimize: str = "balanced"
     toolchain: str = "gcc"
@@ -176,7 +180,7 @@ class Options:
         promised: dict[str, Any] = {"unpacked_api": self.is_unpacked}
         # Their values may be paths on this machine.
         promised["codegen_option"] = [text.partition("=")[0] for text in self.codegen_option]
-        promised["codegen_path"] = ""
+        promised |= {"codegen_path": "", "schedule": ""}
         if self.executor == "graph":
             # A parameter file aligns each array to its elements, not to more.
             promised["constant_alignment"] = 1

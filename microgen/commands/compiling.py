@@ -63,6 +63,10 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
     add_signature(parser)
     add = parser.add_argument
     add("--executor", default="aot", help="what runs the operators: aot (default) | graph")
+    goals = " | ".join(options.OPTIMIZE)
+    add("--optimize", default="balanced", help=f"what to favour: {goals} (default balanced)")
+    file = "a file that decides how each layer is computed (`microgen plan --explore -o` writes it)"
+    add("--schedule", default="", metavar="FILE", help=file)
     planners = " | ".join(options.PLANNERS)
     add("--planner", default="optimal", help=f"memory planner: {planners} (default optimal)")
     add("--numerics", default="litert", help="round as this runtime does: litert (default) | tflm")
@@ -124,8 +128,6 @@ def add_generating(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="alignment of constants in bytes (default 4)",
     )
-    goals = " | ".join(options.OPTIMIZE)
-    add("--optimize", default="balanced", help=f"what to favour: {goals} (default balanced)")
     add("--ram", type=size, default=0, metavar="BYTES", help=f"RAM budget, {_BUDGET}")
     add("--flash", type=size, default=0, metavar="BYTES", help=f"flash budget, {_BUDGET}")
     add("--toolchain", default="gcc", help="compiler of the firmware: gcc (default) | llvm")

@@ -34,6 +34,7 @@ from microgen.manifest import (
     TypeRecord,
     record_fields,
 )
+from microgen.manifest.schedule import ScheduleRecord
 from microgen.options import Options
 from microgen.program.external import MODULE_POOL, ExternalModule, LoadedModule
 from microgen.program.types import Call, Constant, MemoryPlan, Pool, Port, Program, Role, Storage
@@ -75,7 +76,14 @@ def _shared(memory: Shared) -> SharedRecord:
 
 
 def module(
-    unit: Unit, board: Board, options: Options, *, model: str, suffix: str, files: FileTree
+    unit: Unit,
+    board: Board,
+    options: Options,
+    *,
+    model: str,
+    suffix: str,
+    files: FileTree,
+    schedule: ScheduleRecord | None = None,
 ) -> ModuleRecord:
     """The record of one model, whose file was called ``model``. ``files`` contains the file that
     the project keeps, which has the ``suffix`` of the model's format."""
@@ -94,6 +102,7 @@ def module(
         passed_pools=tuple(unit.passed_pools),
         external=tuple(_external(module, unit) for module in program.external_modules),
         blob=_blob(unit) if unit.blob else None,
+        schedule=schedule,
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from microgen.manifest.schedule import ScheduleRecord
+
 
 def _check_alignment(alignment: int) -> None:
     if alignment < 1:
@@ -254,7 +256,8 @@ class ModuleRecord:
     """One model of the firmware. ``options`` are those of ``generate``. ``kernels`` are the C
     symbols of kernels whose code the operators contain or call. ``passed_pools`` are the pools that
     the caller passes, in the order of their structure. ``external`` and ``blob`` are from external
-    code generators, if there are any."""
+    code generators, if there are any. ``schedule`` says which
+    implementation computes which layers; projects of earlier versions have none."""
 
     module: str
     model: ModelRecord
@@ -269,6 +272,7 @@ class ModuleRecord:
     passed_pools: tuple[str, ...] = ()
     external: tuple[ExternalRecord, ...] = ()
     blob: BlobRecord | None = None
+    schedule: ScheduleRecord | None = None
 
     @property
     def prefix(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from microgen import mlf
+from microgen import mlf, schedule
 from microgen.building import llvm_ir
 from microgen.emit import shared
 from microgen.emit.model import emit_common, emit_model, operators_alone
@@ -69,6 +69,7 @@ def compile_models(
                 model=part.model.name,
                 suffix=next(iter(part.files)),
                 files=files,
+                schedule=schedule.file.record(part.schedule),
             )
             for part, unit in zip(parts, units, strict=True)
         ],

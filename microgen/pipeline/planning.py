@@ -70,6 +70,9 @@ def _scheduled(found: Partitioned, board: Board, options: Options) -> Schedule:
             return Ram(sys.maxsize, sys.maxsize)
         return Ram(plan.peak + program.io_bytes, plan.lower_bound + program.io_bytes)
 
+    if options.schedule:
+        given = schedule.file.load(Path(options.schedule))
+        return schedule.file.applied(given, found.partition, board.cpu)
     return schedule.choose(found.partition, board.cpu, options.optimize, ram_of)
 
 

@@ -4,7 +4,8 @@
 and writes them.
 """
 
+from microgen.schedule import file
 from microgen.schedule.choose import choose
 from microgen.schedule.types import Ram, Schedule, Score
 
-__all__ = ["Ram", "Schedule", "Score", "choose"]
+__all__ = ["Ram", "Schedule", "Score", "choose", "file"]

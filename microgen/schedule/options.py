@@ -108,16 +108,16 @@ def _options(
 ) -> Iterator[Option]:
     joined = patterns.joined(nodes)
     fit = fitting(joined, graph, cpu).kernels
-    first = _measured(nodes, fit[0], graph, cpu)
+    first = measured(nodes, fit[0], graph, cpu)
     if not first:
         yield Option(nodes, fit[0], prefers_shared, None, graph)
         return
     yield from first
     for kernel in fit[1:]:
-        yield from _measured(nodes, kernel, graph, cpu)
+        yield from measured(nodes, kernel, graph, cpu)
 
 
-def _measured(nodes: tuple[Node, ...], kernel: Kernel, graph: Graph, cpu: Cpu) -> list[Option]:
+def measured(nodes: tuple[Node, ...], kernel: Kernel, graph: Graph, cpu: Cpu) -> list[Option]:
     """The forms of the implementation whose costs are known."""
     joined = patterns.joined(nodes)
     found = [(form, estimate(kernel, joined, graph, cpu, shared=form)) for form in (False, True)]
@@ -135,7 +135,7 @@ def _joint(own: Sequence[Region], graph: Graph, cpu: Cpu) -> Iterator[Option]:
             nodes = patterns.chain(region.nodes[-1], pattern, graph)
             if nodes and all(node.outputs[0] in alone for node in nodes):
                 for kernel in fitting(patterns.joined(nodes), graph, cpu).kernels:
-                    yield from _measured(nodes, kernel, graph, cpu)
+                    yield from measured(nodes, kernel, graph, cpu)
 
 
 def choice_of(option: Option, reason: str) -> Choice:

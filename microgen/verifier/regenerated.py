@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from microgen import codegens, pipeline
+from microgen import codegens, pipeline, schedule
 from microgen.building import builder
 from microgen.errors import BoardError, BuildError, CapacityError, MicrogenError, ProjectError
 from microgen.files import FileTree, inside
 from microgen.firmware.compiled import Firmware
 from microgen.manifest import ModuleRecord
+from microgen.manifest.schedule import FROM_FILE
 from microgen.options import Options
 from microgen.target import projects
 from microgen.verifier import elf, recorded_options
@@ -38,7 +39,7 @@ def regenerated(subject: Subject, asked: Reproduction, scratch: Path) -> FileTre
             f"microgen {record.microgen!r} generated the project, this is {__version__}"
         )
     models = [
-        (_copied(subject, own, scratch / str(number)), _options(own, asked))
+        (_copied(subject, own, scratch / str(number)), _scheduled(own, asked, scratch))
         for number, own in enumerate(record.modules)
     ]
     return _compiled(subject, models).files
@@ -81,6 +82,17 @@ def _copied(subject: Subject, own: ModuleRecord, folder: Path) -> Path:
     except (ProjectError, UnicodeError) as error:
         raise ImpossibleError(f"the model cannot be written: {error}") from error
     return folder / name
+
+
+def _scheduled(own: ModuleRecord, asked: Reproduction, scratch: Path) -> Options:
+    """The options, with the recorded schedule as a file if it came from one."""
+    options = _options(own, asked)
+    if own.schedule is None or own.schedule.goal != FROM_FILE:
+        return options
+    file = scratch / "schedule.json"
+    scratch.mkdir(parents=True, exist_ok=True)
+    file.write_text(schedule.file.dumps(own.schedule), encoding="utf-8")
+    return replace(options, schedule=str(file))
 
 
 def _options(own: ModuleRecord, asked: Reproduction) -> Options:

@@ -1,0 +1,56 @@
+"""The record of a schedule, in a manifest and in a file for ``--schedule``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SPECIALISED, SHARED = "specialised", "shared"  # forms
+FROM_FILE = "file"  # a goal
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceRecord:
+    """How nodes that follow one another are computed.
+
+    ``computes`` names the results of the nodes in the kernel graph (`microgen partition` prints
+    it). ``implementation`` is the kernel's C symbol, or empty if an external code generator
+    computes the nodes. ``form`` is "specialised" for a body compiled for the operator's shape, or
+    "shared" for the out-of-line form. ``in_place``: the result may take the place of an input.
+    """
+
+    computes: tuple[str, ...]
+    implementation: str = ""
+    form: str = SPECIALISED
+    in_place: bool = True
+
+    def __post_init__(self) -> None:
+        if self.form not in (SPECIALISED, SHARED):
+            raise ValueError(f"the form {self.form!r} is neither {SPECIALISED} nor {SHARED}")
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionChoices:
+    """One function: its code generator, and its choices in execution order."""
+
+    codegen: str
+    choices: tuple[ChoiceRecord, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleRecord:
+    """A schedule: ``functions`` in the order of their calls; the rest says how it was found.
+
+    ``goal`` is that of ``--optimize``, or "file". ``considered`` counts the schedules that were
+    compared. ``ram_bound`` is the least RAM bound in bytes among those that were planned, 0 if none
+    was. ``instructions`` and ``cycles`` of an inference, and ``flash`` in bytes of the operators'
+    code and the constants, are estimates, without ``unmeasured`` layers.
+    """
+
+    functions: tuple[FunctionChoices, ...]
+    goal: str = FROM_FILE
+    considered: int = 1
+    ram_bound: int = 0
+    instructions: int = 0
+    cycles: int = 0
+    flash: int = 0
+    unmeasured: int = 0

@@ -1,0 +1,193 @@
+"""Schedules as records, and records as schedules: ``--schedule FILE`` and ``microgen.json``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import cattrs
+
+from microgen.codegens.base import Choice, Region
+from microgen.errors import ModelError, UnsupportedError, short
+from microgen.files import content
+from microgen.formats import checked_json
+from microgen.formats.structuring import structure
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import patterns
+from microgen.kernels.fitting import fitting
+from microgen.manifest.schedule import (
+    FROM_FILE,
+    SHARED,
+    SPECIALISED,
+    ChoiceRecord,
+    FunctionChoices,
+    ScheduleRecord,
+)
+from microgen.partition import Partition
+from microgen.passes.views import roots
+from microgen.schedule.options import BUILTIN, Option, measured
+from microgen.schedule.state import score
+from microgen.schedule.types import Schedule
+from microgen.target.cpu import Cpu
+
+OPTION = "--schedule"
+_MOST = 1 << 26  # bytes; the largest networks have some megabytes
+_HINT = "`microgen plan MODEL --explore -o DIR` writes schedules that fit"
+
+
+def record(schedule: Schedule) -> ScheduleRecord:
+    """The schedule as plain data."""
+    return ScheduleRecord(
+        functions=tuple(_function(region) for region in schedule.partition.regions),
+        goal=schedule.goal,
+        considered=schedule.considered,
+        ram_bound=schedule.bound or 0,
+        instructions=schedule.score.instructions,
+        cycles=schedule.score.cycles,
+        flash=schedule.score.flash,
+        unmeasured=schedule.score.unmeasured,
+    )
+
+
+def _function(region: Region) -> FunctionChoices:
+    if not region.choices:
+        return FunctionChoices(region.codegen, (ChoiceRecord(_results(region.nodes)),))
+    return FunctionChoices(
+        region.codegen,
+        tuple(
+            ChoiceRecord(
+                _results(choice.nodes),
+                choice.symbol,
+                SHARED if choice.is_shared else SPECIALISED,
+                choice.in_place,
+            )
+            for choice in region.choices
+        ),
+    )
+
+
+def _results(nodes: Sequence[Node]) -> tuple[str, ...]:
+    return tuple(node.outputs[0] for node in nodes)
+
+
+def dumps(made: ScheduleRecord) -> str:
+    """The text of a schedule's file."""
+    return json.dumps(cattrs.unstructure(made), indent=1) + "\n"
+
+
+def load(path: Path) -> ScheduleRecord:
+    """Read a schedule's file. Raises ModelError if it cannot be read or is none."""
+    data: Any = checked_json.parse(content(path, "a schedule", _MOST), str(path)).value
+    try:
+        return structure(data, ScheduleRecord)
+    except ValueError as error:
+        raise ModelError(f"is no schedule: {error}", where=str(path), hint=_HINT) from error
+
+
+def applied(given: ScheduleRecord, partition: Partition, cpu: Cpu) -> Schedule:
+    """The schedule that a record describes, for this partition.
+
+    Raises UnsupportedError if a function names nodes that the partition does not have or gives to
+    another code generator, if a node is missing or named twice, if an implementation does not fit,
+    or if a function comes before one whose result it reads.
+    """
+    owners = {node.outputs[0]: region for region in partition.regions for node in region.nodes}
+    nodes = {node.outputs[0]: node for region in partition.regions for node in region.nodes}
+    _check_names(given, owners)
+    regions = tuple(
+        _region(function, owners, nodes, partition.graph, cpu) for function in given.functions
+    )
+    _check_order(regions, partition)
+    made = replace(partition, regions=regions)
+    picks = {option.result: option for region in regions for option in _options(region, made, cpu)}
+    return Schedule(made, FROM_FILE, score(picks), considered=1, bound=None)
+
+
+def _check_names(given: ScheduleRecord, owners: Mapping[str, Region]) -> None:
+    named = [name for f in given.functions for choice in f.choices for name in choice.computes]
+    for name in named:
+        if name not in owners:
+            raise _refused(f"no node computes {short(name)!r}")
+        if named.count(name) > 1:
+            raise _refused(f"{short(name)!r} is computed twice")
+    missing = [name for name in owners if name not in set(named)]
+    if missing:
+        raise _refused(f"nothing computes {short(missing[0])!r}")
+
+
+def _region(
+    function: FunctionChoices,
+    owners: Mapping[str, Region],
+    nodes: Mapping[str, Node],
+    graph: Graph,
+    cpu: Cpu,
+) -> Region:
+    names = [name for choice in function.choices for name in choice.computes]
+    if not names:
+        raise _refused("a function computes nothing")
+    for name in names:
+        if owners[name].codegen != function.codegen:
+            whose = owners[name].codegen
+            raise _refused(f"{short(name)!r} belongs to {whose}, not to {function.codegen}")
+    first = owners[names[0]]
+    if function.codegen != BUILTIN or first.function:
+        if [node.outputs[0] for node in first.nodes] != names:
+            raise _refused(f"the function of {short(names[0])!r} has other nodes")
+        if function.codegen != BUILTIN:
+            return first
+    own = tuple(nodes[name] for name in names)
+    if len({node.place for node in own}) > 1:
+        raise _refused(f"{short(names[-1])!r} is not computed where {short(names[0])!r} is")
+    choices = tuple(_choice(choice, nodes, graph, cpu) for choice in function.choices)
+    return Region(BUILTIN, own, choices)
+
+
+def _choice(given: ChoiceRecord, nodes: Mapping[str, Node], graph: Graph, cpu: Cpu) -> Choice:
+    own = tuple(nodes[name] for name in given.computes)
+    last = given.computes[-1]
+    if len(own) > 1 and patterns.chain(own[-1], [node.op for node in own], graph) != own:
+        raise _refused(f"the nodes before {short(last)!r} are no chain that ends with it")
+    found = fitting(patterns.joined(own), graph, cpu)
+    if found.named(given.implementation) is None:
+        why = next((r.why for r in found.refusals if r.by == given.implementation), "")
+        why = why or "there is no such implementation of these operators"
+        raise _refused(f"{given.implementation!r} cannot compute {short(last)!r}: {why}")
+    is_shared = given.form == SHARED
+    return Choice(own, given.implementation, is_shared, given.in_place, f"{OPTION} says so")
+
+
+def _check_order(regions: Sequence[Region], partition: Partition) -> None:
+    """Raise UnsupportedError if a function reads what is computed later. Variables are updated
+    where the model says, so with variables the order cannot change."""
+    graph = partition.graph
+    before = [region.nodes[-1].outputs[0] for region in partition.regions]
+    after = [region.nodes[-1].outputs[0] for region in regions]
+    if graph.variables and after != [name for name in before if name in set(after)]:
+        raise _refused("the model has variables, so the order of its calls cannot be changed")
+    bytes_of = roots(graph)
+    computed = {name for region in regions for node in region.nodes for name in node.outputs}
+    done: set[str] = set()
+    for region in regions:
+        for node in region.nodes:
+            for name in (bytes_of[name] for name in node.inputs):
+                if name in computed - done:
+                    result = short(node.outputs[0])
+                    raise _refused(f"{result!r} is computed before {short(name)!r}, which it reads")
+            done.update(node.outputs)
+
+
+def _options(region: Region, partition: Partition, cpu: Cpu) -> Iterator[Option]:
+    for choice in region.choices:
+        found = fitting(patterns.joined(choice.nodes), partition.graph, cpu)
+        kernel = found.named(choice.symbol)
+        assert kernel is not None, "it was checked"
+        forms = measured(choice.nodes, kernel, partition.graph, cpu)
+        unknown = Option(choice.nodes, kernel, choice.is_shared, None, partition.graph)
+        yield next((form for form in forms if form.is_shared == choice.is_shared), unknown)
+
+
+def _refused(what: str) -> UnsupportedError:
+    return UnsupportedError(what, where=OPTION, hint=_HINT)
