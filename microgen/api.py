@@ -19,8 +19,8 @@ from microgen.firmware.compiled import Compiled, Firmware
 from microgen.ir.graph import Array
 from microgen.names import module_names
 from microgen.options import Options
-from microgen.pipeline import Partitioned
-from microgen.program.types import MemoryPlan, Program
+from microgen.pipeline import Partitioned, Planned
+from microgen.schedule import Front
 from microgen.target.board import Board
 
 if TYPE_CHECKING:
@@ -154,11 +154,22 @@ def generate_models(
 
 
 @of_machine()
-def plan(model: Model, board: str | Path | Board, **options: Any) -> tuple[Program, MemoryPlan]:
-    """The program of a model and its memory plan, whether or not the board can hold it."""
+def plan(model: Model, board: str | Path | Board, **options: Any) -> Planned:
+    """The program of a model, its memory plan and its schedule, whether or not the board can hold
+    it."""
     checked = Options(**options)
     with _file(model, checked) as path:
         return pipeline.plan_model(path, pipeline.load_board(board), checked)
+
+
+@of_machine()
+def explore(model: Model, board: str | Path | Board, **options: Any) -> Front:
+    """The schedules of a model that no other beats in RAM, cycles and flash at once, by the costs
+    of implementations that were measured. ``options`` are those of ``compile_model``; ``optimize``
+    has no effect."""
+    checked = Options(**options)
+    with _file(model, checked) as path:
+        return pipeline.explored(path, pipeline.load_board(board), checked)
 
 
 @of_machine()

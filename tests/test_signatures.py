@@ -74,7 +74,7 @@ def test_a_project_is_reproduced_with_its_signature(model: Path, tmp_path: Path)
 def test_commands_that_read_a_model_know_signatures(model: Path) -> None:
     assert inspection.inspect(model).data["outputs"].keys() == {"y"}
     assert inspection.inspect(model, signature="total").data["outputs"].keys() == {"z"}
-    program, _ = api.plan(model, "native", signature="total")
+    program, *_ = api.plan(model, "native", signature="total")
     assert [buffer.tensor for buffer in program.state] == ["old"]
     regions = api.partition(model, "native", signature="total").partition.regions
     assert [region.main.op for region in regions][:2] == ["add", "add"]

@@ -121,7 +121,7 @@ def test_values_are_exchanged_summed_and_kept(board: str, tmp_path: Path) -> Non
 def test_windows_are_moved_in_place_and_nothing_else_is_copied(tmp_path: Path) -> None:
     """Each window is one buffer, which its call reads and writes, and which the layers read."""
     (tmp_path / "m.tflite").write_bytes(streaming.wake_word())
-    program, _ = api.plan(tmp_path / "m.tflite", "mps2_an386")
+    program, *_ = api.plan(tmp_path / "m.tflite", "mps2_an386")
     kept = {b.name: b.tensor for b in program.state}
     assert list(kept.values()).count("stream_3/old'") == 1  # it slices first: it needs no more rows
     assert len(kept) == 5
@@ -143,11 +143,11 @@ def test_a_sum_in_a_variable_is_computed_in_its_place(tmp_path: Path) -> None:
     m.assign(handle, new)
     m.outputs = [m.add("RELU", [new], m.tensor("y", (1, 16)))]
     (tmp_path / "m.tflite").write_bytes(m.to_bytes())
-    program, _ = api.plan(tmp_path / "m.tflite", "native")
+    program, *_ = api.plan(tmp_path / "m.tflite", "native")
     assert [call.kernel for call in program.calls] == ["mg_add_s8", "mg_clip_s8"]
     m.outputs.append(m.add("RELU", [old], m.tensor("z", (1, 16))))
     (tmp_path / "m.tflite").write_bytes(m.to_bytes())
-    program, _ = api.plan(tmp_path / "m.tflite", "native")
+    program, *_ = api.plan(tmp_path / "m.tflite", "native")
     assert [call.kernel for call in program.calls].count("mg_copy") == 1
 
 
@@ -294,7 +294,7 @@ def test_an_input_in_the_workspace_does_not_take_the_place_of_a_variable(tmp_pat
     (tmp_path / "m.tflite").write_bytes(m.to_bytes())
     for planner in ("optimal", "greedy", "on-demand"):
         options = {"planner": planner, "workspace_io": True}
-        program, plan = api.plan(tmp_path / "m.tflite", "native", **options)
+        program, plan, _ = api.plan(tmp_path / "m.tflite", "native", **options)
         (state,) = program.state
         (port,) = program.inputs
         places = [plan.by_name[name] for name in (state.name, port.buffer)]

@@ -8,11 +8,14 @@ from pathlib import Path
 
 from microgen import api, manifest
 from microgen.commands import compiling
+from microgen.errors import MicrogenError
 from microgen.firmware import capacity, ram
 from microgen.firmware.ram import Ram
+from microgen.inspection import front
 from microgen.inspection.plan import Planned, of_module, of_program
 from microgen.output.console import Console, Outcome
 from microgen.output.text_layout import Part
+from microgen.schedule import files
 from microgen.target import found
 
 HELP = "Show the memory plan of a model or of a project: peak, lower bound, gap, and each call."
@@ -29,20 +32,58 @@ def configure(parser: argparse.ArgumentParser) -> None:
     default = f"(default {compiling.DEFAULT_BOARD})"
     parser.add_argument("-b", "--board", help=f"for a model: {compiling.BOARD} {default}")
     compiling.add_planning(parser)
+    explore = "show the schedules that no other beats in RAM, cycles and flash at once"
+    parser.add_argument("--explore", action="store_true", help=explore)
+    folder = "with --explore: the folder for the schedules, as files for --schedule"
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help=folder)
+    clock = "with --explore: the CPU's clock, such as 120MHz (default: the board's clock_hz)"
+    parser.add_argument("--clock", type=compiling.clock, default=0, metavar="CLOCK", help=clock)
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Plan the model, or read the project's plan, and print it."""
+    _check(args)
+    if args.explore:
+        return _explored(args, console)
     return _of_project(args) if args.model.is_dir() else _of_model(args, console)
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raise MicrogenError for options that would have no effect."""
+    if args.explore and args.model.is_dir():
+        raise MicrogenError(
+            "a project's schedule is chosen already",
+            where="--explore",
+            hint="give the model instead of the project",
+        )
+    if args.explore and args.schedule:
+        raise MicrogenError(
+            "leaves nothing to explore", where="--schedule", hint="leave it or --explore out"
+        )
+    for flag, value in (("--output", args.output), ("--clock", args.clock)):
+        if value and not args.explore:
+            raise MicrogenError("is for --explore only", where=flag, hint="add --explore")
+
+
+def _explored(args: argparse.Namespace, console: Console) -> Outcome:
+    board = found.find(args.board or compiling.DEFAULT_BOARD, local=True)
+    with console.step("exploring schedules"):
+        explored = api.explore(args.model, board, **compiling.selected(args))
+    if args.output:
+        files.write(explored, args.output)
+    clock = args.clock or board.clock_hz
+    data = {**front.to_json(explored, clock), "board": board.name}
+    wrote = [f"wrote {len(explored.found)} schedules to {args.output}"] if args.output else []
+    return Outcome(data, [*front.parts(explored, clock), *wrote])
 
 
 def _of_model(args: argparse.Namespace, console: Console) -> Outcome:
     board = found.find(args.board or compiling.DEFAULT_BOARD, local=True)
     with console.step("planning"):
-        program, plan = api.plan(args.model, board, **compiling.selected(args))
+        program, plan, schedule = api.plan(args.model, board, **compiling.selected(args))
     static = 0 if board.is_host else capacity.STATIC_DATA
     used = Ram(plan.peak, program.io_bytes, static, board.stack_bytes)
-    return _shown([of_program(program, plan)], board.name, used)
+    return _shown([of_program(program, plan, schedule)], board.name, used)
 
 
 def _of_project(args: argparse.Namespace) -> Outcome:

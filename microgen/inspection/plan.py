@@ -8,6 +8,7 @@ from typing import Any
 
 from microgen.firmware import record
 from microgen.manifest import BufferRecord, ModuleRecord, PlanRecord
+from microgen.manifest.schedule import ScheduleRecord
 from microgen.names import cnames
 from microgen.output.text_layout import Column, Part, Table
 from microgen.planner import timeline
@@ -30,7 +31,8 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One model's plan, and all its pools. ``computes``: the tensor that each call makes."""
+    """One model's plan, and all its pools. ``computes``: the tensor that each call makes.
+    ``schedule`` is None for projects of earlier versions."""
 
     module: str
     plan: MemoryPlan | PlanRecord
@@ -38,6 +40,7 @@ class Planned:
     buffers: tuple[BufferRecord, ...]
     pools: tuple[Pool, ...]
     computes: tuple[str, ...]
+    schedule: ScheduleRecord | None = None
 
     @property
     def gap(self) -> int:
@@ -59,6 +62,7 @@ class Planned:
             "lower_bound": self.plan.lower_bound,
             "gap": self.gap,
             "proof": self.plan.proof,
+            "schedules": self._considered(),
             "io_bytes": self.io_bytes,
             "arena": self.plan.peak + self.io_bytes,
             "buffers": [_buffer(buffer) for buffer in self.buffers],
@@ -84,8 +88,21 @@ class Planned:
             f"workspace peak {self.plan.peak:,} bytes, lower bound {self.plan.lower_bound:,}, "
             f"gap {self.gap:,} ({self.plan.proof})"
         )
+        considered = self._considered()
+        if considered["bound"]:
+            yield (
+                f"of {considered['considered']:,} schedules considered, none needs less than "
+                f"{considered['bound']:,} bytes of workspace, inputs and outputs"
+            )
         if len(self.pools) > 1:
             yield from map(_pool_line, self.pools)
+
+    def _considered(self) -> dict[str, Any]:
+        """How many schedules were compared, and the least RAM bound among those planned."""
+        if self.schedule is None:
+            return {"considered": 1, "bound": None}
+        found = self.schedule
+        return {"considered": found.considered, "bound": found.ram_bound or None}
 
     def _buffer_table(self, buckets: Sequence[range]) -> Iterator[Part]:
         each = len(buckets[0])
@@ -118,7 +135,7 @@ class Planned:
         return table
 
 
-def of_program(program: Program, plan: MemoryPlan) -> Planned:
+def of_program(program: Program, plan: MemoryPlan, schedule: ScheduleRecord) -> Planned:
     """The plan of a program that was just compiled."""
     inside = (*plan.placements, *plan.constants)
     return Planned(
@@ -131,6 +148,7 @@ def of_program(program: Program, plan: MemoryPlan) -> Planned:
             for p in (*plan.pools, *plan.constant_pools)
         ),
         computes=tuple(call.tensor for call in program.calls),
+        schedule=schedule,
     )
 
 
@@ -147,6 +165,7 @@ def of_module(module: ModuleRecord) -> Planned:
             for p in plan.pools
         ),
         computes=tuple(call.tensor for call in module.calls),
+        schedule=module.schedule,
     )
 
 

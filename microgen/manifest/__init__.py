@@ -71,12 +71,6 @@ FORMAT = 1
 _DIGEST = "digest"  # of everything else in the file
 # Absent if there is none.
 _OPTIONAL = ("blob", "external", "schedule", "shared_workspace", note.BUILT_FROM)
-    "blob",
-    "external",
-    "schedule",
-    "shared_workspace",
-    note.BUILT_FROM,
-)  # absent if there is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

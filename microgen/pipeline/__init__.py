@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from microgen import mlf, schedule
 from microgen.building import llvm_ir
@@ -28,14 +29,23 @@ from microgen.firmware import (
 )
 from microgen.firmware.compiled import Compiled, Firmware
 from microgen.manifest import Manifest
+from microgen.manifest.schedule import ScheduleRecord
 from microgen.names import module_names
 from microgen.options import Options
 from microgen.pipeline.partitioning import Partitioned, partitioned
-from microgen.pipeline.planning import Part, planned
+from microgen.pipeline.planning import Part, explored, planned
 from microgen.program.combined import combined
 from microgen.program.types import MemoryPlan, Program
 from microgen.target import found as boards
 from microgen.target.board import Board
+
+
+class Planned(NamedTuple):
+    """A model up to its memory plan, with the schedule that was planned."""
+
+    program: Program
+    plan: MemoryPlan
+    schedule: ScheduleRecord
 
 
 def compile_model(model: Path, board: Board, options: Options) -> Compiled:
@@ -216,10 +226,10 @@ def _emit_options(model: Path, board: Board, options: Options, *, several: bool)
     )
 
 
-def plan_model(model: Path, board: Board, options: Options) -> tuple[Program, MemoryPlan]:
+def plan_model(model: Path, board: Board, options: Options) -> Planned:
     """The stages up to the memory plan, whether or not the board can hold it."""
     part = planned(model, board, options)
-    return part.program, part.plan
+    return Planned(part.program, part.plan, schedule.file.record(part.schedule))
 
 
 def load_board(board: str | Path | Board) -> Board:
@@ -229,8 +239,10 @@ def load_board(board: str | Path | Board) -> Board:
 
 __all__ = [
     "Partitioned",
+    "Planned",
     "compile_model",
     "compile_models",
+    "explored",
     "load_board",
     "partitioned",
     "plan_model",

@@ -23,7 +23,8 @@ from microgen.pipeline.partitioning import Partitioned, partitioned
 from microgen.planner import pools
 from microgen.program import workspace_io
 from microgen.program.types import MemoryPlan, Program
-from microgen.schedule import Ram, Schedule
+from microgen.schedule import Front, Ram, Schedule
+from microgen.schedule.state import RamOf
 from microgen.target.board import Board
 
 
@@ -60,7 +61,22 @@ def planned(model: Path, board: Board, options: Options) -> Part:
 
 
 def _scheduled(found: Partitioned, board: Board, options: Options) -> Schedule:
-    """The schedule for the goal. Candidates that no pool holds are as bad as can be."""
+    """The schedule that a file describes, or the best for the goal."""
+    if options.schedule:
+        given = schedule.file.load(Path(options.schedule))
+        return schedule.file.applied(given, found.partition, board.cpu)
+    ram_of = _ram_of(found, board, options)
+    return schedule.choose(found.partition, board.cpu, options.optimize, ram_of)
+
+
+def explored(model: Path, board: Board, options: Options) -> Front:
+    """The schedules that are best at something."""
+    found = partitioned(model, board, options)
+    return schedule.explore(found.partition, board.cpu, _ram_of(found, board, options))
+
+
+def _ram_of(found: Partitioned, board: Board, options: Options) -> RamOf:
+    """The function that plans a candidate. One that no pool holds is as bad as can be."""
 
     def ram_of(parts: Partition) -> Ram:
         program = _lowered(found, parts, board, options)
@@ -70,10 +86,7 @@ def _scheduled(found: Partitioned, board: Board, options: Options) -> Schedule:
             return Ram(sys.maxsize, sys.maxsize)
         return Ram(plan.peak + program.io_bytes, plan.lower_bound + program.io_bytes)
 
-    if options.schedule:
-        given = schedule.file.load(Path(options.schedule))
-        return schedule.file.applied(given, found.partition, board.cpu)
-    return schedule.choose(found.partition, board.cpu, options.optimize, ram_of)
+    return ram_of
 
 
 def _lowered(found: Partitioned, parts: Partition, board: Board, options: Options) -> Program:

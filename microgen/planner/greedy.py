@@ -15,7 +15,7 @@ def place(liveness: Liveness, alignment: int) -> Layout:
     problem = make_problem(liveness, all_merged(liveness), alignment)
     offsets = best_offsets(problem)
     gap = problem.peak(offsets) - lower_bound(liveness)
-    proof = f"no search: {gap} bytes above the bound" if gap else "optimal: equals the lower bound"
+    proof = f"no search: {gap} bytes above the bound" if gap else "optimal for this schedule"
     return problem.layout(offsets, proof)
 
 

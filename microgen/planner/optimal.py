@@ -71,9 +71,9 @@ def _node_budget(liveness: Liveness) -> int:
 
 def _proof(gap: int, exhausted: bool, nodes: int) -> str:
     if gap == 0:
-        return "optimal: equals the lower bound"
+        return "optimal for this schedule"
     if exhausted:
-        return "optimal: search exhausted"
+        return "optimal for this schedule: search exhausted"
     return f"node budget of {nodes} spent: at most {gap} bytes above the bound"
 
 

@@ -148,7 +148,7 @@ def _layout(liveness: Liveness, used: tuple[Pair, ...], places: Places, heap: He
         tuple(pair for pair in used if pair.input in inside),
         f"too much is live at once for a search: at most {gap} bytes above the bound"
         if gap
-        else "optimal: equals the lower bound",
+        else "optimal for this schedule",
     )
 
 

@@ -6,6 +6,7 @@ and writes them.
 
 from microgen.schedule import file
 from microgen.schedule.choose import choose
+from microgen.schedule.front import Found, Front, explore
 from microgen.schedule.types import Ram, Schedule, Score
 
-__all__ = ["Ram", "Schedule", "Score", "choose", "file"]
+__all__ = ["Found", "Front", "Ram", "Schedule", "Score", "choose", "explore", "file"]

@@ -46,6 +46,10 @@ class Scorer:
             self.rams[key] = self.ram_of(scheduled(self.space, picks, {}))
         return self.rams[key]
 
+    def is_planned(self, picks: Picks) -> bool:
+        """Whether the RAM of a candidate is known."""
+        return _memory(picks) in self.rams
+
     def least_ram(self, picks: Picks, base: Picks) -> int:
         """The RAM of a candidate, or, if it was not planned, the least that it could be: that of
         ``base`` without all memory that a changed option no longer needs."""

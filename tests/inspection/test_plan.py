@@ -28,7 +28,7 @@ def test_a_short_plan() -> None:
         "   3          96  ########################  layer_2",
         "   4          32  ########                  layer_3",
         "",
-        "workspace peak 96 bytes, lower bound 96, gap 0 (optimal: equals the lower bound)",
+        "workspace peak 96 bytes, lower bound 96, gap 0 (optimal for this schedule)",
     ]
 
 
