@@ -87,7 +87,7 @@ def assemble(
         inputs=(Port("x", "the input", _TYPE),),
         outputs=(Port("y", "the output", _TYPE),),
         kernel_headers=tuple(f"microgen/{name}.h" for name in kernels),
-        shares_kernels=True,
+        shared_headers=tuple(f"microgen/{name}.h" for name in kernels),
     )
     return project.assemble(model_files(changed), [model], board=boards.load(board))
 

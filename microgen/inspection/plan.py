@@ -135,8 +135,10 @@ class Planned:
         return table
 
 
-def of_program(program: Program, plan: MemoryPlan, schedule: ScheduleRecord) -> Planned:
-    """The plan of a program that was just compiled."""
+def of_program(
+    program: Program, plan: MemoryPlan, schedule: ScheduleRecord | None = None
+) -> Planned:
+    """The plan of a program that was just compiled, and the schedule that it is for, if known."""
     inside = (*plan.placements, *plan.constants)
     return Planned(
         program.module,

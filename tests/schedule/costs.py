@@ -1,0 +1,66 @@
+"""A partition to schedule, with costs that a test can read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from microgen import codegens, partition, passes
+from microgen.ir.graph import Graph, Node
+from microgen.kernels.base import Kernel
+from microgen.kernels.cost import Cost
+from microgen.partition import Partition
+from microgen.schedule import Ram
+from microgen.target import board as boards
+from microgen.target.board import Board
+from microgen.target.cpu import Cpu
+from tests.graphs import Builder
+
+M4 = boards.load("mps2_an386")
+
+# Cycles of a call, bytes of an operator compiled for its shape, bytes of the out-of-line form.
+Costs = Mapping[str, tuple[int, int, int]]
+_STUB = 20  # bytes of an operator that calls an out-of-line form
+
+
+def two_convolutions() -> Graph:
+    """A 3x3 convolution and two different 1x1 convolutions."""
+    b = Builder()
+    first = b.conv(b.input(1, 8, 8, 4), 8)
+    second = b.conv(first, 8, 1)
+    return b.graph(b.conv(second, 12, 1))
+
+
+def separable() -> Graph:
+    """A depthwise convolution whose only reader is a 1x1 convolution."""
+    b = Builder()
+    return b.graph(b.conv(b.depthwise(b.input(1, 8, 8, 8)), 4, 1))
+
+
+def parts_of(graph: Graph, board: Board = M4) -> Partition:
+    return partition.assign(passes.run(graph), [codegens.registry()["builtin"]], board)
+
+
+def no_ram(_parts: Partition) -> Ram:
+    return Ram(100, 90)
+
+
+@pytest.fixture
+def costs(monkeypatch: pytest.MonkeyPatch) -> Callable[[Costs], None]:
+    """Sets the costs; kernels without any are not measured."""
+
+    def use(known: Costs) -> None:
+        def estimate(
+            kernel: Kernel, _node: Node, _graph: Graph, _cpu: Cpu, *, shared: bool
+        ) -> Cost | None:
+            if kernel.symbol not in known:
+                return None
+            cycles, own, common = known[kernel.symbol]
+            if shared:
+                return Cost(2 * cycles, 2 * cycles, _STUB, common)
+            return Cost(cycles, cycles, own)
+
+        monkeypatch.setattr("microgen.schedule.options.estimate", estimate)
+
+    return use
