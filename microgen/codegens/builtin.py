@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from microgen.arithmetic.terms import Activation
 from microgen.codegens import fusion
-from microgen.codegens.base import Primitive, Region
+from microgen.codegens.base import Primitive, Region, step
 from microgen.ir.graph import DType, Graph, Node
 from microgen.ir.refusal import Refusal, of_node
 from microgen.kernels import registry as kernels
@@ -76,9 +76,16 @@ def _primitive(node: Node, graph: Graph, board: Board) -> Primitive:
         output_bytes=tuple(t.nbytes for t in graph.type_of(node.outputs)),
         scratch=kernel.scratch(node, graph),
         in_place=_in_place(kernel, node, graph, inputs, parameters),
-        kernel=kernel.symbol,
-        reason=_reason(kernel, node, graph, board),
-        refusals=tuple(refusals),
+        steps=(
+            step(
+                node,
+                graph,
+                reads=inputs,
+                kernel=kernel.symbol,
+                reason=_reason(kernel, node, graph, board),
+                refusals=refusals,
+            ),
+        ),
     )
 
 

@@ -34,8 +34,8 @@ def _model(unit: Unit) -> dict[str, Any]:
         "functions": [_function(f, unit) for f in unit.program.functions],
         "calls": [
             {
-                "kernel": literals.string(c.kernel),
-                "layer": literals.string(cnames.layer(c.origin.layer)),
+                "kernel": literals.string(" + ".join(c.kernels)),
+                "layer": literals.string(cnames.layers(c.layers)),
             }
             for c in calls
         ],
