@@ -19,6 +19,7 @@ from microgen.ops.clip import ClipAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.layout_transform import LayoutTransformAttrs
 from microgen.ops.reshape import ReshapeAttrs
+from microgen.program.steps import InnerBuffer, NotStored, Output, Step
 from microgen.program.types import Inner, KernelCall, Parameter, Program, Role
 from microgen.target import board as boards
 
@@ -71,7 +72,12 @@ def test_changes_of_layout_are_fused_into_the_function_under_tvms_name() -> None
     ]
     (call,) = program.calls
     assert [a.name for a in call.args] == ["d", "w", "b", "output"]
-    assert (call.op, call.kernel) == ("nn.conv2d", "mg_conv2d_f32")
+    assert [(step.op, step.kernel) for step in call.steps] == [
+        ("layout_transform", "mg_strided_copy"),
+        ("layout_transform", "mg_strided_copy"),
+        ("nn.conv2d", "mg_conv2d_f32"),
+        ("layout_transform", "mg_strided_copy"),
+    ]
     assert call.scratch == 3 * 4 * 9 * 4 + 6 * 5 * 4 * 4 + 6 * 5 * 3 * 4
 
 
@@ -138,10 +144,12 @@ def _step(name: str, reads: str, writes: str, nbytes: int, scratch: int = 0) -> 
         output_bytes=(nbytes,),
         scratch=scratch,
         in_place=(),
-        kernel=name,
-        reason="",
-        refusals=(),
+        steps=(Step(name, Origin("x", name), writes, _int8(nbytes), "", name, ""),),
     )
+
+
+def _int8(nbytes: int) -> TensorType:
+    return TensorType((nbytes,), DType.INT8)
 
 
 def test_inner_buffers_share_bytes_when_they_live_apart() -> None:

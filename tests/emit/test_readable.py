@@ -109,7 +109,9 @@ def test_a_call_is_one_line_with_the_name_that_the_profile_prints() -> None:
     text = files["model/codegen/host/src/default_lib0.c"].decode()
     found = re.findall(r"^    /\* (\d+)/7 (.*): (.*) -> (.*), (\w+) \*/$", text, re.MULTILINE)
     assert [(int(number) - 1, layer, kernel) for number, layer, _, _, kernel in found] == [
-        (call["index"], cnames.layer(call["layer"]), call["kernel"]) for call in calls
+        (call["index"], cnames.layer(step["layer"]), step["kernel"])
+        for call in calls
+        for step in call["steps"]
     ]
 
 
@@ -117,7 +119,7 @@ def test_why_a_kernel_was_taken_is_in_the_manifest_and_in_inspect_not_in_c(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = _files("int8")
-    first = json.loads(files["microgen.json"])["calls"][0]
+    first = json.loads(files["microgen.json"])["calls"][0]["steps"][0]
     assert first["reason"] == "the best kernel that fits"
     why = "mg_conv2d_s8_mve: Arm Cortex-M4 with FPU has no mve"
     assert why in first["refusals"]
