@@ -95,8 +95,9 @@ def _call_problems(
             yield f"call {call.index} takes {arg.storage} {arg.name!r}, which is not planned"
     if call.device and call.device not in names["device"]:
         yield f"call {call.index} is for device {call.device!r}, which is not planned"
-    if not call.steps:
-        yield f"call {call.index} computes no layer"
+    places = [(position, step.offset) for step, position in call.seen]
+    if not call.steps or len({*places}) < len(places):
+        yield f"call {call.index} computes {len(call.steps)} layers at {len({*places})} places"
     for step in call.steps:
         if (step.argument is None) != bool(step.unseen):
             yield f"call {call.index}: {step.tensor} is at {step.argument}, not seen: {step.unseen}"

@@ -39,7 +39,7 @@ options.codegen options.codegen.* options.codegen_path options.composite options
 options.flash options.ram
 """
 _READ_BY_RUN_AND_COMPARE = """
-calls.*.steps.*.tensor calls.*.steps.*.argument calls.*.target
+calls.*.steps.*.tensor calls.*.steps.*.argument calls.*.target options.signature
 inputs.*.tensor inputs.*.scale inputs.*.zero_point outputs.*.tensor outputs.*.scale
 outputs.*.zero_point
 """
