@@ -181,6 +181,59 @@ def test_inner_buffers_share_bytes_when_they_live_apart() -> None:
     assert [c.tensor for c in whole.constants] == ["a", "b", "c", "d"]
 
 
+def test_a_step_says_who_overwrites_its_result() -> None:
+    parts = [
+        _step("a", "x", "t", 100, 8),
+        _step("b", "t", "u", 30, 8),
+        _step("c", "u", "v", 60, 8),
+        _step("d", "v", "y", 400, 8),
+    ]
+    whole = fusion.fused(parts, parts[1], Surroundings(("y",), {}))
+    assert [step.op for step in whole.steps] == ["a", "b", "c", "d"]
+    first, second, third, last = [step.place for step in whole.steps]
+    assert first == InnerBuffer(0, "c")  # see the test above
+    assert isinstance(second, InnerBuffer)
+    assert not second.overwritten_by
+    assert (third, last) == (InnerBuffer(0), Output(0))
+    assert [bool(step.unseen) for step in whole.steps] == [True, False, False, False]
+
+
+def test_a_scratch_overwrites_a_result_too() -> None:
+    parts = [
+        _step("a", "x", "t", 16, 8),
+        _step("b", "t", "u", 16, 8),
+        _step("c", "u", "y", 16, 400),
+    ]
+    whole = fusion.fused(parts, parts[0], Surroundings(("y",), {}))
+    assert whole.steps[0].unseen == 'layer "c" overwrites it in the same function'
+    assert not whole.steps[1].unseen
+
+
+def test_two_results_are_two_outputs() -> None:
+    parts = [_step("a", "x", "t", 16, 8), _step("b", "t", "u", 16, 8), _step("c", "u", "y", 16, 8)]
+    whole = fusion.fused(parts, parts[0], Surroundings(("t", "y"), {}))
+    assert [step.place for step in whole.steps] == [Output(0), InnerBuffer(0), Output(1)]
+
+
+def test_the_layers_of_one_kernel_keep_their_places_inside_the_whole() -> None:
+    """A kernel for three layers, of which it stores the second at 32 in its scratch."""
+    kernel = _step("k", "t", "y", 16, 64)
+    own = [replace(kernel.steps[0], op=op, tensor=op) for op in ("first", "second", "third")]
+    why = "mg_k computes it together with the next layer"
+    places = (NotStored(why), InnerBuffer(32), Output(0))
+    steps = tuple(replace(s, place=place) for s, place in zip(own, places, strict=True))
+    parts = [_step("a", "x", "t", 100, 8), replace(kernel, steps=steps)]
+    whole = fusion.fused(parts, parts[1], Surroundings(("y",), {}))
+    (at,) = (a.offset for a in whole.body[1].args if isinstance(a, Inner) and a.ctype == "uint8_t")
+    assert [step.op for step in whole.steps] == ["a", "first", "second", "third"]
+    assert [step.place for step in whole.steps[1:]] == [
+        NotStored(why),
+        InnerBuffer(at + 32),
+        Output(0),
+    ]
+    assert whole.steps[1].unseen == why
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_no_two_inner_buffers_that_live_together_overlap(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -64,6 +64,17 @@ def test_inner_buffers_are_compared(
     assert numpy.to_json()["unseen"] == []
 
 
+def test_all_outputs_of_a_function_are_compared(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The sum reads the first and the third of the layers that are one function."""
+    project = _generated(tmp_path, monkeypatch, 3)
+    (call, *_) = microgen.manifest.load(project).calls
+    outputs = [step.argument for step in call.steps if step.argument is not None]
+    assert [call.args[position].storage for position in outputs] == ["sid", "scratch", "sid"]
+    assert "; all 7 layers equal" in str(microgen.run(project, compare=True).verdicts[0])
+
+
 @pytest.fixture
 def six(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A project with six layers in one function. Two of them are overwritten in it."""
@@ -125,11 +136,12 @@ def test_the_places_of_the_steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert places["block/add/Relu"] == InnerBuffer(1024)
     assert places["pool/AvgPool"] == InnerBuffer(0)
     assert places["dense/BiasAdd"] == Output(0)
+    # Each constant is of the layer that reads it.
     origins = {c.name: c.origin for c in program.constants}
     assert set(origins.values()) == {
         *LAYERS[:3],
         "dense/BiasAdd",
-    }  # each of the layer that reads it
+    }
 
 
 @NEEDS_ARM

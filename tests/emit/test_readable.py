@@ -16,6 +16,7 @@ from microgen.cli import main
 from microgen.emit.layout import WIDTH
 from microgen.files import FileTree
 from microgen.names import cnames
+from tests import fused_layers
 from tests.several import models
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,6 +114,28 @@ def test_a_call_is_one_line_with_the_name_that_the_profile_prints() -> None:
         for call in calls
         for step in call["steps"]
     ]
+
+
+def test_the_layers_of_one_function_are_lines_of_its_comment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fused_layers.fuse(monkeypatch, 4)
+    files = microgen.compile_model(DIGITS, "mps2_an386").files.files
+    text = files["model/codegen/host/src/default_lib0.c"].decode()
+    image = "int8[1,8,8,16]"
+    assert (
+        f"    /* 1/4 conv1/Relu: int8[1,8,8,1] -> {image} in scratch[0], mg_conv2d_s8_dsp\n"
+        f"     * then block/depthwise/Relu: {image} -> {image} in scratch[1024], "
+        "mg_depthwise_conv2d_s8_dsp\n"
+        f"     * then block/pointwise/BiasAdd: {image} -> {image} in scratch[2048], "
+        "mg_conv2d_1x1_s8_dsp\n"
+        f"     * then block/add/Relu: {image}, {image} -> {image}, mg_add_s8 */\n"
+    ) in text
+    names = "conv1/Relu + block/depthwise/Relu + block/pointwise/BiasAdd + block/add/Relu"
+    assert f"/* {names} */" in files["model/codegen/host/src/default_lib1.c"].decode()
+    profile = files["src/profile_zephyr.c"].decode()
+    kernels = "mg_conv2d_s8_dsp + mg_depthwise_conv2d_s8_dsp + mg_conv2d_1x1_s8_dsp + mg_add_s8"
+    assert f'{{"{kernels}", "{names}"}},' in profile
 
 
 def test_why_a_kernel_was_taken_is_in_the_manifest_and_in_inspect_not_in_c(

@@ -54,8 +54,9 @@ constants.*.pool
 """
 _ABSENT_IS_THE_DEFAULT = """
 calls.*.can_fail calls.*.device calls.*.packed calls.*.steps.*.offset calls.*.steps.*.unseen
-constants.*.name constants.*.offset constants.*.section devices inputs.*.fixed more outputs.*.fixed passed_pools
-plan.buffers.*.is_state plan.pools.*.capacity plan.pools.*.memory plan.pools.*.targets
+constants.*.name constants.*.offset constants.*.section devices inputs.*.fixed more
+outputs.*.fixed passed_pools plan.buffers.*.is_state
+plan.pools.*.capacity plan.pools.*.memory plan.pools.*.targets
 """
 _ONE_OF_THE_PROJECTS_FILES = "files.*"
 ALLOWED = {
