@@ -11,13 +11,16 @@ WIDTH = 120  # columns of the longest line of generated code
 
 
 def comment(text: str, indent: int = 0, *, more: Sequence[str] = ()) -> str:
-    """The text as a comment, on one line if it fits; each of ``more`` begins a line. The template
-    has already written ``indent`` spaces."""
+    """The text as a comment, on one line if it fits; each of ``more`` begins a line, and then
+    further lines of each are indented. The template has already written ``indent`` spaces."""
+    hanging = "  " if more else ""
     width = WIDTH - indent - len("/*  */")
     lines = [
         line
         for paragraph in (text, *more)
-        for line in textwrap.wrap(cnames.inert(paragraph), width, break_on_hyphens=False)
+        for line in textwrap.wrap(
+            cnames.inert(paragraph), width, subsequent_indent=hanging, break_on_hyphens=False
+        )
     ]
     joined = f"\n{' ' * indent} * ".join(lines)
     return f"/* {joined} */"

@@ -134,8 +134,11 @@ def test_the_layers_of_one_function_are_lines_of_its_comment(
     names = "conv1/Relu + block/depthwise/Relu + block/pointwise/BiasAdd + block/add/Relu"
     assert f"/* {names} */" in files["model/codegen/host/src/default_lib1.c"].decode()
     profile = files["src/profile_zephyr.c"].decode()
+    texts = re.sub(r'"\s+"', "", profile)  # C joins them
     kernels = "mg_conv2d_s8_dsp + mg_depthwise_conv2d_s8_dsp + mg_conv2d_1x1_s8_dsp + mg_add_s8"
-    assert f'{{"{kernels}", "{names}"}},' in profile
+    assert f'{{"{kernels}",\n     "{names}"}},' in texts
+    assert '    {"mg_softmax_s8", "probabilities"},\n' in profile
+    assert not _long(files)
 
 
 def test_why_a_kernel_was_taken_is_in_the_manifest_and_in_inspect_not_in_c(
