@@ -25,7 +25,7 @@ from microgen.target.board import Board
 
 if TYPE_CHECKING:
     from microgen.building.builder import BuildResult
-    from microgen.comparing.compare import Verdict
+    from microgen.comparing.verdict import Verdict
     from microgen.relay import IRModule
     from microgen.runner import Costs, Cycles, Target
     from microgen.runner import RunResult as Ran

@@ -184,7 +184,7 @@ def _add_instructions(shown: Table, measured: Measured) -> None:
     shown.add_row("Instructions per inference, mean", f"{total:,.0f}")
     per_call = np.mean(measured.result.per_call, axis=0)
     for call, mean in zip(measured.project.calls, per_call, strict=True):
-        shown.add_row(f"  {call.layer}", f"{mean:,.0f} ({mean / total:.1%})")
+        shown.add_row(f"  {' + '.join(call.layers)}", f"{mean:,.0f} ({mean / total:.1%})")
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ from microgen.ir.graph import Graph, Node, Origin
 from microgen.ir.refusal import Refusal
 from microgen.kernels.base import KernelConstant
 from microgen.program.external import Made
+from microgen.program.steps import Step
 from microgen.program.types import InPlace, KernelCall, Parameter
 from microgen.target.board import Board
 
@@ -72,7 +73,7 @@ class Primitive:
     ``words`` make the name. ``parameters`` are in C order. ``inputs``, ``constants`` and
     ``outputs`` are this call's arguments for the parameters of these roles, in order: tensor
     names, or how to compute the constant. ``output_bytes`` and ``scratch`` are in bytes.
-    ``refusals`` are those of better kernels.
+    ``steps`` are the layers that it computes, in order.
     ``made`` has the code if no kernel computes it. ``held`` are the constants that its module gets
     when it is loaded.
     """
@@ -87,11 +88,34 @@ class Primitive:
     output_bytes: tuple[int, ...]
     scratch: int
     in_place: tuple[InPlace, ...]
-    kernel: str
-    reason: str
-    refusals: tuple[Refusal[Node], ...]
+    steps: tuple[Step, ...]
     made: Made | None = None
     held: tuple[KernelConstant, ...] = ()
+
+
+def step(
+    node: Node,
+    graph: Graph,
+    *,
+    reads: Sequence[str],
+    kernel: str,
+    reason: str,
+    refusals: Sequence[Refusal[Node]] = (),
+) -> Step:
+    """The step of a node whose first result is the function's output. ``reads`` are the tensors
+    that it reads at run time, ``refusals`` those of better kernels."""
+    ins = ", ".join(str(graph.types[name]) for name in reads)
+    outs = ", ".join(str(graph.types[name]) for name in node.outputs)
+    return Step(
+        op=node.op,
+        origin=node.origin,
+        tensor=node.outputs[0],
+        tensor_type=graph.types[node.outputs[0]],
+        summary=f"{ins or 'constant'} -> {outs}",
+        kernel=kernel,
+        reason=reason,
+        refusals=tuple(refusal.brief for refusal in refusals),
+    )
 
 
 class Codegen(Protocol):

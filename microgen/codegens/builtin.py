@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from microgen import kernels
 from microgen.arithmetic.terms import Activation
@@ -15,6 +16,7 @@ from microgen.kernels.base import Kernel, KernelConstant, OtherDtype, OtherKind
 from microgen.kernels.fitting import Fitting, fitting
 from microgen.ops import registry as ops
 from microgen.program.element_types import ctype
+from microgen.program.steps import NotStored, Step
 from microgen.program.types import InPlace, KernelCall, Parameter, Role
 from microgen.target.board import Board
 
@@ -93,10 +95,25 @@ def _primitive(choice: Choice, graph: Graph, board: Board) -> Primitive:
         output_bytes=tuple(t.nbytes for t in graph.type_of(node.outputs)),
         scratch=kernel.scratch(node, graph),
         in_place=_in_place(kernel, node, graph, inputs, parameters) if choice.in_place else (),
-        kernel=kernel.symbol,
-        reason=choice.reason,
-        refusals=_refusals(kernel, node, graph, board),
+        steps=_steps(choice, graph, _refusals(kernel, node, graph, board)),
     )
+
+
+def _steps(choice: Choice, graph: Graph, refusals: Sequence[Refusal[Node]]) -> tuple[Step, ...]:
+    """The layers of a choice. A kernel that computes several does not store what is between."""
+    made = [
+        step(
+            node,
+            graph,
+            reads=[name for name in node.inputs if name not in graph.constants],
+            kernel=choice.symbol,
+            reason=choice.reason,
+            refusals=refusals,
+        )
+        for node in choice.nodes
+    ]
+    inner = NotStored(f"{choice.symbol} uses it at once and does not store it")
+    return (*(replace(one, place=inner) for one in made[:-1]), made[-1])
 
 
 def _refusals(kernel: Kernel, node: Node, graph: Graph, board: Board) -> tuple[Refusal[Node], ...]:

@@ -8,12 +8,12 @@ modules for a runtime on the board. docs/byoc.md is the tutorial.
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from microgen.blob.payloads.base import PayloadReader
-from microgen.codegens.base import Primitive, Region
+from microgen.codegens.base import Primitive, Region, step
 from microgen.codegens.made_check import check
 from microgen.errors import MicrogenError, of_codegen
 from microgen.ir.graph import Array, Graph, Node, Origin, TensorType
@@ -31,6 +31,7 @@ from microgen.program.external import (
     Runtime,
     RuntimeFunction,
 )
+from microgen.program.steps import InnerBuffer, NotStored, Output, Step
 from microgen.program.types import Parameter, Role
 from microgen.relay.expr import Expr, Function, Type
 from microgen.relay.transform import Support
@@ -42,6 +43,7 @@ __all__ = [
     "DeviceDriver",
     "ExternalCodegen",
     "ExternalFunction",
+    "InnerBuffer",
     "LoadedModule",
     "Runtime",
     "RuntimeFunction",
@@ -189,12 +191,35 @@ def _primitive(
         output_bytes=tuple(t.nbytes for t in outputs),
         scratch=scratch,
         in_place=(),
-        kernel=function.kernel,
-        reason=f"compiled by {codegen}",
-        refusals=(),
+        steps=tuple(_steps(codegen, node, graph, function)),
         made=made,
         held=tuple(_constant(node.function, name, array) for name, array in held),
     )
+
+
+def _steps(
+    codegen: str, node: Node, graph: Graph, function: CFunction | RuntimeFunction
+) -> Iterator[Step]:
+    """A step for each node inside, and one of the function itself for an output that is none of
+    their first results."""
+    assert isinstance(node.attrs, ExternalAttrs), "claims has checked it"
+    inside, reason = node.attrs.graph, f"compiled by {codegen}"
+    outputs: dict[str, tuple[int, str]] = {}
+    for index, name in enumerate(inside.outputs):
+        outputs.setdefault(name, (index, node.outputs[index]))
+    places = function.places if isinstance(function, CFunction) else {}
+    unknown = NotStored(f"{codegen} does not say where it is")
+    for own in inside.nodes:
+        reads = [name for name in own.inputs if name not in inside.constants]
+        made = step(own, inside, reads=reads, kernel=function.kernel, reason=reason)
+        if made.tensor in outputs:
+            index, name = outputs.pop(made.tensor)
+            yield replace(made, tensor=name, place=Output(index))
+        else:
+            yield replace(made, place=places.get(made.tensor, unknown))
+    for index, name in outputs.values():
+        whole = step(node, graph, reads=node.inputs, kernel=function.kernel, reason=reason)
+        yield replace(whole, tensor=name, tensor_type=graph.types[name], place=Output(index))
 
 
 def _parameters(

@@ -3,7 +3,7 @@ in its scratch."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from microgen.codegens import placement
@@ -12,6 +12,7 @@ from microgen.codegens.placement import Span
 from microgen.ir.graph import Graph, Node
 from microgen.kernels.base import KernelConstant
 from microgen.passes.views import roots
+from microgen.program.steps import InnerBuffer, Output, Step
 from microgen.program.types import Inner, KernelCall, Parameter, Role
 
 
@@ -85,12 +86,12 @@ class Surroundings:
 def fused(primitives: Sequence[Primitive], main: Primitive, around: Surroundings) -> Primitive:
     """One primitive function made from several, in order.
 
-    ``main`` gives the name, and the kernel's name in reports.
+    ``main`` gives the name. The steps are those of all, each with its place in the whole.
     """
-    steps = [around.seen_through(primitive) for primitive in primitives]
-    inner = _inner_buffers(steps, around.results)
-    state = _Fusion(inner, _inputs(steps), around.results)
-    for index, primitive in enumerate(steps):
+    parts = [around.seen_through(primitive) for primitive in primitives]
+    inner = _inner_buffers(parts, around.results)
+    state = _Fusion(inner, _inputs(parts), around.results)
+    for index, primitive in enumerate(parts):
         state.add(index, primitive)
     order = (Role.INPUT, Role.STATE, Role.CONSTANT, Role.OUTPUT)
     parameters = sorted(state.parameters.values(), key=lambda p: order.index(p.role))
@@ -104,44 +105,65 @@ def fused(primitives: Sequence[Primitive], main: Primitive, around: Surroundings
         inputs=tuple(by_name[p.name] for p in parameters if p.role in (Role.INPUT, Role.STATE)),
         constants=tuple(state.constants),
         outputs=around.results,
-        output_bytes=tuple(_sizes(steps)[name] for name in around.results),
+        output_bytes=tuple(_sizes(parts)[name] for name in around.results),
         scratch=inner.nbytes,
         in_place=(),
+        steps=tuple(_steps(parts, inner, around.results)),
     )
 
 
-def _inputs(steps: Sequence[Primitive]) -> tuple[str, ...]:
+def _steps(
+    primitives: Sequence[Primitive], inner: _InnerBuffers, results: tuple[str, ...]
+) -> Iterator[Step]:
+    """The steps of all primitives, with their places in the whole."""
+    for index, primitive in enumerate(primitives):
+        for step in primitive.steps:
+            place = step.place
+            match place:
+                case Output(number) if primitive.outputs[number] in results:
+                    place = Output(results.index(primitive.outputs[number]))
+                case Output(number):
+                    place = InnerBuffer(inner.offsets[primitive.outputs[number]])
+                case InnerBuffer(offset):
+                    place = replace(place, offset=inner.offsets[index] + offset)
+            if isinstance(place, InnerBuffer) and not place.overwritten_by:
+                own = (place.offset, step.tensor_type.nbytes)
+                later = placement.overwriting(inner.spans, inner.offsets, own, index)
+                layer = "" if later is None else primitives[later].steps[-1].origin.layer
+                place = replace(place, overwritten_by=layer)
+            yield replace(step, place=place)
+
+
+def _inputs(primitives: Sequence[Primitive]) -> tuple[str, ...]:
     """The tensors that come from outside, in the order in which they are first read."""
-    computed = _sizes(steps).keys()
-    read = dict.fromkeys(name for step in steps for name in step.inputs)
+    computed = _sizes(primitives).keys()
+    read = dict.fromkeys(name for primitive in primitives for name in primitive.inputs)
     return tuple(name for name in read if name not in computed)
 
 
-def _sizes(steps: Sequence[Primitive]) -> dict[str, int]:
+def _sizes(primitives: Sequence[Primitive]) -> dict[str, int]:
     return {
         name: nbytes
-        for step in steps
-        for name, nbytes in zip(step.outputs, step.output_bytes, strict=True)
+        for primitive in primitives
+        for name, nbytes in zip(primitive.outputs, primitive.output_bytes, strict=True)
     }
 
 
 @dataclass(frozen=True, slots=True)
 class _InnerBuffers:
-    """Offsets of tensors by name, and of each step's own scratch by the step's number."""
+    """Offsets of tensors by name, and of each primitive's own scratch by the primitive's number.
+    ``spans`` says how long each is live."""
 
-    tensors: Mapping[str, int]
-    scratch: Mapping[int, int]
+    offsets: Mapping[str | int, int]
     nbytes: int
+    spans: tuple[Span, ...]
 
 
 def _inner_buffers(primitives: Sequence[Primitive], results: tuple[str, ...]) -> _InnerBuffers:
     """Places for the tensors that are computed and read inside."""
-    offsets, nbytes = placement.placed(_spans(primitives, results))
-    return _InnerBuffers(
-        {key: offset for key, offset in offsets.items() if isinstance(key, str)},
-        {key: offset for key, offset in offsets.items() if isinstance(key, int)},
-        nbytes,
-    )
+    spans = _spans(primitives, results)
+    offsets, nbytes = placement.placed(spans)
+    return _InnerBuffers(offsets, nbytes, tuple(spans))
 
 
 def _spans(primitives: Sequence[Primitive], results: tuple[str, ...]) -> list[Span]:
@@ -157,7 +179,7 @@ def _spans(primitives: Sequence[Primitive], results: tuple[str, ...]) -> list[Sp
 
 
 class _Fusion:
-    """The fused function under construction, step by step."""
+    """The fused function under construction, primitive by primitive."""
 
     def __init__(
         self, inner: _InnerBuffers, inputs: tuple[str, ...], outputs: tuple[str, ...]
@@ -174,7 +196,7 @@ class _Fusion:
         }
 
     def add(self, index: int, primitive: Primitive) -> None:
-        """Append one step's kernels, with its parameters renamed to those of the whole."""
+        """Append one primitive's kernels, with its parameters renamed to those of the whole."""
         inputs = iter(primitive.inputs)
         given = {Role.INPUT: inputs, Role.STATE: inputs, Role.OUTPUT: iter(primitive.outputs)}
         constants = iter(primitive.constants)
@@ -183,7 +205,7 @@ class _Fusion:
             if parameter.role is Role.CONSTANT:
                 names[parameter.name] = self._constant(parameter, next(constants))
             elif parameter.role is Role.SCRATCH:
-                names[parameter.name] = Inner(self.inner.scratch[index], parameter.ctype)
+                names[parameter.name] = Inner(self.inner.offsets[index], parameter.ctype)
             else:
                 tensor = next(given[parameter.role])
                 names[parameter.name] = self._tensor(parameter, tensor)
@@ -192,8 +214,8 @@ class _Fusion:
             self.body.append(replace(kernel, args=arguments))
 
     def _tensor(self, parameter: Parameter, tensor: str) -> str | Inner:
-        if tensor in self.inner.tensors:
-            return Inner(self.inner.tensors[tensor], parameter.ctype)
+        if tensor in self.inner.offsets:
+            return Inner(self.inner.offsets[tensor], parameter.ctype)
         if tensor in self.outputs:
             name, role = f"out{self.outputs.index(tensor)}", Role.OUTPUT
         else:

@@ -15,6 +15,7 @@ from microgen.formats.byte_stream import Stream
 from microgen.ir.graph import Array, DType
 from microgen.names import cnames
 from microgen.program.external import CFunction, LoadedModule, Made
+from microgen.program.steps import InnerBuffer
 
 _DTYPES = tuple(dtype.value for dtype in DType)
 _POSITION = re.compile("(in|out)[0-9]+")  # names of parameters by their positions
@@ -76,6 +77,7 @@ def _problems(result: Made) -> Iterator[str]:
             yield f"gives {function.symbol} {nbytes!r} bytes of {what}"
         taken = ("scratch", "context") if is_c else ()
         yield from _constant_problems(function.symbol, function.constants, taken)
+        yield from _place_problems(function) if isinstance(function, CFunction) else ()
     if isinstance(result, LoadedModule):
         yield from _module_problems(result)
     yield from (
@@ -103,6 +105,14 @@ def _constant_problems(
             kind = getattr(getattr(array, "dtype", None), "name", type(array).__name__)
             known = ", ".join(_DTYPES)
             yield f"gives {symbol} the constant {name!r} of {kind}, expected elements of {known}"
+
+
+def _place_problems(function: CFunction) -> Iterator[str]:
+    for name, place in function.places.items():
+        is_buffer = isinstance(place, InnerBuffer) and _is_count(place.offset)
+        if not is_buffer or place.offset >= function.scratch:
+            size = f"a scratch of {function.scratch} bytes"
+            yield f"says that {function.symbol} has {name!r} at {place!r}, in {size}"
 
 
 def _module_problems(module: LoadedModule) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from microgen.planner.layout import lowest_fit, make_problem
@@ -34,3 +34,22 @@ def placed(
     problem = make_problem(Liveness(buffers, pairs=()), (), ALIGNMENT)
     offsets = lowest_fit(problem, order)
     return {given[i].key: offsets[i] for i in order}, problem.peak(offsets)
+
+
+def overwriting(
+    spans: Iterable[Span],
+    offsets: Mapping[str | int, int],
+    place: tuple[int, int],
+    after: int,
+) -> int | None:
+    """The first step after step ``after`` in which a span begins that shares bytes with ``place``,
+    an offset and a number of bytes; None if these bytes are left alone."""
+    offset, nbytes = place
+    steps = [
+        span.first
+        for span in spans
+        if span.first > after
+        and offsets[span.key] < offset + nbytes
+        and offset < offsets[span.key] + span.nbytes
+    ]
+    return min(steps, default=None)

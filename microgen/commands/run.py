@@ -12,7 +12,7 @@ from microgen import api, manifest
 from microgen.commands import compiling
 from microgen.errors import RunError
 from microgen.ir.graph import Array
-from microgen.manifest import Manifest, ModuleRecord
+from microgen.manifest import CallRecord, Manifest, ModuleRecord
 from microgen.names import cnames
 from microgen.output import junit
 from microgen.output.console import Console, Outcome
@@ -123,9 +123,14 @@ def _data(result: api.RunResult, record: Manifest, same: bool) -> dict[str, Any]
         "instructions": result.instructions and list(result.instructions),
         "modelled": result.modelled and result.modelled.to_json(),
         "per_call": result.per_call and [list(sample) for sample in result.per_call],
+        "steps": [_steps(call) for module in record.modules for call in module.calls],
         "comparisons": [verdict.to_json() for verdict in result.verdicts],
         "outputs": {name: list(array.shape) for name, array in result.outputs.items()},
     }
+
+
+def _steps(call: CallRecord) -> list[dict[str, str]]:
+    return [{"layer": s.layer, "op": s.op, "kernel": s.kernel} for s in call.steps]
 
 
 def _text(result: api.RunResult, record: Manifest) -> list[Part]:
@@ -140,7 +145,8 @@ def _text(result: api.RunResult, record: Manifest) -> list[Part]:
 
 
 def profile_tables(result: api.RunResult, record: Manifest) -> Iterator[Table]:
-    """Instructions and modelled costs of the first sample: a table per model, a row per call."""
+    """Instructions and modelled costs of the first sample: a table per model, a row per call. The
+    further layers of a call have rows without numbers."""
     assert result.per_module is not None
     assert result.per_call is not None
     counts = iter(result.per_call[0])
@@ -185,12 +191,17 @@ def _profile_table(
     names = [Column("call"), Column("layer", shorten=True), Column("kernel", optional=bool(more))]
     numbers = [Column(heading, right=True) for heading in (what, "%", *(name for name, _ in more))]
     table = Table([*names, *numbers], title)
-    labels = [(str(call.index + 1), cnames.layer(call.layer), call.kernel) for call in module.calls]
-    labels += [("", "runner", ""), ("", "inference", "")]
+    rows = [[(cnames.layer(s.layer), s.kernel) for s in call.steps] for call in module.calls]
+    rows += [[("runner", "")], [("inference", "")]]
     counts = [*calls, total - sum(calls), total]
     columns = [cells for _, cells in more]
-    for label, count, *cells in zip(labels, counts, *columns, strict=True):
-        table.add(*label, f"{count:,}", _share(count, total), *cells)
+    for k, (((layer, kernel), *others), count, *cells) in enumerate(
+        zip(rows, counts, *columns, strict=True), start=1
+    ):
+        number = str(k) if k <= len(calls) else ""
+        table.add(number, layer, kernel, f"{count:,}", _share(count, total), *cells)
+        for further in others:
+            table.add("", *further, *[""] * len(numbers))
     return table
 
 

@@ -10,7 +10,7 @@ from microgen.comparing import compare
 from microgen.errors import MicrogenError, StatusRunError
 from microgen.ir.graph import Array, Graph
 from microgen.ir.interpreter import evaluate, initial_state
-from microgen.manifest import ModuleRecord
+from microgen.manifest import CallRecord, ModuleRecord
 from microgen.ops import registry
 from microgen.ops.base import StatusError
 from microgen.runner import samples
@@ -85,12 +85,18 @@ def _located(
     failed = next((one for one in own if one.status == error.status), None)
     if failed:
         call = module.calls[failed.call]
-        where = f'in layer "{call.layer}" (call {call.index}, {call.function})'
-        return error.at(where, "", {"layer": call.layer, "call": call.index})
+        where = f'in layer "{_layer(call)}" (call {call.index}, {call.function})'
+        return error.at(where, "", {"layer": _layer(call), "call": call.index})
     if not own:
         return error.at("before its first layer", "", {})
-    rest = module.calls[len(own) :]
+    last, *rest = module.calls[own[-1].call :]
     if rest and rest[0].device:
-        where = f'before layer "{rest[0].layer}", by a hook of device {rest[0].device}'
-        return error.at(where, "", {"layer": rest[0].layer, "call": rest[0].index})
-    return error.at(f'after layer "{module.calls[len(own) - 1].layer}"', "", {})
+        layer = _layer(rest[0])
+        where = f'before layer "{layer}", by a hook of device {rest[0].device}'
+        return error.at(where, "", {"layer": layer, "call": rest[0].index})
+    return error.at(f'after layer "{_layer(last)}"', "", {})
+
+
+def _layer(call: CallRecord) -> str:
+    """The layer that a call computes, or all of them: its status does not say which it was."""
+    return " + ".join(call.layers)

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from microgen import frontends, manifest, passes, runner
-from microgen.errors import InternalError, ToolError, short
+from microgen.comparing.verdict import Verdict
+from microgen.errors import InternalError, ToolError
 from microgen.files import inside
 from microgen.frontends.model_format import Oracle, OracleError
 from microgen.ir import beside
@@ -30,7 +30,7 @@ from microgen.manifest import ModuleRecord
 from microgen.ops import registry
 from microgen.output import progress
 from microgen.runner import Layer, samples
-from microgen.runner.compare import EQUAL, Comparison, Difference, number, ratio
+from microgen.runner.compare import Comparison, ratio, unseen
 from microgen.runner.compare import compare as compare_layers
 from microgen.target import targets
 
@@ -38,93 +38,6 @@ _MOST = 8  # with floats: the most samples of which all layers are read
 
 Sample = Sequence[Array]  # one array per input, in the model's order
 Found = Mapping[str, Array]  # tensors by name
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The firmware against one source of truth.
-
-    ``name`` names the source. Outputs are compared on all ``samples``. ``off`` is the largest
-    difference of an output, divided by the output's largest element. ``nearest`` is the largest
-    ratio of a difference to its bound from end to end. Layers are compared on one sample: the first
-    whose outputs differ, or the one with the largest difference. If floats are rounded and there
-    are few samples, layers are compared on all. If layers could not be read, ``layers`` is None and
-    ``why_no_layers`` says why. ``other`` compares the source's own layers, if it has any, with the
-    reference. ``is_skipped``: nothing was compared, for the reason in ``why_no_layers``.
-    """
-
-    name: str
-    samples: int
-    equal_samples: int
-    layers: Comparison | None
-    why_no_layers: str = ""
-    is_skipped: bool = False
-    off: float = 0.0
-    nearest: float = 0.0
-    other: Comparison | None = None
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing that was compared differs."""
-        return self.equal_samples == self.samples and self.difference is None
-
-    @property
-    def difference(self) -> Difference | None:
-        """The first layer and element that differs, if one was found."""
-        for layers in (self.layers, self.other):
-            if layers and layers.first:
-                return layers.first
-        return None
-
-    def __str__(self) -> str:
-        if self.is_skipped:
-            return f"{self.name}: not compared: {self.why_no_layers}"
-        text = f"{self.name}: outputs equal on {self.equal_samples} of {self.samples} samples"
-        if self.off and self.equal_samples:
-            text += f" to {self.off:.2g} of the largest element"
-        if self.layers is None:
-            return f"{text}; layers not read: {self.why_no_layers}"
-        if self.layers.first:
-            return f"{text}; first difference: {self.layers.first}"
-        if self.other and self.other.first:
-            return f"{text}; its own layers are not the reference's: {self.other.first}"
-        unknown = f", {len(self.layers.absent)} unknown to it" if self.layers.absent else ""
-        several = f" of {self.layers.samples} samples" if self.layers.samples > 1 else ""
-        all_layers = f"all {self.layers.compared} layers{several}"
-        return f"{text}; {all_layers} {_nearness(self.layers)}{unknown}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data. ``bounds`` has each layer's bound and its nearness to it; see ``Held``."""
-        return {
-            "name": self.name,
-            "status": "n/a" if self.is_skipped else "ok" if self.ok else "failed",
-            "samples": self.samples,
-            "equal_samples": self.equal_samples,
-            "outputs_off": number(self.off),
-            "outputs_ratio": number(self.nearest),
-            "layers": self.layers.compared if self.layers else 0,
-            "layers_samples": self.layers.samples if self.layers else 0,
-            "bounds": [held.to_json() for held in self.layers.held] if self.layers else [],
-            "detail": str(self),
-        }
-
-
-def _nearness(layers: Comparison) -> str:
-    if layers.is_exact:
-        return "equal"
-    rules = dict.fromkeys(held.rule for held in layers.held)
-    return f"within their bounds: {'; '.join(_by_rule(layers, rule) for rule in rules)}"
-
-
-def _by_rule(layers: Comparison, rule: str) -> str:
-    """The number of layers with the rule, and the layer that came nearest to its bound."""
-    own = [held for held in layers.held if held.rule == rule]
-    count = len({held.tensor for held in own})
-    if rule == EQUAL:
-        return f"{count} equal"
-    nearest = max(own, key=lambda held: held.ratio)
-    near = f'at most {nearest.ratio:.2g} of it, layer "{short(nearest.layer)}"'
-    return f"{count} by {rule} ({near if nearest.ratio else 'equal, too'})"
 
 
 def compare(
@@ -336,7 +249,8 @@ class _Module:
         found = _by_sample(graph, traced, len(chosen))
         known = {*graph.types, *(b.tensor for b in self.record.plan.buffers if b.is_state)}
         absent = sorted({name for layers in found for name in layers if name not in known})
-        return compare_layers(self.record, self._beside(graph, chosen, found), absent), ""
+        compared = compare_layers(self.record, self._beside(graph, chosen, found), absent)
+        return replace(compared, unseen=unseen(self.record)), ""
 
     def _beside(
         self, graph: Graph, chosen: range, found: Sequence[Found]

@@ -80,7 +80,7 @@ def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
     return {
         "name": unit.implementation(function.name),
         "symbol": function.name,
-        "comment": layout.comment(cnames.layer(call.origin.layer)),
+        "comment": layout.comment(cnames.layers(call.layers)),
         "parameters": [declaration(p) for p in function.parameters],
         "tensors": tensors,
         "workspace": "scratch" if call.scratch else "NULL",

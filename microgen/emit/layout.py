@@ -10,12 +10,18 @@ from microgen.names import cnames
 WIDTH = 120  # columns of the longest line of generated code
 
 
-def comment(text: str, indent: int = 0) -> str:
-    """The text as a comment, on one line if it fits. The template has already written ``indent``
-    spaces."""
-    lines = textwrap.wrap(
-        cnames.inert(text), WIDTH - indent - len("/*  */"), break_on_hyphens=False
-    )
+def comment(text: str, indent: int = 0, *, more: Sequence[str] = ()) -> str:
+    """The text as a comment, on one line if it fits; each of ``more`` begins a line, and then
+    further lines of each are indented. The template has already written ``indent`` spaces."""
+    hanging = "  " if more else ""
+    width = WIDTH - indent - len("/*  */")
+    lines = [
+        line
+        for paragraph in (text, *more)
+        for line in textwrap.wrap(
+            cnames.inert(paragraph), width, subsequent_indent=hanging, break_on_hyphens=False
+        )
+    ]
     joined = f"\n{' ' * indent} * ".join(lines)
     return f"/* {joined} */"
 

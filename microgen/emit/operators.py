@@ -35,7 +35,7 @@ def _layers(program: Program) -> dict[str, list[str]]:
     layers: dict[str, list[str]] = {function.name: [] for function in program.functions}
     for call in program.calls:
         if call.function in layers:
-            layers[call.function].append(cnames.layer(call.origin.layer))
+            layers[call.function].append(cnames.layers(call.layers))
     return layers
 
 

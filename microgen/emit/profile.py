@@ -15,9 +15,10 @@ from microgen.emit.operators import declaration
 from microgen.emit.unit import Unit, model_files
 from microgen.files import FileTree
 from microgen.names import cnames
-from microgen.program.types import PrimFunc
+from microgen.program.types import Call, PrimFunc
 
 FILE = "src/profile_zephyr.c"
+_INDENT = 4  # of the calls
 
 
 def profile(units: Sequence[Unit]) -> FileTree:
@@ -28,18 +29,27 @@ def profile(units: Sequence[Unit]) -> FileTree:
 
 
 def _model(unit: Unit) -> dict[str, Any]:
-    calls = unit.program.calls
     return {
         "module": unit.module,
         "functions": [_function(f, unit) for f in unit.program.functions],
-        "calls": [
-            {
-                "kernel": literals.string(c.kernel),
-                "layer": literals.string(cnames.layer(c.origin.layer)),
-            }
-            for c in calls
-        ],
+        "calls": [_call(call) for call in unit.program.calls],
     }
+
+
+def _call(call: Call) -> str:
+    """The initialiser of a call's texts: its kernels and its layers."""
+    kernels, layers = _joined(call.kernels), _joined([*map(cnames.layer, call.layers)])
+    line = f"{{{literals.string(''.join(kernels))}, {literals.string(''.join(layers))}}},"
+    if _INDENT + len(line) <= layout.WIDTH:
+        return line
+    margin = "\n" + " " * (_INDENT + 1)
+    first, second = (margin.join(map(literals.string, parts)) for parts in (kernels, layers))
+    return f"{{{first},{margin}{second}}},"
+
+
+def _joined(names: Sequence[str]) -> list[str]:
+    """Parts of the names' text, which C joins again."""
+    return [*(f"{name} + " for name in names[:-1]), names[-1]]
 
 
 def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from microgen.emit.header import device, header
 from microgen.emit.tensors import tensors
 from microgen.emit.unit import Unit
 from microgen.names import cnames
+from microgen.program.steps import InnerBuffer, NotStored, Step
 from microgen.program.types import (
     Argument,
     Call,
@@ -116,9 +117,9 @@ def _call(call: Call, unit: Unit) -> dict[str, Any]:
     devices = {d.name: device(d) for d in unit.program.devices}
     function = unit.program.function(call.function)
     number = f"{call.index + 1}/{len(unit.program.calls)}"
-    text = f"{number} {cnames.layer(call.origin.layer)}: {call.summary}, {call.kernel}"
+    first, *rest = map(_step, call.steps)
     return {
-        "comment": layout.comment(text, _INDENT),
+        "comment": layout.comment(f"{number} {first}", _INDENT, more=[f"then {r}" for r in rest]),
         "function": call.function,
         # A packed function checks what it is passed.
         "can_fail": function.can_fail or not unit.options.unpacked,
@@ -128,6 +129,16 @@ def _call(call: Call, unit: Unit) -> dict[str, Any]:
         else _packed_arguments(call),
         "index": call.index,
     }
+
+
+def _step(step: Step) -> str:
+    text = f"{cnames.layer(step.origin.layer)}: {step.summary}"
+    match step.place:
+        case InnerBuffer(offset):
+            text += f" in scratch[{offset}]"
+        case NotStored():
+            text += " (inside)"
+    return f"{text}, {step.kernel}"
 
 
 def _packed_arguments(call: Call) -> list[str]:

@@ -95,7 +95,8 @@ def runner(options: Options) -> str:
 def computes_floats(program: Program) -> bool:
     """Whether the result or an input of any operator is float32, or a kernel computes in floats,
     as its name says."""
-    kinds = (kind for call in program.calls for kind in (call.tensor_type, *call.types))
+    kinds = [kind for call in program.calls for kind in call.types]
+    kinds += [step.tensor_type for call in program.calls for step in call.steps]
     kernels = map(_stem, program.kernel_headers)
     return any(kind.dtype is DType.FLOAT32 for kind in kinds) or any(
         "_f32" in name for name in kernels

@@ -31,12 +31,14 @@ from microgen.manifest import (
     PoolRecord,
     PortRecord,
     SharedRecord,
+    StepRecord,
     TypeRecord,
     record_fields,
 )
 from microgen.manifest.schedule import ScheduleRecord
 from microgen.options import Options
 from microgen.program.external import MODULE_POOL, ExternalModule, LoadedModule
+from microgen.program.steps import InnerBuffer, Output, Step
 from microgen.program.types import Call, Constant, MemoryPlan, Pool, Port, Program, Role, Storage
 from microgen.target.board import Board
 from microgen.version import __version__
@@ -141,20 +143,35 @@ def _call(call: Call, unit: Unit, host: str, options: Options) -> CallRecord:
     return CallRecord(
         index=call.index,
         function=symbols.implementation(call.function, is_packed=not options.is_unpacked),
-        op=call.op,
-        layer=call.origin.layer,
-        tensor=call.tensor,
-        shape=call.tensor_type.shape,
-        dtype=call.tensor_type.dtype.value,
-        kernel=call.kernel,
-        reason=call.reason,
-        refusals=call.refusals,
+        steps=tuple(_step(step, roles) for step in call.steps),
         args=tuple(args),
-        output=roles.index(Role.OUTPUT),
         packed="" if options.is_unpacked else call.function,
         target="" if function.target == host else function.target,
         device=call.device,
         can_fail=unit.program.function(call.function).can_fail,
+    )
+
+
+def _step(step: Step, roles: Sequence[Role]) -> StepRecord:
+    """The record of a step of a function whose parameters have these roles."""
+    argument, offset = None, 0
+    match step.place:
+        case Output(index):
+            argument = [k for k, role in enumerate(roles) if role is Role.OUTPUT][index]
+        case InnerBuffer() as inner if not inner.overwritten_by:
+            argument, offset = roles.index(Role.SCRATCH), inner.offset
+    return StepRecord(
+        op=step.op,
+        layer=step.origin.layer,
+        tensor=step.tensor,
+        shape=step.tensor_type.shape,
+        dtype=step.tensor_type.dtype.value,
+        kernel=step.kernel,
+        reason=step.reason,
+        refusals=step.refusals,
+        argument=argument,
+        offset=offset,
+        unseen=step.unseen,
     )
 
 

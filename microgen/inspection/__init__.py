@@ -15,7 +15,7 @@ from microgen.firmware import ram
 from microgen.inspection import blobs, library
 from microgen.inspection.base import Inspected, columns
 from microgen.ir.graph import Graph
-from microgen.manifest import CallRecord, Manifest, ModuleRecord
+from microgen.manifest import CallRecord, Manifest, ModuleRecord, StepRecord
 from microgen.mlf import contents, tar
 from microgen.names import cnames
 
@@ -86,11 +86,13 @@ def _module(record: Manifest, module: ModuleRecord, *, verbose: bool) -> Inspect
         "call", "layer", "op", *places, "kernel", *(["why"] if verbose else []), "output"
     )
     for call in module.calls:
-        why = ["; ".join((call.reason, *call.refusals))] if verbose else []
-        shape = f"{call.dtype}[{','.join(map(str, call.shape))}]"
         place = (call.target or "host", call.device or "-") if has_targets else ()
-        name = cnames.layer(call.layer)
-        table.add(str(call.index + 1), name, call.op, *place, call.kernel, *why, shape)
+        for k, step in enumerate(call.steps):
+            number = "" if k else str(call.index + 1)
+            why = ["; ".join((step.reason, *step.refusals))] if verbose else []
+            shape = f"{step.dtype}[{','.join(map(str, step.shape))}]"
+            name = cnames.layer(step.layer)
+            table.add(number, name, step.op, *place, step.kernel, *why, shape)
     lines = (
         f"{module.module}: {module.model.file} for {record.board['name']}, "
         f"numerics {module.options.get('numerics')}",
@@ -112,14 +114,21 @@ def _module(record: Manifest, module: ModuleRecord, *, verbose: bool) -> Inspect
 
 def _call(call: CallRecord) -> dict[str, Any]:
     return {
-        "layer": call.layer,
-        "op": call.op,
         "function": call.function,
         "target": call.target,
         "device": call.device,
-        "kernel": call.kernel,
-        "reason": call.reason,
-        "refusals": list(call.refusals),
+        "steps": [_step(step) for step in call.steps],
+    }
+
+
+def _step(step: StepRecord) -> dict[str, Any]:
+    return {
+        "layer": step.layer,
+        "op": step.op,
+        "kernel": step.kernel,
+        "reason": step.reason,
+        "refusals": list(step.refusals),
+        "unseen": step.unseen,
     }
 
 

@@ -31,7 +31,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One model's plan, and all its pools. ``computes``: the tensor that each call makes.
+    """One model's plan, and all its pools. ``computes``: the tensors of each call's layers.
     ``schedule`` is None for projects of earlier versions."""
 
     module: str
@@ -39,7 +39,7 @@ class Planned:
     io_bytes: int
     buffers: tuple[BufferRecord, ...]
     pools: tuple[Pool, ...]
-    computes: tuple[str, ...]
+    computes: tuple[tuple[str, ...], ...]
     schedule: ScheduleRecord | None = None
 
     @property
@@ -69,8 +69,8 @@ class Planned:
             "in_place": [list(pair) for pair in self.plan.in_place],
             "pools": [_pool(pool) for pool in self.pools],
             "calls": [
-                {"computes": name, "live": nbytes}
-                for name, nbytes in zip(self.computes, self.live, strict=True)
+                {"computes": list(names), "live": nbytes}
+                for names, nbytes in zip(self.computes, self.live, strict=True)
             ],
         }
 
@@ -130,8 +130,8 @@ class Planned:
             call = max(bucket, key=lambda k: live[k])
             last = f"-{bucket.stop}" if len(bucket) > 1 else ""
             bar = "#" * (_BAR * live[call] // max(1, most))
-            name = cnames.short(self.computes[call], 60)
-            table.add(f"{bucket.start + 1}{last}", f"{live[call]:,}", bar, name)
+            names = " + ".join(cnames.short(name, 60) for name in self.computes[call])
+            table.add(f"{bucket.start + 1}{last}", f"{live[call]:,}", bar, names)
         return table
 
 
@@ -149,7 +149,7 @@ def of_program(
             Pool(p.name, p.nbytes, p.capacity, p.is_internal, _names(inside, p.name))
             for p in (*plan.pools, *plan.constant_pools)
         ),
-        computes=tuple(call.tensor for call in program.calls),
+        computes=tuple(tuple(step.tensor for step in call.steps) for call in program.calls),
         schedule=schedule,
     )
 
@@ -166,7 +166,7 @@ def of_module(module: ModuleRecord) -> Planned:
             Pool(p.name, p.nbytes, p.capacity, bool(p.symbol), _names(plan.buffers, p.name))
             for p in plan.pools
         ),
-        computes=tuple(call.tensor for call in module.calls),
+        computes=tuple(tuple(step.tensor for step in call.steps) for call in module.calls),
         schedule=module.schedule,
     )
 

@@ -203,11 +203,9 @@ class _Lowering:
         primitive, device = lowered.primitive, self.devices.get(region.target)
         # Inputs are bound before constants and results: a constant's id precedes its call's.
         arguments = [self.storage[self.bytes_of[name]] for name in primitive.inputs]
-        layer = str(region.origin.layer)
-        arguments += [self._constant(c, layer) for c in primitive.constants]
+        arguments += [self._constant(c, _reader(region, c)) for c in primitive.constants]
         arguments += [self._result(name) for name in primitive.outputs]
         context = [Argument(Storage.DEVICE, device.name)] if device else []
-        tensor = primitive.outputs[0]
         self.calls.append(
             Call(
                 index=len(self.calls),
@@ -215,14 +213,9 @@ class _Lowering:
                 args=(*arguments, *context),
                 scratch=primitive.scratch,
                 in_place=primitive.in_place,
-                tensor=self._model_name(tensor),
-                tensor_type=self.graph.types[tensor],
-                op=region.main.op,
-                origin=region.origin,
-                kernel=primitive.kernel,
-                reason=primitive.reason,
-                refusals=tuple(refusal.brief for refusal in primitive.refusals),
-                summary=self._summary(primitive),
+                steps=tuple(
+                    replace(step, tensor=self._model_name(step.tensor)) for step in primitive.steps
+                ),
                 device=device.name if device else "",
                 types=self._types(primitive, arguments),
                 layouts=tuple(dict.fromkeys(pair for n in region.nodes for pair in n.layouts)),
@@ -232,9 +225,7 @@ class _Lowering:
     def with_constants(self, module: ExternalModule, lowered: LoweredRegions) -> ExternalModule:
         """The module with the constants that its functions get when they are loaded."""
         held = tuple(
-            HeldConstant(
-                item.function.name, c.name, self._constant(c, str(region.origin.layer)).name
-            )
+            HeldConstant(item.function.name, c.name, self._constant(c, _reader(region, c)).name)
             for region, item in zip(self.regions, lowered.regions, strict=True)
             if item.function.name in module.functions
             for c in item.primitive.held
@@ -317,8 +308,8 @@ class _Lowering:
             *(self.graph.types[name] for name in primitive.outputs),
         )
 
-    def _summary(self, primitive: Primitive) -> str:
-        """``int8[1,8] -> int8[1,4]``: the types of the data that the call reads and writes."""
-        ins = [str(self.graph.types[name]) for name in primitive.inputs]
-        outs = [str(self.graph.types[name]) for name in primitive.outputs]
-        return f"{', '.join(ins) or 'constant'} -> {', '.join(outs)}"
+
+def _reader(region: Region, constant: KernelConstant) -> str:
+    """The layer of a region that reads a constant: the first that has its tensor, if any has."""
+    having = (node for node in region.nodes if constant.tensor in (*node.inputs, *node.outputs))
+    return next(having, region.main).origin.layer

@@ -36,6 +36,7 @@ from microgen.manifest.records import (
     PoolRecord,
     PortRecord,
     SharedRecord,
+    StepRecord,
     TypeRecord,
     record_fields,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "PoolRecord",
     "PortRecord",
     "SharedRecord",
+    "StepRecord",
     "TypeRecord",
     "built_from",
     "digested",
@@ -98,9 +100,9 @@ class Manifest(ModuleRecord):
         return (self, *self.more)
 
     @property
-    def call_count(self) -> int:
-        """The operator calls of one sample, in all models."""
-        return sum(len(module.calls) for module in self.modules)
+    def seen_count(self) -> int:
+        """The layers of one sample, in all models, that are in memory when their calls return."""
+        return sum(len(call.seen) for module in self.modules for call in module.calls)
 
     def pool_array(self, pool: str) -> str:
         """The symbol of main's array for a pool that it passes to the manifest's own module."""

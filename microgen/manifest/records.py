@@ -41,18 +41,14 @@ class ArgumentRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class CallRecord:
-    """One operator call, in execution order; ``index`` counts from 0.
+class StepRecord:
+    """A layer that a call computes. ``tensor``, ``shape`` and ``dtype`` describe its result.
 
-    ``function`` is the ELF symbol. ``args`` are in C order, including scratch. ``tensor``,
-    ``shape`` and ``dtype`` describe the output ``args[output]``. ``packed`` is the ELF symbol of
-    the packed function that calls ``function``; it is empty if the runner calls it directly.
-    ``target`` computes the call, or the host if it is empty. ``device`` is the C name of the device
-    whose hooks surround it, if any. ``can_fail``: ``function`` returns a status.
+    When the function returns, the result is ``offset`` bytes after the address in the call's
+    ``args[argument]``, an output or the scratch. If it is not there, ``argument`` is None and
+    ``unseen`` says why.
     """
 
-    index: int
-    function: str
     op: str
     layer: str
     tensor: str
@@ -61,12 +57,41 @@ class CallRecord:
     kernel: str
     reason: str
     refusals: tuple[str, ...]
+    argument: int | None
+    offset: int = 0
+    unseen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One operator call, in execution order; ``index`` counts from 0.
+
+    ``function`` is the ELF symbol. ``steps`` are the layers that it computes, in order. ``args``
+    are in C order, including scratch. ``packed`` is the ELF symbol of
+    the packed function that calls ``function``; it is empty if the runner calls it directly.
+    ``target`` computes the call, or the host if it is empty. ``device`` is the C name of the device
+    whose hooks surround it, if any. ``can_fail``: ``function`` returns a status.
+    """
+
+    index: int
+    function: str
+    steps: tuple[StepRecord, ...]
     args: tuple[ArgumentRecord, ...]
-    output: int
     packed: str = ""
     target: str = ""
     device: str = ""
     can_fail: bool = False
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The names of its layers, each once."""
+        return tuple(dict.fromkeys(step.layer for step in self.steps))
+
+    @property
+    def seen(self) -> tuple[tuple[StepRecord, int], ...]:
+        """The layers whose results are in memory when the function returns, each with the position
+        of its argument."""
+        return tuple((s, s.argument) for s in self.steps if s.argument is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 
 from microgen import errors
 from microgen.errors import MicrogenError
@@ -194,6 +194,11 @@ def short(name: str, limit: int = 48) -> str:
 def layer(name: str) -> str:
     """A layer's name as tables and generated code print it."""
     return short(name, 60)
+
+
+def layers(names: Iterable[str]) -> str:
+    """The names of the layers of one call, as tables and generated code print them."""
+    return " + ".join(map(layer, names))
 
 
 def inert(text: str) -> str:

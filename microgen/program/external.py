@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from microgen.ir.graph import Array
+from microgen.program.steps import InnerBuffer
 
 MODULE_POOL = "module_pool"  # the pool of memory that modules are loaded into
 
@@ -18,13 +19,16 @@ class CFunction:
     It returns 0 or an error code. Its parameters are, in this order: a pointer for each input
     (``const``), for each of ``constants`` (``const``; name and array), for each output, ``uint8_t
     *scratch`` if ``scratch`` is not 0 (so many bytes, aligned to 16), and ``void *context`` if the
-    generator's target is a device. ``kernel`` is the name of its code in reports.
+    generator's target is a device. ``kernel`` is the name of its code in reports. ``places`` says
+    where results that remain inside are, by their names in the function's graph, so that
+    ``run --compare`` can compare them.
     """
 
     symbol: str
     constants: tuple[tuple[str, Array], ...] = ()
     scratch: int = 0
     kernel: str
+    places: Mapping[str, InnerBuffer] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from microgen.ir.graph import Array, Origin, TensorType
+from microgen.ir.graph import Array, TensorType
 from microgen.program.external import CSource, DeviceDriver, ExternalModule, LoadedModule, Made
+from microgen.program.steps import Step
 
 
 class Storage(enum.Enum):
@@ -135,11 +136,10 @@ class InPlace:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One step of the runner.
+    """One call by the runner.
 
     ``args`` are in the order of the function's parameters, without scratch, whose size in bytes is
-    ``scratch``, 0 if there is none. ``tensor`` is the graph's name of the result, ``kernel`` the
-    chosen kernel, ``reason`` why it was chosen, ``refusals`` why better ones were not.
+    ``scratch``, 0 if there is none. ``steps`` are the layers that it computes, in order.
     ``device`` names the context of the device that computes the call, if it has one: the runner
     opens the device before the call, passes the context last, and closes it afterwards. ``layouts``
     are those with which the model declares its operators. ``types`` are the types of ``args`` as
@@ -151,17 +151,20 @@ class Call:
     args: tuple[Argument, ...]
     scratch: int
     in_place: tuple[InPlace, ...]
-    tensor: str
-    tensor_type: TensorType
-    op: str
-    origin: Origin
-    kernel: str
-    reason: str
-    summary: str
-    refusals: tuple[str, ...] = ()
+    steps: tuple[Step, ...]
     device: str = ""
     layouts: tuple[tuple[str, str], ...] = ()
     types: tuple[TensorType, ...] = ()
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The names of its layers, each once."""
+        return tuple(dict.fromkeys(step.origin.layer for step in self.steps))
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The kernels of its layers, each once."""
+        return tuple(dict.fromkeys(step.kernel for step in self.steps))
 
 
 @dataclass(frozen=True, slots=True)

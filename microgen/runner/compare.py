@@ -83,13 +83,39 @@ def number(value: float) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Unseen:
+    """A layer whose result could not be read, because it was not in memory when call number
+    ``call`` returned. Its errors count as those of the next layer that could be read."""
+
+    call: int
+    layer: str
+    tensor: str
+    why: str
+
+    def __str__(self) -> str:
+        return f'call {self.call}, layer "{self.layer}": {self.why}'
+
+
+def unseen(module: ModuleRecord) -> tuple[Unseen, ...]:
+    """The layers of a module that cannot be read."""
+    return tuple(
+        Unseen(call.index, step.layer, step.tensor, step.unseen)
+        for call in module.calls
+        for step in call.steps
+        if step.argument is None
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
-    """The result of a comparison. ``held`` are the compared tensors, and ``absent`` names those
-    without expected values. ``first`` is None if all compared tensors are within their bounds."""
+    """The result of a comparison. ``held`` are the compared tensors, ``absent`` names those without
+    expected values, and ``unseen`` are layers that could not be read. ``first`` is None if all
+    compared tensors are within their bounds."""
 
     held: tuple[Held, ...]
     absent: tuple[str, ...]
     first: Difference | None
+    unseen: tuple[Unseen, ...] = ()
 
     @property
     def compared(self) -> int:
@@ -115,7 +141,7 @@ def compare(
 
     Raises InternalError if sizes differ, or if nothing could be compared.
     """
-    calls = {call.tensor: call.index for call in module.calls}
+    calls = {step.tensor: call.index for call in module.calls for step, _ in call.seen}
     held: list[Held] = []
     for sample, one in expected:
         if one.found is None:

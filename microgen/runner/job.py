@@ -123,7 +123,7 @@ def result(job: Job, code: int, console: str, diagnostics: str, output: bytes) -
 
 def check_complete(job: Job, layers: tuple[Layer, ...]) -> None:
     """Raise RunError unless all layers have been read."""
-    expected = job.samples * job.manifest.call_count
+    expected = job.samples * job.manifest.seen_count
     if len(layers) != expected:
         raise RunError(
             f"the program ended after {len(layers)} of {expected} layers",

@@ -1,6 +1,7 @@
-"""Reads every layer's output from the shipped ELF as each operator returns, by gdb's protocol.
+"""Reads every layer's result from the shipped ELF as each operator returns, by gdb's protocol.
 
-Buffers are reused, so a layer's bytes are read before the next operator runs. There is one
+Buffers are reused, so a layer's bytes are read before the next operator runs. Layers inside an
+operator are read from its scratch, if nothing has overwritten them there. There is one
 breakpoint at a time: at the entry of the next operator in the plan, then at its return address.
 """
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from microgen.errors import RunError, ToolError
 from microgen.ir.graph import Array, DType
-from microgen.manifest import BufferRecord, CallRecord, Manifest, ModuleRecord
+from microgen.manifest import BufferRecord, CallRecord, Manifest, ModuleRecord, StepRecord
 from microgen.output import progress
 from microgen.runner import faults
 from microgen.runner.calls import CONVENTIONS, EndError, Program, Walker
@@ -28,9 +29,9 @@ _AT_ENTRY = 9  # Linux: include/uapi/linux/auxvec.h
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The output tensor of call ``call`` of sample ``sample``, and the variables that were passed
-    to the call, by their names, uint8. Both numbers count from 0, and each module's calls are
-    counted separately. ``status`` is the value that the call returned."""
+    """The result of a layer that call ``call`` of sample ``sample`` computed, and the variables
+    that were passed to the call, by their names, uint8. Both numbers count from 0, and each
+    module's calls are counted separately. ``status`` is the value that the call returned."""
 
     sample: int
     call: int
@@ -97,7 +98,7 @@ def walk(
     added to ``layers`` when it has been read. Raises as ``Program`` does."""
     tracer = _Tracer(program, image, manifest, bias)
     try:
-        total = samples * manifest.call_count
+        total = samples * manifest.seen_count
         for layer in progress.counted("layers", tracer.layers(samples), total):
             layers.append(layer)  # keeps the layers read so far if the program ends early
         tracer.finish()
@@ -107,7 +108,7 @@ def walk(
 
 def progressed(layers: Sequence[Layer], samples: int, manifest: Manifest) -> str:
     """How far the reading of layers came, as text."""
-    return f"after {len(layers)} of {samples * manifest.call_count} layers"
+    return f"after {len(layers)} of {samples * manifest.seen_count} layers"
 
 
 def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
@@ -134,29 +135,37 @@ class _Tracer(Walker):
         self._bias = bias
 
     def layers(self, samples: int) -> Iterator[Layer]:
-        """Every call's output, sample by sample."""
+        """Every layer that can be read, sample by sample."""
         for sample in range(samples):
             for module in self._manifest.modules:
                 for call in module.calls:
-                    yield self._call(sample, call, module)
+                    yield from self._call(sample, call, module)
 
-    def _call(self, sample: int, call: CallRecord, module: ModuleRecord) -> Layer:
+    def _call(self, sample: int, call: CallRecord, module: ModuleRecord) -> list[Layer]:
         self.run_to(self._image.address(call.function) + self._bias)
         registers = self.registers()
-        output = self.argument(registers, call.output)
-        self._check_planned(call, module, output - self._bias)
+        results = []
+        for step, position in call.seen:
+            pointer = self.argument(registers, position)
+            self._check_planned(call, position, module, pointer - self._bias)
+            results.append((step, pointer + step.offset))
         passed = self._variables(call, module, registers)
         self.run_to(self.return_address(registers))
-        size = DType(call.dtype).nbytes * int(np.prod(call.shape, dtype=np.int64))
-        return Layer(
-            sample,
-            call.index,
-            call.tensor,
-            self._bytes(output, size).view(DType(call.dtype).numpy).reshape(call.shape),
-            module.module,
-            {record.tensor: self._bytes(at, record.nbytes) for record, at in passed},
-            self.result(),
-        )
+        variables = {record.tensor: self._bytes(at, record.nbytes) for record, at in passed}
+        status = self.result()
+        return [
+            Layer(
+                *(sample, call.index, step.tensor, self._tensor(step, at), module.module),
+                variables,
+                status,
+            )
+            for step, at in results
+        ]
+
+    def _tensor(self, step: StepRecord, address: int) -> Array:
+        dtype = DType(step.dtype)
+        size = dtype.nbytes * int(np.prod(step.shape, dtype=np.int64))
+        return self._bytes(address, size).view(dtype.numpy).reshape(step.shape)
 
     def _variables(
         self, call: CallRecord, module: ModuleRecord, registers: tuple[int, ...]
@@ -172,8 +181,10 @@ class _Tracer(Walker):
     def _bytes(self, address: int, size: int) -> Array:
         return np.frombuffer(self.read(address, size), np.uint8)
 
-    def _check_planned(self, call: CallRecord, module: ModuleRecord, pointer: int) -> None:
-        argument = call.args[call.output]
+    def _check_planned(
+        self, call: CallRecord, position: int, module: ModuleRecord, pointer: int
+    ) -> None:
+        argument = call.args[position]
         if argument.storage != "sid":
             return
         planned = self._planned(module, argument.name)
@@ -202,4 +213,4 @@ def _entry_point(stub: Stub) -> int:
 
 
 def _name(call: CallRecord) -> str:
-    return f'call {call.index}, {call.function} (layer "{call.layer}")'
+    return f'call {call.index}, {call.function} (layer "{" + ".join(call.layers)}")'

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from microgen.errors import MicrogenError
 from microgen.ir.graph import DType
-from microgen.manifest import CallRecord, ModuleRecord, PortRecord
+from microgen.manifest import ArgumentRecord, CallRecord, ModuleRecord, PortRecord, StepRecord
 from microgen.verifier import recorded_options
 from microgen.verifier.subject import Finding, Subject, judged
 
@@ -95,19 +95,35 @@ def _call_problems(
             yield f"call {call.index} takes {arg.storage} {arg.name!r}, which is not planned"
     if call.device and call.device not in names["device"]:
         yield f"call {call.index} is for device {call.device!r}, which is not planned"
-    if not 0 <= call.output < len(call.args):
-        yield f"call {call.index} has no argument {call.output}"
-        return
-    output = call.args[call.output]
-    planned = names.get(output.storage, {}).get(output.name)
-    needed = _nbytes(call.shape, call.dtype)
+    places = [(position, step.offset) for step, position in call.seen]
+    if not call.steps or len({*places}) < len(places):
+        yield f"call {call.index} computes {len(call.steps)} layers at {len({*places})} places"
+    for step in call.steps:
+        if (step.argument is None) != bool(step.unseen):
+            yield f"call {call.index}: {step.tensor} is at {step.argument}, not seen: {step.unseen}"
+        elif step.argument is not None and not 0 <= step.argument < len(call.args):
+            yield f"call {call.index} has no argument {step.argument}"
+        elif step.argument is not None:
+            argument = call.args[step.argument]
+            planned = names.get(argument.storage, {}).get(argument.name)
+            if not _holds(step, argument, planned, is_graph=is_graph):
+                yield (
+                    f"call {call.index} computes {step.dtype}{list(step.shape)} at "
+                    f"{step.offset}, but {argument.name} has {planned} bytes"
+                )
+
+
+def _holds(
+    step: StepRecord, argument: ArgumentRecord, planned: int | None, *, is_graph: bool
+) -> bool:
+    """Whether a step's result fits the buffer of ``planned`` bytes that ``argument`` names; None is
+    a buffer that is not planned."""
+    needed = _nbytes(step.shape, step.dtype)
+    if needed is None or step.offset < 0 or (argument.storage != "scratch" and step.offset):
+        return False
     # A storage of the graph executor is as large as the largest of its tensors.
-    fits = needed is not None and (planned is None or needed <= planned)
-    if not fits or (planned not in (None, needed) and not is_graph):
-        yield (
-            f"call {call.index} computes {call.dtype}{list(call.shape)}, but {output.name} has "
-            f"{planned} bytes"
-        )
+    is_part = is_graph or argument.storage == "scratch"
+    return planned is None or (step.offset + needed <= planned if is_part else needed == planned)
 
 
 def _plan_problems(module: ModuleRecord) -> Iterator[str]:

@@ -171,14 +171,15 @@ def soft_float(subject: Subject) -> Finding:
 
 def _is_hybrid(subject: Subject) -> bool:
     calls = (call for module in subject.manifest.modules for call in module.calls)
-    return any(_HYBRID.fullmatch(call.kernel) for call in calls)
+    return any(_HYBRID.fullmatch(step.kernel) for call in calls for step in call.steps)
 
 
 def _uses_float(subject: Subject) -> bool:
     types: list[str] = []
     for module in subject.manifest.modules:
         types += [port.dtype for port in (*module.inputs, *module.outputs)]
-        types += [call.dtype for call in module.calls]
-        types += ["float" for call in module.calls if "_f32" in call.kernel]
+        steps = [step for call in module.calls for step in call.steps]
+        types += [step.dtype for step in steps]
+        types += ["float" for step in steps if "_f32" in step.kernel]
         types += [constant.ctype for constant in module.constants]
     return any("float" in name or "double" in name for name in types)

@@ -19,6 +19,7 @@ from microgen.ops.clip import ClipAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.layout_transform import LayoutTransformAttrs
 from microgen.ops.reshape import ReshapeAttrs
+from microgen.program.steps import InnerBuffer, NotStored, Output, Step
 from microgen.program.types import Inner, KernelCall, Parameter, Program, Role
 from microgen.target import board as boards
 
@@ -71,7 +72,12 @@ def test_changes_of_layout_are_fused_into_the_function_under_tvms_name() -> None
     ]
     (call,) = program.calls
     assert [a.name for a in call.args] == ["d", "w", "b", "output"]
-    assert (call.op, call.kernel) == ("nn.conv2d", "mg_conv2d_f32")
+    assert [(step.op, step.kernel) for step in call.steps] == [
+        ("layout_transform", "mg_strided_copy"),
+        ("layout_transform", "mg_strided_copy"),
+        ("nn.conv2d", "mg_conv2d_f32"),
+        ("layout_transform", "mg_strided_copy"),
+    ]
     assert call.scratch == 3 * 4 * 9 * 4 + 6 * 5 * 4 * 4 + 6 * 5 * 3 * 4
 
 
@@ -138,10 +144,12 @@ def _step(name: str, reads: str, writes: str, nbytes: int, scratch: int = 0) -> 
         output_bytes=(nbytes,),
         scratch=scratch,
         in_place=(),
-        kernel=name,
-        reason="",
-        refusals=(),
+        steps=(Step(name, Origin("x", name), writes, _int8(nbytes), "", name, ""),),
     )
+
+
+def _int8(nbytes: int) -> TensorType:
+    return TensorType((nbytes,), DType.INT8)
 
 
 def test_inner_buffers_share_bytes_when_they_live_apart() -> None:
@@ -171,6 +179,59 @@ def test_inner_buffers_share_bytes_when_they_live_apart() -> None:
         "scratch",
     ]
     assert [c.tensor for c in whole.constants] == ["a", "b", "c", "d"]
+
+
+def test_a_step_says_who_overwrites_its_result() -> None:
+    parts = [
+        _step("a", "x", "t", 100, 8),
+        _step("b", "t", "u", 30, 8),
+        _step("c", "u", "v", 60, 8),
+        _step("d", "v", "y", 400, 8),
+    ]
+    whole = fusion.fused(parts, parts[1], Surroundings(("y",), {}))
+    assert [step.op for step in whole.steps] == ["a", "b", "c", "d"]
+    first, second, third, last = [step.place for step in whole.steps]
+    assert first == InnerBuffer(0, "c")  # see the test above
+    assert isinstance(second, InnerBuffer)
+    assert not second.overwritten_by
+    assert (third, last) == (InnerBuffer(0), Output(0))
+    assert [bool(step.unseen) for step in whole.steps] == [True, False, False, False]
+
+
+def test_a_scratch_overwrites_a_result_too() -> None:
+    parts = [
+        _step("a", "x", "t", 16, 8),
+        _step("b", "t", "u", 16, 8),
+        _step("c", "u", "y", 16, 400),
+    ]
+    whole = fusion.fused(parts, parts[0], Surroundings(("y",), {}))
+    assert whole.steps[0].unseen == 'layer "c" overwrites it in the same function'
+    assert not whole.steps[1].unseen
+
+
+def test_two_results_are_two_outputs() -> None:
+    parts = [_step("a", "x", "t", 16, 8), _step("b", "t", "u", 16, 8), _step("c", "u", "y", 16, 8)]
+    whole = fusion.fused(parts, parts[0], Surroundings(("t", "y"), {}))
+    assert [step.place for step in whole.steps] == [Output(0), InnerBuffer(0), Output(1)]
+
+
+def test_the_layers_of_one_kernel_keep_their_places_inside_the_whole() -> None:
+    """A kernel for three layers, of which it stores the second at 32 in its scratch."""
+    kernel = _step("k", "t", "y", 16, 64)
+    own = [replace(kernel.steps[0], op=op, tensor=op) for op in ("first", "second", "third")]
+    why = "mg_k computes it together with the next layer"
+    places = (NotStored(why), InnerBuffer(32), Output(0))
+    steps = tuple(replace(s, place=place) for s, place in zip(own, places, strict=True))
+    parts = [_step("a", "x", "t", 100, 8), replace(kernel, steps=steps)]
+    whole = fusion.fused(parts, parts[1], Surroundings(("y",), {}))
+    (at,) = (a.offset for a in whole.body[1].args if isinstance(a, Inner) and a.ctype == "uint8_t")
+    assert [step.op for step in whole.steps] == ["a", "first", "second", "third"]
+    assert [step.place for step in whole.steps[1:]] == [
+        NotStored(why),
+        InnerBuffer(at + 32),
+        Output(0),
+    ]
+    assert whole.steps[1].unseen == why
 
 
 @pytest.mark.parametrize("seed", range(20))

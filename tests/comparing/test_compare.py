@@ -11,7 +11,7 @@ import microgen
 from microgen.api import RunResult
 from microgen.building import builder
 from microgen.comparing import compare
-from microgen.comparing.compare import Verdict
+from microgen.comparing.verdict import Verdict
 from microgen.frontends.tflite.litert import LiteRT
 from microgen.ir.graph import Array
 from tests import float_networks

@@ -16,6 +16,7 @@ from microgen.cli import main
 from microgen.emit.layout import WIDTH
 from microgen.files import FileTree
 from microgen.names import cnames
+from tests import fused_layers
 from tests.several import models
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,15 +110,42 @@ def test_a_call_is_one_line_with_the_name_that_the_profile_prints() -> None:
     text = files["model/codegen/host/src/default_lib0.c"].decode()
     found = re.findall(r"^    /\* (\d+)/7 (.*): (.*) -> (.*), (\w+) \*/$", text, re.MULTILINE)
     assert [(int(number) - 1, layer, kernel) for number, layer, _, _, kernel in found] == [
-        (call["index"], cnames.layer(call["layer"]), call["kernel"]) for call in calls
+        (call["index"], cnames.layer(step["layer"]), step["kernel"])
+        for call in calls
+        for step in call["steps"]
     ]
+
+
+def test_the_layers_of_one_function_are_lines_of_its_comment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fused_layers.fuse(monkeypatch, 4)
+    files = microgen.compile_model(DIGITS, "mps2_an386").files.files
+    text = files["model/codegen/host/src/default_lib0.c"].decode()
+    image = "int8[1,8,8,16]"
+    assert (
+        f"    /* 1/4 conv1/Relu: int8[1,8,8,1] -> {image} in scratch[0], mg_conv2d_s8_dsp\n"
+        f"     * then block/depthwise/Relu: {image} -> {image} in scratch[1024], "
+        "mg_depthwise_conv2d_s8_dsp\n"
+        f"     * then block/pointwise/BiasAdd: {image} -> {image} in scratch[2048], "
+        "mg_conv2d_1x1_s8_dsp\n"
+        f"     * then block/add/Relu: {image}, {image} -> {image}, mg_add_s8 */\n"
+    ) in text
+    names = "conv1/Relu + block/depthwise/Relu + block/pointwise/BiasAdd + block/add/Relu"
+    assert f"/* {names} */" in files["model/codegen/host/src/default_lib1.c"].decode()
+    profile = files["src/profile_zephyr.c"].decode()
+    texts = re.sub(r'"\s+"', "", profile)  # C joins them
+    kernels = "mg_conv2d_s8_dsp + mg_depthwise_conv2d_s8_dsp + mg_conv2d_1x1_s8_dsp + mg_add_s8"
+    assert f'{{"{kernels}",\n     "{names}"}},' in texts
+    assert '    {"mg_softmax_s8", "probabilities"},\n' in profile
+    assert not _long(files)
 
 
 def test_why_a_kernel_was_taken_is_in_the_manifest_and_in_inspect_not_in_c(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = _files("int8")
-    first = json.loads(files["microgen.json"])["calls"][0]
+    first = json.loads(files["microgen.json"])["calls"][0]["steps"][0]
     assert first["reason"] == "the best kernel that fits"
     why = "mg_conv2d_s8_mve: Arm Cortex-M4 with FPU has no mve"
     assert why in first["refusals"]

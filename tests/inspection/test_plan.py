@@ -48,7 +48,7 @@ def test_two_hundred_calls_fit() -> None:
 
 def test_names_from_the_model_cannot_break_lines() -> None:
     builder = Builder().call(["input"], {"a": 8})
-    object.__setattr__(builder.calls[0], "tensor", "evil\n\x1b[31m" + "x" * 200)
+    object.__setattr__(builder.calls[0].steps[0], "tensor", "evil\n\x1b[31m" + "x" * 200)
     shown = _shown(builder.call(["a"], ["output"]).build())
     assert all(line.isprintable() and len(line) <= 80 for line in shown)
 

@@ -36,7 +36,8 @@ def _call(network: Network, folder: Path) -> tuple[str, str]:
     file = folder / "m.tflite"
     file.write_bytes(network.to_bytes())
     (call,) = microgen.generate(file, BOARD, folder / "p").manifest.calls
-    return call.kernel, "; ".join(call.refusals)
+    (step,) = call.steps
+    return step.kernel, "; ".join(step.refusals)
 
 
 def test_passes_keep_what_is_int4() -> None:

@@ -146,7 +146,8 @@ def _by_buffers(graph: Graph, program: Program, seed: int) -> list[bytes]:
             memory[port.name] = rng.integers(-128, 128, SHAPE).astype(np.int8).tobytes()
         for call in program.calls:
             # An output that is copied, and its copy, are both calls for the tensor in the model.
-            named = (tensors.get(call.tensor), call.tensor)
+            (step,) = call.steps
+            named = (tensors.get(step.tensor), step.tensor)
             known = (nodes[name] for name in named if name in nodes)
             node = next(node for node in known if f"_fused_{node.op}" in call.function)
             roles = [p.role for p in program.function(call.function).parameters]
@@ -177,7 +178,7 @@ def test_random_graphs_exercise_both_passes_and_both_places() -> None:
     finals = [passes.run(graph) for graph in graphs]
     assert sum("slide" in [n.op for n in graph.nodes] for graph in finals) > 5
     copies = [sum("#next" in n.outputs[0] for n in graph.nodes) for graph in finals]
-    made = [sum("#next" in c.tensor for c in _program(g).calls) for g in graphs]
+    made = [sum("#next" in c.steps[0].tensor for c in _program(g).calls) for g in graphs]
     assert 0 < sum(made) < sum(copies)
     assert any("#then" in n.outputs[0] for graph in finals for n in graph.nodes)
 

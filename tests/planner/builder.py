@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from microgen.ir.graph import DType, Origin, TensorType
+from microgen.program.steps import Step
 from microgen.program.types import (
     Argument,
     Buffer,
@@ -21,6 +22,10 @@ from microgen.program.types import (
 )
 
 INT8 = TensorType((1,), DType.INT8)
+
+
+def _step(name: str) -> Step:
+    return Step("copy", Origin("test", name), name, INT8, summary="", kernel="k", reason="")
 
 
 @dataclass
@@ -66,13 +71,7 @@ class Builder:
                 args=tuple(_argument(name) for name in (*reads, *writes)),
                 scratch=scratch,
                 in_place=pairs,
-                tensor=f"layer_{k}",
-                tensor_type=INT8,
-                op="copy",
-                origin=Origin("test", f"layer_{k}"),
-                kernel="k",
-                reason="",
-                summary="",
+                steps=(_step(f"layer_{k}"),),
             )
         )
         return self

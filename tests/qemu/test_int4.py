@@ -46,7 +46,7 @@ def test_the_weights_are_packed_and_the_results_are_those_of_litert(
     for verdict in result.verdicts:
         assert verdict.ok
         assert verdict.layers or (verdict.is_skipped and LiteRT().lacking()), str(verdict)
-    kernels = [call.kernel for call in done.manifest.calls]
+    kernels = [step.kernel for call in done.manifest.calls for step in call.steps]
     assert all("_s4" in kernel for kernel in kernels)
     assert f"mg_conv2d_s4_{variant}" in kernels
     packed = sum(_rows(shape) for shape, _ in int4_networks.WEIGHTS.values())
@@ -70,8 +70,7 @@ def test_the_same_weights_in_int8_are_not_packed(tmp_path: Path) -> None:
     file = tmp_path / "m.tflite"
     file.write_bytes(int4_networks.tflite("int8"))
     manifest = microgen.generate(file, "mps2_an386", tmp_path / "p").manifest
-    assert not any(
-        "s4" in text for call in manifest.calls for text in (call.kernel, *call.refusals)
-    )
+    steps = [step for call in manifest.calls for step in call.steps]
+    assert not any("s4" in text for step in steps for text in (step.kernel, *step.refusals))
     wanted = sum(math.prod(shape) for shape, _ in int4_networks.WEIGHTS.values())
     assert _weights(manifest, "identity") == wanted

@@ -38,12 +38,13 @@ def test_picked_variants_are_in_the_disassembly(
     microgen.build(project)
     firmware = project / "build" / "firmware.elf"
     for call in manifest.load(project).calls:
-        if not call.op.startswith(("nn.conv2d", "nn.depthwise_conv2d", "nn.dense")):
+        (step,) = call.steps
+        if not step.op.startswith(("nn.conv2d", "nn.depthwise_conv2d", "nn.dense")):
             continue
-        assert call.kernel.endswith(suffix)
+        assert step.kernel.endswith(suffix)
         code = _disassembly(firmware, call.function)
         code += "".join(_disassembly(firmware, name) for name in _CALLEE.findall(code))
-        kind = "depthwise" if "depthwise" in call.kernel else "dot"
+        kind = "depthwise" if "depthwise" in step.kernel else "dot"
         for variant, instructions in MULTIPLIES.items():
             assert (instructions[kind] in code) == (suffix == variant)
 

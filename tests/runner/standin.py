@@ -20,6 +20,7 @@ from microgen.manifest import (
     PlanRecord,
     PoolRecord,
     PortRecord,
+    StepRecord,
 )
 from microgen.target import board as boards
 
@@ -112,14 +113,18 @@ def _call(index: int, op: str, *args: tuple[str, str]) -> CallRecord:
     return CallRecord(
         index=index,
         function=f"tvmgen_default_fused_{op}",
-        op=op,
-        layer=f"model/{op}{index}",
-        tensor=f"layer{index}",
-        shape=(2, 4),
-        dtype="int8",
-        kernel="",
-        reason="",
-        refusals=(),
+        steps=(
+            StepRecord(
+                op=op,
+                layer=f"model/{op}{index}",
+                tensor=f"layer{index}",
+                shape=(2, 4),
+                dtype="int8",
+                kernel="",
+                reason="",
+                refusals=(),
+                argument=len(args) - 1,
+            ),
+        ),
         args=tuple(ArgumentRecord(*arg) for arg in args),
-        output=len(args) - 1,
     )

@@ -27,6 +27,7 @@ from microgen.manifest import (
     PlanRecord,
     PoolRecord,
     PortRecord,
+    StepRecord,
 )
 from microgen.options import Options
 from microgen.target import board as boards
@@ -65,16 +66,20 @@ def _call(index: int, function: str, *args: str) -> CallRecord:
     return CallRecord(
         index=index,
         function=f"tvmgen_default_fused_{function}",
-        op=function,
-        layer=function,
-        tensor=f"t{index}",
-        shape=(112,),
-        dtype="int8",
-        kernel=f"mg_{function}_s8",
-        reason="first choice",
-        refusals=(),
+        steps=(
+            StepRecord(
+                op=function,
+                layer=function,
+                tensor=f"t{index}",
+                shape=(112,),
+                dtype="int8",
+                kernel=f"mg_{function}_s8",
+                reason="first choice",
+                refusals=(),
+                argument=5 if function == "dense" else 1,
+            ),
+        ),
         args=records,
-        output=5 if function == "dense" else 1,
         can_fail=True,
     )
 

@@ -30,7 +30,8 @@ _EMPTY = {str: "", list: [], dict: {}, int: 0, float: 0.0, bool: False, type(Non
 
 # Values that can be edited unnoticed with a new digest, by reason. "*" is any element.
 _READ_BY_PEOPLE = """
-calls.*.kernel calls.*.layer calls.*.op calls.*.reason calls.*.refusals calls.*.refusals.*
+calls.*.steps.*.kernel calls.*.steps.*.layer calls.*.steps.*.op calls.*.steps.*.reason
+calls.*.steps.*.refusals calls.*.steps.*.refusals.*
 constants.*.layer constants.*.ctype estimate.flash estimate.ram estimate.flash_least
 estimate.flash_most estimate.ram_least estimate.ram_most microgen model.file
 plan.algorithm plan.proof plan.lower_bound plan.buffers.*.tensor
@@ -38,12 +39,12 @@ options.codegen options.codegen.* options.codegen_path options.composite options
 options.flash options.ram
 """
 _READ_BY_RUN_AND_COMPARE = """
-calls.*.tensor calls.*.output calls.*.target
+calls.*.steps.*.tensor calls.*.steps.*.argument calls.*.target options.signature
 inputs.*.tensor inputs.*.scale inputs.*.zero_point outputs.*.tensor outputs.*.scale
 outputs.*.zero_point
 """
 _SAME_BYTES_IN_ANOTHER_SHAPE_OR_ORDER = """
-calls.*.shape calls.*.shape.* inputs.*.shape inputs.*.shape.* outputs.*.shape
+calls.*.steps.*.shape calls.*.steps.*.shape.* inputs.*.shape inputs.*.shape.* outputs.*.shape
 outputs.*.shape.* constants plan.buffers plan.in_place plan.in_place.* plan.pools
 """
 _WIDER_THAN_NEEDED = "plan.peak plan.buffers.*.first plan.buffers.*.last kernels kernels.*"
@@ -52,9 +53,10 @@ constants.*.arguments constants.*.arguments.input_scale constants.*.arguments.ch
 constants.*.pool
 """
 _ABSENT_IS_THE_DEFAULT = """
-calls.*.can_fail calls.*.device calls.*.packed constants.*.name constants.*.offset
-constants.*.section devices inputs.*.fixed more outputs.*.fixed passed_pools
-plan.buffers.*.is_state plan.pools.*.capacity plan.pools.*.memory plan.pools.*.targets
+calls.*.can_fail calls.*.device calls.*.packed calls.*.steps.*.offset calls.*.steps.*.unseen
+constants.*.name constants.*.offset constants.*.section devices inputs.*.fixed more
+outputs.*.fixed passed_pools plan.buffers.*.is_state
+plan.pools.*.capacity plan.pools.*.memory plan.pools.*.targets
 """
 _ONE_OF_THE_PROJECTS_FILES = "files.*"
 ALLOWED = {
@@ -242,7 +244,6 @@ def test_which_edits_are_noticed_without_the_digests(
     monkeypatch.setattr(verifier, "CHECKS", others)
     monkeypatch.setattr(verifier, "disassemble", functools.cache(verifier.disassemble))
     monkeypatch.setattr(verifier.elf, "load", functools.cache(verifier.elf.load))
-    monkeypatch.setattr(verifier.boards, "load", functools.cache(verifier.boards.load))
 
     # The check of the stack takes longest, so it comes last, if no other check has failed.
     order = sorted(verifier.CHECKS, key=lambda name: name in ("stack", "project_files"))

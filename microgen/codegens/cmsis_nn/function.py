@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from microgen.codegens.cmsis_nn import calls
 from microgen.codegens.cmsis_nn.calls import Call
 from microgen.codegens.cmsis_nn.cpus import Form
-from microgen.codegens.external import CFunction, ExternalFunction
-from microgen.codegens.placement import Span, placed
+from microgen.codegens.external import CFunction, ExternalFunction, InnerBuffer
+from microgen.codegens.placement import Span, overwriting, placed
 from microgen.ir.graph import Array, Graph
 
 _FAILURE = "kTvmErrorFunctionCallInvalidArg"
@@ -33,7 +33,8 @@ def compiled(function: ExternalFunction, form: Form) -> Compiled:
     """The C of a function none of whose nodes is refused."""
     graph = function.graph
     steps = [calls.of(node, graph, form) for node in graph.nodes]
-    offsets, scratch = placed(_spans(graph, steps))
+    spans = _spans(graph, steps)
+    offsets, scratch = placed(spans)
     operands = _operands(graph, steps)
     tensors = _tensors(graph, operands, offsets)
     constants = tuple((tensors[name], graph.constants[name]) for name in operands)
@@ -46,7 +47,11 @@ def compiled(function: ExternalFunction, form: Form) -> Compiled:
         blocks += _block(step, {**used, **names}, offsets.get(i))
     called = tuple(dict.fromkeys(step.function for step in steps))
     made = CFunction(
-        symbol=function.symbol, constants=constants, scratch=scratch, kernel=" + ".join(called)
+        symbol=function.symbol,
+        constants=constants,
+        scratch=scratch,
+        kernel=" + ".join(called),
+        places=_places(graph, spans, offsets),
     )
     lines = [_head(function, made), "{", *blocks, f"{_INDENT}return 0;", "}"]
     return Compiled(made, "\n".join(lines) + "\n", called)
@@ -67,6 +72,20 @@ def _spans(graph: Graph, steps: Sequence[Call]) -> list[Span]:
         if name not in graph.outputs
     ]
     return inner + [Span(i, s.scratch, i, i) for i, s in enumerate(steps) if s.scratch]
+
+
+def _places(
+    graph: Graph, spans: Sequence[Span], offsets: Mapping[str | int, int]
+) -> dict[str, InnerBuffer]:
+    """Where the tensors are that remain inside, and the layers that overwrite them."""
+    found = {}
+    for span in spans:
+        if isinstance(span.key, str):
+            own = (offsets[span.key], span.nbytes)
+            later = overwriting(spans, offsets, own, span.first)
+            layer = "" if later is None else graph.nodes[later].origin.layer
+            found[span.key] = InnerBuffer(offsets[span.key], layer)
+    return found
 
 
 def _operands(graph: Graph, steps: Sequence[Call]) -> tuple[str, ...]:

@@ -67,6 +67,13 @@ def test_the_guides_graph(board: str, interface: str, merge_regions: bool, tmp_p
     calls = [call.function for call in compiled.program.calls]
     numbers = [0] if merge_regions else [0, 2, 4]
     assert calls == [f"tvmgen_default_ccompiler_main_{n}" for n in numbers]
+    steps = [step for call in compiled.program.calls for step in call.steps]
+    assert [step.op for step in steps] == ["add", "subtract", "multiply"]
+    assert {step.kernel for step in steps} == {"ccompiler"}
+    assert [bool(step.unseen) for step in steps] == [merge_regions, merge_regions, False]
+    (numpy, _) = microgen.run(tmp_path / "project", compare=True).verdicts
+    why = " (ccompiler does not say where it is)"
+    assert (str(numpy).count('layer "%'), why in str(numpy)) == (2 * merge_regions, merge_regions)
 
 
 @pytest.mark.parametrize("board", BOARDS)

@@ -15,6 +15,7 @@ from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.multiply import MultiplyAttrs
 from microgen.ops.softmax import SoftmaxAttrs
+from microgen.passes.canonical_padding import canonical_padding
 from tests.codegens.cmsis_nn.harness import Example
 from tests.ops import conformance as c
 
@@ -68,7 +69,8 @@ def residual(seed: int) -> Example:
     dense = DenseAttrs(_NONE, _DOUBLE, keep_num_dims=False)
     logits = net.add("nn.dense", dense, (mean, w2), c.quant(0.01, 4))
     result = net.add("nn.softmax", SoftmaxAttrs(1.0), (logits,), c.quant(1 / 256, -128))
-    graph = Graph("net", (x,), (result,), tuple(net.nodes), net.types, net.constants)
+    made = Graph("net", (x,), (result,), tuple(net.nodes), net.types, net.constants)
+    graph = canonical_padding(made)
     given = rng.integers(-128, 128, (1, 7, 6, 3)).astype(np.int8)
     values = interpreter.evaluate(graph, {x: given}, registry())
     return Example(f"network {seed}", graph, (given,), (values[result],))

@@ -14,6 +14,7 @@ from microgen import codegens
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.codegens.cmsis_nn import CODEGEN, calls, choice, tree, window
 from microgen.codegens.cmsis_nn.cpus import Form
+from microgen.codegens.cmsis_nn.function import compiled
 from microgen.errors import MicrogenError, UnsupportedError
 from microgen.ir.graph import DType
 from microgen.ops.addition import AdditionAttrs
@@ -157,6 +158,35 @@ def test_buffers_inside_a_function_share_its_scratch(board: str, tmp_path: Path)
     contexts = sum(calls.of(node, graph, form).scratch for node in graph.nodes)
     assert tensors / 3 < source.functions[0].scratch < tensors + contexts
     harness.check(examples, board, tmp_path)
+
+
+@pytest.mark.parametrize("form", Form)
+@pytest.mark.parametrize("seed", range(3))
+def test_it_says_which_results_remain_in_scratch(form: Form, seed: int) -> None:
+    """The owner of each byte of scratch, after all of the function's writes in order."""
+    (of,) = harness.functions([networks.residual(seed)])
+    made = compiled(of, form)
+    blocks = made.code.split("\n    {\n")[1:]
+    owner = np.full(made.function.scratch, -1)
+    overwritten: dict[int, int] = {}
+    for i, (node, block) in enumerate(zip(of.graph.nodes, blocks, strict=True)):
+        buffer = re.search(r"\.buf = &scratch\[(\d+)\], \.size = (\d+)", block)
+        spans = [(-1, int(buffer[1]), int(buffer[2]))] if buffer else []
+        if node.outputs[0] in made.function.places:
+            offset = made.function.places[node.outputs[0]].offset
+            assert f"(int8_t *)&scratch[{offset}]" in block
+            spans.append((i, offset, of.graph.types[node.outputs[0]].nbytes))
+        for writer, offset, nbytes in spans:
+            for victim in {*owner[offset : offset + nbytes].tolist()} - {-1}:
+                overwritten.setdefault(victim, i)
+            owner[offset : offset + nbytes] = writer
+    inner = [i for i, node in enumerate(of.graph.nodes) if node.outputs[0] not in of.graph.outputs]
+    names = [node.origin.layer for node in of.graph.nodes]
+    assert overwritten.keys() & {*inner}
+    assert {of.graph.nodes[i].outputs[0] for i in inner} == made.function.places.keys()
+    for i in inner:
+        by = made.function.places[of.graph.nodes[i].outputs[0]].overwritten_by
+        assert by == (names[overwritten[i]] if i in overwritten else "")
 
 
 def test_a_function_with_a_refused_node_is_not_compiled() -> None:

@@ -44,7 +44,7 @@ def _generated(
         codegen_option=options,
         merge_regions=merge,
     )
-    return [call.kernel for call in compiled.manifest.calls]
+    return [call.steps[-1].kernel for call in compiled.manifest.calls]
 
 
 def _outputs(folder: Path, *, sanitize: bool = False) -> dict[str, bytes]:

@@ -81,6 +81,6 @@ def test_on_a_board(tmp_path: Path) -> None:
     project = tmp_path / "p"
     microgen.generate(_model(tmp_path, "NCHW", 8), "mps2_an386", project)
     microgen.build(project)
-    assert [call.kernel for call in manifest.load(project).calls] == KERNELS
+    assert [s.kernel for c in manifest.load(project).calls for s in c.steps] == KERNELS
     assert microgen.verify(project).ok
     _assert_equal(microgen.run(project, compare=True))
