@@ -8,7 +8,7 @@ from dataclasses import replace
 from microgen import kernels
 from microgen.arithmetic.terms import Activation
 from microgen.codegens import fusion
-from microgen.codegens.base import Choice, Primitive, Region
+from microgen.codegens.base import Choice, Primitive, Region, step
 from microgen.ir.graph import DType, Graph, Node
 from microgen.ir.refusal import Refusal, of_node
 from microgen.kernels import patterns
