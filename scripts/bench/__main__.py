@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
     try:
         if asked.command == "render":
-            return _render()
+            return _render(asked.docs)
         chosen = matrix.load().select(asked.network, asked.board, asked.optimize)
         if asked.command == "measure" and asked.optimize:
             raise UsageError(
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 where="--optimize",
             )
         command = _measure if asked.command == "measure" else _check
-        return command(chosen, asked.processes)
+        return command(chosen, asked.processes, asked.docs)
     except MicrogenError as error:
         print(f"bench: {error}", file=sys.stderr)
         return error.exit_code
@@ -44,37 +45,39 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("network", "board", "optimize"):
         parser.add_argument(f"--{name}", action="append", default=[], help="only this; repeatable")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--docs", type=Path, default=render.DOCS, help="where the results are")
     return parser
 
 
-def _measure(asked: Sequence[Combination], processes: int) -> int:
+def _measure(asked: Sequence[Combination], processes: int, docs: Path) -> int:
     """Measure, and write the results that could be measured in the places of the committed ones."""
     found = _measured(asked, processes)
     _name("not measured", found.missing)
     _name("failed", found.failed)
     if found.failed:
         return 1
-    whole = results.load().updated(found.results, matrix.load())
-    results.FILE.write_text(results.text(whole), encoding="utf-8")
+    whole = results.load(docs / results.NAME).updated(found.results, matrix.load())
+    (docs / results.NAME).write_text(results.text(whole), encoding="utf-8")
     new = len(found.results.results)
     kept = len(whole.results) - new
     OUT.print(
         f"{new} combinations measured, {len(found.missing)} could not be; {kept} are as before"
     )
-    return _render()
+    return _render(docs)
 
 
-def _check(asked: Sequence[Combination], processes: int) -> int:
+def _check(asked: Sequence[Combination], processes: int, docs: Path) -> int:
     """Measure, compare, and say what is worse, better or was not compared."""
     found = _measured(asked, processes)
-    report = check.compare(results.load(), found.results, asked, {**found.missing, **found.failed})
+    committed = results.load(docs / results.NAME)
+    report = check.compare(committed, found.results, asked, {**found.missing, **found.failed})
     _show(report)
     return check.WORSE if found.failed else report.exit_code
 
 
-def _render() -> int:
-    written = render.write(results.load(), matrix.load())
-    OUT.print("written: " + ", ".join(str(path.relative_to(matrix.ROOT)) for path in written))
+def _render(docs: Path) -> int:
+    written = render.write(results.load(docs / results.NAME), matrix.load(), docs)
+    OUT.print(f"{len(written)} pages and pictures are written from {results.NAME}")
     return 0
 
 
@@ -96,7 +99,7 @@ def _told(asked: Sequence[Combination], processes: int) -> Iterator[pool.Outcome
 def _show(report: Report) -> None:
     for note in report.notes:
         OUT.print(f"note: {note}")
-    _table(f"worse by more than {check.TOLERANCE:.1%}", report.worse)
+    _table(f"worse by more than {check.TOLERANCE / 10} %", report.worse)
     _table("better: run `make bench` and commit", report.better)
     _name("not checked", report.unchecked)
     verdict = f"{len(report.worse)} figures are worse" if report.worse else "nothing is worse"

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scripts.bench.matrix import Combination
-from scripts.bench.results import NAMES, Result, Results
+from scripts.bench.results import FIGURES, Result, Results
 
-TOLERANCE = 0.005
+TOLERANCE = 5  # thousandths
 PASSED, WORSE, NOT_ALL_CHECKED = 0, 1, 3
 
 
@@ -26,14 +26,14 @@ class Difference:
         """More than ``TOLERANCE`` above the committed figure, or it does not fit any more."""
         if self.before is None or self.now is None:
             return self.now is None
-        return self.now > self.before * (1 + TOLERANCE)
+        return 1000 * (self.now - self.before) > TOLERANCE * self.before
 
     @property
     def is_better(self) -> bool:
         """More than ``TOLERANCE`` below the committed figure, or it fits now."""
         if self.before is None or self.now is None:
             return self.before is None
-        return self.now < self.before * (1 - TOLERANCE)
+        return 1000 * (self.before - self.now) > TOLERANCE * self.before
 
     @property
     def change(self) -> str:
@@ -102,7 +102,7 @@ def _differences(before: Result, now: Result) -> Iterator[Difference]:
             values = (0 if one.figures else None for one in (before, now))
             yield Difference(now.of, "fits", *values)
         return
-    for name in NAMES:
+    for name in FIGURES:
         yield Difference(now.of, name, getattr(before.figures, name), getattr(now.figures, name))
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import yaml
 
 from microgen.formats.structuring import structure
-from scripts.bench.results import NAMES
+from scripts.bench.results import FIGURES
 
 FILE = Path(__file__).with_name("peers.yml")
-QUANTITIES = (*NAMES, "instructions_o3")
+QUANTITIES = (*FIGURES, "instructions_o3")
 
 
 @dataclass(frozen=True)

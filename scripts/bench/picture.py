@@ -12,7 +12,7 @@ from scripts.bench.tables import Tables, size
 
 WIDTH, LEFT, BAR, ROW = 940, 265, 430, 20  # of the picture, of labels, of the longest bar; heights
 _TOP, _GAP = 30, 26
-_CLIP = 4  # bars longer than so many times the median are cut off
+_CUT = 4  # bars of cores and peers that are so many times the median are cut off
 # Paul Tol's "muted" scheme, readable for the colour-blind, on white and on black.
 COLOURS = {
     "conv2d": "#4477aa",
@@ -78,13 +78,13 @@ def panels(tables: Tables, network: str) -> list[Panel]:
     made: list[Panel] = []
     y = _TOP + _GAP  # after the legend
     shown = tables.matrix.boards[tables.matrix.shown.board].core
-    for title, rows in (
-        ("Modelled cycles of one inference, by core and operator", _cores(tables, network)),
-        (f"Cycles on {shown}, layer by layer", _layers(tables, network)),
-        (f"Instructions on {shown}, and those of others", _peers(tables, network)),
+    for title, rows, cuts in (
+        ("Modelled cycles of one inference, by core and operator", _cores(tables, network), True),
+        (f"Cycles on {shown}, layer by layer", _layers(tables, network), False),
+        (f"Instructions on {shown}, and those of others", _peers(tables, network), True),
     ):
         if rows:
-            made.append(Panel(y, title, tuple(_bars(rows, y + _GAP))))
+            made.append(Panel(y, title, tuple(_bars(rows, y + _GAP, cuts=cuts))))
             y += 2 * _GAP + ROW * len(rows)
     return made
 
@@ -103,10 +103,10 @@ def kinds(tables: Tables, network: str) -> list[tuple[str, str, int]]:
     ]
 
 
-def _bars(rows: Sequence[_Row], y: int) -> Iterator[Bar]:
+def _bars(rows: Sequence[_Row], y: int, *, cuts: bool) -> Iterator[Bar]:
     amounts = [row.amount for row in rows]
-    limit = _CLIP * statistics.median(amounts)
-    most = max(a for a in amounts if a <= limit)
+    limit = _CUT * statistics.median(amounts) if cuts else max(amounts)
+    most = max(amount for amount in amounts if amount <= limit)
     for number, row in enumerate(rows):
         scale = BAR / max(most, row.amount)
         segments = tuple(_segments(row, scale))

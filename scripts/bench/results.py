@@ -14,7 +14,8 @@ import cattrs
 from microgen.formats.structuring import structure
 from scripts.bench.matrix import ROOT, Combination, Matrix
 
-FILE = ROOT / "docs" / "benchmarks.json"
+NAME = "benchmarks.json"
+FILE = ROOT / "docs" / NAME
 FORMAT = 1
 
 
@@ -36,7 +37,7 @@ class Figures:
     weights: int
 
 
-NAMES = tuple(f.name for f in fields(Figures))  # of all figures
+FIGURES = tuple(f.name for f in fields(Figures))
 
 
 @dataclass(frozen=True)

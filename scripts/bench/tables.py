@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from scripts.bench.matrix import Combination, Matrix
 from scripts.bench.peers import Peers
-from scripts.bench.results import NAMES, Result, Results
+from scripts.bench.results import FIGURES, Result, Results
 
 HEADINGS = {
     "instructions": "instructions",
@@ -102,7 +102,7 @@ class Tables:
 
     def memory(self, board: str) -> str:
         """The bytes of every network on a board."""
-        names = [name for name in NAMES if name not in MILLIONS]
+        names = [name for name in FIGURES if name not in MILLIONS]
         rows = []
         for network in self.results.networks:
             found = self.result(network, board)
