@@ -133,5 +133,5 @@ def _range(numbers: Iterable[float]) -> str:
     known = sorted(numbers)
     if not known:
         return ""
-    least, most = f"{known[0]:.1f}", f"{known[-1]:.1f}"
+    least, most = f"{known[0]:.2f}", f"{known[-1]:.2f}"
     return least if least == most else f"{least} to {most}"
