@@ -120,7 +120,8 @@ def _name(what: str, reasons: Mapping[Combination, str]) -> None:
     """Print a line for each network and reason."""
     lines = Counter((of.network, reason) for of, reason in reasons.items())
     for (network, reason), count in lines.items():
-        OUT.print(f"{what}: {network} ({count} combinations): {reason}", markup=False)
+        each = f"{count} combination{'s' if count > 1 else ''}"
+        OUT.print(f"{what}: {network} ({each}): {reason}", markup=False)
 
 
 if __name__ == "__main__":
