@@ -11,7 +11,7 @@ PYTEST_WORKERS ?= 3
 BY_FILE := --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help bootstrap demo test test-full check lint golden bench clean
+.PHONY: help bootstrap demo test test-full check lint golden bench bench-check clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -41,8 +41,11 @@ lint: bootstrap ## ruff, mypy --strict, clang-format
 golden: bootstrap ## rewrite the expected generated files; read the diff before committing
 	$(VENV)/python -m pytest -q tests/golden --update-golden
 
-bench: bootstrap ## sizes and times of the models in MODELS="..."
-	@$(VENV)/python scripts/bench.py --board $(BOARD) $(MODELS)
+bench: bootstrap ## measure networks on cores, write docs/benchmarks.md (BENCH="--network kws")
+	@$(VENV)/python -m scripts.bench measure $(BENCH)
+
+bench-check: bootstrap ## fail if a figure is 0.5 % worse than in docs/benchmarks.json
+	@$(VENV)/python -m scripts.bench check $(BENCH)
 
 clean: ## remove builds and caches, but not .venv
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,9 +1,12 @@
-"""Sizes and times of models, one line each: ``make bench MODELS="a.tflite b.tflite"``.
+"""Sizes and times of models with each executor and interface: the tables of docs/executors.md.
+
+    scripts/executor_costs.py [--board B] [--executor E] [--interface I] [MODEL ...]
 
 ``generate`` is CPU time of the whole process; the other times are wall clock. RAM is the arena with
 the input and output buffers. Instructions are those of one inference on
 ``numpy.random.RandomState(0)``; "around calls" are the ones outside the operators. Without models,
-the shipped example is measured. ``--executor`` and ``--interface`` are ``generate``'s options. The
+the shipped example is measured. ``make bench`` measures more, with the default executor.
+``--executor`` and ``--interface`` are ``generate``'s options. The
 graph executor has a second line with the instructions that creating it takes.
 """
 
