@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from microgen.ir.graph import Graph, Node, Origin
@@ -24,7 +24,8 @@ class Choice:
     ``nodes`` follow one another: all but the last compute what only the next one reads. ``symbol``
     is the kernel. ``is_shared``: the operator calls the kernel's out-of-line form, and does not
     have a body compiled for its own shape. ``in_place``: the result may take the place of an input
-    if the kernel allows it. ``reason`` says why this was chosen.
+    if the kernel allows it. ``reason`` says why this was chosen, ``refusals`` why kernels that
+    stand before it in the registry cannot compute the nodes.
     """
 
     nodes: tuple[Node, ...]
@@ -32,6 +33,7 @@ class Choice:
     is_shared: bool = False
     in_place: bool = True
     reason: str = ""
+    refusals: tuple[Refusal[Node], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,8 @@ class Builtin:
 def _first(node: Node, found: Fitting) -> Choice:
     kernel = found.kernels[0]
     only = "the only kernel that fits" if len(found.kernels) == 1 else "the first kernel that fits"
-    return Choice((node,), kernel.symbol, reason=only)
+    refusals = found.before(kernel, node.op)
+    return Choice((node,), kernel.symbol, reason=only, refusals=refusals)
 
 
 def _whole_functions(taken: list[Node], refused: list[Refusal[Node]]) -> list[tuple[Node, ...]]:
@@ -95,11 +96,11 @@ def _primitive(choice: Choice, graph: Graph, board: Board) -> Primitive:
         output_bytes=tuple(t.nbytes for t in graph.type_of(node.outputs)),
         scratch=kernel.scratch(node, graph),
         in_place=_in_place(kernel, node, graph, inputs, parameters) if choice.in_place else (),
-        steps=_steps(choice, graph, _refusals(kernel, node, graph, board)),
+        steps=_steps(choice, graph),
     )
 
 
-def _steps(choice: Choice, graph: Graph, refusals: Sequence[Refusal[Node]]) -> tuple[Step, ...]:
+def _steps(choice: Choice, graph: Graph) -> tuple[Step, ...]:
     """The layers of a choice. A kernel that computes several does not store what is between."""
     made = [
         step(
@@ -108,19 +109,12 @@ def _steps(choice: Choice, graph: Graph, refusals: Sequence[Refusal[Node]]) -> t
             reads=[name for name in node.inputs if name not in graph.constants],
             kernel=choice.symbol,
             reason=choice.reason,
-            refusals=refusals,
+            refusals=choice.refusals,
         )
         for node in choice.nodes
     ]
     inner = NotStored(f"{choice.symbol} uses it at once and does not store it")
     return (*(replace(one, place=inner) for one in made[:-1]), made[-1])
-
-
-def _refusals(kernel: Kernel, node: Node, graph: Graph, board: Board) -> tuple[Refusal[Node], ...]:
-    """Why the kernels before this one do not compute the node."""
-    order = [other.symbol for other in kernels.registry()[node.op]]
-    found = fitting(node, graph, board.cpu)
-    return tuple(r for r in found.refusals if order.index(r.by) < order.index(kernel.symbol))
 
 
 def _words(node: Node, graph: Graph) -> tuple[str, ...]:

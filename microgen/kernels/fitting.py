@@ -19,6 +19,12 @@ class Fitting:
     kernels: tuple[Kernel, ...]
     refusals: tuple[Refusal[Node], ...]
 
+    def before(self, kernel: Kernel, op: str) -> tuple[Refusal[Node], ...]:
+        """The refusals of those that stand before a kernel of the op in the registry."""
+        order = [other.symbol for other in registry()[op]]
+        end = order.index(kernel.symbol)
+        return tuple(refusal for refusal in self.refusals if order.index(refusal.by) < end)
+
     def named(self, symbol: str) -> Kernel | None:
         """The kernel of that name, None if it does not fit."""
         return next((kernel for kernel in self.kernels if kernel.symbol == symbol), None)

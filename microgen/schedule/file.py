@@ -151,12 +151,20 @@ def _choice(given: ChoiceRecord, nodes: Mapping[str, Node], graph: Graph, cpu: C
     if len(own) > 1 and patterns.chain(own[-1], [node.op for node in own], graph) != own:
         raise _refused(f"the nodes before {short(last)!r} are no chain that ends with it")
     found = fitting(patterns.joined(own), graph, cpu)
-    if found.named(given.implementation) is None:
+    kernel = found.named(given.implementation)
+    if kernel is None:
         why = next((r.why for r in found.refusals if r.by == given.implementation), "")
         why = why or "there is no such implementation of these operators"
         raise _refused(f"{given.implementation!r} cannot compute {short(last)!r}: {why}")
     is_shared = given.form == SHARED
-    return Choice(own, given.implementation, is_shared, given.in_place, f"{OPTION} says so")
+    return Choice(
+        own,
+        kernel.symbol,
+        is_shared,
+        given.in_place,
+        reason=f"{OPTION} says so",
+        refusals=found.before(kernel, patterns.joined(own).op),
+    )
 
 
 def _check_order(regions: Sequence[Region], partition: Partition) -> None:
@@ -184,7 +192,7 @@ def _options(region: Region, partition: Partition, cpu: Cpu) -> Iterator[Option]
         found = fitting(patterns.joined(choice.nodes), partition.graph, cpu)
         kernel = found.named(choice.symbol)
         assert kernel is not None, "it was checked"
-        forms = measured(choice.nodes, kernel, partition.graph, cpu)
+        forms = measured(choice.nodes, kernel, found, partition.graph, cpu)
         unknown = Option(choice.nodes, kernel, choice.is_shared, None, partition.graph)
         yield next((form for form in forms if form.is_shared == choice.is_shared), unknown)
 

@@ -9,10 +9,11 @@ from functools import cached_property
 from microgen import kernels
 from microgen.codegens.base import Choice, Region
 from microgen.ir.graph import Graph, Node
+from microgen.ir.refusal import Refusal
 from microgen.kernels import patterns
 from microgen.kernels.base import Kernel
 from microgen.kernels.cost import Cost, estimate
-from microgen.kernels.fitting import fitting
+from microgen.kernels.fitting import Fitting, fitting
 from microgen.kernels.sizes import constant_bytes
 from microgen.partition import Partition
 from microgen.target.cpu import Cpu
@@ -33,6 +34,7 @@ class Option:
     is_shared: bool
     cost: Cost | None
     graph: Graph
+    refusals: tuple[Refusal[Node], ...] = ()
 
     @cached_property
     def joined(self) -> Node:
@@ -107,21 +109,26 @@ def _options(
     nodes: tuple[Node, ...], graph: Graph, cpu: Cpu, *, prefers_shared: bool
 ) -> Iterator[Option]:
     joined = patterns.joined(nodes)
-    fit = fitting(joined, graph, cpu).kernels
-    first = measured(nodes, fit[0], graph, cpu)
-    if not first:
-        yield Option(nodes, fit[0], prefers_shared, None, graph)
+    found = fitting(joined, graph, cpu)
+    first, *others = found.kernels
+    options = measured(nodes, first, found, graph, cpu)
+    if not options:
+        refusals = found.before(first, joined.op)
+        yield Option(nodes, first, prefers_shared, None, graph, refusals)
         return
-    yield from first
-    for kernel in fit[1:]:
-        yield from measured(nodes, kernel, graph, cpu)
+    yield from options
+    for kernel in others:
+        yield from measured(nodes, kernel, found, graph, cpu)
 
 
-def measured(nodes: tuple[Node, ...], kernel: Kernel, graph: Graph, cpu: Cpu) -> list[Option]:
+def measured(
+    nodes: tuple[Node, ...], kernel: Kernel, found: Fitting, graph: Graph, cpu: Cpu
+) -> list[Option]:
     """The forms of the implementation whose costs are known."""
     joined = patterns.joined(nodes)
-    found = [(form, estimate(kernel, joined, graph, cpu, shared=form)) for form in (False, True)]
-    return [Option(nodes, kernel, form, cost, graph) for form, cost in found if cost]
+    refusals = found.before(kernel, joined.op)
+    forms = [(form, estimate(kernel, joined, graph, cpu, shared=form)) for form in (False, True)]
+    return [Option(nodes, kernel, form, cost, graph, refusals) for form, cost in forms if cost]
 
 
 def _joint(own: Sequence[Region], graph: Graph, cpu: Cpu) -> Iterator[Option]:
@@ -134,10 +141,17 @@ def _joint(own: Sequence[Region], graph: Graph, cpu: Cpu) -> Iterator[Option]:
         for pattern in kernels.joint_ops():
             nodes = patterns.chain(region.nodes[-1], pattern, graph)
             if nodes and all(node.outputs[0] in alone for node in nodes):
-                for kernel in fitting(patterns.joined(nodes), graph, cpu).kernels:
-                    yield from measured(nodes, kernel, graph, cpu)
+                found = fitting(patterns.joined(nodes), graph, cpu)
+                for kernel in found.kernels:
+                    yield from measured(nodes, kernel, found, graph, cpu)
 
 
 def choice_of(option: Option, reason: str) -> Choice:
     """The option as a region's choice."""
-    return Choice(option.nodes, option.kernel.symbol, option.is_shared, reason=reason)
+    return Choice(
+        option.nodes,
+        option.kernel.symbol,
+        option.is_shared,
+        reason=reason,
+        refusals=option.refusals,
+    )
