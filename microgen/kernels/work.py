@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Graph, Node, TensorType
 from microgen.ops.base import Padding, Pair
 from microgen.ops.batch_matmul import BatchMatmulAttrs, matrices
@@ -25,29 +26,39 @@ _Types = Sequence[TensorType]
 _Convolution = Conv2DAttrs | DepthwiseConv2DAttrs | Conv2DHybridAttrs | DepthwiseConv2DHybridAttrs
 
 _BLOCK = 4  # output channels, or values, that the specialised kernels compute at a time
+_ONCE = (Rounding.SINGLE, Rounding.NEAREST)
+_SHORT = 2  # steps of a loop that compilers unroll
+_UNROLLED = 4  # taps of a window that compilers compute without a loop
 _VECTOR = 16  # bytes of an MVE vector
 
 
 def work(node: Node, graph: Graph) -> Work:
     """How often the parts of the node's loops run; docs/costs.md describes each number.
 
-    There are always ``call``, which is 1, ``output`` and ``input`` (elements of the first ones),
-    ``row`` and ``input_row`` (their rows along the last axis) and ``part`` (inputs)."""
+    There are always ``call``, which is 1, and ``output``, the elements of the first output."""
     inputs, output = graph.type_of(node.inputs), graph.types[node.outputs[0]]
-    return {
-        "call": 1,
-        "output": output.size,
-        "input": inputs[0].size,
-        "row": _rows(output),
-        "input_row": _rows(inputs[0]),
-        "part": len(inputs),
-        **(_RULES[node.op](node, inputs, output) if node.op in _RULES else {}),
-    }
+    own = _RULES.get(node.op, _elementwise)(node, inputs, output)
+    clamps = getattr(node.attrs, "activation", Activation.NONE) is not Activation.NONE
+    return {"call": 1, "output": output.size, **own, "clamped": output.size * clamps}
 
 
 def macs(node: Node, graph: Graph) -> int:
     """Multiply-accumulates of the node with values inside its input; 0 for ops without any."""
     return work(node, graph).get("mac", 0)
+
+
+def _elementwise(_node: Node, inputs: _Types, output: TensorType) -> Work:
+    """Parts of ops without loops of their own: elements and rows of the first input, the output's
+    rows, and the number of inputs."""
+    return {
+        "input": inputs[0].size,
+        "row": _rows(output),
+        "input_row": _rows(inputs[0]),
+        "part": len(inputs),
+        "part_row": _rows(output) * len(inputs),
+        "byte": output.nbytes,
+        "input_byte": inputs[0].nbytes,
+    }
 
 
 def _rows(tensor: TensorType) -> int:
@@ -88,6 +99,7 @@ def _products(pixels: int, filters: int, size: int) -> dict[str, int]:
     four = -(-pixels // _BLOCK) * filters
     return {
         "pixel": pixels,
+        "next_pixel": pixels - 1,
         **_blocks("pixel", pixels, filters),
         "four_pixels": four,
         "four_pixels_vector": four * -(-size // _VECTOR),
@@ -101,11 +113,17 @@ def _runs(lines: int, lengths: Sequence[int], filters: int) -> dict[str, int]:
     left = values - quads * _BLOCK
     return {
         **_blocks("run", lines * len(lengths), filters),
+        "ragged_run": lines * sum(n % _BLOCK != 0 for n in lengths) * (filters // _BLOCK),
         **_blocks("value", lines * values, filters),
         "block_quad": lines * quads * (filters // _BLOCK),
         "block_left": lines * left * (filters // _BLOCK),
         "mac": lines * values * filters,
     }
+
+
+def _loops(count: int, steps: int, name: str = "line") -> dict[str, int]:
+    """Times that a loop of ``steps`` steps runs; compilers unroll it if these are few."""
+    return {name: count, f"looped_{name}": count * (steps > _SHORT)}
 
 
 def _conv2d(node: Node, inputs: _Types, output: TensorType) -> Work:
@@ -118,8 +136,9 @@ def _conv2d(node: Node, inputs: _Types, output: TensorType) -> Work:
     return {
         **_products(pixels, filters, height * width * depth),
         **_runs(lines * groups, [n * depth for n in columns], filters // groups),
-        "line": lines * len(columns) * filters,
-        "tap": lines * sum(columns) * filters,
+        **_clipped(pixels, filters, (rows, columns), (height, width)),
+        **_loops(lines * len(columns) * filters, width),
+        **_loops(lines * sum(columns) * filters, depth, "tap"),
         "window_line": four * height,
         "window_vector": four * height * -(-width * depth // _VECTOR),
     }
@@ -132,13 +151,21 @@ def _windows(
     return _seen(attrs.padding, size, places, kernel, attrs.strides, attrs.dilation)
 
 
+def _clipped(
+    pixels: int, channels: int, seen: tuple[list[int], list[int]], kernel: Pair
+) -> dict[str, int]:
+    """Pixels, for each axis along which windows reach beyond the input and must be clipped."""
+    axes = sum(min(taps) < size for taps, size in zip(seen, kernel, strict=True))
+    return {"clipped": pixels * axes, **_blocks("clipped", pixels * axes, channels)}
+
+
 def _depthwise(node: Node, inputs: _Types, output: TensorType) -> Work:
     assert isinstance(node.attrs, DepthwiseConv2DAttrs | DepthwiseConv2DHybridAttrs)
     rows, columns = _windows(node.attrs, inputs, output)
     _, height, width, channels = inputs[1].shape
     pixels, vectors = output.size // channels, -(-channels // _VECTOR)
     return {
-        **_by_channel(rows, columns, output),
+        **_by_channel((rows, columns), (height, width), output),
         "mac": sum(rows) * sum(columns) * output.shape[0] * channels,
         "weight": inputs[1].size,
         "vector": pixels * vectors,
@@ -147,18 +174,26 @@ def _depthwise(node: Node, inputs: _Types, output: TensorType) -> Work:
     }
 
 
-def _by_channel(rows: Sequence[int], columns: Sequence[int], output: TensorType) -> dict[str, int]:
+def _by_channel(
+    seen: tuple[list[int], list[int]], kernel: Pair, output: TensorType
+) -> dict[str, int]:
     """Parts of ops that compute each channel of a pixel from a window of its own."""
-    batches, *_, channels = output.shape
-    lines = sum(rows) * len(columns) * batches
-    taps = sum(rows) * sum(columns) * batches
+    (rows, columns), (batches, *_, channels) = seen, output.shape
+    pixels = output.size // channels
+    clipped = _clipped(pixels, channels, seen, kernel)
+    lines, taps = (sum(rows) * n * batches for n in (len(columns), sum(columns)))
+    is_unrolled = math.prod(kernel) <= _UNROLLED and not clipped["clipped"]
+    looped = 0 if is_unrolled else 1
     return {
-        "pixel": output.size // channels,
-        "line": lines * channels,
-        "tap": taps * channels,
+        "pixel": pixels,
+        "next_pixel": pixels - 1,
+        "line": lines * channels * looped,
+        "tap": taps * channels * looped,
+        "unrolled_tap": taps * channels * is_unrolled,
         "pixel_tap": taps,
-        **_blocks("pixel", output.size // channels, channels),
-        **_blocks("line", lines, channels),
+        **clipped,
+        **_blocks("pixel", pixels, channels),
+        **_blocks("line", lines * looped, channels),
         **_blocks("tap", taps, channels),
     }
 
@@ -168,7 +203,7 @@ def _pool(node: Node, inputs: _Types, output: TensorType) -> Work:
     assert isinstance(attrs, PoolAttrs)
     size, places = _spatial(inputs[0]), _spatial(output)
     window = _seen(attrs.padding, size, places, attrs.pool_size, attrs.strides, (1, 1))
-    return _by_channel(*window, output)
+    return _by_channel(window, attrs.pool_size, output)
 
 
 def _transposed(node: Node, inputs: _Types, output: TensorType) -> Work:
@@ -183,28 +218,30 @@ def _transposed(node: Node, inputs: _Types, output: TensorType) -> Work:
     return {
         **_products(output.size // filters, filters, height * width * depth),
         **_runs(lines * sum(columns), [depth], filters),
-        "line": lines * output.shape[2] * filters,
-        "tap": lines * sum(columns) * filters,
+        **_loops(lines * output.shape[2] * filters, width),
+        **_loops(lines * sum(columns) * filters, depth, "tap"),
         "attempt": output.size * height * width,
     }
 
 
-def _dense(_node: Node, inputs: _Types, output: TensorType) -> Work:
+def _dense(node: Node, inputs: _Types, output: TensorType) -> Work:
     filters, depth = inputs[1].shape
     rows = output.size // filters
     groups, vectors = rows * -(-filters // _BLOCK), depth // _VECTOR
     return {
         **_products(rows, filters, depth),
         **_runs(rows, [depth], filters),
+        "rounded_once": output.size * (getattr(node.attrs, "rounding", None) in _ONCE),
         "four_filters": groups,
         "four_filters_vector": groups * vectors,
+        "four_filters_tail": groups * (depth % _VECTOR != 0),
     }
 
 
 def _batch_matmul(node: Node, inputs: _Types, output: TensorType) -> Work:
     assert isinstance(node.attrs, BatchMatmulAttrs)
     _, depth, _, _ = matrices(node.attrs, *inputs)
-    return {"mac": output.size * depth, "batch": math.prod(output.shape[:-2])}
+    return {"batch": math.prod(output.shape[:-2]), "mac": output.size * depth}
 
 
 def _lstm(node: Node, inputs: _Types, output: TensorType) -> Work:
@@ -213,13 +250,16 @@ def _lstm(node: Node, inputs: _Types, output: TensorType) -> Work:
     outputs = inputs[2].shape[2]
     steps = output.size // outputs
     runs = (features, outputs)
-    projected = steps * outputs * cells if node.attrs.has_projection else 0
+    projected = steps * outputs * cells * node.attrs.has_projection
     return {
         "step": steps,
         "cell": steps * cells,
         "quad": steps * cells * sum(n // _BLOCK for n in runs),
         "left": steps * cells * sum(n % _BLOCK for n in runs),
         "mac": steps * cells * gates * sum(runs) + projected,
+        "projected": projected,
+        "peephole": steps * cells * node.attrs.has_peephole,
+        "three_gates": steps * cells * (gates == 3),
     }
 
 
