@@ -80,12 +80,13 @@ def cases(
     for op, its_layers in shapes.items():
         for kernel in kernels.registry()[op]:
             if kernel.needs <= cpu.features and (not symbols or kernel.symbol in symbols):
-                for case in _tried(kernel, its_layers):
+                for case in fitting(kernel, its_layers):
                     found.setdefault(case.name, case)
     return list(found.values())
 
 
-def _tried(kernel: Kernel, its_layers: Sequence[Layer]) -> Iterator[Case]:
+def fitting(kernel: Kernel, its_layers: Sequence[Layer]) -> Iterator[Case]:
+    """Those of an op's layers that a kernel can compute."""
     for kind in KINDS:
         for number, layer in enumerate(its_layers):
             case = Case(kernel, kind, layer, number)
