@@ -41,8 +41,9 @@ class Cost:
 def estimate(kernel: Kernel, node: Node, graph: Graph, cpu: Cpu, *, shared: bool) -> Cost | None:
     """What ``kernel`` costs for ``node`` on ``cpu``, compiled for the node's shape or ``shared``.
 
-    None if the kernel was not measured in this form on the core that stands for the CPU, or if it
-    computes floats and only one of the two cores has an FPU."""
+    None if the kernel was not measured in this form on the core that stands for the CPU, if the
+    node has a part that no measured layer had, or if the kernel computes floats and only one of the
+    two cores has an FPU."""
     core = measured_core(cpu)
     if core is None or not kernel.needs <= CPUS[core].features:
         return None
@@ -52,10 +53,12 @@ def estimate(kernel: Kernel, node: Node, graph: Graph, cpu: Cpu, *, shared: bool
     if found is None:
         return None
     work = kernel.work(node, graph)
+    if any(work[name] for name in found["unseen"]):
+        return None
     return Cost(
         instructions=_sum(found["instructions"], work),
         cycles=_sum(found["cycles"], work),
-        code_bytes=_sum(found["code_bytes"], work),
+        code_bytes=round(sum(n for name, n in found["code_bytes"].items() if work[name])),
         shared_bytes=found.get("shared_bytes", 0),
     )
 

@@ -1,0 +1,147 @@
+"""Measures what kernels cost, for the tables in ``microgen/kernels/costs``.
+
+    scripts/calibrate.py [SYMBOL ...] [--core CORE ...] [--jobs N]
+
+Every kernel, or only those named, computes layers of many shapes on QEMU's board of each core, once
+compiled for each layer's shape and once in its shared form. Coefficients of instructions, modelled
+cycles and bytes of code are fitted to what the layers cost. Each line has the largest differences
+of a kernel's fit. Needs the compilers and QEMU that ``microgen doctor`` lists.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(CHECKOUT))
+
+from microgen.kernels import cost  # noqa: E402
+from microgen.target.cpu import CPUS, Feature  # noqa: E402
+from scripts.calibration import fit, measure, shapes  # noqa: E402
+from scripts.calibration.measure import Case, Measured  # noqa: E402
+
+TABLES = CHECKOUT / "microgen" / "kernels" / "costs"
+VECTOR = ("four_", "vector", "window_")  # what the numbers begin with that only MVE's loops have
+# Estimates that are further off are worth less than none: then the form is not written.
+LIMIT = 0.3
+# Layers of one firmware: the time of a compiler grows with their number, and microbit is small.
+MOST, MOST_SMALL = 150, 50
+
+Job = tuple[str, bool, list[str], int]  # core, shared, kernels, number of the firmware
+
+
+def main() -> None:
+    """Measure, and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("symbols", nargs="*", metavar="SYMBOL", help="kernels; all by default")
+    parser.add_argument("--core", nargs="+", choices=cost.MEASURED, default=cost.MEASURED)
+    parser.add_argument("--jobs", type=int, default=2, help="firmwares at a time (%(default)s)")
+    asked = parser.parse_args()
+    jobs = list(_jobs(asked.core, asked.symbols))
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        found = [row for rows in pool.map(_rows, jobs) for row in rows]
+    by_form: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for row in found:
+        by_form.setdefault((row["symbol"], row["core"], row["form"]), []).append(row)
+    for (symbol, core, form), rows in sorted(by_form.items()):
+        found = _fitted(rows)
+        worst, line = _worst(rows, found)
+        is_close = worst < LIMIT
+        _write(symbol, core, form, found if is_close else None)
+        print(f"{symbol:32} {core:11} {form:11} {line}{'' if is_close else '  not written'}")
+
+
+def _jobs(cores: Sequence[str], symbols: Sequence[str]) -> Iterator[Job]:
+    for core in cores:
+        count = len(_parts(core, symbols))
+        for shared in (False, True):
+            yield from ((core, shared, list(symbols), part) for part in range(count))
+
+
+def _parts(core: str, symbols: Sequence[str]) -> list[list[Case]]:
+    """The cases of each firmware."""
+    cases = measure.cases(shapes.FIT, CPUS[core], symbols)
+    most = MOST
+    if measure.BOARDS[core] == "microbit":
+        cases, most = [case for case in cases if measure.small(case)], MOST_SMALL
+    return [cases[i : i + most] for i in range(0, len(cases), most)]
+
+
+def _rows(job: Job) -> list[dict[str, Any]]:
+    """What the layers of one firmware cost, as plain data."""
+    core, shared, symbols, part = job
+    cases = _parts(core, symbols)[part]
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder) / "calibration"
+        found = measure.measure(cases, measure.BOARDS[core], project, shared=shared)
+    form = cost.SHARED if shared else cost.SPECIALISED
+    return [{"core": core, "form": form, **_row(each)} for each in found]
+
+
+def _row(found: Measured) -> dict[str, Any]:
+    kernel = found.case.kernel
+    work = kernel.work(found.node, found.graph)
+    if Feature.MVE not in kernel.needs:
+        work = {name: n for name, n in work.items() if not name.startswith(VECTOR)}
+    return {
+        "symbol": kernel.symbol,
+        "name": found.case.name,
+        "work": dict(work),
+        "instructions": found.instructions,
+        "cycles": found.cycles,
+        "code_bytes": found.code_bytes,
+        "shared_bytes": found.shared_bytes,
+    }
+
+
+def _fitted(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    works = [row["work"] for row in rows]
+    has = [{name: int(n > 0) for name, n in work.items()} for work in works]
+    found: dict[str, Any] = {
+        "instructions": fit.fitted(works, [row["instructions"] for row in rows]),
+        "cycles": fit.fitted(works, [row["cycles"] for row in rows]),
+        "code_bytes": fit.fitted(has, [row["code_bytes"] for row in rows]),
+        "unseen": [name for name in works[0] if not any(work[name] for work in works)],
+    }
+    shared = max(row["shared_bytes"] for row in rows)
+    return {**found, "shared_bytes": shared} if shared else found
+
+
+def _worst(rows: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> tuple[float, str]:
+    """The largest relative error of instructions and cycles, and a line with all errors."""
+    parts, largest = [f"{len(rows):2} layers"], []
+    for name in ("instructions", "cycles", "code_bytes"):
+        works = [row["work"] for row in rows]
+        if name == "code_bytes":
+            works = [{key: int(n > 0) for key, n in work.items()} for work in works]
+        errors = fit.errors(found[name], works, [row[name] for row in rows])
+        worst = int(abs(errors).argmax())
+        largest.append(abs(errors[worst]))
+        layer = rows[worst]["name"].partition("/")[2]
+        parts.append(f"{name} {100 * errors[worst]:+5.1f} % ({layer})")
+    return max(largest[:2]), "  ".join(parts)
+
+
+def _write(symbol: str, core: str, form: str, found: Mapping[str, Any] | None) -> None:
+    """Puts a form's coefficients into the kernel's table, or removes those that it has."""
+    path = TABLES / f"{symbol.removeprefix('mg_')}.json"
+    table = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    forms = table.setdefault(core, {})
+    forms.pop(form, None)
+    if found is not None:
+        forms[form] = found
+    if any(table.values()):
+        path.write_text(f"{json.dumps(table, indent=1, sort_keys=True)}\n", encoding="utf-8")
+    else:
+        path.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""Runs layers in QEMU, each computed by a given kernel, and reads what they cost."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+import microgen
+from microgen import kernels, ops
+from microgen.errors import InternalError
+from microgen.ir import verify
+from microgen.ir.graph import Array, DType, Graph, Node
+from microgen.kernels.base import Kernel
+from microgen.options import Options
+from microgen.program.types import PrimFunc
+from microgen.target.cpu import Cpu
+from microgen.verifier import elf as elf_files
+from scripts.calibration.builder import SMALL, Builder
+from scripts.calibration.layers import Layer
+from tests.compiling import write_project
+
+BOARDS = {
+    "cortex-m0": "microbit",
+    "cortex-m3": "mps2_an385",
+    "cortex-m4f": "mps2_an386",
+    "cortex-m7f": "mps2_an500",
+    "cortex-m33": "mps2_an505",
+    "cortex-m55": "mps3_an547",
+    "rv32imac": "qemu_riscv32",
+}
+KINDS = {"s8": (DType.INT8, 8), "s4": (DType.INT8, 4), "f32": (DType.FLOAT32, 8)}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A layer that a kernel is to compute; ``number`` is its place among the op's layers."""
+
+    kernel: Kernel
+    kind: str
+    layer: Layer
+    number: int
+
+    @property
+    def name(self) -> str:
+        """The layer's name in the network."""
+        return f"{self.kernel.symbol}/{self.kind}/{self.number}"
+
+    def build(self, builder: Builder) -> Node:
+        """Adds the layer."""
+        dtype, bits = KINDS[self.kind]
+        builder.layer = self.name
+        return self.layer(builder, dtype, bits)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a layer cost. ``code_bytes`` are those of its operator's function and parameters;
+    ``shared_bytes`` those of the kernel's out-of-line form, 0 if it was not used."""
+
+    case: Case
+    node: Node
+    graph: Graph
+    instructions: int
+    cycles: int
+    code_bytes: int
+    shared_bytes: int
+
+
+def cases(
+    shapes: Mapping[str, Sequence[Layer]], cpu: Cpu, symbols: Sequence[str] = ()
+) -> list[Case]:
+    """The layers of ``shapes`` for each kernel that can compute them on the CPU: all kernels, or
+    only those of ``symbols``."""
+    found: dict[str, Case] = {}
+    for op, its_layers in shapes.items():
+        for kernel in kernels.registry()[op]:
+            if kernel.needs <= cpu.features and (not symbols or kernel.symbol in symbols):
+                for case in fitting(kernel, its_layers):
+                    found.setdefault(case.name, case)
+    return list(found.values())
+
+
+def fitting(kernel: Kernel, its_layers: Sequence[Layer]) -> Iterator[Case]:
+    """Those of an op's layers that a kernel can compute."""
+    for kind in KINDS:
+        for number, layer in enumerate(its_layers):
+            case = Case(kernel, kind, layer, number)
+            if kernel.takes_int4 is (kind == "s4") and _fits(case):
+                yield case
+
+
+def _fits(case: Case) -> bool:
+    builder = Builder()
+    try:
+        node = case.build(builder)
+        verify.check(builder.graph(), ops.registry())
+    except (ValueError, InternalError):  # the op does not have such a layer of this dtype
+        return False
+    return case.kernel.refusal(node, builder.graph()) is None
+
+
+def small(case: Case) -> bool:
+    """Whether data and result fit a microcontroller of 16 KB."""
+    builder = Builder()
+    node = case.build(builder)
+    sizes = [builder.types[name].nbytes for name in (node.inputs[0], *node.outputs)]
+    return max(sizes) <= SMALL and sum(sizes) <= SMALL * 3 // 2
+
+
+@contextlib.contextmanager
+def forced(ops: Sequence[str]) -> Iterator[None]:
+    """Layers named after a kernel are computed by it, or not at all."""
+    modules = [importlib.import_module(f"microgen.kernels.{op.rpartition('.')[2]}") for op in ops]
+    before = [module.KERNELS for module in modules]
+    try:
+        for module in modules:
+            module.KERNELS = tuple(map(_only_for_its_layers, module.KERNELS))
+        kernels.registry.cache_clear()
+        yield
+    finally:
+        for module, own in zip(modules, before, strict=True):
+            module.KERNELS = own
+        kernels.registry.cache_clear()
+
+
+def _only_for_its_layers(kernel: Kernel) -> Kernel:
+    def refusal(node: Node, graph: Graph) -> str | None:
+        wanted = node.origin.layer.partition("/")[0]
+        if wanted and wanted != kernel.symbol:
+            return "another kernel is measured"
+        return kernel.refusal(node, graph)
+
+    return replace(kernel, refusal=refusal)
+
+
+def measure(wanted: Sequence[Case], board: str, folder: Path, *, shared: bool) -> list[Measured]:
+    """Builds one firmware with all layers, runs it once, and reads what each layer cost."""
+    builder = Builder(SMALL if board == "microbit" else 4 * SMALL)
+    nodes = []
+    for case in wanted:
+        nodes.append(case.build(builder))
+        builder.end(nodes[-1])
+    graph = builder.graph()
+    options = Options(optimize="flash" if shared else "balanced")
+    with forced(sorted({node.op for node in nodes})):
+        program = write_project(graph, folder, options, board)
+    result = microgen.run(folder, _inputs(graph), profile=True, timeout=600)
+    assert result.per_call is not None
+    assert result.modelled is not None
+    assert result.modelled.wait_states == 0
+    sizes = _sizes(folder / "build" / "firmware.elf")
+    (counted,), (((_, *costs),),) = result.per_call, result.modelled.rows
+    functions = {function.name: function for function in program.functions}
+    by_layer = {
+        call.origin.layer: (functions[call.function], counted[i], costs[i].cycles)
+        for i, call in enumerate(program.calls)
+    }
+    return [
+        _measured(case, node, graph, *by_layer[case.name], sizes, shared)
+        for case, node in zip(wanted, nodes, strict=True)
+    ]
+
+
+def _measured(
+    case: Case,
+    node: Node,
+    graph: Graph,
+    function: PrimFunc,
+    instructions: int,
+    cycles: int,
+    sizes: Mapping[str, int],
+    shared: bool,
+) -> Measured:
+    symbols = {kernel.symbol for kernel in function.body}
+    assert symbols == {case.kernel.symbol}, f"{case.name} is computed by {symbols}"
+    nbytes = sizes[function.name]
+    if shared:
+        nbytes += sum(_parameter_bytes(kernel.params) for kernel in function.body)
+    out_of_line = sizes[case.kernel.symbol] if shared else 0
+    return Measured(case, node, graph, instructions, cycles, nbytes, out_of_line)
+
+
+def _parameter_bytes(fields: Sequence[tuple[str, object]]) -> int:
+    return sum(4 * (len(value) if isinstance(value, tuple) else 1) for _, value in fields)
+
+
+def _inputs(graph: Graph) -> dict[str, Array]:
+    rng = np.random.default_rng(7)
+    return {
+        name: rng.integers(-128, 128, graph.types[name].shape).astype(np.int8)
+        if graph.types[name].dtype is DType.INT8
+        else rng.normal(0, 1, graph.types[name].shape).astype(np.float32)
+        for name in graph.inputs
+    }
+
+
+def _sizes(path: Path) -> dict[str, int]:
+    """Bytes of each function of an ELF file."""
+    return {symbol.name: symbol.size for symbol in elf_files.load(path).functions()}

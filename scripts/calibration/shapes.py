@@ -1,0 +1,201 @@
+"""The shapes that costs are fitted to, and others with which tests compare the estimates."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from microgen.arithmetic.terms import Activation, Rounding
+from scripts.calibration import layers
+from scripts.calibration.layers import Layer
+
+_RELU = Activation.RELU
+_WINDOWS = [
+    {"data": (12, 12, 3), "filters": 8, "strides": (2, 2)},  # first layers
+    {"data": (14, 12, 3), "filters": 16, "activation": _RELU},
+    {"data": (25, 5, 1), "filters": 64, "kernel": (10, 4), "strides": (2, 2)},
+    {"data": (24, 10, 1), "filters": 16, "kernel": (10, 4), "padding": "VALID"},
+    {"data": (8, 8, 16), "filters": 16, "activation": _RELU},
+    {"data": (6, 6, 32), "filters": 32},
+    {"data": (6, 6, 16), "filters": 32, "strides": (2, 2)},
+    {"data": (5, 5, 8), "filters": 6, "padding": "VALID"},
+    {"data": (6, 4, 5), "filters": 7},
+    {"data": (7, 7, 4), "filters": 12, "kernel": (5, 5), "strides": (2, 2)},
+    {"data": (4, 4, 64), "filters": 16},
+    {"data": (20, 1, 10), "filters": 9, "kernel": (3, 1)},
+    {"data": (10, 10, 4), "filters": 8, "padding": "VALID"},
+    {"data": (16, 8, 1), "filters": 8, "kernel": (4, 4), "padding": "VALID", "activation": _RELU},
+    {"data": (9, 9, 10), "filters": 10, "activation": _RELU},
+    {"data": (6, 6, 6), "filters": 5},
+    {"data": (12, 6, 2), "filters": 12, "kernel": (5, 3), "strides": (1, 2)},
+    {"data": (30, 1, 8), "filters": 16, "kernel": (5, 1), "padding": "VALID"},
+    {"data": (7, 5, 16), "filters": 7, "padding": "VALID"},
+]
+_POINTS = [
+    {"data": (5, 5, 64), "filters": 64},
+    {"data": (12, 12, 8), "filters": 16},
+    {"data": (9, 9, 16), "filters": 32, "activation": _RELU},
+    {"data": (6, 6, 32), "filters": 32},
+    {"data": (3, 3, 128), "filters": 64},
+    {"data": (3, 3, 256), "filters": 32, "activation": _RELU},
+    {"data": (8, 8, 3), "filters": 10},
+    {"data": (5, 7, 13), "filters": 7},
+    {"data": (1, 1, 64), "filters": 12},
+    {"data": (6, 6, 9), "filters": 5},
+    {"data": (6, 6, 24), "filters": 24, "activation": _RELU},
+    {"data": (10, 4, 16), "filters": 3},
+    {"data": (4, 4, 30), "filters": 30},
+    {"data": (7, 7, 6), "filters": 16},
+    {"data": (1, 1, 32), "filters": 8, "activation": _RELU},
+]
+_STRIDED = [{"data": (8, 8, 16), "filters": 32, "strides": (2, 2)}]
+_CHANNELS = [
+    {"data": (16, 16, 8)},
+    {"data": (16, 16, 8), "strides": (2, 2)},
+    {"data": (10, 10, 16), "activation": _RELU},
+    {"data": (12, 5, 32)},
+    {"data": (9, 9, 32), "strides": (2, 2)},
+    {"data": (6, 5, 64)},
+    {"data": (6, 6, 64), "strides": (2, 2), "activation": _RELU},
+    {"data": (3, 3, 128)},
+    {"data": (3, 3, 256)},
+    {"data": (3, 3, 256), "strides": (2, 2)},
+    {"data": (8, 7, 6), "padding": "VALID"},
+    {"data": (6, 9, 13)},
+    {"data": (20, 1, 32), "kernel": (5, 1), "padding": "VALID"},
+    {"data": (7, 7, 24), "kernel": (5, 5)},
+    {"data": (10, 10, 16), "padding": "VALID", "activation": _RELU},
+    {"data": (12, 1, 48), "kernel": (3, 1)},
+    {"data": (9, 8, 10), "kernel": (5, 5), "padding": "VALID"},
+    {"data": (9, 9, 7), "strides": (2, 2)},
+    {"data": (13, 2, 40), "kernel": (7, 1), "activation": _RELU},
+    {"data": (8, 8, 12), "kernel": (2, 2), "strides": (2, 2), "padding": "VALID"},
+]
+_MULTIPLIED = [
+    {"data": (10, 10, 1), "multiplier": 8, "kernel": (10, 8)},
+    {"data": (8, 8, 3), "multiplier": 4},
+    {"data": (6, 6, 5), "multiplier": 2, "padding": "VALID"},
+    {"data": (5, 5, 16), "multiplier": 2},
+]
+_DENSE = [
+    {"depth": 640, "filters": 32, "activation": _RELU},
+    {"depth": 128, "filters": 128},
+    {"depth": 128, "filters": 8, "activation": _RELU},
+    {"depth": 8, "filters": 128},
+    {"depth": 64, "filters": 12},
+    {"depth": 64, "filters": 10},
+    {"depth": 256, "filters": 2},
+    {"depth": 100, "filters": 20, "rounding": Rounding.DOUBLE},
+    {"depth": 33, "filters": 13},
+    {"depth": 16, "filters": 16, "rounding": Rounding.DOUBLE},
+    {"depth": 50, "filters": 24, "rows": 4},
+    {"depth": 48, "filters": 7, "rows": 3, "rounding": Rounding.DOUBLE},
+    {"depth": 784, "filters": 10},
+    {"depth": 40, "filters": 40, "activation": _RELU},
+    {"depth": 5, "filters": 17},
+    {"depth": 300, "filters": 6, "rounding": Rounding.DOUBLE},
+    {"depth": 20, "filters": 3, "activation": _RELU},
+    {"depth": 32, "filters": 64, "rounding": Rounding.DOUBLE, "activation": _RELU},
+    {"depth": 192, "filters": 16},
+]
+_TRANSPOSED = [
+    {"data": (6, 6, 16), "filters": 8},
+    {"data": (5, 5, 8), "filters": 16, "kernel": (4, 4)},
+    {"data": (8, 8, 4), "filters": 4, "kernel": (2, 2)},
+    {"data": (4, 4, 32), "filters": 16},
+    {"data": (5, 4, 10), "filters": 6, "padding": "VALID"},
+    {"data": (6, 6, 8), "filters": 3, "strides": (1, 1)},
+    {"data": (3, 3, 64), "filters": 8},
+    {"data": (6, 5, 6), "filters": 12, "padding": "VALID"},
+    {"data": (4, 5, 20), "filters": 5, "kernel": (2, 2)},
+    {"data": (5, 5, 12), "filters": 9, "strides": (1, 1)},
+    {"data": (4, 4, 7), "filters": 4, "kernel": (5, 5)},
+    {"data": (6, 4, 16), "filters": 16, "kernel": (4, 4), "padding": "VALID"},
+]
+_POOLS = [
+    {"data": (6, 5, 64), "size": (6, 5), "strides": (6, 5)},
+    {"data": (8, 8, 32), "size": (8, 8), "strides": (8, 8)},
+    {"data": (3, 3, 256), "size": (3, 3), "strides": (3, 3)},
+    {"data": (12, 12, 8), "size": (2, 2), "strides": (2, 2)},
+    {"data": (10, 10, 16), "size": (3, 3), "strides": (2, 2), "padding": "SAME"},
+    {"data": (9, 7, 10), "size": (3, 2), "strides": (1, 1), "padding": "SAME"},
+    {"data": (5, 5, 24), "size": (5, 5), "strides": (5, 5)},
+    {"data": (9, 9, 8), "size": (3, 3), "strides": (3, 3)},
+    {"data": (7, 7, 6), "size": (2, 2), "strides": (1, 1), "padding": "SAME"},
+    {"data": (25, 5, 16), "size": (25, 5), "strides": (25, 5)},
+]
+_LSTM = [
+    {"steps": 4, "features": 16, "cells": 16},
+    {"steps": 8, "features": 10, "cells": 8},
+    {"steps": 2, "features": 28, "cells": 20},
+    {"steps": 3, "features": 64, "cells": 12},
+    {"steps": 1, "features": 13, "cells": 15},
+    {"steps": 6, "features": 3, "cells": 32},
+    {"steps": 5, "features": 32, "cells": 8},
+    {"steps": 2, "features": 7, "cells": 24},
+    {"steps": 10, "features": 20, "cells": 10},
+]
+_SVDF = [
+    {"features": 40, "filters": 32, "memory": 10, "rank": 1},
+    {"features": 64, "filters": 16, "memory": 8, "rank": 2},
+    {"features": 13, "filters": 24, "memory": 16, "rank": 4},
+    {"features": 96, "filters": 10, "memory": 5, "rank": 1},
+    {"features": 16, "filters": 64, "memory": 4, "rank": 2},
+    {"features": 30, "filters": 20, "memory": 12, "rank": 1},
+    {"features": 50, "filters": 12, "memory": 6, "rank": 3},
+    {"features": 8, "filters": 40, "memory": 20, "rank": 2},
+]
+_MATMUL = [
+    {"batches": 1, "rows": 8, "depth": 16, "columns": 8},
+    {"batches": 4, "rows": 6, "depth": 8, "columns": 10},
+    {"batches": 2, "rows": 16, "depth": 5, "columns": 12},
+    {"batches": 1, "rows": 4, "depth": 40, "columns": 9},
+]
+_IMAGES = [(8, 8, 16), (12, 12, 8), (4, 4, 64), (5, 7, 9), (16, 16, 3)]
+_SIZES = [16, 64, 250, 640, 1000]
+_ROWS = [(1, 2), (1, 10), (1, 12), (1, 35), (8, 10), (4, 100)]
+
+
+def _each(layer: Any, shapes: Any, **fixed: Any) -> tuple[Layer, ...]:
+    return tuple(functools.partial(layer, **fixed, **shape) for shape in shapes)
+
+
+def _sized(layer: Any, name: str, values: Any, **fixed: Any) -> tuple[Layer, ...]:
+    return _each(layer, [{name: value} for value in values], **fixed)
+
+
+FIT: Mapping[str, tuple[Layer, ...]] = {
+    "nn.conv2d": (
+        *_each(layers.conv2d, _WINDOWS),
+        *_each(layers.conv2d, [*_POINTS, *_STRIDED], kernel=(1, 1)),
+    ),
+    "nn.conv2d_hybrid": _each(
+        layers.conv2d_hybrid,
+        [{k: v for k, v in shape.items() if k != "activation"} for shape in _WINDOWS[:8]],
+    ),
+    "nn.depthwise_conv2d": _each(layers.depthwise, [*_CHANNELS, *_MULTIPLIED]),
+    "nn.conv2d_transpose": _each(layers.transposed, _TRANSPOSED),
+    "nn.dense": _each(layers.dense, _DENSE),
+    "nn.batch_matmul": _each(layers.batch_matmul, _MATMUL),
+    "nn.avg_pool2d": _each(layers.pool, _POOLS, kind="avg"),
+    "nn.max_pool2d": _each(layers.pool, _POOLS, kind="max"),
+    "nn.lstm": (*_each(layers.lstm, _LSTM), *_each(layers.lstm, _LSTM, by_tables=True)),
+    "nn.svdf": _each(layers.svdf, _SVDF),
+    "add": (
+        *_sized(layers.add, "data", _IMAGES),
+        *_sized(layers.add, "data", _IMAGES[1:3], activation=_RELU),
+    ),
+    "mean": _sized(layers.mean, "data", _IMAGES),
+    "nn.softmax": _each(layers.softmax, [{"rows": r, "width": w} for r, w in _ROWS]),
+    "nn.pad": _each(layers.pad, [{"data": d, "by": i % 2 + 1} for i, d in enumerate(_IMAGES)]),
+    "transpose": _sized(layers.transpose, "data", _IMAGES),
+    "concatenate": _each(
+        layers.concatenate, [{"data": d, "parts": i % 3 + 2} for i, d in enumerate(_IMAGES)]
+    ),
+    "lookup": _sized(layers.lookup, "size", _SIZES),
+    "copy": _sized(layers.copy, "size", _SIZES),
+    "qnn.requantize": _sized(layers.requantize, "size", _SIZES),
+    "qnn.quantize": _sized(layers.quantize, "size", _SIZES),
+    "qnn.dequantize": _sized(layers.dequantize, "size", _SIZES),
+}

@@ -1,0 +1,162 @@
+"""Estimated costs against measured ones, where several kernels can compute a layer: for layers
+whose shapes are not those that the coefficients were fitted to."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from microgen.arithmetic.terms import Activation, Rounding
+from microgen.kernels import cost
+from microgen.target.cpu import CPUS
+from scripts.calibration import layers, measure
+from scripts.calibration.layers import Layer
+from scripts.calibration.measure import Case, Measured
+from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+
+RUN, CODE = 0.15, 0.30  # how far estimates may be off: instructions and cycles; bytes of code
+# Kernel, core and form: how far the estimate of their worst layer here is off, and of what.
+BEYOND: dict[tuple[str, str, str], dict[str, float]] = {}
+
+_RELU = Activation.RELU
+
+
+def _all(layer: Any, *shapes: dict[str, Any]) -> tuple[Layer, ...]:
+    return tuple(functools.partial(layer, **shape) for shape in shapes)
+
+
+# The first one of each is in `make test`; of nn.conv2d the first two.
+SHAPES: Mapping[str, tuple[Layer, ...]] = {
+    "nn.conv2d": _all(
+        layers.conv2d,
+        {"data": (7, 8, 12), "filters": 20},
+        {"data": (6, 7, 48), "filters": 24, "kernel": (1, 1)},
+        {"data": (16, 16, 3), "filters": 8, "strides": (2, 2), "activation": _RELU},
+        {"data": (20, 8, 1), "filters": 32, "kernel": (10, 4), "strides": (2, 2)},
+        {"data": (5, 7, 24), "filters": 18, "padding": "VALID"},
+        {"data": (9, 9, 8), "filters": 24, "strides": (2, 2), "activation": _RELU},
+        {"data": (7, 7, 24), "filters": 40, "kernel": (1, 1), "activation": _RELU},
+        {"data": (4, 4, 96), "filters": 16, "kernel": (1, 1)},
+        {"data": (9, 3, 11), "filters": 9, "kernel": (1, 1)},
+    ),
+    "nn.depthwise_conv2d": _all(
+        layers.depthwise,
+        {"data": (8, 7, 24)},
+        {"data": (11, 11, 16), "strides": (2, 2), "activation": _RELU},
+        {"data": (5, 5, 96)},
+        {"data": (7, 8, 10), "padding": "VALID"},
+        {"data": (4, 4, 128), "strides": (2, 2), "activation": _RELU},
+    ),
+    "nn.conv2d_transpose": _all(
+        layers.transposed,
+        {"data": (5, 6, 12), "filters": 12},
+        {"data": (7, 7, 8), "filters": 6, "kernel": (2, 2)},
+        {"data": (4, 3, 24), "filters": 10, "kernel": (4, 4)},
+    ),
+    "nn.dense": _all(
+        layers.dense,
+        {"depth": 160, "filters": 24},
+        {"depth": 64, "filters": 35},
+        {"depth": 400, "filters": 12, "activation": _RELU},
+        {"depth": 90, "filters": 16, "rounding": Rounding.DOUBLE},
+        {"depth": 36, "filters": 6, "rows": 5},
+    ),
+    "nn.lstm": (
+        *_all(layers.lstm, {"steps": 3, "features": 20, "cells": 14}),
+        *_all(
+            layers.lstm,
+            {"steps": 3, "features": 20, "cells": 14, "by_tables": True},
+            {"steps": 5, "features": 9, "cells": 18},
+            {"steps": 5, "features": 9, "cells": 18, "by_tables": True},
+        ),
+    ),
+    "nn.svdf": _all(
+        layers.svdf,
+        {"features": 48, "filters": 24, "memory": 9, "rank": 1},
+        {"features": 20, "filters": 36, "memory": 7, "rank": 2},
+    ),
+}
+_FAST = {"nn.conv2d": 2, "nn.lstm": 2}
+USUAL: Mapping[str, tuple[Layer, ...]] = {
+    op: found[: _FAST.get(op, 1)] for op, found in SHAPES.items()
+}
+
+CORES = [
+    pytest.param(core, marks=NEEDS_RISCV if core == "rv32imac" else NEEDS_ARM)
+    for core in cost.MEASURED
+]
+
+
+def _compared(shapes: Mapping[str, Sequence[Layer]], core: str) -> list[list[Case]]:
+    """The cases of each layer that more than one kernel can compute on a core."""
+    found: dict[tuple[str, str, int], list[Case]] = {}
+    for case in measure.cases(shapes, CPUS[core]):
+        if measure.BOARDS[core] != "microbit" or measure.small(case):
+            layer = case.layer.func.__name__  # type: ignore[attr-defined]
+            found.setdefault((layer, case.kind, case.number), []).append(case)
+    return [cases for cases in found.values() if len(cases) > 1]
+
+
+def _check(shapes: Mapping[str, Sequence[Layer]], core: str, form: str, folder: Path) -> None:
+    compared = _compared(shapes, core)
+    assert compared
+    cases = [case for each in compared for case in each]
+    board = measure.BOARDS[core]
+    found = measure.measure(cases, board, folder / "p", shared=form == cost.SHARED)
+    by_name = {each.case.name: each for each in found}
+    wrong = [line for each in found for line in _too_far(each, core, form)]
+    for each in compared:
+        wrong += _in_another_order([by_name[case.name] for case in each], core, form)
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def _estimate(found: Measured, core: str, form: str) -> cost.Cost:
+    kernel, is_shared = found.case.kernel, form == cost.SHARED
+    estimate = cost.estimate(kernel, found.node, found.graph, CPUS[core], shared=is_shared)
+    assert estimate is not None, f"{found.case.name} was not measured on {core} ({form})"
+    return estimate
+
+
+def _too_far(found: Measured, core: str, form: str) -> list[str]:
+    """A line for each estimate that is too far off."""
+    estimate = _estimate(found, core, form)
+    limits = {"instructions": RUN, "cycles": RUN, "code_bytes": CODE, "shared_bytes": CODE}
+    limits |= BEYOND.get((found.case.kernel.symbol, core, form), {})
+    return [
+        f"{found.case.name} {core} {form} {name}: estimated {estimated}, measured {measured}, "
+        f"{100 * estimated / measured - 100:+.1f} %"
+        for name, limit in limits.items()
+        if (measured := getattr(found, name)) != (estimated := getattr(estimate, name))
+        and not abs(estimated / measured - 1) <= limit
+    ]
+
+
+def _in_another_order(found: Sequence[Measured], core: str, form: str) -> list[str]:
+    """A line for each two kernels whose estimates are in another order than measured, and whose
+    measured costs are further apart than an estimate may be off."""
+    return [
+        f"{less.case.name} costs less than {more.case.name}, {core} {form}, but not by its {name}"
+        for name in ("instructions", "cycles")
+        for less, more in permutations(found, 2)
+        if getattr(more, name) > (1 + RUN) * getattr(less, name)
+        and getattr(_estimate(less, core, form), name) >= getattr(_estimate(more, core, form), name)
+    ]
+
+
+@NEEDS_NINJA
+@pytest.mark.parametrize("core", CORES)
+def test_estimates_agree_with_one_measured_layer_of_each_op(core: str, tmp_path: Path) -> None:
+    _check(USUAL, core, cost.SPECIALISED, tmp_path)
+
+
+@pytest.mark.slow
+@NEEDS_NINJA
+@pytest.mark.parametrize("form", [cost.SPECIALISED, cost.SHARED])
+@pytest.mark.parametrize("core", CORES)
+def test_estimates_agree_with_several_measured_layers(core: str, form: str, tmp_path: Path) -> None:
+    _check(SHAPES, core, form, tmp_path)

@@ -1,0 +1,207 @@
+"""The work of nodes, and the estimates that coefficients make of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import microgen.kernels
+from microgen.arithmetic.terms import Activation, Rounding
+from microgen.ir.graph import DType, Graph, Node, TensorType
+from microgen.kernels import cost, registry
+from microgen.kernels.base import Kernel
+from microgen.kernels.work import macs, work
+from microgen.ops import conv2d, conv2d_transpose, depthwise_conv2d
+from microgen.ops.base import Padding, Pair
+from microgen.target.cpu import CPUS
+from scripts.calibration import measure, shapes
+from scripts.calibration.builder import Builder
+from tests import graphs
+
+TABLES = sorted((Path(microgen.kernels.__file__).parent / "costs").iterdir())
+KERNELS = {kernel.symbol: kernel for found in registry().values() for kernel in found}
+WINDOWS: list[tuple[Pair, Pair, Pair, Pair, Padding]] = [
+    # size, kernel, strides, dilation, padding
+    ((7, 6), (3, 3), (1, 1), (1, 1), "SAME"),
+    ((7, 6), (3, 2), (2, 3), (1, 1), "SAME"),
+    ((9, 9), (3, 3), (1, 2), (2, 3), "SAME"),
+    ((8, 5), (4, 5), (3, 1), (1, 1), "VALID"),
+    ((3, 3), (2, 3), (1, 1), (1, 1), (4, 0, 5, 7)),  # some windows lie outside
+]
+
+
+def _node(op: str, attrs: object, *shapes: tuple[int, ...]) -> tuple[Node, Graph]:
+    b = graphs.Builder()
+    b.types |= {f"i{n}": TensorType(s, DType.FLOAT32) for n, s in enumerate(shapes)}
+    b.node(op, attrs, *(f"i{n}" for n in range(len(shapes))))  # type: ignore[arg-type]
+    return b.nodes[0], b.graph("layer0")
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("groups", [1, 2])
+def test_multiplications_of_a_convolution_are_those_inside(
+    window: tuple[Pair, Pair, Pair, Pair, Padding], groups: int
+) -> None:
+    size, kernel, strides, dilation, padding = window
+    attrs = conv2d.Conv2DAttrs(strides, dilation, padding, Activation.NONE, Rounding.DOUBLE)
+    data, weight = (2, *size, 6), (4, *kernel, 6 // groups)
+    node, graph = _node("nn.conv2d", attrs, data, weight)
+    found = conv2d.sums(attrs, np.ones(data), np.ones(weight), 0).sum()
+    assert macs(node, graph) == found
+    parts = work(node, graph)
+    assert parts["mac"] == parts["block_value"] * 4 + parts["rest_value"]
+    assert parts["block_value"] == parts["block_quad"] * 4 + parts["block_left"]
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("multiplier", [1, 3])
+def test_multiplications_of_a_depthwise_convolution_are_those_inside(
+    window: tuple[Pair, Pair, Pair, Pair, Padding], multiplier: int
+) -> None:
+    size, kernel, strides, dilation, padding = window
+    attrs = depthwise_conv2d.DepthwiseConv2DAttrs(
+        strides, dilation, padding, multiplier, Activation.NONE, Rounding.DOUBLE
+    )
+    data, weight = (2, *size, 5), (1, *kernel, 5 * multiplier)
+    node, graph = _node("nn.depthwise_conv2d", attrs, data, weight)
+    found = depthwise_conv2d.sums(attrs, np.ones(data), np.ones(weight), 0).sum()
+    assert macs(node, graph) == found
+    parts = work(node, graph)
+    assert parts["mac"] == parts["block_tap"] * 4 + parts["rest_tap"]
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_multiplications_of_a_transposed_convolution_are_those_inside(padding: Padding) -> None:
+    size = (10, 9) if padding == "SAME" else (11, 9)
+    attrs = conv2d_transpose.Conv2DTransposeAttrs(
+        (2, 3), padding, size, Activation.NONE, Rounding.DOUBLE
+    )
+    data, weight = (1, 5, 3, 6), (7, 3, 3, 6)
+    node, graph = _node("nn.conv2d_transpose", attrs, data, weight)
+    found = conv2d_transpose.transposed(np.ones(data), np.ones(weight), attrs).sum()
+    assert macs(node, graph) == found
+
+
+def test_work_of_a_small_layer_is_as_counted_by_hand() -> None:
+    b = graphs.Builder()
+    b.dense(b.int8(3, 10), 6)
+    found = work(b.nodes[0], b.graph("layer0"))
+    assert (found["call"], found["output"], found["pixel"], found["mac"]) == (1, 18, 3, 180)
+    assert (found["block_pixel"], found["rest_pixel"]) == (3, 6)  # one block of four, two features
+    assert (found["block_quad"], found["block_left"], found["rest_value"]) == (6, 6, 60)
+    assert found["rounded_once"] == 18
+
+
+def test_ops_without_products_have_no_multiplications() -> None:
+    b = graphs.Builder()
+    data = b.int8(2, 8)
+    b.add(data, data)
+    found = work(b.nodes[0], b.graph("layer0"))
+    assert (found["output"], found["input"], found["row"], found["part"]) == (16, 16, 2, 2)
+    assert macs(b.nodes[0], b.graph("layer0")) == 0
+
+
+def test_every_cpu_has_a_core_that_stands_for_it() -> None:
+    assert {name: cost.measured_core(cpu) for name, cpu in CPUS.items()} == {
+        **dict.fromkeys(("cortex-m0", "cortex-m0plus", "cortex-m23"), "cortex-m0"),
+        **dict.fromkeys(("cortex-m3", "cortex-m33-nodsp-nofp", "cortex-m33-nodsp"), "cortex-m3"),
+        **dict.fromkeys(("cortex-m4", "cortex-m4f"), "cortex-m4f"),
+        **dict.fromkeys(("cortex-m7", "cortex-m7f-sp", "cortex-m7f"), "cortex-m7f"),
+        **dict.fromkeys(("cortex-m33-nofp", "cortex-m33"), "cortex-m33"),
+        **dict.fromkeys(
+            ("cortex-m55-nofp", "cortex-m55-nomve.fp", "cortex-m55", "cortex-m85"), "cortex-m55"
+        ),
+        **dict.fromkeys(("rv32imc", "rv32imac", "rv32imafc"), "rv32imac"),
+        "host": None,
+    }
+    assert set(cost.MEASURED) == set(measure.BOARDS)
+
+
+@pytest.fixture
+def dense() -> tuple[Node, Graph]:
+    b = graphs.Builder()
+    b.dense(b.int8(2, 10), 8)
+    return b.nodes[0], b.graph("layer0")
+
+
+def _given(monkeypatch: pytest.MonkeyPatch, core: str, **more: object) -> None:
+    form = {
+        "instructions": {"call": 100, "mac": 2.5},
+        "cycles": {"output": 7.04},
+        "code_bytes": {"call": 40, "block_pixel": 9, "rest_pixel": 900},
+        "unseen": [],
+        **more,
+    }
+    monkeypatch.setattr(cost, "table", lambda _symbol: {core: {"specialised": form}})
+
+
+def test_a_cost_is_the_sum_of_work_times_coefficients(
+    dense: tuple[Node, Graph], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _given(monkeypatch, "cortex-m3")
+    found = _estimate("mg_dense_s8", dense, "cortex-m3")
+    # 160 products and 16 outputs; bytes are those of the parts that there are
+    assert found == cost.Cost(instructions=500, cycles=113, code_bytes=49)
+    assert _estimate("mg_dense_s8", dense, "cortex-m33-nodsp") == found
+
+
+def _estimate(
+    symbol: str, layer: tuple[Node, Graph], cpu: str, *, shared: bool = False
+) -> cost.Cost | None:
+    return cost.estimate(KERNELS[symbol], *layer, CPUS[cpu], shared=shared)
+
+
+def test_what_was_not_measured_is_not_estimated(
+    dense: tuple[Node, Graph], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cost.table("mg_no_such_kernel") == {}
+    _given(monkeypatch, "cortex-m3")
+    assert _estimate("mg_dense_s8", dense, "cortex-m3", shared=True) is None
+    assert _estimate("mg_dense_s8", dense, "cortex-m0") is None
+    assert _estimate("mg_dense_s8", dense, "host") is None
+    _given(monkeypatch, "cortex-m3", unseen=["rounded_once"])
+    assert _estimate("mg_dense_s8", dense, "cortex-m3") is None
+
+
+def test_floats_need_an_fpu_like_that_of_the_measured_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    b = Builder()
+    node = shapes.FIT["nn.dense"][0](b, DType.FLOAT32, 8)
+    for core, same, other in (
+        ("cortex-m4f", "cortex-m4f", "cortex-m4"),
+        ("cortex-m3", "cortex-m33-nodsp-nofp", "cortex-m33-nodsp"),
+    ):
+        _given(monkeypatch, core)
+        assert _estimate("mg_dense_f32", (node, b.graph()), same)
+        assert _estimate("mg_dense_f32", (node, b.graph()), other) is None
+
+
+def _layer(kernel: Kernel) -> tuple[Node, Graph]:
+    """The first of the fit's layers that the kernel can compute."""
+    wanted = [its for op, its in shapes.FIT.items() if kernel in registry()[op]]
+    case = next(case for its in wanted for case in measure.fitting(kernel, its))
+    builder = Builder()
+    return case.build(builder), builder.graph()
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
+def test_tables_are_of_kernels_and_name_their_work(path: Path) -> None:
+    assert path.suffix == ".json"
+    kernel = KERNELS[f"mg_{path.stem}"]
+    node, graph = _layer(kernel)
+    names = kernel.work(node, graph).keys()
+    table = json.loads(path.read_text(encoding="utf-8"))
+    assert table.keys() <= set(cost.MEASURED)
+    for core, forms in table.items():
+        assert kernel.needs <= CPUS[core].features
+        assert forms.keys() <= {cost.SPECIALISED, cost.SHARED}
+        for form, found in forms.items():
+            fitted = [found[name] for name in ("instructions", "cycles", "code_bytes")]
+            assert all(coefficients.keys() <= names for coefficients in fitted)
+            assert all(c > 0 and math.isfinite(c) for each in fitted for c in each.values())
+            assert set(found["unseen"]) <= names
+            assert ("shared_bytes" in found) is (form == cost.SHARED)
+            assert cost.estimate(kernel, node, graph, CPUS[core], shared=form == cost.SHARED)
