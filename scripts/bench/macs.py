@@ -60,7 +60,8 @@ def of_calls(compiled: Compiled) -> list[int]:
     """The multiply-accumulates of each operator call, with those of the nodes fused into it. Nodes
     whose result no call writes belong to the call that reads it, directly or through others."""
     graph = compiled.graph
-    owners = {call.tensor: call.index for call in compiled.program.calls}
+    calls = compiled.program.calls
+    owners = {step.tensor: call.index for call in calls for step in call.steps}
     sums: Counter[int] = Counter()
     for node in reversed(graph.nodes):
         mine = [owners[name] for name in node.outputs if name in owners]
@@ -69,4 +70,4 @@ def of_calls(compiled: Compiled) -> list[int]:
         for name in node.inputs:
             owners.setdefault(name, mine[0])
         sums[mine[0]] += of_node(node, graph)
-    return [sums[call.index] for call in compiled.program.calls]
+    return [sums[call.index] for call in calls]

@@ -150,10 +150,10 @@ def _layers(compiled: Compiled, ran: api.RunResult) -> Iterator[Layer]:
     )
     for call, products, instructions, cost in counts:
         yield Layer(
-            name=call.tensor.partition(";")[0],
-            op=call.op,
-            kernel=call.kernel,
-            shape=call.tensor_type.shape,
+            name=" + ".join(step.tensor.partition(";")[0] for step in call.steps),
+            op=" + ".join(step.op for step in call.steps),
+            kernel=" + ".join(call.kernels),
+            shape=call.steps[-1].tensor_type.shape,
             macs=products,
             instructions=instructions,
             cycles=cost.cycles,
