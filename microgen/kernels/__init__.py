@@ -7,19 +7,25 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Mapping
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 
 from microgen.kernels.base import Kernel
 from microgen.kernels.patterns import JOINT
 
 
 @functools.cache
+def modules() -> tuple[ModuleType, ...]:
+    """The modules of the folder, in the order of their names."""
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.ispkg)
+    return tuple(importlib.import_module(f"{__name__}.{name}") for name in names)
+
+
+@functools.cache
 def registry() -> Mapping[str, tuple[Kernel, ...]]:
     """Op or pattern -> its kernels. Several modules may have kernels of one op; they follow one
     another in the order of the modules' names."""
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
     found: dict[str, tuple[Kernel, ...]] = {}
-    for module in (importlib.import_module(f"{__name__}.{name}") for name in names):
+    for module in modules():
         if hasattr(module, "KERNELS"):
             found[module.OP_NAME] = (*found.get(module.OP_NAME, ()), *module.KERNELS)
     return MappingProxyType(found)

@@ -6,13 +6,19 @@ and compares the result with the bytes in the ELF.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from microgen.arithmetic import int8, int16
 from microgen.errors import ProjectError
-from microgen.ir.graph import Array, DType, Quant, TensorType
+from microgen.ir.graph import Array, DType, Graph, Quant, TensorType
+
+if TYPE_CHECKING:
+    from microgen.kernels.base import KernelConstant
 
 Arguments = Mapping[str, float | int | str]
 Function = Callable[[Sequence[Array], Arguments], Array]
@@ -44,20 +50,39 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
 
     Raises ProjectError if there is no such kind, or if sources or arguments do not suit it.
     """
-    if kind not in KINDS:
+    kinds = known()
+    if kind not in kinds:
         raise ProjectError(
             f"there is no transform {kind!r}",
-            hint=f"transforms: {', '.join(KINDS)}; generate the project again",
+            hint=f"transforms: {', '.join(kinds)}; generate the project again",
         )
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise"):
-            return KINDS[kind](sources, arguments)
+            return kinds[kind](sources, arguments)
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise ProjectError(
             f"cannot apply transform {kind!r} to {len(sources)} arrays and {dict(arguments)}: "
             f"{error!r}",
             hint="generate the project again",
         ) from error
+
+
+@functools.cache
+def known() -> Mapping[str, Function]:
+    """All transforms by kind: those above, and the ``TRANSFORMS`` of modules of kernels, which lay
+    out what only their own kernels take."""
+    from microgen import kernels
+
+    own = [getattr(module, "TRANSFORMS", {}) for module in kernels.modules()]
+    return MappingProxyType({k: f for kinds in (KINDS, *own) for k, f in kinds.items()})
+
+
+def nbytes(constant: KernelConstant, graph: Graph) -> int:
+    """The bytes of a kernel's constant in the firmware."""
+    sources = constant.arrays(graph)
+    if constant.transform == "identity":
+        return sources[0].nbytes
+    return apply(constant.transform, sources, dict(constant.arguments)).nbytes
 
 
 def _identity(sources: Sequence[Array], arguments: Arguments) -> Array:

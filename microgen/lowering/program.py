@@ -258,10 +258,11 @@ class _Lowering:
         return self.storage[tensor]
 
     def _constant(self, constant: KernelConstant, layer: str) -> Argument:
-        source = self._parameter(constant)
-        transform = Transform(constant.transform, (source,), constant.arguments)
+        sources = self._parameters(constant)
+        transform = Transform(constant.transform, sources, constant.arguments)
         if transform not in self.constants:
-            self.parameter_ids.setdefault(source, self.next_sid)
+            for source in sources:
+                self.parameter_ids.setdefault(source, self.next_sid)
             self._new_sid()
             made = self._new_constant(constant, transform, layer)
             self.constants[transform] = made
@@ -269,31 +270,24 @@ class _Lowering:
         return Argument(Storage.CONSTANT, self.constants[transform].name)
 
     def _new_constant(self, constant: KernelConstant, transform: Transform, layer: str) -> Constant:
-        (source,) = transform.sources
+        source, *_ = transform.sources
         plain = source if transform.kind == "identity" else f"{source}_{constant.name}"
         name = cnames.unique(plain, self.arrays)
         array = transforms.apply(
-            transform.kind, [self.parameters[source]], dict(transform.arguments)
+            transform.kind,
+            [self.parameters[name] for name in transform.sources],
+            dict(transform.arguments),
         )
         return Constant(name, constant.ctype, frozen(array), transform, layer, constant.name)
 
-    def _parameter(self, constant: KernelConstant) -> str:
-        """The name, ``p<n>``, of the model's array from which a constant is computed."""
-        key = (constant.tensor, constant.what)
-        if key not in self.parameter_names:
-            name = f"p{len(self.parameter_names)}"
-            self.parameter_names[key] = name
-            self.parameters[name] = self._array(constant)
-        return self.parameter_names[key]
-
-    def _array(self, constant: KernelConstant) -> Array:
-        if constant.array is not None:
-            return frozen(constant.array)
-        if constant.what == "data":
-            return self.graph.constants[constant.tensor]
-        quant = self.graph.types[constant.tensor].quant
-        assert quant is not None
-        return frozen(np.array(quant.scale, np.float32))
+    def _parameters(self, constant: KernelConstant) -> tuple[str, ...]:
+        """The names, ``p<n>``, of the model's arrays from which a constant is computed."""
+        for key, array in zip(constant.sources, constant.arrays(self.graph), strict=True):
+            if key not in self.parameter_names:
+                name = f"p{len(self.parameter_names)}"
+                self.parameter_names[key] = name
+                self.parameters[name] = array
+        return tuple(self.parameter_names[key] for key in constant.sources)
 
     def _model_name(self, tensor: str) -> str:
         """The model's name of a tensor. If a pass made a copy, it is that of the output port."""

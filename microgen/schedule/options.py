@@ -10,11 +10,10 @@ from microgen import kernels
 from microgen.codegens.base import Choice, Region
 from microgen.ir.graph import Graph, Node
 from microgen.ir.refusal import Refusal
-from microgen.kernels import patterns
+from microgen.kernels import patterns, transforms
 from microgen.kernels.base import Kernel
 from microgen.kernels.cost import Cost, estimate
 from microgen.kernels.fitting import Fitting, fitting
-from microgen.kernels.sizes import constant_bytes
 from microgen.partition import Partition
 from microgen.target.cpu import Cpu
 
@@ -64,7 +63,7 @@ class Option:
         """The bytes of the constants that the implementation lays out, by what they are made of."""
         found = self.kernel.constants(self.joined, self.graph)
         return {
-            (c.tensor, c.what, c.transform, c.arguments): constant_bytes(c, self.graph)
+            (c.sources, c.transform, c.arguments): transforms.nbytes(c, self.graph)
             for c in found
             if not c.is_absent
         }

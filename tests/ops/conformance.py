@@ -122,12 +122,8 @@ def call_of(case: Case, kernel: Kernel, in_place: int | None = None) -> Call:
 def _constant(constant: KernelConstant, graph: Graph) -> Array | None:
     if constant.is_absent:
         return None
-    source = graph.constants[constant.tensor]
-    if constant.what == "scale":
-        of = graph.types[constant.tensor].quant
-        assert of is not None
-        source = np.array(of.scale, np.float32)
-    array = transforms.apply(constant.transform, [source], dict(constant.arguments))
+    sources = constant.arrays(graph)
+    array = transforms.apply(constant.transform, sources, dict(constant.arguments))
     ctype = {"float32": "float", "float64": "double"}.get(array.dtype.name, f"{array.dtype}_t")
     assert ctype == constant.ctype, f"{constant} is {array.dtype}"
     return array

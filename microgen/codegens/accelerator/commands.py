@@ -82,9 +82,5 @@ def _tensor(name: str, graph: Graph) -> Operand:
 def _constant(constant: KernelConstant, graph: Graph) -> Operand:
     if constant.is_absent:
         return None
-    array = graph.constants[constant.tensor]
-    if constant.what == "scale":
-        quant = graph.types[constant.tensor].quant
-        assert quant is not None, "it has scales"
-        array = np.array(quant.scale, np.float32)
-    return transforms.apply(constant.transform, [array], dict(constant.arguments))
+    sources = constant.arrays(graph)
+    return transforms.apply(constant.transform, sources, dict(constant.arguments))
