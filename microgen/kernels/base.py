@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -17,7 +17,10 @@ from microgen.kernels.work import Work, work
 from microgen.ops.base import Pair
 from microgen.ops.constraints import leaves_int32, weight_zero
 from microgen.program.types import Fields as Fields
-from microgen.target.cpu import Feature
+from microgen.target.cpu import Cpu, Feature
+
+if TYPE_CHECKING:
+    from microgen.kernels.cost import Cost
 
 Refuse = Callable[[Node, Graph], str | None]
 Params = Callable[[Node, Graph], Fields]
@@ -111,6 +114,8 @@ class Kernel:
     ``ulps``, of a float kernel: the number of units in the last place by which an element may
     differ from the numpy reference. The unit is that of the output's largest magnitude; for sums,
     of the largest sum of magnitudes.
+    ``work(node, graph)`` counts how often the parts of its loops run; its measured table has what
+    each costs. ``cost(node, graph, cpu, is_shared)``, if given, is asked instead of a table.
     """
 
     symbol: str
@@ -127,7 +132,8 @@ class Kernel:
     ulps: int = 0
     family: str = ""
     takes_int4: bool = False
-    work: Callable[[Node, Graph], Work] = work  # how often its loops' parts run, for its cost
+    work: Callable[[Node, Graph], Work] = work
+    cost: Callable[[Node, Graph, Cpu, bool], Cost | None] | None = None
 
     def calls(self, node: Node, graph: Graph) -> tuple[tuple[tuple[int, ...], Fields], ...]:
         """The calls that compute the node: positions of the inputs passed, struct fields."""

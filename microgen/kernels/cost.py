@@ -39,11 +39,14 @@ class Cost:
 
 
 def estimate(kernel: Kernel, node: Node, graph: Graph, cpu: Cpu, *, shared: bool) -> Cost | None:
-    """What ``kernel`` costs for ``node`` on ``cpu``, compiled for the node's shape or ``shared``.
+    """What ``kernel`` costs for ``node`` on ``cpu``, compiled for the node's shape or ``shared``. Its
+    own ``cost`` says so if it has one, otherwise its table.
 
     None if the kernel was not measured in this form on the core that stands for the CPU, if the
     node has a part that no measured layer had, or if the kernel computes floats and only one of the
     two cores has an FPU."""
+    if kernel.cost is not None:
+        return kernel.cost(node, graph, cpu, shared)
     core = measured_core(cpu)
     if core is None or not kernel.needs <= CPUS[core].features:
         return None
