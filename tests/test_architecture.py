@@ -40,12 +40,23 @@ MAY_IMPORT = {
     "options": {*TARGET, "names", "planner", "program"},
     "relay": {*BASE, "files", "formats", "ir"},
     "blob": {*BASE, "formats", "ir", "names"},
-    "frontends": {*GRAPH, "relay", "target"},
+    "frontends": {*GRAPH, "files", "relay", "target"},
     "passes": GRAPH,
     "kernels": {*GRAPH, "program", "target"},
     "codegens": {*GRAPH, *PROGRAM, "blob", "formats", "kernels", "names", "passes", "planner"}
     | {"relay", "target"},
     "partition": {*GRAPH, "codegens", "passes", "relay", "target"},
+    "schedule": {
+        *GRAPH,
+        "codegens",
+        "files",
+        "formats",
+        "kernels",
+        "manifest",
+        "partition",
+        "passes",
+    }
+    | {"target"},
     "lowering": {*PROGRAM, "codegens", "kernels", "names", "partition", "passes", "target"},
     "planner": {*PROGRAM, "formats", "names"},
     "executors": {*PROGRAM, "formats", "planner"},
@@ -56,7 +67,7 @@ MAY_IMPORT = {
     "exporting": {*BASE, "emit", "files", "firmware", "ir", "manifest", "mlf", "target"},
     "building": {*TARGET, "files", "manifest"},
     "verifier": {*TARGET, "blob", "building", "codegens", "files", "ir", "kernels", "manifest"}
-    | {"exporting", "firmware", "options", "output", "pipeline"},
+    | {"exporting", "firmware", "options", "output", "pipeline", "schedule"},
     "timing": {"target", "verifier"},
     "runner": {*TARGET, "building", "files", "ir", "manifest", "output", "timing", "verifier"},
     "comparing": {*GRAPH, "files", "frontends", "manifest", "output", "passes", "runner", "target"},
@@ -149,7 +160,10 @@ def test_the_check_of_plans_shares_no_code_with_the_planners() -> None:
 
 def test_only_the_pipeline_knows_the_order() -> None:
     stages = {"frontends", "passes", "partition", "lowering", "planner", "emit", "firmware"}
-    knowing = {_part(m) for m in MODULES if len(_ours(m) & stages) >= 5}
+    known: dict[str, set[str]] = {}
+    for module in MODULES:
+        known.setdefault(_part(module), set()).update(_ours(module) & stages)
+    knowing = {part for part, own in known.items() if len(own - {part}) >= 5}
     assert knowing == {"pipeline"}
 
 
@@ -193,7 +207,7 @@ def test_most_functions_are_a_few_lines() -> None:
 def test_parts_are_few_and_few_lie_flat() -> None:
     flat = {m for m in MODULES if m.parent == PACKAGE}
     assert len(flat) <= 12
-    assert len({_part(m) for m in MODULES}) <= 43
+    assert len({_part(m) for m in MODULES}) <= 44
 
 
 def test_no_part_hides_a_public_function() -> None:

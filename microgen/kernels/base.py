@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -13,14 +13,11 @@ from microgen.arithmetic.int16 import SUM_LIMIT
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.errors import short
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType, frozen
-from microgen.kernels.work import Work, work
+from microgen.kernels.work import Cost, Work, work
 from microgen.ops.base import Pair
 from microgen.ops.constraints import leaves_int32, weight_zero
 from microgen.program.types import Fields as Fields
 from microgen.target.cpu import Cpu, Feature
-
-if TYPE_CHECKING:
-    from microgen.kernels.cost import Cost
 
 Refuse = Callable[[Node, Graph], str | None]
 Params = Callable[[Node, Graph], Fields]

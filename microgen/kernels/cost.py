@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels.base import Kernel
+from microgen.kernels.work import Cost as Cost
 from microgen.target.cpu import CPUS, Cpu, Feature
 
 SPECIALISED, SHARED = "specialised", "shared"
@@ -24,23 +24,9 @@ MEASURED = (
 _FAMILIES = {"-mcpu=cortex-m7": "cortex-m7f", "-mcpu=cortex-m33": "cortex-m33"}  # with DSP
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What one operator costs: instructions and modelled cycles of a call, and bytes of flash.
-
-    ``code_bytes`` are those of the operator's function, without its weights. ``shared_bytes`` are
-    those of the kernel's out-of-line form, which all operators that call it have in common; they
-    are 0 for operators that are compiled for their own shape."""
-
-    instructions: int
-    cycles: int
-    code_bytes: int
-    shared_bytes: int = 0
-
-
 def estimate(kernel: Kernel, node: Node, graph: Graph, cpu: Cpu, *, shared: bool) -> Cost | None:
-    """What ``kernel`` costs for ``node`` on ``cpu``, compiled for the node's shape or ``shared``. Its
-    own ``cost`` says so if it has one, otherwise its table.
+    """What ``kernel`` costs for ``node`` on ``cpu``, compiled for the node's shape or ``shared``:
+    what its own ``cost`` says if it has one, otherwise by its table.
 
     None if the kernel was not measured in this form on the core that stands for the CPU, if the
     node has a part that no measured layer had, or if the kernel computes floats and only one of the

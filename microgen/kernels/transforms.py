@@ -2,6 +2,29 @@
 
 Lowering records the name of one of these functions with its arguments; ``verify`` calls it again
 and compares the result with the bytes in the ELF.
+
+Kinds for all kernels, with their sources and arguments:
+
+- ``identity``: one array of any dtype; no arguments. The array itself.
+- ``widen``: one array of int32 or int64; no arguments. Its values in int64.
+- ``pack_int4``: one array of int8 with values from -8 to 7; no arguments. uint8 [rows, bytes]:
+  two values to a byte, the first in the lower half. The rows are those of the array's first
+  axis. A row with an odd number of values ends with half a byte of 0.
+- ``clamp``: one array of integers; ``low``, ``high``. Its values, with those outside the range
+  replaced by the nearer limit.
+- ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
+  ``rule`` ("conv", "dense" or "sums", see ``int8.conv_scales``, ``dense_scales`` and
+  ``sum_scales``), ``channels`` (n, or the length of the table if one scale is repeated for
+  all). Multipliers int32 [channels], Q31.
+- ``requantize_shift``: the same sources and arguments. Shifts int8 [channels], positive to the
+  left.
+- ``requantize_rounding_shift``: the same, for scales below 1/2. Right shifts minus one,
+  int8 [channels], 0 if the multiplier is 0.
+- ``real_significand``: the arguments of ``requantize_multiplier``. The scales' significands,
+  int64 [channels], as ``int16.real_parts`` returns them.
+- ``real_shift``: the same. Right shifts, int8 [channels].
+
+A module of kernels may have further kinds, as ``TRANSFORMS``.
 """
 
 from __future__ import annotations
@@ -26,27 +49,6 @@ Function = Callable[[Sequence[Array], Arguments], Array]
 
 def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
     """The constant that ``kind`` makes from the model's parameters.
-
-    Kinds and their sources and arguments:
-
-    - ``identity``: one array of any dtype; no arguments. The array itself.
-    - ``widen``: one array of int32 or int64; no arguments. Its values in int64.
-    - ``pack_int4``: one array of int8 with values from -8 to 7; no arguments. uint8 [rows, bytes]:
-      two values to a byte, the first in the lower half. The rows are those of the array's first
-      axis. A row with an odd number of values ends with half a byte of 0.
-    - ``clamp``: one array of integers; ``low``, ``high``. Its values, with those outside the range
-      replaced by the nearer limit.
-    - ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
-      ``rule`` ("conv", "dense" or "sums", see ``int8.conv_scales``, ``dense_scales`` and
-      ``sum_scales``), ``channels`` (n, or the length of the table if one scale is repeated for
-      all). Multipliers int32 [channels], Q31.
-    - ``requantize_shift``: the same sources and arguments. Shifts int8 [channels], positive to the
-      left.
-    - ``requantize_rounding_shift``: the same, for scales below 1/2. Right shifts minus one,
-      int8 [channels], 0 if the multiplier is 0.
-    - ``real_significand``: the arguments of ``requantize_multiplier``. The scales' significands,
-      int64 [channels], as ``int16.real_parts`` returns them.
-    - ``real_shift``: the same. Right shifts, int8 [channels].
 
     Raises ProjectError if there is no such kind, or if sources or arguments do not suit it.
     """

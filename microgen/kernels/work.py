@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -32,6 +33,20 @@ _ONCE = (Rounding.SINGLE, Rounding.NEAREST)
 _SHORT = 2  # steps of a loop that compilers unroll
 _UNROLLED = 4  # taps of a window that compilers compute without a loop
 _VECTOR = 16  # bytes of an MVE vector
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one operator costs: instructions and modelled cycles of a call, and bytes of flash.
+
+    ``code_bytes`` are those of the operator's function, without its weights. ``shared_bytes`` are
+    those of the kernel's out-of-line form, which all operators that call it have in common; they
+    are 0 for operators that are compiled for their own shape."""
+
+    instructions: int
+    cycles: int
+    code_bytes: int
+    shared_bytes: int = 0
 
 
 def work(node: Node, graph: Graph) -> Work:
