@@ -30,8 +30,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One model's plan, and all its pools. ``computes``: the tensors of each call's
-    layers."""
+    """One model's plan, and all its pools. ``computes``: the tensors of each call's layers."""
 
     module: str
     plan: MemoryPlan | PlanRecord
