@@ -3,6 +3,7 @@ and names the others."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,6 @@ def test_the_text_names_some_layers_for_each_reason() -> None:
         '; not seen: layer "a0", layer "a1", layer "a2" and 2 more (it is far away), '
         'layer "b" (it is late)'
     )
+    reasons = [replace(one, why=f"reason {i}") for i, one in enumerate(layers.unseen)]
+    text = str(Verdict("numpy", 1, 1, replace(layers, unseen=tuple(reasons))))
+    assert text.endswith(', layer "a2" (reason 2) and 3 more')
