@@ -11,6 +11,7 @@ from microgen.codegens.base import LAYOUT_TRANSFORM, Primitive, Region
 from microgen.codegens.placement import Span
 from microgen.ir.graph import Graph, Node
 from microgen.kernels.base import KernelConstant
+from microgen.names import cnames
 from microgen.passes.views import roots
 from microgen.program.steps import InnerBuffer, Output, Step
 from microgen.program.types import Inner, KernelCall, Parameter, Role
@@ -129,8 +130,9 @@ def _steps(
             if isinstance(place, InnerBuffer) and not place.overwritten_by:
                 own = (place.offset, step.tensor_type.nbytes)
                 later = placement.overwriting(inner.spans, inner.offsets, own, index)
-                layer = "" if later is None else primitives[later].steps[-1].origin.layer
-                place = replace(place, overwritten_by=layer)
+                if later is not None:
+                    layer = cnames.short(primitives[later].steps[-1].origin.layer)
+                    place = replace(place, overwritten_by=layer)
             yield replace(step, place=place)
 
 

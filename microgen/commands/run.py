@@ -191,18 +191,22 @@ def _profile_table(
     names = [Column("call"), Column("layer", shorten=True), Column("kernel", optional=bool(more))]
     numbers = [Column(heading, right=True) for heading in (what, "%", *(name for name, _ in more))]
     table = Table([*names, *numbers], title)
-    rows = [[(cnames.layer(s.layer), s.kernel) for s in call.steps] for call in module.calls]
-    rows += [[("runner", "")], [("inference", "")]]
+    rows = [_labels(call) for call in module.calls]
+    rows += [[("", "runner", "")], [("", "inference", "")]]
     counts = [*calls, total - sum(calls), total]
     columns = [cells for _, cells in more]
-    for k, (((layer, kernel), *others), count, *cells) in enumerate(
-        zip(rows, counts, *columns, strict=True), start=1
-    ):
-        number = str(k) if k <= len(calls) else ""
-        table.add(number, layer, kernel, f"{count:,}", _share(count, total), *cells)
-        for further in others:
-            table.add("", *further, *[""] * len(numbers))
+    for (first, *others), count, *cells in zip(rows, counts, *columns, strict=True):
+        table.add(*first, f"{count:,}", _share(count, total), *cells)
+        for other in others:
+            table.add(*other, *[""] * len(numbers))
     return table
+
+
+def _labels(call: CallRecord) -> list[tuple[str, str, str]]:
+    """The first cells of a call's rows: its number, and each of its layers with the kernel."""
+    numbers = [str(call.index + 1), *[""] * (len(call.steps) - 1)]
+    steps = zip(numbers, call.steps, strict=True)
+    return [(number, cnames.layer(step.layer), step.kernel) for number, step in steps]
 
 
 def _share(count: int, total: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from microgen.errors import short
 from microgen.runner.compare import EQUAL, Comparison, Difference, number
 
-_SHOWN = 3  # layers that could not be read, for each reason
+_SHOWN = 3  # reasons why layers could not be read, and layers for each
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,11 @@ class Verdict:
 def _unseen(layers: Comparison) -> str:
     """The layers that could not be read, and why."""
     reasons = dict.fromkeys(one.why for one in layers.unseen)
-    each = [_listed([o.layer for o in layers.unseen if o.why == why], why) for why in reasons]
-    return f"; not seen: {', '.join(each)}" if each else ""
+    named = [[one.layer for one in layers.unseen if one.why == why] for why in reasons]
+    each = [_listed(names, why) for names, why in zip(named[:_SHOWN], reasons, strict=False)]
+    others = sum(map(len, named[_SHOWN:]))
+    more = f" and {others} more" if others else ""
+    return f"; not seen: {', '.join(each)}{more}" if each else ""
 
 
 def _listed(names: Sequence[str], why: str) -> str:

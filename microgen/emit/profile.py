@@ -38,7 +38,8 @@ def _model(unit: Unit) -> dict[str, Any]:
 
 def _call(call: Call) -> str:
     """The initialiser of a call's texts: its kernels and its layers."""
-    kernels, layers = _joined(call.kernels), _joined([*map(cnames.layer, call.layers)])
+    kernels = _joined([*dict.fromkeys(step.kernel for step in call.steps)])
+    layers = _joined([*map(cnames.layer, call.layers)])
     line = f"{{{literals.string(''.join(kernels))}, {literals.string(''.join(layers))}}},"
     if _INDENT + len(line) <= layout.WIDTH:
         return line

@@ -17,7 +17,8 @@ class Output:
 @dataclass(frozen=True, slots=True)
 class InnerBuffer:
     """A result in the call's scratch, ``offset`` bytes from its start. ``overwritten_by``: the
-    layer that uses its bytes before the function returns; empty if they are left alone."""
+    layer, as people read it, that uses its bytes before the function returns; empty if they are
+    left alone."""
 
     offset: int
     overwritten_by: str = ""

@@ -161,11 +161,6 @@ class Call:
         """The names of its layers, each once."""
         return tuple(dict.fromkeys(step.origin.layer for step in self.steps))
 
-    @property
-    def kernels(self) -> tuple[str, ...]:
-        """The kernels of its layers, each once."""
-        return tuple(dict.fromkeys(step.kernel for step in self.steps))
-
 
 @dataclass(frozen=True, slots=True)
 class Buffer:

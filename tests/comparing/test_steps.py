@@ -3,6 +3,7 @@ and names the others."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from microgen.comparing.verdict import Verdict
 from microgen.output.text_layout import lines
 from microgen.program.steps import InnerBuffer, Output
 from microgen.runner import samples
+from microgen.runner.compare import Comparison, Unseen
 from tests import fused_layers
 from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_GDBSERVER, NEEDS_NINJA
@@ -165,3 +167,15 @@ def test_the_profile_lists_every_layer(monkeypatch: pytest.MonkeyPatch, tmp_path
     ]
     assert found.verdicts[0].ok
     assert "5 of 7 layers equal" in str(found.verdicts[0])
+
+
+def test_the_text_names_some_layers_for_each_reason() -> None:
+    unseen = tuple(Unseen(0, f"a{i}", "t", "it is far away") for i in range(5))
+    layers = Comparison((), (), None, (*unseen, Unseen(1, "b", "t", "it is late")))
+    assert str(Verdict("numpy", 1, 1, layers)).endswith(
+        '; not seen: layer "a0", layer "a1", layer "a2" and 2 more (it is far away), '
+        'layer "b" (it is late)'
+    )
+    reasons = [replace(one, why=f"reason {i}") for i, one in enumerate(layers.unseen)]
+    text = str(Verdict("numpy", 1, 1, replace(layers, unseen=tuple(reasons))))
+    assert text.endswith(', layer "a2" (reason 2) and 3 more')

@@ -55,7 +55,7 @@ def test_a_profile_has_the_cycles_of_each_layer(options: dict[str, str], tmp_pat
     assert workspace.lines(finished.output) == workspace.lines(microgen.run(project).console)
     rows = re.findall(r"^microgen: +(\d+)/7 +(\d+)  (\w+) +(.*?)\r?$", finished.output, re.M)
     calls = done.program.calls
-    assert [row[2:] for row in rows] == [(*call.kernels, *call.layers) for call in calls]
+    assert [row[2:] for row in rows] == [(s.kernel, s.origin.layer) for c in calls for s in c.steps]
     assert [int(row[0]) for row in rows] == list(range(1, 8))
     cycles = [int(row[1]) for row in rows]
     assert f"sum {sum(cycles):14}" in finished.output

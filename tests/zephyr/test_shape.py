@@ -90,4 +90,6 @@ def test_a_profile_counts_each_call_of_an_operator(tmp_path: Path) -> None:
     assert led == set(re.findall(r"__wrap_(\w+)", text))
     assert {call.function for call in done.program.calls} <= led
     named = re.findall(r'^    \{"(\w+)", "(.*)"\},$', text, re.M)
-    assert named == [(*call.kernels, *call.layers) for call in done.program.calls]
+    assert named == [
+        (step.kernel, step.origin.layer) for call in done.program.calls for step in call.steps
+    ]

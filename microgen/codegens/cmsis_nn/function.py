@@ -12,6 +12,7 @@ from microgen.codegens.cmsis_nn.cpus import Form
 from microgen.codegens.external import CFunction, ExternalFunction, InnerBuffer
 from microgen.codegens.placement import Span, overwriting, placed
 from microgen.ir.graph import Array, Graph
+from microgen.names import cnames
 
 _FAILURE = "kTvmErrorFunctionCallInvalidArg"
 _INDENT = " " * 4
@@ -83,7 +84,7 @@ def _places(
         if isinstance(span.key, str):
             own = (offsets[span.key], span.nbytes)
             later = overwriting(spans, offsets, own, span.first)
-            layer = "" if later is None else graph.nodes[later].origin.layer
+            layer = "" if later is None else cnames.short(graph.nodes[later].origin.layer)
             found[span.key] = InnerBuffer(offsets[span.key], layer)
     return found
 
