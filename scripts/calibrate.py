@@ -31,8 +31,9 @@ TABLES = CHECKOUT / "microgen" / "kernels" / "costs"
 VECTOR = ("four_", "vector", "window_")  # what the numbers begin with that only MVE's loops have
 # Estimates that are further off are worth less than none: then the form is not written.
 LIMIT = 0.3
-# Layers of one firmware: the time of a compiler grows with their number, and microbit is small.
-MOST, MOST_SMALL = 150, 50
+MOST = 150  # layers of one firmware: the compiler has them all in one file
+FLASH, SMALL_FLASH = 400_000, 200_000  # bytes of one firmware's layers
+LAYER = 1500  # assumed bytes of a layer's code
 
 Job = tuple[str, bool, list[str], int]  # core, shared, kernels, number of the firmware
 
@@ -50,11 +51,11 @@ def main() -> None:
     by_form: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for row in found:
         by_form.setdefault((row["symbol"], row["core"], row["form"]), []).append(row)
-    for (symbol, core, form), rows in sorted(by_form.items()):
-        found = _fitted(rows)
-        worst, line = _worst(rows, found)
+    for (symbol, core, form), measured in sorted(by_form.items()):
+        fitted = _fitted(measured)
+        worst, line = _worst(measured, fitted)
         is_close = worst < LIMIT
-        _write(symbol, core, form, found if is_close else None)
+        _write(symbol, core, form, fitted if is_close else None)
         print(f"{symbol:32} {core:11} {form:11} {line}{'' if is_close else '  not written'}")
 
 
@@ -66,12 +67,19 @@ def _jobs(cores: Sequence[str], symbols: Sequence[str]) -> Iterator[Job]:
 
 
 def _parts(core: str, symbols: Sequence[str]) -> list[list[Case]]:
-    """The cases of each firmware."""
-    cases = measure.cases(shapes.FIT, CPUS[core], symbols)
-    most = MOST
+    """The cases of each firmware, which fit into the board's flash."""
+    cases, room = measure.cases(shapes.FIT, CPUS[core], symbols), FLASH
     if measure.BOARDS[core] == "microbit":
-        cases, most = [case for case in cases if measure.small(case)], MOST_SMALL
-    return [cases[i : i + most] for i in range(0, len(cases), most)]
+        cases, room = [case for case in cases if measure.small(case)], SMALL_FLASH
+    parts: list[list[Case]] = [[]]
+    constants: dict[str, int] = {}
+    for case in cases:
+        constants |= measure.constants(case)
+        if len(parts[-1]) == MOST or sum(constants.values()) + LAYER * len(parts[-1]) > room:
+            parts.append([])
+            constants = measure.constants(case)
+        parts[-1].append(case)
+    return parts
 
 
 def _rows(job: Job) -> list[dict[str, Any]]:

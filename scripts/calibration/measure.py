@@ -112,6 +112,13 @@ def small(case: Case) -> bool:
     return max(sizes) <= SMALL and sum(sizes) <= SMALL * 3 // 2
 
 
+def constants(case: Case) -> dict[str, int]:
+    """The layer's constants, which layers of equal shapes share, and their bytes."""
+    builder = Builder()
+    case.build(builder)
+    return {name: array.nbytes for name, array in builder.constants.items()}
+
+
 @contextlib.contextmanager
 def forced(ops: Sequence[str]) -> Iterator[None]:
     """Layers named after a kernel are computed by it, or not at all."""
