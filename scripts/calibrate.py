@@ -32,8 +32,9 @@ VECTOR = ("four_", "vector", "window_")  # what the numbers begin with that only
 # Estimates that are further off are worth less than none: then the form is not written.
 LIMIT = 0.3
 MOST = 150  # layers of one firmware: the compiler has them all in one file
-FLASH, SMALL_FLASH = 400_000, 200_000  # bytes of one firmware's layers
 LAYER = 1500  # assumed bytes of a layer's code
+# Bytes of flash and RAM for the layers of one firmware: constants and code; what is kept.
+ROOM, SMALL_ROOM = (400_000, 100_000), (200_000, 2_600)
 
 Job = tuple[str, bool, list[str], int]  # core, shared, kernels, number of the firmware
 
@@ -67,19 +68,30 @@ def _jobs(cores: Sequence[str], symbols: Sequence[str]) -> Iterator[Job]:
 
 
 def _parts(core: str, symbols: Sequence[str]) -> list[list[Case]]:
-    """The cases of each firmware, which fit into the board's flash."""
-    cases, room = measure.cases(shapes.FIT, CPUS[core], symbols), FLASH
-    if measure.BOARDS[core] == "microbit":
-        cases, room = [case for case in cases if measure.small(case)], SMALL_FLASH
-    parts: list[list[Case]] = [[]]
-    constants: dict[str, int] = {}
+    """The cases of each firmware. On microbit there is no room for inputs of both dtypes."""
+    cases = measure.cases(shapes.FIT, CPUS[core], symbols)
+    if measure.BOARDS[core] != "microbit":
+        return list(_split(cases, ROOM))
+    cases = [case for case in cases if measure.small(case)]
+    floats = [case for case in cases if case.kind == "f32"]
+    integers = [case for case in cases if case.kind != "f32"]
+    return [*_split(integers, SMALL_ROOM), *_split(floats, SMALL_ROOM)]
+
+
+def _split(cases: Sequence[Case], room: tuple[int, int]) -> Iterator[list[Case]]:
+    """The cases in parts that fit into the board's memories."""
+    part: list[Case] = []
+    flash: dict[str, int] = {}
+    ram = 0
     for case in cases:
-        constants |= measure.constants(case)
-        if len(parts[-1]) == MOST or sum(constants.values()) + LAYER * len(parts[-1]) > room:
-            parts.append([])
-            constants = measure.constants(case)
-        parts[-1].append(case)
-    return parts
+        constants, kept = measure.constants(case) | {case.name: LAYER}, measure.kept(case)
+        if len(part) == MOST or sum((flash | constants).values()) > room[0] or ram + kept > room[1]:
+            yield part
+            part, flash, ram = [], {}, 0
+        part.append(case)
+        flash, ram = flash | constants, ram + kept
+    if part:
+        yield part
 
 
 def _rows(job: Job) -> list[dict[str, Any]]:
