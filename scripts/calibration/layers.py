@@ -220,8 +220,8 @@ def add(
     data: Sequence[int],
     activation: Activation = Activation.NONE,
 ) -> Node:
-    """An addition of two tensors of one shape."""
-    inputs = (b.data(dtype, 1, *data), b.data(dtype, 1, *data))
+    """An addition of two tensors of one shape, with different scales."""
+    inputs = (b.data(dtype, 1, *data), b.rescaled(b.data(dtype, 1, *data)))
     return b.node("add", AddAttrs(activation), *inputs, dtype=dtype)
 
 
