@@ -31,8 +31,10 @@ TABLES = CHECKOUT / "microgen" / "kernels" / "costs"
 VECTOR = ("four_", "vector", "window_")  # what the numbers begin with that only MVE's loops have
 # Estimates that are further off are worth less than none: then the form is not written.
 LIMIT = 0.3
-# Layers of one firmware: the time of a compiler grows with their number, and microbit is small.
-MOST, MOST_SMALL = 150, 50
+MOST = 150  # layers of one firmware: the compiler has them all in one file
+LAYER = 1500  # assumed bytes of a layer's code
+# Bytes of flash and RAM for the layers of one firmware: constants and code; what is kept.
+ROOM, SMALL_ROOM = (400_000, 100_000), (200_000, 2_600)
 
 Job = tuple[str, bool, list[str], int]  # core, shared, kernels, number of the firmware
 
@@ -50,11 +52,11 @@ def main() -> None:
     by_form: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for row in found:
         by_form.setdefault((row["symbol"], row["core"], row["form"]), []).append(row)
-    for (symbol, core, form), rows in sorted(by_form.items()):
-        found = _fitted(rows)
-        worst, line = _worst(rows, found)
+    for (symbol, core, form), measured in sorted(by_form.items()):
+        fitted = _fitted(measured)
+        worst, line = _worst(measured, fitted)
         is_close = worst < LIMIT
-        _write(symbol, core, form, found if is_close else None)
+        _write(symbol, core, form, fitted if is_close else None)
         print(f"{symbol:32} {core:11} {form:11} {line}{'' if is_close else '  not written'}")
 
 
@@ -66,12 +68,30 @@ def _jobs(cores: Sequence[str], symbols: Sequence[str]) -> Iterator[Job]:
 
 
 def _parts(core: str, symbols: Sequence[str]) -> list[list[Case]]:
-    """The cases of each firmware."""
+    """The cases of each firmware. On microbit there is no room for inputs of both dtypes."""
     cases = measure.cases(shapes.FIT, CPUS[core], symbols)
-    most = MOST
-    if measure.BOARDS[core] == "microbit":
-        cases, most = [case for case in cases if measure.small(case)], MOST_SMALL
-    return [cases[i : i + most] for i in range(0, len(cases), most)]
+    if measure.BOARDS[core] != "microbit":
+        return list(_split(cases, ROOM))
+    cases = [case for case in cases if measure.small(case)]
+    floats = [case for case in cases if case.kind == "f32"]
+    integers = [case for case in cases if case.kind != "f32"]
+    return [*_split(integers, SMALL_ROOM), *_split(floats, SMALL_ROOM)]
+
+
+def _split(cases: Sequence[Case], room: tuple[int, int]) -> Iterator[list[Case]]:
+    """The cases in parts that fit into the board's memories."""
+    part: list[Case] = []
+    flash: dict[str, int] = {}
+    ram = 0
+    for case in cases:
+        constants, kept = measure.constants(case) | {case.name: LAYER}, measure.kept(case)
+        if len(part) == MOST or sum((flash | constants).values()) > room[0] or ram + kept > room[1]:
+            yield part
+            part, flash, ram = [], {}, 0
+        part.append(case)
+        flash, ram = flash | constants, ram + kept
+    if part:
+        yield part
 
 
 def _rows(job: Job) -> list[dict[str, Any]]:

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
+from microgen.arithmetic.int8 import activation_range
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Attrs, Graph, Node, TensorType
 from microgen.ops.base import Padding, Pair, Shape
@@ -58,8 +61,17 @@ def work(node: Node, graph: Graph) -> Work:
         own = _counted(node.op, node.attrs, tuple(t.shape for t in inputs), output.shape)
     else:
         own = _elementwise(inputs, output)
-    clamps = getattr(node.attrs, "activation", Activation.NONE) is not Activation.NONE
-    return {"call": 1, "output": output.size, **own, "clamped": output.size * clamps}
+    return {"call": 1, "output": output.size, **own, "clamped": output.size * _clamps(node, output)}
+
+
+def _clamps(node: Node, output: TensorType) -> bool:
+    """Whether an activation leaves some values of the output's dtype out."""
+    activation = getattr(node.attrs, "activation", Activation.NONE)
+    if activation is Activation.NONE or output.quant is None:
+        return activation is not Activation.NONE
+    low, high = activation_range(activation, output.quant, output.dtype)
+    limits = np.iinfo(output.dtype.numpy)
+    return bool(low > limits.min or high < limits.max)
 
 
 @lru_cache

@@ -12,11 +12,13 @@ import numpy as np
 from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType, frozen
 from microgen.ops import registry
 from microgen.ops.concatenate import ConcatenateAttrs
+from microgen.ops.requantize import RequantizeAttrs
 from microgen.ops.reshape import ReshapeAttrs
 from microgen.ops.strided_slice import StridedSliceAttrs
 
 SMALL = 3072  # bytes of each input with which layers fit 16 KB of RAM
 DATA = Quant((0.05,), (3,))
+OTHER = Quant((0.08,), (-9,))
 RESULT = Quant((0.9,), (-4,))
 _JOINED = 16  # results that one node joins
 
@@ -43,6 +45,16 @@ class Builder:
         attrs = StridedSliceAttrs((0,), (1,), (math.prod(shape),))
         part = self._moved("strided_slice", attrs, self._inputs[dtype])
         return self._moved("reshape", ReshapeAttrs(shape), part)
+
+    def rescaled(self, name: str) -> str:
+        """The same values with another scale, if they have one."""
+        kind = self.types[name]
+        if kind.quant is None:
+            return name
+        other = self._named(f"t{len(self.types)}", TensorType(kind.shape, kind.dtype, OTHER))
+        origin = Origin("calibration", "")
+        self.nodes.append(Node("qnn.requantize", (name,), (other,), RequantizeAttrs(), origin))
+        return other
 
     def weight(self, dtype: DType, shape: tuple[int, ...], axis: int | None, bits: int = 8) -> str:
         """Weights, quantized along ``axis``, or as a whole if it is None. The same arguments give

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 Vector = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 _DIGITS = 4  # significant digits of a coefficient
 _NEGLIGIBLE = 1e-9
@@ -56,7 +57,7 @@ def non_negative(terms: npt.NDArray[np.float64], target: Vector) -> Vector:
     return found
 
 
-def _inner(terms: npt.NDArray[np.float64], target: Vector, found: Vector, free: Vector) -> Vector:
+def _inner(terms: npt.NDArray[np.float64], target: Vector, found: Vector, free: Flags) -> Vector:
     """Solves for the free coefficients; those that would become negative are fixed at 0."""
     while True:
         solved = np.zeros_like(found)

@@ -179,9 +179,11 @@ def lstm(
 ) -> Node:
     """nn.lstm with four gates."""
     state = Quant((0.0078125,), (0,))
-    kinds = (TensorType((1, cells), dtype, None if dtype is FLOAT else state),)
     of_cells = None if dtype is FLOAT else Quant((2.0**-11,), (0,))
-    kinds += (TensorType((1, cells), FLOAT if dtype is FLOAT else DType.INT16, of_cells),)
+    kinds = (
+        TensorType((1, cells), dtype, None if dtype is FLOAT else state),
+        TensorType((1, cells), FLOAT if dtype is FLOAT else DType.INT16, of_cells),
+    )
     weights = [b.weight(_stored(dtype), (4, cells, n), 0) for n in (features, cells)]
     hidden = None if dtype is FLOAT or by_tables else state
     attrs = LstmAttrs(False, 0, 0, hidden=hidden, by_tables=by_tables)
@@ -218,8 +220,8 @@ def add(
     data: Sequence[int],
     activation: Activation = Activation.NONE,
 ) -> Node:
-    """An addition of two tensors of one shape."""
-    inputs = (b.data(dtype, 1, *data), b.data(dtype, 1, *data))
+    """An addition of two tensors of one shape, with different scales."""
+    inputs = (b.data(dtype, 1, *data), b.rescaled(b.data(dtype, 1, *data)))
     return b.node("add", AddAttrs(activation), *inputs, dtype=dtype)
 
 

@@ -33,6 +33,7 @@ BOARDS = {
     "cortex-m55": "mps3_an547",
     "rv32imac": "qemu_riscv32",
 }
+_ALIGNMENT = 16  # of a buffer
 KINDS = {"s8": (DType.INT8, 8), "s4": (DType.INT8, 4), "f32": (DType.FLOAT32, 8)}
 
 
@@ -105,11 +106,28 @@ def _fits(case: Case) -> bool:
 
 
 def small(case: Case) -> bool:
-    """Whether data and result fit a microcontroller of 16 KB."""
+    """Whether data, result and states fit a microcontroller of 16 KB."""
     builder = Builder()
     node = case.build(builder)
-    sizes = [builder.types[name].nbytes for name in (node.inputs[0], *node.outputs)]
-    return max(sizes) <= SMALL and sum(sizes) <= SMALL * 3 // 2
+    names = (node.inputs[0], *node.outputs, *builder.variables)
+    sizes = [builder.types[name].nbytes for name in names]
+    scratch = case.kernel.scratch(node, builder.graph())
+    return max(sizes) <= SMALL and sum(sizes) + scratch <= SMALL * 3 // 2
+
+
+def kept(case: Case) -> int:
+    """Bytes of RAM that a layer keeps while others run: states, and its result's first element."""
+    builder = Builder()
+    case.build(builder)
+    states = sum(builder.types[name].nbytes for name in builder.variables)
+    return states + _ALIGNMENT
+
+
+def constants(case: Case) -> dict[str, int]:
+    """The layer's constants, which layers of equal shapes share, and their bytes."""
+    builder = Builder()
+    case.build(builder)
+    return {name: array.nbytes for name, array in builder.constants.items()}
 
 
 @contextlib.contextmanager

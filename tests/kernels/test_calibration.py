@@ -20,8 +20,18 @@ from scripts.calibration.measure import Case, Measured
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
 RUN, CODE = 0.15, 0.30  # how far estimates may be off: instructions and cycles; bytes of code
-# Kernel, core and form: how far the estimate of their worst layer here is off, and of what.
-BEYOND: dict[tuple[str, str, str], dict[str, float]] = {}
+# Cycles of some kernels that are compiled for each layer's shape are further off: by kernel and
+# core. Cortex-M7 issues two instructions a cycle or one, as the compiler happens to order them. On
+# Cortex-M4 and M33 a short loop takes longer if it happens to begin in the middle of a word.
+BEYOND: Mapping[tuple[str, str], float] = {
+    ("mg_conv2d_s4_portable", "cortex-m7f"): 0.24,
+    ("mg_conv2d_s8", "cortex-m7f"): 0.19,
+    ("mg_depthwise_conv2d_s4", "cortex-m7f"): 0.20,
+    ("mg_depthwise_conv2d_s8", "cortex-m7f"): 0.20,
+    ("mg_depthwise_conv2d_s8_portable", "cortex-m7f"): 0.18,
+    ("mg_dense_s8", "cortex-m4f"): 0.22,
+    ("mg_conv2d_transpose_s8_dsp", "cortex-m33"): 0.17,
+}
 
 _RELU = Activation.RELU
 
@@ -126,7 +136,8 @@ def _too_far(found: Measured, core: str, form: str) -> list[str]:
     """A line for each estimate that is too far off."""
     estimate = _estimate(found, core, form)
     limits = {"instructions": RUN, "cycles": RUN, "code_bytes": CODE, "shared_bytes": CODE}
-    limits |= BEYOND.get((found.case.kernel.symbol, core, form), {})
+    if form == cost.SPECIALISED:
+        limits["cycles"] = BEYOND.get((found.case.kernel.symbol, core), RUN)
     return [
         f"{found.case.name} {core} {form} {name}: estimated {estimated}, measured {measured}, "
         f"{100 * estimated / measured - 100:+.1f} %"
