@@ -152,7 +152,7 @@ def _layers(compiled: Compiled, ran: api.RunResult) -> Iterator[Layer]:
         yield Layer(
             name=" + ".join(step.tensor.partition(";")[0] for step in call.steps),
             op=" + ".join(step.op for step in call.steps),
-            kernel=" + ".join(call.kernels),
+            kernel=" + ".join(dict.fromkeys(step.kernel for step in call.steps)),
             shape=call.steps[-1].tensor_type.shape,
             macs=products,
             instructions=instructions,
