@@ -45,6 +45,7 @@ from microgen.partition.relay_module import PartitionedModule
 from microgen.planner import pools
 from microgen.program import workspace_io
 from microgen.program.combined import combined
+from microgen.program.kernel_code import KernelCode
 from microgen.program.types import MemoryPlan, Program
 from microgen.target import found as boards
 from microgen.target.board import Board
@@ -239,7 +240,7 @@ def _project_model(part: _Part, unit: Unit) -> project.Model:
         devices=part.program.devices,
         pools=part.plan.used_pools,
         shares_workspace=unit.shares_workspace,
-        kernel_headers=_kernel_headers(part.program),
+        kernels=_kernels(part.program),
         shares_kernels=not part.options.specialises,
         operators=tuple(unit.implementation(f.name) for f in part.program.functions),
     )
@@ -389,7 +390,6 @@ def load_board(board: str | Path | Board) -> Board:
     return board if isinstance(board, Board) else boards.find(board)
 
 
-def _kernel_headers(program: Program) -> tuple[str, ...]:
-    """The headers of the kernels that the program calls, sorted."""
-    calls = [kernel for function in program.functions for kernel in function.body]
-    return tuple(sorted({k.header for k in calls}))
+def _kernels(program: Program) -> tuple[KernelCode, ...]:
+    """The kernels that the program calls, sorted."""
+    return tuple(sorted({k.code for function in program.functions for k in function.body}))

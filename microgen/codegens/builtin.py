@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from microgen.arithmetic.terms import Activation
-from microgen.codegens import fusion
+from microgen.codegens import fusion, reasons
 from microgen.codegens.base import Primitive, Region
 from microgen.ir.graph import DType, Graph, Node
 from microgen.ir.refusal import Refusal, of_node
 from microgen.kernels import registry as kernels
-from microgen.kernels.base import Kernel, KernelConstant, OtherDtype, OtherKind
+from microgen.kernels.base import Kernel, KernelConstant, Mismatch, Trait
 from microgen.ops import registry as ops
 from microgen.program.element_types import ctype
 from microgen.program.types import InPlace, KernelCall, Parameter, Role
@@ -32,7 +32,8 @@ class Builtin:
             if kernel:
                 taken.append(node)
             else:
-                refused.append(of_node(self.name, node, _reason_of(refusals), tuple(refusals)))
+                why = reasons.missing(node, graph, refusals)
+                refused.append(of_node(self.name, node, why, reasons.by_loop(node, refusals)))
         whole = _whole_functions(taken, refused)
         groups = fusion.groups([node for node in taken if not node.function], graph)
         return [*(Region(self.name, group) for group in (*groups, *whole)), *refused]
@@ -78,7 +79,7 @@ def _primitive(node: Node, graph: Graph, board: Board) -> Primitive:
         in_place=_in_place(kernel, node, graph, inputs, parameters),
         kernel=kernel.symbol,
         reason=_reason(kernel, node, graph, board),
-        refusals=tuple(refusals),
+        refusals=reasons.by_loop(node, refusals, kernel),
     )
 
 
@@ -89,19 +90,6 @@ def _words(node: Node, graph: Graph) -> tuple[str, ...]:
     if is_relu and words[-1] == "clip" and graph.types[node.outputs[0]].dtype is DType.FLOAT32:
         return (*words[:-1], "nn_relu")
     return words
-
-
-def _reason_of(refusals: Sequence[Refusal[Node]]) -> str:
-    """The main reason why no kernel computes a node.
-
-    It is the most frequent reason of the kernels for its dtype, the CPU and its rounding, or, if
-    there are none, of those for its dtype. Of reasons with the same frequency it is the last,
-    because the last kernel requires least."""
-    for others in ((OtherDtype, OtherKind), OtherDtype, ()):
-        told = [r.why for r in refusals if not isinstance(r.why, others)]
-        if told:
-            return max(reversed(told), key=told.count)
-    return "it has no kernel"
 
 
 def _entries(node: Node, graph: Graph) -> tuple[Kernel, ...]:
@@ -131,9 +119,10 @@ def _reason(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str:
 
 def _refusal(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str | None:
     missing = sorted(feature.value for feature in kernel.needs - board.cpu.features)
-    if missing:
-        return OtherKind(f"{board.cpu.title} has no {', '.join(missing)}")
-    return kernel.refusal(node, graph)
+    why = kernel.refusal(node, graph)
+    if missing and not isinstance(why, Mismatch):
+        return Mismatch(Trait.CPU, f"{board.cpu.title} has no {', '.join(missing)}")
+    return why
 
 
 def _arguments(kernel: Kernel, node: Node, graph: Graph) -> tuple[list[str], list[KernelConstant]]:
@@ -187,8 +176,7 @@ def _kernel_calls(
     rest = (*("NULL" if c.is_absent else c.name for c in own), *last)
     return tuple(
         KernelCall(
-            symbol=kernel.symbol,
-            header=kernel.header,
+            code=kernel.code,
             params=params,
             args=(*(f"in{i}" if i < len(node.inputs) else "NULL" for i in positions), *rest),
             can_fail=kernel.can_fail,

@@ -16,10 +16,17 @@ def operators(unit: Unit) -> dict[str, Any]:
     functions, layers = unit.program.kernel_functions, _layers(unit.program)
     return {
         **unit.common("LIB1_"),
-        "headers": sorted({kernel.header for f in functions for kernel in f.body}),
+        "headers": sorted({kernel.code.header for f in functions for kernel in f.body}),
+        "prototypes": [] if unit.options.specialise else _prototypes(functions),
         "functions": [_function(f, unit, layers[f.name]) for f in functions],
         "declared": [_prototype(f, unit) for f in unit.program.functions],
     }
+
+
+def _prototypes(functions: Sequence[PrimFunc]) -> list[str]:
+    """The out-of-line kernels that no header declares."""
+    called = {kernel.code for function in functions for kernel in function.body}
+    return [code.prototype for code in sorted(called) if code.prototype]
 
 
 def _prototype(function: PrimFunc, unit: Unit) -> dict[str, Any]:
@@ -51,12 +58,13 @@ def _function(function: PrimFunc, unit: Unit, layers: Sequence[str]) -> dict[str
 
 def _kernel(kernel: KernelCall, index: int, function: PrimFunc, unit: Unit) -> dict[str, Any]:
     is_only = len(function.body) == 1
+    code, specialise = kernel.code, unit.options.specialise
     return {
-        "symbol": kernel.symbol,
-        "callee": f"{kernel.symbol}_body" if unit.options.specialise else kernel.symbol,
+        "params_type": code.params,
+        "callee": code.body if specialise else code.symbol,
         "params_name": "params" if is_only else f"params_{index}",
         "fields": [f".{name} = {_initialiser(value)}" for name, value in kernel.params],
-        "args": [_argument(argument) for argument in kernel.args],
+        "args": [*map(_argument, kernel.args), *(code.variant if specialise else ())],
         "can_fail": kernel.can_fail,
     }
 

@@ -53,7 +53,7 @@ def most(program: Program, cpu: Cpu, options: Options, modules: int) -> int | No
     """Bytes of code, tables and names, if all kernels were measured on the core; else None."""
     table = _table()
     kernels = table["kernels"].get(f"{cpu.name} {options.toolchain}", {})
-    used = {_stem(k.header) for function in program.functions for k in function.body}
+    used = {k.code.stem for function in program.functions for k in function.body}
     if not used <= kernels.keys() or cpu.name not in table["helpers"]:
         return None
     if program.external_modules or program.devices:
@@ -63,7 +63,7 @@ def most(program: Program, cpu: Cpu, options: Options, modules: int) -> int | No
 
 
 def _operators(program: Program, kernels: Mapping[str, int], options: Options) -> int:
-    used = [_stem(k.header) for function in program.functions for k in function.body]
+    used = [k.code.stem for function in program.functions for k in function.body]
     each = _OPERATOR * len(used)
     if not options.specialises:
         return each + round(_SHARED_MARGIN * sum(kernels[name] for name in set(used)))
@@ -96,14 +96,10 @@ def computes_floats(program: Program) -> bool:
     """Whether the result or an input of any operator is float32, or a kernel computes in floats,
     as its name says."""
     kinds = (kind for call in program.calls for kind in (call.tensor_type, *call.types))
-    kernels = (_stem(k.header) for function in program.functions for k in function.body)
+    kernels = (k.code.header for function in program.functions for k in function.body)
     return any(kind.dtype is DType.FLOAT32 for kind in kinds) or any(
         "_f32" in name for name in kernels
     )
-
-
-def _stem(header: str) -> str:
-    return header.rpartition("/")[2].removesuffix(".h")
 
 
 @cache

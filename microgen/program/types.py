@@ -13,6 +13,7 @@ from functools import cached_property
 
 from microgen.ir.graph import Array, Origin, TensorType
 from microgen.program.external import CSource, DeviceDriver, ExternalModule, LoadedModule, Made
+from microgen.program.kernel_code import KernelCode
 
 
 class Storage(enum.Enum):
@@ -69,13 +70,12 @@ class Inner:
 class KernelCall:
     """One C kernel inside a primitive function.
 
-    ``params`` are the compile-time constants: the fields of the kernel's parameter struct
-    ``<symbol>_params`` in order. ``args`` are names of the primitive function's parameters, "NULL",
-    or buffers inside it, in the kernel's argument order. ``can_fail``: the kernel returns a status.
+    ``params`` are the compile-time constants: the fields of the kernel's parameter struct in order.
+    ``args`` are names of the primitive function's parameters, "NULL", or buffers inside it, in the
+    kernel's argument order. ``can_fail``: the kernel returns a status.
     """
 
-    symbol: str
-    header: str
+    code: KernelCode
     params: Fields
     args: tuple[str | Inner, ...]
     can_fail: bool = False
