@@ -86,7 +86,7 @@ def _project_model(program: Program, plan: MemoryPlan, options: Options) -> proj
         has_state=bool(program.state),
         devices=program.devices,
         pools=plan.used_pools,
-        kernel_headers=tuple(sorted({k.header for k in kernels})),
+        kernels=tuple(sorted({k.code for k in kernels})),
         shares_kernels=not options.specialises,
     )
 

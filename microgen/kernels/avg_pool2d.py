@@ -12,26 +12,30 @@ from microgen.ops.avg_pool2d import AvgPool2DAttrs
 OP_NAME = "nn.avg_pool2d"
 
 
-def _int8(symbol: str, constant: str, *, ties_upward: bool) -> base.Kernel:
-    """The kernel that rounds halves so."""
+def _rounding(of: base.Kernel, *, ties_upward: bool = False) -> base.Kernel:
+    """The kernel, which refuses nodes that round halves otherwise."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
         assert isinstance(node.attrs, AvgPool2DAttrs)
-        why = base.only(DType.INT8)(node, graph)
+        why = of.refusal(node, graph)
         if why is None and node.attrs.ties_upward is not ties_upward:
             return base.Mismatch(base.Trait.ARITHMETIC, "its halves are rounded otherwise")
         return why
 
+    return dataclasses.replace(of, refusal=refusal)
+
+
+def _int8(symbol: str, requantization: str) -> base.Kernel:
+    """A kernel of ``avg_pool2d_s8.h``, whose body takes this constant."""
     made = kernel(symbol, DType.INT8)
-    return dataclasses.replace(
-        made, refusal=refusal, family="avg_pool2d_s8", variant=(constant,), loop="mg_avg_pool2d_s8"
-    )
+    loop = "mg_avg_pool2d_s8"
+    return dataclasses.replace(made, family=loop[3:], variant=(requantization,), loop=loop)
 
 
 KERNELS = (
-    _int8("mg_avg_pool2d_s8", "MG_ROUND_NEAREST", ties_upward=False),
-    _int8("mg_avg_pool2d_s8_upward", "MG_ROUND_UPWARD", ties_upward=True),
-    kernel("mg_avg_pool2d_s16", DType.INT16),
-    kernel("mg_avg_pool2d_f32", DType.FLOAT32),
-    kernel("mg_avg_pool2d_s32", DType.INT32),
+    _rounding(_int8("mg_avg_pool2d_s8", "MG_ROUND_NEAREST")),
+    _rounding(_int8("mg_avg_pool2d_s8_upward", "MG_ROUND_UPWARD"), ties_upward=True),
+    _rounding(kernel("mg_avg_pool2d_s16", DType.INT16)),
+    _rounding(kernel("mg_avg_pool2d_f32", DType.FLOAT32)),
+    _rounding(kernel("mg_avg_pool2d_s32", DType.INT32)),
 )

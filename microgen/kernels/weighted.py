@@ -68,8 +68,8 @@ class Loop:
     """A way of computing sums.
 
     ``stem`` and ``suffix`` are the first and the last part of its kernels' symbols. ``family`` is
-    its header if that is not the stem's. ``variant`` are the constants that its body takes before the
-    requantization. ``is_fixed``: its body takes no constants, because it has one requantization.
+    its header if that is not the stem's. ``variant`` are the constants that its body takes before
+    the requantization. ``is_fixed``: its body takes none, because it has one requantization.
     ``refusal`` has its own requirements; ``wraps``, ``has_offset`` and ``takes_int4`` are those of
     ``base.constant_weights`` and ``base.Kernel``.
     """

@@ -18,14 +18,14 @@ MG_INLINE int32_t mg_avg_pool2d_s8_add(int32_t sum, int8_t value)
 
 /* The means of MG_ROUND_NEAREST and MG_ROUND_UPWARD. The second adds 128 to every value, because
  * then no sum is negative. */
-MG_INLINE int8_t mg_avg_pool2d_s8_nearest(const mg_avg_pool2d_s8_params *p, int32_t sum,
-                                          int32_t count)
+MG_INLINE int8_t mg_avg_pool2d_s8_mean_nearest(const mg_avg_pool2d_s8_params *p, int32_t sum,
+                                               int32_t count)
 {
     return (int8_t)mg_pool_mean(p, sum, count);
 }
 
-MG_INLINE int8_t mg_avg_pool2d_s8_upward(const mg_avg_pool2d_s8_params *p, int32_t sum,
-                                         int32_t count)
+MG_INLINE int8_t mg_avg_pool2d_s8_mean_upward(const mg_avg_pool2d_s8_params *p, int32_t sum,
+                                              int32_t count)
 {
     return (int8_t)mg_pool_clamped(p, (sum + 128 * count + count / 2) / count - 128);
 }
@@ -39,9 +39,9 @@ MG_INLINE void mg_avg_pool2d_s8_body(const mg_avg_pool2d_s8_params *p, const int
                                      int8_t *output, int rounding)
 {
     if (rounding == MG_ROUND_UPWARD) {
-        MG_POOL(int32_t, 0, mg_avg_pool2d_s8_add, mg_avg_pool2d_s8_upward, p, input, output);
+        MG_POOL(int32_t, 0, mg_avg_pool2d_s8_add, mg_avg_pool2d_s8_mean_upward, p, input, output);
     } else {
-        MG_POOL(int32_t, 0, mg_avg_pool2d_s8_add, mg_avg_pool2d_s8_nearest, p, input, output);
+        MG_POOL(int32_t, 0, mg_avg_pool2d_s8_add, mg_avg_pool2d_s8_mean_nearest, p, input, output);
     }
 }
 
