@@ -120,7 +120,7 @@ def _reason(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str:
 def _refusal(kernel: Kernel, node: Node, graph: Graph, board: Board) -> str | None:
     missing = sorted(feature.value for feature in kernel.needs - board.cpu.features)
     why = kernel.refusal(node, graph)
-    if missing and not isinstance(why, Mismatch):
+    if missing and not (isinstance(why, Mismatch) and why.trait < Trait.CPU):
         return Mismatch(Trait.CPU, f"{board.cpu.title} has no {', '.join(missing)}")
     return why
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from microgen.ir.graph import Graph, Node
 from microgen.ir.refusal import Refusal
@@ -31,18 +32,18 @@ def by_loop(
     node: Node, refusals: Sequence[Refusal[Node]], chosen: Kernel | None = None
 ) -> tuple[Refusal[Node], ...]:
     """One refusal of each loop for the node's dtype, and of those for int4 if its weights are: the
-    one that comes closest. Other requantizations of the chosen kernel's loop are left out."""
+    one that comes closest. Other requantizations of the chosen kernel's loop are left out. If no
+    kernel was chosen, so are loops for other CPUs."""
     entries = {kernel.symbol: kernel for kernel in kernels().get(node.op, ())}
-    found: dict[str, Refusal[Node]] = {}
+    loops: dict[str, list[Refusal[Node]]] = {}
     for refusal in refusals:
         kernel = entries[refusal.by]
-        known = found.get(kernel.loop_name)
-        is_near = kernel.takes_int4 or _rank(refusal) > Trait.WEIGHTS
-        if is_near and (known is None or _rank(refusal) > _rank(known)):
-            found[kernel.loop_name] = refusal
+        if kernel.takes_int4 or _rank(refusal) > Trait.WEIGHTS:
+            loops.setdefault(kernel.loop_name, []).append(refusal)
     if chosen:
-        found.pop(chosen.loop_name, None)
-    return tuple(found.values())
+        loops.pop(chosen.loop_name, None)
+    closest = (replace(max(own, key=_rank), by=loop) for loop, own in loops.items())
+    return tuple(r for r in closest if chosen or _rank(r) != Trait.CPU)
 
 
 def _rank(refusal: Refusal[Node]) -> int:

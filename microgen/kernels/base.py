@@ -158,8 +158,8 @@ class Trait(enum.IntEnum):
 
     DTYPE = 0
     WEIGHTS = 1  # their form: int4, or with a zero point
-    ARITHMETIC = 2  # its rounding, or another choice
-    CPU = 3
+    CPU = 2
+    ARITHMETIC = 3  # its rounding, or another choice
 
 
 class Mismatch(str):
