@@ -86,7 +86,7 @@ def test_better_loops_have_one_reason_each(rounding: Rounding) -> None:
     mve = [f"mg_conv2d_{k}s8_mve: Arm Cortex-M3 has no mve" for k in ("1x1_", "")]
     assert refusals == [
         *mve,
-        f"mg_conv2d_1x1_s8_dsp: Arm Cortex-M3 has no dsp",
+        "mg_conv2d_1x1_s8_dsp: Arm Cortex-M3 has no dsp",
         "mg_conv2d_1x1_s8_portable: the kernel must be 1x1",
-        f"mg_conv2d_s8_dsp: Arm Cortex-M3 has no dsp",
+        "mg_conv2d_s8_dsp: Arm Cortex-M3 has no dsp",
     ]

@@ -43,7 +43,7 @@ def test_every_kernel_header_is_named_by_an_entry_and_every_entry_has_one() -> N
 
 def _defines_a_kernel(header: Path) -> bool:
     name, text = f"MG_{header.stem.upper()}", header.read_text()
-    return f"#ifdef {name}_IMPLEMENTATION " in text or f"#define {name}_KERNEL(" in text
+    return f"#ifdef {name}_IMPLEMENTATION " in text or f"#define {name}_PROTOTYPE(" in text
 
 
 def test_every_dtype_has_a_reference_kernel_that_needs_nothing_of_the_cpu() -> None:
