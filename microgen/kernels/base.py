@@ -145,6 +145,7 @@ _RULES: dict[Rounding | None, Rule] = {  # of roundings that have one, whatever 
 
 REFERENCE = frozenset[Feature]()  # a reference kernel needs no features
 DSP = frozenset({Feature.DSP})
+MVE = frozenset({Feature.MVE})
 DATA_WEIGHT_BIAS = (0, 1, 2)  # ``inputs`` of float kernels, whose weights may be computed
 
 

@@ -105,8 +105,7 @@ def blocks(loop: Loop) -> tuple[Loop, Loop]:
 
 def vectors(loop: Loop) -> Loop:
     """The loop for MVE, which ``<stem>_mve.h`` has."""
-    needs = frozenset({Feature.MVE})
-    return dataclasses.replace(loop, family=f"{loop.stem}_mve", suffix="mve", needs=needs)
+    return dataclasses.replace(loop, family=f"{loop.stem}_mve", suffix="mve", needs=base.MVE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

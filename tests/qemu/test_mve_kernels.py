@@ -17,7 +17,7 @@ from microgen import kernels
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.building.builder import build
 from microgen.ir.graph import Array, DType, Quant, TensorType
-from microgen.kernels import mve
+from microgen.kernels import base
 from microgen.kernels.base import Kernel
 from microgen.ops.base import Padding, Pair
 from microgen.ops.conv2d import Conv2DAttrs
@@ -223,7 +223,7 @@ class Call:
 def _calls(case: c.Case) -> Iterator[Call]:
     node, graph = case.node, case.graph
     for kernel in kernels.registry()[case.op]:
-        if kernel.needs == mve.NEEDS and not kernel.refusal(node, graph):
+        if kernel.needs == base.MVE and not kernel.refusal(node, graph):
             constants = [c._constant(k, graph) for k in kernel.constants(node, graph)]
             output = np.full(case.output_type.shape, FILLER, np.int8)
             nbytes = kernel.scratch(node, graph)
