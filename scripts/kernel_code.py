@@ -56,7 +56,7 @@ def main() -> None:
 def _written(scratch: Path) -> list[Path]:
     """A source for each kernel's out-of-line form."""
     entries = [kernel for found in registry().values() for kernel in found]
-    for name, text in sources(kernel.header for kernel in entries).items():
+    for name, text in sources(kernel.code for kernel in entries).items():
         (scratch / name).parent.mkdir(exist_ok=True)
         (scratch / name).write_text(text, encoding="ascii")
     return sorted((scratch / "kernels").iterdir())

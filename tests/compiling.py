@@ -88,8 +88,8 @@ def _project_model(program: Program, plan: MemoryPlan, options: Options) -> proj
         has_state=bool(program.state),
         devices=program.devices,
         pools=plan.used_pools,
-        kernel_headers=program.kernel_headers,
-        shared_headers=program.shared_headers,
+        kernels=program.kernels,
+        shared_kernels=program.shared_kernels,
     )
 
 

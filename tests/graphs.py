@@ -92,9 +92,9 @@ class Builder:
         )
         return self.node("nn.depthwise_conv2d", attrs, data, weight, self.bias(channels))
 
-    def dense(self, data: str, features: int) -> str:
+    def dense(self, data: str, features: int, rounding: Rounding = Rounding.SINGLE) -> str:
         weight = self.int8(features, self.types[data].shape[-1], quant=Quant((0.01,), (0,)))
-        attrs = DenseAttrs(Activation.NONE, Rounding.SINGLE, keep_num_dims=False)
+        attrs = DenseAttrs(Activation.NONE, rounding, keep_num_dims=False)
         return self.node("nn.dense", attrs, data, weight, self.bias(features))
 
     def add(self, lhs: str, rhs: str, quant: Quant = DEFAULT) -> str:

@@ -18,6 +18,7 @@ from microgen.files import FileTree
 from microgen.firmware import project
 from microgen.ir.graph import DType, TensorType
 from microgen.manifest import FORMAT, EstimateRecord, Manifest, ModelRecord, PlanRecord
+from microgen.program.kernel_code import KernelCode
 from microgen.program.types import Port
 from microgen.runner import qemu
 from microgen.target import board as boards
@@ -82,12 +83,15 @@ def assemble(
     kernels: tuple[str, ...] = (),
 ) -> FileTree:
     """The project without its manifest. ``kernels`` are compiled out of line."""
+    codes = tuple(
+        KernelCode(f"mg_{name}", f"microgen/{name}.h", ("MG_ROUND_TWICE",)) for name in kernels
+    )
     model = project.Model(
         module="default",
         inputs=(Port("x", "the input", _TYPE),),
         outputs=(Port("y", "the output", _TYPE),),
-        kernel_headers=tuple(f"microgen/{name}.h" for name in kernels),
-        shared_headers=tuple(f"microgen/{name}.h" for name in kernels),
+        kernels=codes,
+        shared_kernels=codes,
     )
     return project.assemble(model_files(changed), [model], board=boards.load(board))
 

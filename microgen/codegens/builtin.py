@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from microgen import kernels
 from microgen.arithmetic.terms import Activation
-from microgen.codegens import fusion
+from microgen.codegens import fusion, reasons
 from microgen.codegens.base import Choice, Primitive, Region, step
 from microgen.ir.graph import DType, Graph, Node
 from microgen.ir.refusal import Refusal, of_node
 from microgen.kernels import patterns
-from microgen.kernels.base import Kernel, KernelConstant, OtherDtype, OtherKind
+from microgen.kernels.base import Kernel, KernelConstant
 from microgen.kernels.fitting import Fitting, fitting
 from microgen.ops import registry as ops
 from microgen.program.element_types import ctype
@@ -37,8 +37,8 @@ class Builtin:
             if found.kernels:
                 taken[node.outputs[0]] = _first(node, found)
             else:
-                why = _reason_of(found.refusals)
-                refused.append(of_node(self.name, node, why, found.refusals))
+                why = reasons.missing(node, graph, found.refusals)
+                refused.append(of_node(self.name, node, why, reasons.by_loop(node, found.refusals)))
         nodes = [choice.nodes[0] for choice in taken.values()]
         whole = _whole_functions(nodes, refused)
         groups = fusion.groups([node for node in nodes if not node.function], graph)
@@ -96,12 +96,13 @@ def _primitive(choice: Choice, graph: Graph, board: Board) -> Primitive:
         output_bytes=tuple(t.nbytes for t in graph.type_of(node.outputs)),
         scratch=kernel.scratch(node, graph),
         in_place=_in_place(kernel, node, graph, inputs, parameters) if choice.in_place else (),
-        steps=_steps(choice, graph),
+        steps=_steps(choice, kernel, graph),
     )
 
 
-def _steps(choice: Choice, graph: Graph) -> tuple[Step, ...]:
+def _steps(choice: Choice, kernel: Kernel, graph: Graph) -> tuple[Step, ...]:
     """The layers of a choice. A kernel that computes several does not store what is between."""
+    refusals = reasons.by_loop(patterns.joined(choice.nodes), choice.refusals, kernel)
     made = [
         step(
             node,
@@ -109,7 +110,7 @@ def _steps(choice: Choice, graph: Graph) -> tuple[Step, ...]:
             reads=[name for name in node.inputs if name not in graph.constants],
             kernel=choice.symbol,
             reason=choice.reason,
-            refusals=choice.refusals,
+            refusals=refusals,
         )
         for node in choice.nodes
     ]
@@ -124,19 +125,6 @@ def _words(node: Node, graph: Graph) -> tuple[str, ...]:
     if is_relu and words[-1] == "clip" and graph.types[node.outputs[0]].dtype is DType.FLOAT32:
         return (*words[:-1], "nn_relu")
     return words
-
-
-def _reason_of(refusals: Sequence[Refusal[Node]]) -> str:
-    """The main reason why no kernel computes a node.
-
-    It is the most frequent reason of the kernels for its dtype, the CPU and its rounding, or, if
-    there are none, of those for its dtype. Of reasons with the same frequency it is the last,
-    because the last kernel requires least."""
-    for others in ((OtherDtype, OtherKind), OtherDtype, ()):
-        told = [r.why for r in refusals if not isinstance(r.why, others)]
-        if told:
-            return max(reversed(told), key=told.count)
-    return "it has no kernel"
 
 
 def _arguments(kernel: Kernel, node: Node, graph: Graph) -> tuple[list[str], list[KernelConstant]]:
@@ -191,8 +179,7 @@ def _kernel_calls(
     rest = (*("NULL" if c.is_absent else c.name for c in own), *last)
     return tuple(
         KernelCall(
-            symbol=kernel.symbol,
-            header=kernel.header,
+            code=kernel.code,
             params=params,
             args=(*(f"in{i}" if i < len(node.inputs) else "NULL" for i in positions), *rest),
             can_fail=kernel.can_fail,

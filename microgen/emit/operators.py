@@ -16,7 +16,8 @@ def operators(unit: Unit) -> dict[str, Any]:
     functions, layers = unit.program.kernel_functions, _layers(unit.program)
     return {
         **unit.common("LIB1_"),
-        "headers": sorted({kernel.header for f in functions for kernel in f.body}),
+        "headers": sorted({code.header for code in unit.program.kernels}),
+        "prototypes": [c.prototype for c in unit.program.shared_kernels if c.prototype],
         "functions": [_function(f, unit, layers[f.name]) for f in functions],
         "declared": [_prototype(f, unit) for f in unit.program.functions],
     }
@@ -51,12 +52,13 @@ def _function(function: PrimFunc, unit: Unit, layers: Sequence[str]) -> dict[str
 
 def _kernel(kernel: KernelCall, index: int, function: PrimFunc) -> dict[str, Any]:
     is_only = len(function.body) == 1
+    code = kernel.code
     return {
-        "symbol": kernel.symbol,
-        "callee": kernel.symbol if kernel.is_shared else f"{kernel.symbol}_body",
+        "params_type": code.params,
+        "callee": code.symbol if kernel.is_shared else code.body,
         "params_name": "params" if is_only else f"params_{index}",
         "fields": [f".{name} = {_initialiser(value)}" for name, value in kernel.params],
-        "args": [_argument(argument) for argument in kernel.args],
+        "args": [*map(_argument, kernel.args), *(() if kernel.is_shared else code.variant)],
         "can_fail": kernel.can_fail,
     }
 

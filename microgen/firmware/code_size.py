@@ -53,7 +53,7 @@ def most(program: Program, cpu: Cpu, options: Options, modules: int) -> int | No
     """Bytes of code, tables and names, if all kernels were measured on the core; else None."""
     table = _table()
     kernels = table["kernels"].get(f"{cpu.name} {options.toolchain}", {})
-    used = {_stem(kernel.header) for kernel in program.kernel_calls}
+    used = {kernel.code.stem for kernel in program.kernel_calls}
     if not used <= kernels.keys() or cpu.name not in table["helpers"]:
         return None
     if program.external_modules or program.devices:
@@ -64,8 +64,8 @@ def most(program: Program, cpu: Cpu, options: Options, modules: int) -> int | No
 
 def _operators(program: Program, kernels: Mapping[str, int], options: Options) -> int:
     calls = program.kernel_calls
-    own = sum(kernels[_stem(kernel.header)] for kernel in calls if not kernel.is_shared)
-    shared = sum(kernels[_stem(header)] for header in program.shared_headers)
+    own = sum(kernels[kernel.code.stem] for kernel in calls if not kernel.is_shared)
+    shared = sum(kernels[code.stem] for code in program.shared_kernels)
     margin = _MARGIN[options.toolchain]
     return _OPERATOR * len(calls) + round(margin * own + _SHARED_MARGIN * shared)
 
@@ -97,14 +97,10 @@ def computes_floats(program: Program) -> bool:
     as its name says."""
     kinds = [kind for call in program.calls for kind in call.types]
     kinds += [step.tensor_type for call in program.calls for step in call.steps]
-    kernels = map(_stem, program.kernel_headers)
+    kernels = (code.header for code in program.kernels)
     return any(kind.dtype is DType.FLOAT32 for kind in kinds) or any(
         "_f32" in name for name in kernels
     )
-
-
-def _stem(header: str) -> str:
-    return header.rpartition("/")[2].removesuffix(".h")
 
 
 @cache

@@ -1,25 +1,25 @@
-"""The C sources of a project that calls kernels' out-of-line forms, which their headers define."""
+"""The C sources of a project that calls kernels' out-of-line forms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import PurePosixPath
+
+from microgen.program.kernel_code import KernelCode
 
 
-def sources(headers: Iterable[str]) -> dict[str, str]:
-    """For each kernel's header, a path below ``crt/include``, the source that defines its
-    out-of-line forms: path below ``crt`` -> text."""
-    return {f"kernels/{PurePosixPath(header).stem}.c": _source(header) for header in headers}
+def sources(kernels: Iterable[KernelCode]) -> dict[str, str]:
+    """The sources that define the kernels' out-of-line forms: path below ``crt`` -> text."""
+    return {f"kernels/{kernel.stem}.c": _source(kernel) for kernel in kernels}
 
 
-def macro(header: str) -> str:
-    """The macro that makes a kernel's header define the out-of-line forms."""
-    return f"MG_{PurePosixPath(header).stem.upper()}_IMPLEMENTATION"
+def _source(kernel: KernelCode) -> str:
+    include = f'#include "{kernel.header}"\n'
+    if kernel.variant:
+        return f"{_ABOUT}{include}\n{kernel.definition}\n"
+    return f"{_ABOUT}#define {kernel.macro}\n{include}"
 
 
-def _source(header: str) -> str:
-    return (
-        "/* SPDX-License-Identifier: Apache-2.0 */\n"
-        "/* The out-of-line forms, for any parameters. */\n"
-        f'#define {macro(header)}\n#include "{header}"\n'
-    )
+_ABOUT = """\
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The out-of-line forms, for any parameters. */
+"""

@@ -17,6 +17,7 @@ from microgen.files import FileTree
 from microgen.firmware import app_memory, component, crt_files, kernel_sources, readme, tvm_files
 from microgen.ir.graph import DType
 from microgen.program.element_types import ctype
+from microgen.program.kernel_code import KernelCode
 from microgen.program.types import Device, Pool, Port
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
@@ -64,19 +65,18 @@ _KEPT_SYMBOLS: dict[str, tuple[str, ...]] = {"c": (), "packed": ("TVMSystemLibEn
 class Model:
     """The facts about one model that the project needs.
 
-    ``kernel_headers`` are paths below ``crt/include``; the files that they include are added.
-    ``shared_headers`` are those of kernels whose out-of-line forms are called. ``has_state``: its
-    header has a reset function. ``has_modules``: it loads modules. ``devices`` are the devices
-    whose contexts it passes, ``pools`` the pools that its plan uses. ``shares_workspace``: its
-    workspace is part of the memory that several models share. ``operators`` are the C functions
-    that its runner calls.
+    ``kernels`` are those that it calls; the files that their headers include are added.
+    ``shared_kernels`` are those whose out-of-line forms it calls. ``has_state``: its header has a
+    reset function. ``has_modules``: it loads modules. ``devices`` are the devices whose contexts it
+    passes, ``pools`` the pools that its plan uses. ``shares_workspace``: its workspace is part of
+    the memory that several models share. ``operators`` are the C functions that its runner calls.
     """
 
     module: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
-    kernel_headers: tuple[str, ...]
-    shared_headers: tuple[str, ...] = ()
+    kernels: tuple[KernelCode, ...]
+    shared_kernels: tuple[KernelCode, ...] = ()
     has_state: bool = False
     has_modules: bool = False
     devices: tuple[Device, ...] = ()
@@ -203,7 +203,7 @@ def _crt(
     fixed: Mapping[str, bytes],
 ) -> dict[str, bytes]:
     """The files of ``crt`` that anything in the project needs, and those of TVM's interface."""
-    headers = [f"include/{header}" for model in models for header in model.kernel_headers]
+    headers = [f"include/{kernel.header}" for model in models for kernel in model.kernels]
     texts = [*main.values(), *fixed.values(), *model_files.files.values()]
     needed = {**crt_files.closure(texts, headers), **tvm_files.files(), **_kernels(models)}
     return {f"crt/{name}": data for name, data in needed.items()}
@@ -211,7 +211,7 @@ def _crt(
 
 def _kernels(models: Sequence[Model]) -> dict[str, bytes]:
     """The sources of kernels whose out-of-line forms are called: path below ``crt`` -> contents."""
-    shared = {header for model in models for header in model.shared_headers}
+    shared = {kernel for model in models for kernel in model.shared_kernels}
     texts = kernel_sources.sources(sorted(shared))
     return {name: text.encode() for name, text in texts.items()}
 

@@ -15,7 +15,7 @@ def _refusal(dtype: DType) -> base.Refuse:
         found = graph.types[node.inputs[0]].dtype
         if found is not dtype:
             why = f"{short(node.inputs[0])!r} is {found.value}, the kernel reads {dtype.value}"
-            return base.OtherDtype(why)
+            return base.Mismatch(base.Trait.DTYPE, why)
         return None
 
     return refusal

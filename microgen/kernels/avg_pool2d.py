@@ -6,28 +6,36 @@ import dataclasses
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
-from microgen.kernels.pool import kernel, kernels
+from microgen.kernels.pool import kernel
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 
 OP_NAME = "nn.avg_pool2d"
 
 
-def _rounding(of: base.Kernel, *, ties_upward: bool) -> base.Kernel:
+def _rounding(of: base.Kernel, *, ties_upward: bool = False) -> base.Kernel:
     """The kernel, which refuses nodes that round halves otherwise."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
         assert isinstance(node.attrs, AvgPool2DAttrs)
-        if node.attrs.ties_upward is not ties_upward:
-            return base.OtherKind("its halves are rounded otherwise")
-        return of.refusal(node, graph)
+        why = of.refusal(node, graph)
+        if why is None and node.attrs.ties_upward is not ties_upward:
+            return base.Mismatch(base.Trait.ARITHMETIC, "its halves are rounded otherwise")
+        return why
 
     return dataclasses.replace(of, refusal=refusal)
 
 
-_nearest = (*kernels("mg_avg_pool2d"), kernel("mg_avg_pool2d_s32", DType.INT32))
-_upward = kernel("mg_avg_pool2d_s8_upward", DType.INT8)
+def _int8(symbol: str, requantization: str) -> base.Kernel:
+    """A kernel of ``avg_pool2d_s8.h``, whose body takes this constant."""
+    made = kernel(symbol, DType.INT8)
+    loop = "mg_avg_pool2d_s8"
+    return dataclasses.replace(made, family=loop[3:], variant=(requantization,), loop=loop)
+
 
 KERNELS = (
-    *(_rounding(one, ties_upward=False) for one in _nearest),
-    _rounding(_upward, ties_upward=True),
+    _rounding(_int8("mg_avg_pool2d_s8", "MG_ROUND_NEAREST")),
+    _rounding(_int8("mg_avg_pool2d_s8_upward", "MG_ROUND_UPWARD"), ties_upward=True),
+    _rounding(kernel("mg_avg_pool2d_s16", DType.INT16)),
+    _rounding(kernel("mg_avg_pool2d_f32", DType.FLOAT32)),
+    _rounding(kernel("mg_avg_pool2d_s32", DType.INT32)),
 )

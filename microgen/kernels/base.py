@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Literal
@@ -16,6 +17,7 @@ from microgen.ir.graph import Array, DType, Graph, Node, TensorType, frozen
 from microgen.kernels.work import Cost, Work, work
 from microgen.ops.base import Pair
 from microgen.ops.constraints import leaves_int32, weight_zero
+from microgen.program.kernel_code import KernelCode
 from microgen.program.types import Fields as Fields
 from microgen.target.cpu import Cpu, Feature
 
@@ -79,7 +81,8 @@ def _no_constants(_node: Node, _graph: Graph) -> tuple[KernelConstant, ...]:
     return ()
 
 
-def _no_scratch(_node: Node, _graph: Graph) -> int:
+def no_scratch(_node: Node, _graph: Graph) -> int:
+    """0 bytes."""
     return 0
 
 
@@ -91,8 +94,8 @@ def _not_in_place(_node: Node, _graph: Graph) -> tuple[int, ...]:
 class Kernel:
     """One C kernel for one op.
 
-    The C function is ``symbol`` of ``crt/include/<header>``, its parameter struct
-    ``<symbol>_params``, its body ``<symbol>_body``.
+    ``code`` has the names of its C. ``family`` is the name of its header, if that is not the
+    symbol's. ``variant`` are the C constants that its body takes.
 
     ``refusal(node, graph)`` says why the kernel cannot compute the node, or None.
     ``params(node, graph)`` are the struct's fields, in order.
@@ -105,7 +108,8 @@ class Kernel:
     the fields for each input, which follow those of ``params``.
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
     ``can_fail``: the C function returns a status, like the runner.
-    ``family``: the name of its C header, if several kernels share one.
+    ``loop``: kernels with the same loop differ only in their requantizations. By default it is the
+    symbol.
     ``takes_int4``: its weight, input 1, is one that the model stores in 4 bits. It is not tried for
     other weights.
     ``ulps``, of a float kernel: the number of units in the last place by which an element may
@@ -121,13 +125,15 @@ class Kernel:
     params: Params
     inputs: tuple[int, ...] = (0,)
     constants: Callable[[Node, Graph], tuple[KernelConstant, ...]] = _no_constants
-    scratch: Callable[[Node, Graph], int] = _no_scratch
+    scratch: Callable[[Node, Graph], int] = no_scratch
     in_place: Callable[[Node, Graph], tuple[int, ...]] = _not_in_place
     each_input: Callable[[Node, Graph], tuple[Fields, ...]] | None = None
     writes: tuple[int, ...] = ()
     can_fail: bool = False
     ulps: int = 0
     family: str = ""
+    variant: tuple[str, ...] = ()
+    loop: str = ""
     takes_int4: bool = False
     work: Callable[[Node, Graph], Work] = work
     cost: Callable[[Node, Graph, Cpu, bool], Cost | None] | None = None
@@ -146,9 +152,15 @@ class Kernel:
         return tuple(given if self.each_input else (i for i in self.inputs if i in given))
 
     @property
-    def header(self) -> str:
-        """The header's path below ``crt/include``."""
-        return f"microgen/{self.family or self.symbol.removeprefix('mg_')}.h"
+    def loop_name(self) -> str:
+        """The loop, or the symbol of a kernel that shares none."""
+        return self.loop or self.symbol
+
+    @property
+    def code(self) -> KernelCode:
+        """The names of its C."""
+        header = f"microgen/{self.family or self.symbol.removeprefix('mg_')}.h"
+        return KernelCode(self.symbol, header, self.variant)
 
 
 TFLITE = tuple(rounding for rounding in Rounding if rounding not in RELAY)
@@ -162,6 +174,8 @@ _RULES: dict[Rounding | None, Rule] = {  # of roundings that have one, whatever 
 }
 
 REFERENCE = frozenset[Feature]()  # a reference kernel needs no features
+DSP = frozenset({Feature.DSP})
+MVE = frozenset({Feature.MVE})
 DATA_WEIGHT_BIAS = (0, 1, 2)  # ``inputs`` of float kernels, whose weights may be computed
 
 
@@ -170,17 +184,26 @@ def types(node: Node, graph: Graph) -> tuple[tuple[TensorType, ...], TensorType]
     return graph.type_of(node.inputs), graph.types[node.outputs[0]]
 
 
-class OtherDtype(str):
-    """A refusal by a kernel for other dtypes. It does not say what the node is missing."""
+class Trait(enum.IntEnum):
+    """What a kernel is made for, in the order in which a node's is compared with it."""
 
-    __slots__ = ()
+    DTYPE = 0
+    WEIGHTS = 1  # their form: int4, or with a zero point
+    CPU = 2
+    ARITHMETIC = 3  # its rounding, or another choice
 
 
-class OtherKind(str):
-    """A refusal by a kernel for other CPUs or roundings. It is of little use if other kernels are
-    for the node's."""
+class Mismatch(str):
+    """A refusal by a kernel that is made for another ``trait``. It says nothing about the node if
+    some kernel is made for the node's."""
 
-    __slots__ = ()
+    trait: Trait
+
+    def __new__(cls, trait: Trait, why: str) -> Mismatch:
+        """The refusal, with its reason as text."""
+        made = super().__new__(cls, why)
+        made.trait = trait
+        return made
 
 
 def only(dtype: DType, output: DType | None = None) -> Refuse:
@@ -191,7 +214,7 @@ def only(dtype: DType, output: DType | None = None) -> Refuse:
             found = graph.types[name].dtype
             if found is not wanted:
                 why = f"{short(name)!r} is {found.value}, the kernel computes {wanted.value}"
-                return OtherDtype(why)
+                return Mismatch(Trait.DTYPE, why)
         return None
 
     return refusal
@@ -199,7 +222,7 @@ def only(dtype: DType, output: DType | None = None) -> Refuse:
 
 def constant_float_weights(node: Node, graph: Graph) -> str | None:
     """Refusal unless the data is float32, and weight and bias are constants."""
-    return _computed(node, graph) or only(DType.FLOAT32)(node, graph)
+    return only(DType.FLOAT32)(node, graph) or _computed(node, graph)
 
 
 def constant_weights(
@@ -220,11 +243,29 @@ def constant_weights(
     not even when scaled, unless the kernel ``wraps``. The rounding of scaled sums must be in
     ``roundings``. The weight's zero point must be 0, or must not be 0 if the kernel ``has_offset``.
     ``axis`` is the weight's axis of output channels."""
-    refusal = _computed(node, graph) or only(dtype, output)(node, graph)
+    refusal = mismatch(node, graph, dtype, output, roundings, has_offset)
+    return refusal or overflow(node, graph, axis, wraps or output is not None)
+
+
+def mismatch(
+    node: Node,
+    graph: Graph,
+    dtype: DType,
+    output: DType | None,
+    roundings: Collection[Rounding],
+    has_offset: bool = False,
+) -> str | None:
+    """The refusals of ``constant_weights`` that do not depend on the weights' values. Outputs that
+    are not scaled have the dtype ``output``."""
+    refusal = only(dtype, output)(node, graph) or _computed(node, graph)
     refusal = refusal or _other_zero(node, graph, has_offset)
-    if refusal is None and output is None:
-        refusal = _otherwise_rounded(node, roundings) or (None if wraps else _wrapped(node, graph))
-    return refusal or _overflow(node, graph, axis)
+    return refusal or (None if output else _otherwise_rounded(node, roundings))
+
+
+def overflow(node: Node, graph: Graph, axis: int, wraps: bool) -> str | None:
+    """Refusal if sums with these weights, or scaled sums unless the kernel ``wraps``, may exceed
+    the accumulator. ``axis`` is the weight's axis of output channels."""
+    return (None if wraps else _wrapped(node, graph)) or _overflow(node, graph, axis)
 
 
 def _other_zero(node: Node, graph: Graph, has_offset: bool) -> str | None:
@@ -232,14 +273,16 @@ def _other_zero(node: Node, graph: Graph, has_offset: bool) -> str | None:
     if bool(zero) is has_offset:
         return None
     expected = "one other than 0" if has_offset else "0"
-    return OtherKind(f"the zero point of its weights is {zero}, the kernel takes {expected}")
+    why = f"the zero point of its weights is {zero}, the kernel takes {expected}"
+    return Mismatch(Trait.WEIGHTS, why)
 
 
 def _otherwise_rounded(node: Node, roundings: Collection[Rounding]) -> str | None:
     rounding = getattr(node.attrs, "rounding", None)
     if rounding is None or rounding in roundings:
         return None
-    return OtherKind(f"its sums are rounded {rounding.value!r}, the kernel rounds otherwise")
+    why = f"its sums are rounded {rounding.value!r}, the kernel rounds otherwise"
+    return Mismatch(Trait.ARITHMETIC, why)
 
 
 def _wrapped(node: Node, graph: Graph) -> str | None:

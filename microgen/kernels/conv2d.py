@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, blocks, int4, mve, window
+from microgen.kernels import base, blocks, int4, mve, weighted, window
+from microgen.kernels.weighted import (
+    NEAREST,
+    SUMS,
+    TWICE,
+    TWICE_NARROW,
+    UPWARD,
+    UPWARD_NARROW,
+    Layer,
+    Loop,
+)
 
 OP_NAME = "nn.conv2d"
 
@@ -18,55 +29,46 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-_narrowed = blocks.narrowed(window.constants)
-_taken = functools.partial(base.constant_weights, axis=0, wraps=True)
+_LAYER = Layer(axis=0, params=_params, constants=window.constants)
+_OFFSET = Layer(axis=0, params=window.with_offset(_params), constants=window.constants)
+
+_MVE = weighted.vectors(
+    Loop(
+        stem="conv2d_s8",
+        is_fixed=True,
+        refusal=mve.one_group,
+        scratch=mve.window_rows,
+    )
+)
+_POINTWISE_MVE = weighted.vectors(
+    Loop(
+        stem="conv2d_1x1_s8",
+        is_fixed=True,
+        refusal=mve.pointwise,
+    )
+)
+_INT4_MVE = dataclasses.replace(_MVE, stem="conv2d_s4", family="conv2d_s4_mve", takes_int4=True)
+_INT4_BLOCKS = weighted.blocks(
+    Loop(stem="conv2d_s4", refusal=blocks.rows, scratch=int4.four_filters, takes_int4=True)
+)
+_INT4 = Loop(stem="conv2d_s4", scratch=int4.one_filter, wraps=True, takes_int4=True)
+_BLOCKS = (
+    *weighted.blocks(Loop(stem="conv2d_1x1_s8", refusal=blocks.pointwise)),
+    *weighted.blocks(Loop(stem="conv2d_s8", refusal=blocks.rows)),
+)
+_OFFSET_BLOCKS = weighted.blocks(
+    Loop(stem="conv2d_s8_offset", refusal=blocks.offset_rows, wraps=True, has_offset=True)
+)
 
 KERNELS = (
-    int4.entry(
-        "mg_conv2d_s4_mve",
-        mve.one_group,
-        _params,
-        window.constants,
-        scratch=mve.window_rows,
-        needs=mve.NEEDS,
-    ),
-    *int4.variants("mg_conv2d_s4", blocks.rows, _params, _narrowed, scratch=int4.four_filters),
-    int4.entry("mg_conv2d_s4", _taken, _params, window.constants, scratch=int4.one_filter),
-    base.Kernel(
-        symbol="mg_conv2d_1x1_s8_mve",
-        needs=mve.NEEDS,
-        refusal=mve.pointwise,
-        params=_params,
-        constants=window.constants,
-    ),
-    base.Kernel(
-        symbol="mg_conv2d_s8_mve",
-        needs=mve.NEEDS,
-        refusal=mve.one_group,
-        params=_params,
-        constants=window.constants,
-        scratch=mve.window_rows,
-    ),
-    *blocks.variants("mg_conv2d_1x1_s8", blocks.pointwise, _params, _narrowed),
-    *blocks.variants("mg_conv2d_s8", blocks.rows, _params, _narrowed),
-    base.Kernel(
-        symbol="mg_conv2d_s8",
-        needs=base.REFERENCE,
-        refusal=_taken,
-        params=_params,
-        constants=window.constants,
-    ),
-    *blocks.upward("mg_conv2d_1x1_s8", blocks.pointwise, _params, _narrowed),
-    *blocks.upward("mg_conv2d_s8", blocks.rows, _params, _narrowed),
-    *window.relay_kernels("mg_conv2d_s8", 0, _params, window.constants),
-    *blocks.variants(
-        "mg_conv2d_s8_offset",
-        blocks.offset_rows,
-        window.with_offset(_params),
-        window.constants,
-        family="conv2d_s8_offset_blocks",
-    ),
-    window.offset_kernel("mg_conv2d_s8", 0, _params, window.constants),
+    *_LAYER.kernels((_INT4_MVE,), (TWICE,)),
+    *_LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW,)),
+    *_LAYER.kernels((_INT4,), (TWICE,)),
+    *_LAYER.kernels((_POINTWISE_MVE, _MVE), (TWICE,)),
+    *_LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW)),
+    *_LAYER.kernels((Loop(stem="conv2d_s8", wraps=True),), (TWICE, NEAREST, UPWARD, SUMS)),
+    *_OFFSET.kernels(_OFFSET_BLOCKS, (TWICE,)),
+    *_OFFSET.kernels((Loop(stem="conv2d_s8_offset", wraps=True, has_offset=True),), (TWICE,)),
     base.Kernel(
         symbol="mg_conv2d_s16",
         needs=base.REFERENCE,

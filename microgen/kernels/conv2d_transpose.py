@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, blocks, window
+from microgen.kernels import base, weighted, window
+from microgen.kernels.weighted import NEAREST, TWICE, TWICE_NARROW, Layer, Loop
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.ops.geometry import explicit
 
@@ -51,20 +52,11 @@ def _shaped_params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+_LAYER = Layer(axis=0, params=_params, constants=window.constants)
+
 KERNELS = (
-    *blocks.variants(
-        "mg_conv2d_transpose_s8",
-        functools.partial(blocks.narrow, axis=0),
-        _params,
-        blocks.narrowed(window.constants),
-    ),
-    base.Kernel(
-        symbol="mg_conv2d_transpose_s8",
-        needs=base.REFERENCE,
-        refusal=functools.partial(base.constant_weights, axis=0, wraps=True),
-        params=_params,
-        constants=window.constants,
-    ),
+    *_LAYER.kernels(weighted.blocks(Loop(stem="conv2d_transpose_s8")), (TWICE_NARROW,)),
+    *_LAYER.kernels((Loop(stem="conv2d_transpose_s8", wraps=True),), (TWICE, NEAREST)),
     base.Kernel(
         symbol="mg_conv2d_transpose_s16",
         needs=base.REFERENCE,

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 from microgen.arithmetic.int8 import conv_scales
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, blocks, int4, mve
+from microgen.kernels import base, weighted
+from microgen.kernels.weighted import NEAREST, SUMS, TWICE, UPWARD, Layer, Loop
 from microgen.ops.constraints import weight_zero
 from microgen.ops.dense import DenseAttrs
 
 OP_NAME = "nn.dense"
-_ONCE = (Rounding.SINGLE, Rounding.NEAREST)  # mg_requantize_single
-_ROUNDINGS = (Rounding.DOUBLE, Rounding.PRODUCT, *_ONCE)
 _FIXED = (Rounding.DOUBLE, Rounding.REDUCED)  # requantize_s16.h: MG_ROUND_*
 
 
@@ -40,7 +40,6 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     return (
         *sizes(node, graph),
         ("per_channel", int(_is_per_channel(node, graph))),
-        ("single_rounding", int(attrs.rounding in _ONCE)),
         *base.offsets(inputs[0], output),
         *base.activation_fields(attrs.activation, output),
     )
@@ -104,47 +103,24 @@ def _plain_params(node: Node, graph: Graph) -> base.Fields:
     return (*sizes(node, graph), *base.activation_fields(node.attrs.activation, output))
 
 
-def _sums_params(node: Node, graph: Graph) -> base.Fields:
-    return (*sizes(node, graph), ("input_offset", -graph.types[node.inputs[0]].zero_point))
+_LAYER = Layer(axis=0, params=_params, constants=_constants, usual="nearest")
+_OFFSET = dataclasses.replace(_LAYER, params=_offset_params)
 
+_MVE = weighted.vectors(Loop(stem="dense_s8"))
+_INT4_MVE = weighted.vectors(Loop(stem="dense_s4", takes_int4=True))
+_INT4 = Loop(stem="dense_s4", takes_int4=True)
+_REFERENCE = Loop(stem="dense_s8")
+_OFFSET_REFERENCE = Loop(stem="dense_s8_offset", has_offset=True)
 
-_constant = functools.partial(base.constant_weights, axis=0)
-_taken = functools.partial(_constant, roundings=_ROUNDINGS)
-
+_TFLITE = (NEAREST, TWICE)
 KERNELS = (
-    int4.entry("mg_dense_s4_mve", _taken, _params, _constants, needs=mve.NEEDS),
-    *int4.variants("mg_dense_s4", _taken, _params, _constants),
-    int4.entry("mg_dense_s4", _taken, _params, _constants),
-    base.Kernel(
-        symbol="mg_dense_s8_mve",
-        needs=mve.NEEDS,
-        refusal=_taken,
-        params=_params,
-        constants=_constants,
+    *_LAYER.kernels(
+        (_INT4_MVE, *weighted.blocks(Loop(stem="dense_s4", takes_int4=True)), _INT4), _TFLITE
     ),
-    *blocks.variants("mg_dense_s8", _taken, _params, _constants),
-    base.Kernel(
-        symbol="mg_dense_s8",
-        needs=base.REFERENCE,
-        refusal=_taken,
-        params=_params,
-        constants=_constants,
-    ),
-    *blocks.upward("mg_dense_s8", _constant, _params, _constants),
-    base.Kernel(
-        symbol="mg_dense_s8_s32",
-        needs=base.REFERENCE,
-        refusal=functools.partial(_constant, output=DType.INT32),
-        params=_sums_params,
-        constants=base.weight_and_bias,
-    ),
-    base.Kernel(
-        symbol="mg_dense_s8_offset",
-        needs=base.REFERENCE,
-        refusal=functools.partial(_taken, has_offset=True),
-        params=_offset_params,
-        constants=_constants,
-    ),
+    *_LAYER.kernels((_MVE,), _TFLITE),
+    *_LAYER.kernels(weighted.blocks(Loop(stem="dense_s8")), (*_TFLITE, UPWARD)),
+    *_LAYER.kernels((_REFERENCE,), (*_TFLITE, SUMS)),
+    *_OFFSET.kernels((_OFFSET_REFERENCE,), _TFLITE),
     base.Kernel(
         symbol="mg_dense_s16",
         needs=base.REFERENCE,
@@ -155,7 +131,9 @@ KERNELS = (
     base.Kernel(
         symbol="mg_dense_s16_fixed",
         needs=base.REFERENCE,
-        refusal=functools.partial(_constant, dtype=DType.INT16, roundings=_FIXED),
+        refusal=functools.partial(
+            base.constant_weights, axis=0, dtype=DType.INT16, roundings=_FIXED
+        ),
         params=_fixed_params,
         constants=_fixed_constants,
     ),

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-import functools
+import dataclasses
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, blocks, int4, mve, window
+from microgen.kernels import base, blocks, int4, mve, weighted, window
+from microgen.kernels.weighted import (
+    NEAREST,
+    SUMS,
+    TWICE,
+    TWICE_NARROW,
+    UPWARD,
+    UPWARD_NARROW,
+    Layer,
+    Loop,
+)
 
 OP_NAME = "nn.depthwise_conv2d"
 PRODUCTS_S16 = 511  # MG_PRODUCTS_S16 of microgen/sums_s16.h
@@ -40,43 +50,50 @@ def _mve_scratch(node: Node, graph: Graph) -> int:
     return mve.depthwise_tables(node, graph) + int4.all_weights(node, graph)
 
 
-_narrowed = blocks.narrowed(window.constants)
-_taken = functools.partial(base.constant_weights, axis=3, wraps=True)
+_LAYER = Layer(axis=3, params=_params, constants=window.constants)
+_OFFSET = Layer(axis=3, params=window.with_offset(_params), constants=window.constants)
+
+_MVE = weighted.vectors(
+    Loop(
+        stem="depthwise_conv2d_s8",
+        is_fixed=True,
+        refusal=mve.depthwise,
+        scratch=mve.depthwise_tables,
+    )
+)
+_INT4_MVE = dataclasses.replace(
+    _MVE,
+    stem="depthwise_conv2d_s4",
+    family="depthwise_conv2d_s4_mve",
+    scratch=_mve_scratch,
+    takes_int4=True,
+)
+_INT4_BLOCKS = weighted.blocks(
+    Loop(
+        stem="depthwise_conv2d_s4",
+        refusal=blocks.depthwise,
+        scratch=int4.all_weights,
+        takes_int4=True,
+    )
+)
+_INT4 = Loop(
+    stem="depthwise_conv2d_s4",
+    scratch=int4.all_weights,
+    wraps=True,
+    takes_int4=True,
+)
+_BLOCKS = weighted.blocks(Loop(stem="depthwise_conv2d_s8", refusal=blocks.depthwise))
+_REFERENCE = Loop(stem="depthwise_conv2d_s8", wraps=True)
+_OFFSET_REFERENCE = Loop(stem="depthwise_conv2d_s8_offset", wraps=True, has_offset=True)
 
 KERNELS = (
-    int4.entry(
-        "mg_depthwise_conv2d_s4_mve",
-        mve.depthwise,
-        _params,
-        window.constants,
-        scratch=_mve_scratch,
-        needs=mve.NEEDS,
-    ),
-    *int4.variants(
-        "mg_depthwise_conv2d_s4", blocks.depthwise, _params, _narrowed, scratch=int4.all_weights
-    ),
-    int4.entry(
-        "mg_depthwise_conv2d_s4", _taken, _params, window.constants, scratch=int4.all_weights
-    ),
-    base.Kernel(
-        symbol="mg_depthwise_conv2d_s8_mve",
-        needs=mve.NEEDS,
-        refusal=mve.depthwise,
-        params=_params,
-        constants=window.constants,
-        scratch=mve.depthwise_tables,
-    ),
-    *blocks.variants("mg_depthwise_conv2d_s8", blocks.depthwise, _params, _narrowed),
-    base.Kernel(
-        symbol="mg_depthwise_conv2d_s8",
-        needs=base.REFERENCE,
-        refusal=_taken,
-        params=_params,
-        constants=window.constants,
-    ),
-    *blocks.upward("mg_depthwise_conv2d_s8", blocks.depthwise, _params, _narrowed),
-    *window.relay_kernels("mg_depthwise_conv2d_s8", 3, _params, window.constants),
-    window.offset_kernel("mg_depthwise_conv2d_s8", 3, _params, window.constants),
+    *_LAYER.kernels((_INT4_MVE,), (TWICE,)),
+    *_LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW,)),
+    *_LAYER.kernels((_INT4,), (TWICE,)),
+    *_LAYER.kernels((_MVE,), (TWICE,)),
+    *_LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW)),
+    *_LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, SUMS)),
+    *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE,)),
     base.Kernel(
         symbol="mg_depthwise_conv2d_s16",
         needs=base.REFERENCE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from microgen.ir.graph import Graph, Node
 from microgen.ir.refusal import Refusal, of_node
 from microgen.kernels import registry
-from microgen.kernels.base import Kernel, OtherKind
+from microgen.kernels.base import Kernel, Mismatch, Trait
 from microgen.target.cpu import Cpu
 
 
@@ -49,6 +49,7 @@ def fitting(node: Node, graph: Graph, cpu: Cpu) -> Fitting:
 def refusal(kernel: Kernel, node: Node, graph: Graph, cpu: Cpu) -> str | None:
     """Why the kernel cannot compute the node on the CPU, None if it can."""
     missing = sorted(feature.value for feature in kernel.needs - cpu.features)
-    if missing:
-        return OtherKind(f"{cpu.title} has no {', '.join(missing)}")
-    return kernel.refusal(node, graph)
+    why = kernel.refusal(node, graph)
+    if missing and not (isinstance(why, Mismatch) and why.trait < Trait.CPU):
+        return Mismatch(Trait.CPU, f"{cpu.title} has no {', '.join(missing)}")
+    return why

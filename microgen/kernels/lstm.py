@@ -11,7 +11,7 @@ from microgen.arithmetic.int8 import float_range
 from microgen.arithmetic.int16 import SUM_LIMIT
 from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, Graph, Node, TensorType
-from microgen.kernels import base, blocks, recurrent
+from microgen.kernels import base, recurrent
 from microgen.ops import lstm, lstm_integer, lstm_tables
 from microgen.ops.lstm import LstmAttrs
 from microgen.ops.lstm_inputs import Inputs
@@ -142,7 +142,9 @@ def _refuses(dtype: DType, *, by_tables: bool = False) -> base.Refuse:
         assert isinstance(node.attrs, LstmAttrs)
         refused = constants(node, graph)
         if refused is None and node.attrs.by_tables is not by_tables:
-            refused = base.OtherKind("the functions of its gates are computed otherwise")
+            refused = base.Mismatch(
+                base.Trait.ARITHMETIC, "the functions of its gates are computed otherwise"
+            )
         return refused or _overflow(node, graph)
 
     return refusal
@@ -209,9 +211,9 @@ _TABLES = base.Kernel(
 )
 
 KERNELS = (
-    dataclasses.replace(_INTEGER, symbol="mg_lstm_s8_dsp", needs=blocks.DSP, refusal=_dsp_refusal),
+    dataclasses.replace(_INTEGER, symbol="mg_lstm_s8_dsp", needs=base.DSP, refusal=_dsp_refusal),
     _INTEGER,
-    dataclasses.replace(_TABLES, symbol="mg_lstm_s8_table_dsp", needs=blocks.DSP),
+    dataclasses.replace(_TABLES, symbol="mg_lstm_s8_table_dsp", needs=base.DSP),
     _TABLES,
     dataclasses.replace(
         _TABLES,

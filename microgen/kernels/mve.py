@@ -6,20 +6,18 @@ from microgen.ir.graph import Graph, Node
 from microgen.kernels import base
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.geometry import explicit
-from microgen.target.cpu import Feature
 
-NEEDS = frozenset({Feature.MVE})
 _ROWS = 4  # MG_MVE_ROWS of microgen/mve.h
 _POINTER = 4  # bytes: cores with MVE have addresses of 32 bits
 
 
 def one_group(node: Node, graph: Graph) -> str | None:
-    """Refusal of a grouped convolution, and of everything that all kernels with weights refuse."""
+    """Refusal of a grouped convolution."""
     data, weight = graph.type_of(node.inputs[:2])
     if weight.shape[3] != data.shape[3]:
         groups = data.shape[3] // weight.shape[3]
         return f"there are {groups} groups of channels, the kernel computes one"
-    return base.constant_weights(node, graph, axis=0)
+    return None
 
 
 def pointwise(node: Node, graph: Graph) -> str | None:
@@ -42,11 +40,10 @@ def window_rows(node: Node, graph: Graph) -> int:
 
 
 def depthwise(node: Node, graph: Graph) -> str | None:
-    """Refusal if the sum of two products may exceed int16, and of everything that all refuse."""
-    refused = base.constant_weights(node, graph, axis=3)
-    if refused is None and (graph.constants[node.inputs[1]] == -128).any():
+    """Refusal if the sum of two products may exceed int16."""
+    if (graph.constants[node.inputs[1]] == -128).any():
         return "a weight is -128: two products may leave int16"
-    return refused
+    return None
 
 
 def depthwise_tables(node: Node, graph: Graph) -> int:

@@ -54,13 +54,15 @@ def _has_uint8(node: Node, graph: Graph) -> bool:
 def _signed_only(node: Node, graph: Graph) -> str | None:
     if not _has_uint8(node, graph):
         return None
-    return base.OtherDtype("the input or the output is uint8, the kernel computes signed integers")
+    return base.Mismatch(
+        base.Trait.DTYPE, "the input or the output is uint8, the kernel computes signed integers"
+    )
 
 
 def _unsigned_only(node: Node, graph: Graph) -> str | None:
     if _has_uint8(node, graph):
         return None
-    return base.OtherDtype("neither input nor output is uint8")
+    return base.Mismatch(base.Trait.DTYPE, "neither input nor output is uint8")
 
 
 def _not_flipped(node: Node, graph: Graph) -> str | None:
@@ -68,7 +70,9 @@ def _not_flipped(node: Node, graph: Graph) -> str | None:
     (data,), output = base.types(node, graph)
     zeros = {kind.dtype: kind.zero_point for kind in (data, output)}
     if set(zeros) != {DType.INT8, DType.UINT8}:
-        return base.OtherDtype("the kernel converts uint8 to int8, and int8 to uint8")
+        return base.Mismatch(
+            base.Trait.DTYPE, "the kernel converts uint8 to int8, and int8 to uint8"
+        )
     if data.scale != output.scale or zeros[DType.UINT8] - zeros[DType.INT8] != 128:
         return "the scales differ, or the zero points are not 128 apart"
     return None

@@ -47,7 +47,7 @@ def _float_params(node: Node, graph: Graph) -> base.Fields:
 def _as_integers(node: Node, graph: Graph) -> str | None:
     assert isinstance(node.attrs, Resize2DAttrs)
     if node.attrs.in_floats:
-        return base.OtherKind("its stored values are interpolated in float32")
+        return base.Mismatch(base.Trait.ARITHMETIC, "its stored values are interpolated in float32")
     return base.only(DType.INT8)(node, graph)
 
 
@@ -55,7 +55,7 @@ def _in_floats(node: Node, _graph: Graph) -> str | None:
     assert isinstance(node.attrs, Resize2DAttrs)
     if node.attrs.in_floats:
         return None
-    return base.OtherKind("its stored values are not interpolated in float32")
+    return base.Mismatch(base.Trait.ARITHMETIC, "its stored values are not interpolated in float32")
 
 
 KERNELS = (

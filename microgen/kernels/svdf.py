@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, blocks, recurrent
+from microgen.kernels import base, recurrent
 from microgen.ops import svdf
 from microgen.ops.svdf import SvdfAttrs
 
@@ -91,7 +91,7 @@ _INTEGER = base.Kernel(
 )
 
 KERNELS = (
-    dataclasses.replace(_INTEGER, symbol="mg_svdf_s8_dsp", needs=blocks.DSP),
+    dataclasses.replace(_INTEGER, symbol="mg_svdf_s8_dsp", needs=base.DSP),
     _INTEGER,
     base.Kernel(
         symbol="mg_svdf_s8_narrow",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-
-from microgen.ir.graph import DType, Graph, Node
+from microgen.ir.graph import Graph, Node
 from microgen.kernels import base
 from microgen.ops.constraints import weight_zero
 from microgen.ops.conv2d import Conv2DAttrs
@@ -18,8 +15,6 @@ from microgen.ops.geometry import explicit
 # Outputs that cancel or are clamped are small compared with their sums.
 FLOAT_ULPS = 16
 
-
-Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
 Windowed = Conv2DAttrs | DepthwiseConv2DAttrs | Conv2DHybridAttrs | DepthwiseConv2DHybridAttrs
 
 
@@ -44,38 +39,6 @@ def _steps(attrs: Windowed) -> base.Fields:
     )
 
 
-def relay_kernels(
-    symbol: str, axis: int, params: base.Params, constants: Constants
-) -> tuple[base.Kernel, base.Kernel]:
-    """``<symbol>_once``, which rounds like Relay, and ``<symbol>_s32``, which does not scale.
-
-    ``axis`` is the weight's axis of output channels. ``params`` and ``constants`` are those of
-    ``symbol``."""
-
-    def rounded(node: Node, graph: Graph) -> base.Fields:
-        nested = tuple((f"conv.{name}", value) for name, value in params(node, graph))
-        rounding = node.attrs.rounding  # type: ignore[attr-defined]
-        return (*nested, ("ties", base.TIES[rounding]))
-
-    refusal = functools.partial(base.constant_weights, axis=axis)
-    return (
-        base.Kernel(
-            symbol=f"{symbol}_once",
-            needs=base.REFERENCE,
-            refusal=functools.partial(refusal, roundings=tuple(base.TIES)),
-            params=rounded,
-            constants=constants,
-        ),
-        base.Kernel(
-            symbol=f"{symbol}_s32",
-            needs=base.REFERENCE,
-            refusal=functools.partial(refusal, output=DType.INT32),
-            params=params,
-            constants=base.weight_and_bias,
-        ),
-    )
-
-
 def with_offset(params: base.Params) -> base.Params:
     """The fields of kernels for weights with a zero point: ``params`` and the weights' offset."""
 
@@ -84,19 +47,6 @@ def with_offset(params: base.Params) -> base.Params:
         return (*nested, ("weight_offset", -weight_zero(graph.types[node.inputs[1]])))
 
     return fields
-
-
-def offset_kernel(symbol: str, axis: int, params: base.Params, constants: Constants) -> base.Kernel:
-    """``<symbol>_offset``, for weights with a zero point. The arguments are those of
-    ``relay_kernels``."""
-    refusal = functools.partial(base.constant_weights, axis=axis, wraps=True, has_offset=True)
-    return base.Kernel(
-        symbol=f"{symbol}_offset",
-        needs=base.REFERENCE,
-        refusal=refusal,
-        params=with_offset(params),
-        constants=constants,
-    )
 
 
 def constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:

@@ -197,8 +197,8 @@ def _project_model(part: Part, unit: Unit) -> project.Model:
         devices=part.program.devices,
         pools=part.plan.used_pools,
         shares_workspace=unit.shares_workspace,
-        kernel_headers=part.program.kernel_headers,
-        shared_headers=part.program.shared_headers,
+        kernels=part.program.kernels,
+        shared_kernels=part.program.shared_kernels,
         operators=tuple(unit.implementation(f.name) for f in part.program.functions),
     )
 

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from microgen.ir.graph import Array, TensorType
 from microgen.program.external import CSource, DeviceDriver, ExternalModule, LoadedModule, Made
+from microgen.program.kernel_code import KernelCode
 from microgen.program.steps import Step
 
 
@@ -70,15 +71,14 @@ class Inner:
 class KernelCall:
     """One C kernel inside a primitive function.
 
-    ``params`` are the compile-time constants: the fields of the kernel's parameter struct
-    ``<symbol>_params`` in order. ``args`` are names of the primitive function's parameters, "NULL",
-    or buffers inside it, in the kernel's argument order. ``can_fail``: the kernel returns a status.
-    ``is_shared``: the function calls the kernel's out-of-line form, for any parameters, and does
-    not contain a body that is compiled for these.
+    ``params`` are the compile-time constants: the fields of the kernel's parameter struct in order.
+    ``args`` are names of the primitive function's parameters, "NULL", or buffers inside it, in the
+    kernel's argument order. ``can_fail``: the kernel returns a status. ``is_shared``: the function
+    calls the kernel's out-of-line form, for any parameters, and does not contain a body that is
+    compiled for these.
     """
 
-    symbol: str
-    header: str
+    code: KernelCode
     params: Fields
     args: tuple[str | Inner, ...]
     can_fail: bool = False
@@ -295,14 +295,14 @@ class Program:
         return tuple(kernel for function in self.functions for kernel in function.body)
 
     @property
-    def kernel_headers(self) -> tuple[str, ...]:
-        """The headers of the kernels, sorted."""
-        return tuple(sorted({kernel.header for kernel in self.kernel_calls}))
+    def kernels(self) -> tuple[KernelCode, ...]:
+        """The kernels that are called, each once, sorted."""
+        return tuple(sorted({kernel.code for kernel in self.kernel_calls}))
 
     @property
-    def shared_headers(self) -> tuple[str, ...]:
-        """The headers of the kernels whose out-of-line forms are called, sorted."""
-        return tuple(sorted({k.header for k in self.kernel_calls if k.is_shared}))
+    def shared_kernels(self) -> tuple[KernelCode, ...]:
+        """Those of them whose out-of-line forms are called."""
+        return tuple(sorted({kernel.code for kernel in self.kernel_calls if kernel.is_shared}))
 
     def function(self, name: str) -> PrimFunc:
         """The primitive function of that name."""

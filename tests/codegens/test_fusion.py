@@ -19,6 +19,7 @@ from microgen.ops.clip import ClipAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.layout_transform import LayoutTransformAttrs
 from microgen.ops.reshape import ReshapeAttrs
+from microgen.program.kernel_code import KernelCode
 from microgen.program.steps import InnerBuffer, NotStored, Output, Step
 from microgen.program.types import Inner, KernelCall, Parameter, Program, Role
 from microgen.target import board as boards
@@ -137,7 +138,7 @@ def _step(name: str, reads: str, writes: str, nbytes: int, scratch: int = 0) -> 
         words=(name,),
         target="cpu",
         parameters=parameters,
-        body=(KernelCall(name, "x.h", (), names),),
+        body=(KernelCall(KernelCode(name, "x.h"), (), names),),
         inputs=(reads,),
         constants=(KernelConstant("table", "int8_t", name),),
         outputs=(writes,),

@@ -65,7 +65,9 @@ def _compile(calls: Sequence[c.Call], compiler: str, level: str, folder: Path) -
 def _source(calls: Sequence[c.Call]) -> str:
     """C with a function for each different body."""
     bodies = dict.fromkeys(c.specialised_form(call).statements for call in calls)
-    lines = [f'#include "{header}"' for header in sorted({call.kernel.header for call in calls})]
+    lines = [
+        f'#include "{header}"' for header in sorted({call.kernel.code.header for call in calls})
+    ]
     for number, statements in enumerate(bodies):
         head = f"int32_t body_{number}(const void *params, void **a)"
         lines += [f"{head};", head, f"{{ int32_t status = 0; {statements} return status; }}"]

@@ -100,7 +100,7 @@ def test_a_kernel_brings_its_headers_and_theirs() -> None:
     assert {
         "crt/kernels/conv2d_s8.c",
         "crt/include/microgen/conv2d_s8.h",
-        "crt/include/microgen/requantize.h",
+        "crt/include/microgen/scaling_s8.h",
     } <= added
     assert not any("dense" in name or "pool" in name for name in added)
 

@@ -21,7 +21,6 @@ from microgen import kernels, ops, resources
 from microgen.arithmetic.terms import Activation
 from microgen.building import toolchain
 from microgen.emit import literals
-from microgen.firmware.kernel_sources import macro
 from microgen.ir.graph import Array, Graph
 from microgen.kernels import transforms
 from microgen.kernels.base import Kernel, KernelConstant
@@ -157,10 +156,11 @@ def check(cases: Sequence[Case], folder: Path) -> None:
     calls = [call for case in cases for call in calls_of(case)]
     used = list(dict.fromkeys(call.kernel for call in calls))
     bodies = list(dict.fromkeys(_shared_form(call) for call in calls))
-    shared = [f"-D{macro(kernel.header)}" for kernel in used]
+    shared = [f"-D{kernel.code.macro}" for kernel in used if kernel.code.macro]
+    defined = [kernel.code.definition for kernel in used]
     # -O0 replaces the level: it compiles in two thirds of the time, and the sanitizers see every
     # access. Random networks (tests/differential) run these kernels with -O1.
-    driver = _compile(bodies, used, [*SANITIZERS, "-O0", *shared], folder)
+    driver = _compile(bodies, used, [*SANITIZERS, "-O0", *shared], folder, defined)
     _run(driver, calls, [bodies.index(_shared_form(call)) for call in calls])
 
 
@@ -175,33 +175,34 @@ def check_inlined(cases: Sequence[Case], folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Body:
-    """C statements for a case, with ``structs`` structs in ``params`` and the arguments in
-    ``a``."""
+    """C statements for a case, with ``structs`` structs of type ``kind`` in ``params`` and the
+    arguments in ``a``."""
 
-    symbol: str
+    kind: str
     structs: int
     statements: str
 
 
 def _shared_form(call: Call) -> Body:
-    symbol = call.kernel.symbol
-    statements = [f"const {symbol}_params *p = params;"]
+    code = call.kernel.code
+    statements = [f"const {code.params} *p = params;"]
     for k, (places, _) in enumerate(call.calls):
         passed = ", ".join(f"a[{i}]" for i in places)
-        statements.append(f"{_status(call)}{symbol}(&p[{k}], {passed});")
-    return Body(symbol, len(call.calls), " ".join(statements))
+        statements.append(f"{_status(call)}{code.symbol}(&p[{k}], {passed});")
+    return Body(code.params, len(call.calls), " ".join(statements))
 
 
 def specialised_form(call: Call) -> Body:
     """The kernel's body with constant parameters, as in generated C."""
-    symbol = call.kernel.symbol
+    code = call.kernel.code
     statements = ["(void)params;"]
     for places, fields in call.calls:
         initialisers = ", ".join(f".{name} = {_literal(value)}" for name, value in fields)
-        passed = ", ".join("NULL" if call.arguments[i] is None else f"a[{i}]" for i in places)
-        constant = f"static const {symbol}_params p = {{{initialisers}}};"
-        statements.append(f"{{ {constant} {_status(call)}{symbol}_body(&p, {passed}); }}")
-    return Body(symbol, len(call.calls), " ".join(statements))
+        given = ["NULL" if call.arguments[i] is None else f"a[{i}]" for i in places]
+        passed = ", ".join((*given, *code.variant))
+        constant = f"static const {code.params} p = {{{initialisers}}};"
+        statements.append(f"{{ {constant} {_status(call)}{code.body}(&p, {passed}); }}")
+    return Body(code.params, len(call.calls), " ".join(statements))
 
 
 def _status(call: Call) -> str:
@@ -215,13 +216,18 @@ def _literal(value: Value | tuple[Value, ...]) -> str:
 
 
 def _compile(
-    bodies: Sequence[Body], used: Sequence[Kernel], options: list[str], folder: Path
+    bodies: Sequence[Body],
+    used: Sequence[Kernel],
+    options: list[str],
+    folder: Path,
+    defined: Sequence[str] = (),
 ) -> Path:
-    lines = [f'#include "{kernel.header}"' for kernel in used]
+    lines = [f'#include "{kernel.code.header}"' for kernel in used]
+    lines += filter(None, defined)
     for i, body in enumerate(bodies):
         lines.append(f"static int32_t call_{i}(const void *params, void **a)")
         lines.append(f"{{ int32_t status = 0; {body.statements} return status; }}")
-    rows = [f"{{call_{i}, {b.structs} * sizeof({b.symbol}_params)}}" for i, b in enumerate(bodies)]
+    rows = [f"{{call_{i}, {b.structs} * sizeof({b.kind})}}" for i, b in enumerate(bodies)]
     lines.append("static const function functions[] = {" + ", ".join(rows) + "};")
     (folder / "functions.inc").write_text("\n".join(lines) + "\n")
     driver = folder / "driver"

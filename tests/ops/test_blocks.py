@@ -103,7 +103,8 @@ def _refusal(symbol: str, case: c.Case) -> str | None:
 @pytest.mark.parametrize("cases", [CONVOLUTIONS, OTHERS], ids=["convolutions", "others"])
 def test_variants_equal_the_reference(cases: tuple[c.Case, ...], tmp_path: Path) -> None:
     for case in cases:
-        assert {name.rsplit("_", 1)[1] for name in _symbols(case)} == {"dsp", "portable", "s8"}
+        loops = {name.replace("_twice", "").rsplit("_", 1)[1] for name in _symbols(case)}
+        assert loops == {"dsp", "portable", "s8"}
     c.check(cases, tmp_path)
 
 

@@ -17,6 +17,7 @@ from tests.ops import convolving
 from tests.ops.convolving import Geometry
 
 DENSE = {"mg_dense_s4", "mg_dense_s4_dsp", "mg_dense_s4_portable"}
+DENSE_TWICE = {name.replace("s4", "s4_twice") for name in DENSE}
 CONV2D = {"mg_conv2d_s4", "mg_conv2d_s4_dsp", "mg_conv2d_s4_portable"}
 DEPTHWISE = {name.replace("conv2d", "depthwise_conv2d") for name in CONV2D}
 
@@ -128,7 +129,7 @@ def test_inlined_bodies_equal_the_reference(count: int, tmp_path: Path) -> None:
 
 def test_cases_reach_every_kernel_that_the_host_can_run() -> None:
     found = {symbol for case in _cases(20) for symbol in _symbols(case)}
-    assert found == DENSE | CONV2D | DEPTHWISE
+    assert found == DENSE | DENSE_TWICE | CONV2D | DEPTHWISE
 
 
 @pytest.mark.parametrize(

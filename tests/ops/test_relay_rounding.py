@@ -128,7 +128,7 @@ def test_kernels_equal_the_reference(tmp_path: Path) -> None:
         *(
             f"mg_{op}_{what}"
             for op in ("conv2d_s8", "depthwise_conv2d_s8")
-            for what in ("once", "s32")
+            for what in ("upward", "nearest", "s32")
         ),
         *("mg_dense_s8", "mg_dense_s8_dsp", "mg_dense_s8_portable", "mg_dense_s8_s32"),
     }
@@ -183,4 +183,4 @@ def test_no_kernel_of_another_rounding_takes_a_node(op: str, rounding: Rounding)
     taken = [k.symbol for k in kernels.registry()[op] if not k.refusal(case.node, case.graph)]
     assert taken
     is_relay = rounding is Rounding.UPWARD
-    assert all(("upward" in symbol or "once" in symbol) == is_relay for symbol in taken), taken
+    assert all(("upward" in symbol) == is_relay for symbol in taken), taken

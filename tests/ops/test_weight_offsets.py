@@ -97,4 +97,5 @@ def test_kernels_without_an_offset_refuse_them() -> None:
         "mg_conv2d_s8_offset_portable",
         "mg_depthwise_conv2d_s8_offset",
         "mg_dense_s8_offset",
+        "mg_dense_s8_offset_twice",
     }

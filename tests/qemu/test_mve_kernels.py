@@ -16,9 +16,8 @@ import pytest
 from microgen import kernels
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.building.builder import build
-from microgen.firmware.kernel_sources import macro
 from microgen.ir.graph import Array, DType, Quant, TensorType
-from microgen.kernels import mve
+from microgen.kernels import base
 from microgen.kernels.base import Kernel
 from microgen.ops.base import Padding, Pair
 from microgen.ops.conv2d import Conv2DAttrs
@@ -224,7 +223,7 @@ class Call:
 def _calls(case: c.Case) -> Iterator[Call]:
     node, graph = case.node, case.graph
     for kernel in kernels.registry()[case.op]:
-        if kernel.needs == mve.NEEDS and not kernel.refusal(node, graph):
+        if kernel.needs == base.MVE and not kernel.refusal(node, graph):
             constants = [c._constant(k, graph) for k in kernel.constants(node, graph)]
             output = np.full(case.output_type.shape, FILLER, np.int8)
             nbytes = kernel.scratch(node, graph)
@@ -240,16 +239,17 @@ def _shared(kernel: Kernel, count: int) -> str:
 
 
 def _inlined(call: Call) -> str:
-    symbol = call.kernel.symbol
+    code = call.kernel.code
     fields = ", ".join(f".{name} = {value}" for name, value in call.fields)
-    places = ", ".join("0" if a is None else f"a[{i}]" for i, a in enumerate(call.arguments))
-    constant = f"static const {symbol}_params p = {{{fields}}};"
-    return f"{constant} (void)params; {symbol}_body(&p, {places});"
+    given = ["0" if a is None else f"a[{i}]" for i, a in enumerate(call.arguments)]
+    constant = f"static const {code.params} p = {{{fields}}};"
+    return f"{constant} (void)params; {code.body}(&p, {', '.join((*given, *code.variant))});"
 
 
 def _functions(bodies: Sequence[str], used: Sequence[Kernel]) -> str:
-    lines = [f"#define {macro(kernel.header)}" for kernel in used]
-    lines += [f'#include "{kernel.header}"' for kernel in used]
+    lines = [f"#define {kernel.code.macro}" for kernel in used if kernel.code.macro]
+    lines += [f'#include "{kernel.code.header}"' for kernel in used]
+    lines += [kernel.code.definition for kernel in used]
     for i, body in enumerate(bodies):
         lines.append(f"static void call_{i}(const void *params, void **a) {{ {body} }}")
     names = ", ".join(f"call_{i}" for i in range(len(bodies)))

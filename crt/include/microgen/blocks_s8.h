@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the specialised int8 kernels share. They compute four output channels at a time, so that an
- * input value is loaded once for four products. They do so in plain C or with the Arm DSP
- * extension, as `dsp` says, which is a constant after inlining. */
+/* What the loops of the specialised int8 kernels share. They compute four output channels at a
+ * time, so that an input value is loaded once for four products. They do so in plain C or with the
+ * Arm DSP extension, as the constant `loop` says. */
 #ifndef MICROGEN_BLOCKS_S8_H
 #define MICROGEN_BLOCKS_S8_H
 
@@ -10,7 +10,13 @@
 
 #include "microgen/dsp.h"
 #include "microgen/inline.h"
-#include "microgen/requantize.h"
+#include "microgen/scaling_s8.h"
+
+/* The loops. After inlining only one of them remains. */
+enum {
+    MG_PORTABLE, /* plain C */
+    MG_DSP       /* the Arm DSP extension, or the same in plain C on other cores */
+};
 
 /* The accumulators of four output channels. */
 typedef struct {
@@ -19,16 +25,6 @@ typedef struct {
     int32_t c;
     int32_t d;
 } mg_sums;
-
-/* How accumulators become outputs. Scales are below 1/2, and `rounding_shift` is the shift to the
- * right minus one. */
-typedef struct {
-    const int32_t *multiplier;
-    const int8_t *rounding_shift;
-    int32_t output_offset;
-    int32_t activation_min;
-    int32_t activation_max;
-} mg_scaling;
 
 /* sum + the sum of (value + offset) * weight over n values and n weights. */
 MG_INLINE int32_t mg_dot(int32_t sum, const int8_t *values, const int8_t *weight, int32_t n,
@@ -60,11 +56,11 @@ MG_INLINE int32_t mg_times_4(int32_t sum, uint32_t even, uint32_t odd, const int
 
 /* mg_dot for four channels, whose weights are `step` apart. */
 MG_INLINE mg_sums mg_dot_4(mg_sums sums, const int8_t *values, const int8_t *weight, int32_t step,
-                           int32_t n, int32_t offset, int dsp)
+                           int32_t n, int32_t offset, int loop)
 {
-    const int32_t whole = n - n % ((dsp != 0) ? 4 : 2);
+    const int32_t whole = n - n % ((loop == MG_DSP) ? 4 : 2);
 
-    if (dsp != 0) {
+    if (loop == MG_DSP) {
         const uint32_t offsets = mg_twice_s16(offset);
         for (int32_t i = 0; i < whole; i += 4) {
             const uint32_t bytes = mg_load_4_s8(&values[i]);
@@ -101,63 +97,14 @@ MG_INLINE mg_sums mg_bias_4(const int32_t *bias, int32_t c)
     return sums;
 }
 
-/* The output of channel c: mg_requantize, the offset and the clamp in fewer steps. It is exact for
- * scales below 1/2 and sums x of magnitude below 2^30.
- *
- * x is doubled first, so the rounded high word of the product is the result of the first rounding.
- * The second rounding subtracts 1 from negative values, adds half and shifts to the right. The code
- * shifts out all bits but one, adds 1 and twice the output offset, and then shifts out the last
- * bit. */
-MG_INLINE int8_t mg_scaled(const mg_scaling *s, int32_t c, int32_t x)
+/* Stores the outputs of channels c to c + 3, which are int8. */
+MG_INLINE void mg_store_4(const mg_scaling *s, int32_t c, mg_sums sums, int8_t *output,
+                          int requantization)
 {
-    const int32_t high = mg_smmulr(2 * x, s->multiplier[c]);
-    const int32_t twice = mg_shift_right(high - ((high < 0) ? 1 : 0), s->rounding_shift[c]);
-    const int32_t stored = mg_half_as_s8(twice + (1 + 2 * s->output_offset));
-    if ((s->activation_min == INT8_MIN) && (s->activation_max == INT8_MAX)) {
-        return (int8_t)stored;
-    }
-    return mg_offset_and_clamp(stored, 0, s->activation_min, s->activation_max);
-}
-
-/* The same for mg_requantize_upward. The high word is rounded down, so adding 1 is the only
- * rounding. */
-MG_INLINE int8_t mg_scaled_upward(const mg_scaling *s, int32_t c, int32_t x)
-{
-    const int32_t twice = mg_shift_right(mg_smmul(2 * x, s->multiplier[c]), s->rounding_shift[c]);
-    const int32_t stored = mg_half_as_s8(twice + (1 + 2 * s->output_offset));
-    return mg_offset_and_clamp(stored, 0, s->activation_min, s->activation_max);
-}
-
-/* Stores the outputs of channels c to c + 3. */
-MG_INLINE void mg_store_4(const mg_scaling *s, int32_t c, mg_sums sums, int8_t *output)
-{
-    output[c] = mg_scaled(s, c, sums.a);
-    output[c + 1] = mg_scaled(s, c + 1, sums.b);
-    output[c + 2] = mg_scaled(s, c + 2, sums.c);
-    output[c + 3] = mg_scaled(s, c + 3, sums.d);
-}
-
-/* mg_scaled, or mg_scaled_upward if `upward`, which is a constant after inlining. */
-MG_INLINE int8_t mg_scaled_as(const mg_scaling *s, int32_t c, int32_t x, int upward)
-{
-    if (upward != 0) {
-        return mg_scaled_upward(s, c, x);
-    }
-    return mg_scaled(s, c, x);
-}
-
-/* mg_store_4 with the same choice of rounding. */
-MG_INLINE void mg_store_4_as(const mg_scaling *s, int32_t c, mg_sums sums, int8_t *output,
-                             int upward)
-{
-    if (upward != 0) {
-        output[c] = mg_scaled_upward(s, c, sums.a);
-        output[c + 1] = mg_scaled_upward(s, c + 1, sums.b);
-        output[c + 2] = mg_scaled_upward(s, c + 2, sums.c);
-        output[c + 3] = mg_scaled_upward(s, c + 3, sums.d);
-    } else {
-        mg_store_4(s, c, sums, output);
-    }
+    output[c] = mg_scaled(s, c, sums.a, requantization);
+    output[c + 1] = mg_scaled(s, c + 1, sums.b, requantization);
+    output[c + 2] = mg_scaled(s, c + 2, sums.c, requantization);
+    output[c + 3] = mg_scaled(s, c + 3, sums.d, requantization);
 }
 
 #endif

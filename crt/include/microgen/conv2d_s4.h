@@ -10,26 +10,16 @@
 #include "microgen/conv2d_s8.h"
 #include "microgen/inline.h"
 #include "microgen/int4.h"
-#include "microgen/requantize.h"
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
 #include "microgen/window.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_conv2d_s8_params mg_conv2d_s4_params;
-
-/* Computes the same as mg_conv2d_s8 with the same arguments, except that weight has two weights to
- * a byte, as microgen/int4.h describes. A row of it is a filter. scratch must have
- * kernel_height * kernel_width * filter_channels bytes. */
-void mg_conv2d_s4(const mg_conv2d_s4_params *p, const int8_t *input, const uint8_t *weight,
-                  const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                  int8_t *output, uint8_t *scratch);
 
 /* Computes output channel c, whose filter is unpacked. */
 MG_INLINE void mg_conv2d_s4_channel(const mg_conv2d_s4_params *p, const int8_t *input,
                                     const int8_t *filter, int32_t c, int32_t bias,
-                                    int32_t multiplier, int32_t shift, int8_t *output)
+                                    const mg_scaling *scaling, void *output, int requantization)
 {
     const int32_t group_outputs = p->output_channels / (p->input_channels / p->filter_channels);
     const int32_t first = c / group_outputs * p->filter_channels;
@@ -40,41 +30,36 @@ MG_INLINE void mg_conv2d_s4_channel(const mg_conv2d_s4_params *p, const int8_t *
                 const int32_t sum = mg_conv2d_s8_dot(p, input, filter, n, 0, first,
                                                      y * p->stride_height - p->pad_top,
                                                      x * p->stride_width - p->pad_left);
-                output[mg_nhwc(n, y, x, p->output_height, p->output_width, p->output_channels) +
-                       c] =
-                    mg_offset_and_clamp(mg_requantize(sum + bias, multiplier, shift),
-                                        p->output_offset, p->activation_min, p->activation_max);
+                mg_store(scaling, output,
+                         mg_nhwc(n, y, x, p->output_height, p->output_width, p->output_channels) +
+                             c,
+                         c, sum + bias, requantization);
             }
         }
     }
 }
 
+/* Computes the same as mg_conv2d_s8_body with the same arguments, except that weight has two
+ * weights to a byte, as microgen/int4.h describes. A row of it is a filter. scratch must have
+ * kernel_height * kernel_width * filter_channels bytes. */
 MG_INLINE void mg_conv2d_s4_body(const mg_conv2d_s4_params *p, const int8_t *input,
                                  const uint8_t *weight, const int32_t *bias,
-                                 const int32_t *multiplier, const int8_t *shift, int8_t *output,
-                                 uint8_t *scratch)
+                                 const int32_t *multiplier, const int8_t *shift, void *output,
+                                 uint8_t *scratch, int requantization)
 {
+    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
+                                p->activation_max};
     const int32_t size = p->kernel_height * p->kernel_width * p->filter_channels;
     int8_t *filter = (int8_t *)scratch;
 
     for (int32_t c = 0; c < p->output_channels; c++) {
         mg_unpack_s4(&weight[c * mg_row_bytes_s4(size)], size, filter);
-        mg_conv2d_s4_channel(p, input, filter, c, (bias != NULL) ? bias[c] : 0, multiplier[c],
-                             shift[c], output);
+        mg_conv2d_s4_channel(p, input, filter, c, (bias != NULL) ? bias[c] : 0, &scaling, output,
+                             requantization);
     }
 }
 
-#ifdef MG_CONV2D_S4_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_s4(const mg_conv2d_s4_params *p, const int8_t *input, const uint8_t *weight,
-                  const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                  int8_t *output, uint8_t *scratch)
-{
-    mg_conv2d_s4_body(p, input, weight, bias, multiplier, shift, output, scratch);
-}
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#define MG_CONV2D_S4_PROTOTYPE(name) MG_PROTOTYPE_SCRATCH(name, mg_conv2d_s4, uint8_t)
+#define MG_CONV2D_S4_KERNEL(name, ...) MG_KERNEL_SCRATCH(name, mg_conv2d_s4, uint8_t, __VA_ARGS__)
 
 #endif

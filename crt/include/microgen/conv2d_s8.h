@@ -7,12 +7,9 @@
 #include <stdint.h>
 
 #include "microgen/inline.h"
-#include "microgen/requantize.h"
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
 #include "microgen/window.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct {
     int32_t batches;
@@ -36,18 +33,6 @@ typedef struct {
     int32_t activation_min; /* -128 to 127 */
     int32_t activation_max; /* activation_min to 127 */
 } mg_conv2d_s8_params;
-
-/* Convolves input [batches][input_height][input_width][input_channels] with weight
- * [output_channels][kernel_height][kernel_width][filter_channels] into output
- * [batches][output_height][output_width][output_channels]. With v = input + input_offset, an output
- * is clamp(requantize(bias + sum of v * weight) + output_offset). Padding adds nothing to the sum.
- *
- * bias [output_channels] may be NULL. multiplier and shift have output_channels elements;
- * microgen/requantize.h describes them. Rounding is double. Output must not overlap the input. The
- * sum of bias and products must fit int32, partial sums included. */
-void mg_conv2d_s8(const mg_conv2d_s8_params *p, const int8_t *input, const int8_t *weight,
-                  const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                  int8_t *output);
 
 /* The sum of products of one output channel's filter and its window. `first_channel` is the group's
  * first input channel. (origin_y, origin_x) is the position of tap (0, 0) in the input. */
@@ -78,42 +63,42 @@ MG_INLINE int32_t mg_conv2d_s8_dot(const mg_conv2d_s8_params *p, const int8_t *i
     return sum;
 }
 
+/* Convolves input [batches][input_height][input_width][input_channels] with weight
+ * [output_channels][kernel_height][kernel_width][filter_channels] into output
+ * [batches][output_height][output_width][output_channels]. With v = input + input_offset, an output
+ * is clamp(requantize(bias + sum of v * weight) + output_offset). Padding adds nothing to the sum.
+ *
+ * `requantization` is a constant of microgen/scaling_s8.h. multiplier and shift have
+ * output_channels elements, or are NULL for MG_SUMS, whose outputs are the int32 sums. bias
+ * [output_channels] may be NULL. Output must not overlap the input. The sum of bias and products
+ * must fit int32, partial sums included. */
 MG_INLINE void mg_conv2d_s8_body(const mg_conv2d_s8_params *p, const int8_t *input,
                                  const int8_t *weight, const int32_t *bias,
-                                 const int32_t *multiplier, const int8_t *shift, int8_t *output)
+                                 const int32_t *multiplier, const int8_t *shift, void *output,
+                                 int requantization)
 {
+    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
+                                p->activation_max};
     const int32_t group_outputs = p->output_channels / (p->input_channels / p->filter_channels);
 
     for (int32_t n = 0; n < p->batches; n++) {
         for (int32_t y = 0; y < p->output_height; y++) {
             for (int32_t x = 0; x < p->output_width; x++) {
-                int8_t *pixel = &output[mg_nhwc(n, y, x, p->output_height, p->output_width,
-                                                p->output_channels)];
+                const int32_t pixel =
+                    mg_nhwc(n, y, x, p->output_height, p->output_width, p->output_channels);
                 for (int32_t c = 0; c < p->output_channels; c++) {
                     const int32_t sum = mg_conv2d_s8_dot(
                         p, input, weight, n, c, c / group_outputs * p->filter_channels,
                         y * p->stride_height - p->pad_top, x * p->stride_width - p->pad_left);
                     const int32_t total = sum + ((bias != NULL) ? bias[c] : 0);
-                    pixel[c] =
-                        mg_offset_and_clamp(mg_requantize(total, multiplier[c], shift[c]),
-                                            p->output_offset, p->activation_min, p->activation_max);
+                    mg_store(&scaling, output, pixel + c, c, total, requantization);
                 }
             }
         }
     }
 }
 
-#ifdef MG_CONV2D_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_s8(const mg_conv2d_s8_params *p, const int8_t *input, const int8_t *weight,
-                  const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                  int8_t *output)
-{
-    mg_conv2d_s8_body(p, input, weight, bias, multiplier, shift, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#define MG_CONV2D_S8_PROTOTYPE(name) MG_PROTOTYPE(name, mg_conv2d_s8, int8_t)
+#define MG_CONV2D_S8_KERNEL(name, ...) MG_KERNEL(name, mg_conv2d_s8, int8_t, __VA_ARGS__)
 
 #endif

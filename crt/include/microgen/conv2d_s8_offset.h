@@ -9,23 +9,14 @@
 
 #include "microgen/conv2d_s8.h"
 #include "microgen/inline.h"
-#include "microgen/requantize.h"
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
 #include "microgen/window.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct {
     mg_conv2d_s8_params conv;
     int32_t weight_offset; /* minus the weight's zero point: -127 to 128 */
 } mg_conv2d_s8_offset_params;
-
-/* Computes the same as mg_conv2d_s8 with the same arguments, but with weight + weight_offset
- * instead of weight. */
-void mg_conv2d_s8_offset(const mg_conv2d_s8_offset_params *p, const int8_t *input,
-                         const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
-                         const int8_t *shift, int8_t *output);
 
 /* The sum of products of one output channel's filter and its window, as mg_conv2d_s8_dot. */
 MG_INLINE int32_t mg_conv2d_s8_offset_dot(const mg_conv2d_s8_offset_params *p, const int8_t *input,
@@ -57,44 +48,37 @@ MG_INLINE int32_t mg_conv2d_s8_offset_dot(const mg_conv2d_s8_offset_params *p, c
     return sum;
 }
 
+/* Computes the same as mg_conv2d_s8_body with the same arguments, but with weight + weight_offset
+ * instead of weight. */
 MG_INLINE void mg_conv2d_s8_offset_body(const mg_conv2d_s8_offset_params *p, const int8_t *input,
                                         const int8_t *weight, const int32_t *bias,
                                         const int32_t *multiplier, const int8_t *shift,
-                                        int8_t *output)
+                                        void *output, int requantization)
 {
     const mg_conv2d_s8_params *q = &p->conv;
+    const mg_scaling scaling = {multiplier, shift, q->output_offset, q->activation_min,
+                                q->activation_max};
     const int32_t group_outputs = q->output_channels / (q->input_channels / q->filter_channels);
 
     for (int32_t n = 0; n < q->batches; n++) {
         for (int32_t y = 0; y < q->output_height; y++) {
             for (int32_t x = 0; x < q->output_width; x++) {
-                int8_t *pixel = &output[mg_nhwc(n, y, x, q->output_height, q->output_width,
-                                                q->output_channels)];
+                const int32_t pixel =
+                    mg_nhwc(n, y, x, q->output_height, q->output_width, q->output_channels);
                 for (int32_t c = 0; c < q->output_channels; c++) {
                     const int32_t sum = mg_conv2d_s8_offset_dot(
                         p, input, weight, n, c, c / group_outputs * q->filter_channels,
                         y * q->stride_height - q->pad_top, x * q->stride_width - q->pad_left);
                     const int32_t total = sum + ((bias != NULL) ? bias[c] : 0);
-                    pixel[c] =
-                        mg_offset_and_clamp(mg_requantize(total, multiplier[c], shift[c]),
-                                            q->output_offset, q->activation_min, q->activation_max);
+                    mg_store(&scaling, output, pixel + c, c, total, requantization);
                 }
             }
         }
     }
 }
 
-#ifdef MG_CONV2D_S8_OFFSET_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_s8_offset(const mg_conv2d_s8_offset_params *p, const int8_t *input,
-                         const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
-                         const int8_t *shift, int8_t *output)
-{
-    mg_conv2d_s8_offset_body(p, input, weight, bias, multiplier, shift, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#define MG_CONV2D_S8_OFFSET_PROTOTYPE(name) MG_PROTOTYPE(name, mg_conv2d_s8_offset, int8_t)
+#define MG_CONV2D_S8_OFFSET_KERNEL(name, ...)                                                      \
+    MG_KERNEL(name, mg_conv2d_s8_offset, int8_t, __VA_ARGS__)
 
 #endif

@@ -7,21 +7,12 @@
 
 #include "microgen/blocks_s8.h"
 #include "microgen/dense_s8.h"
-#include "microgen/dense_s8_portable.h"
 #include "microgen/inline.h"
 #include "microgen/int4.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
 
 typedef mg_dense_s8_params mg_dense_s4_params;
-
-/* Computes the same as mg_dense_s8 with the same arguments, except that weight has two weights to a
- * byte, as microgen/int4.h describes. A row of it has input_features weights. */
-void mg_dense_s4(const mg_dense_s4_params *p, const int8_t *input, const uint8_t *weight,
-                 const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                 int8_t *output);
 
 /* sum + the sum of (value + offset) * weight over n values and a row of n weights. */
 MG_INLINE int32_t mg_dot_s4(int32_t sum, const int8_t *values, const uint8_t *row, int32_t n,
@@ -40,10 +31,15 @@ MG_INLINE int32_t mg_dot_s4(int32_t sum, const int8_t *values, const uint8_t *ro
     return sum;
 }
 
+/* Computes the same as mg_dense_s8_body with the same arguments, except that weight has two weights
+ * to a byte, as microgen/int4.h describes. A row of it has input_features weights. */
 MG_INLINE void mg_dense_s4_body(const mg_dense_s4_params *p, const int8_t *input,
                                 const uint8_t *weight, const int32_t *bias,
-                                const int32_t *multiplier, const int8_t *shift, int8_t *output)
+                                const int32_t *multiplier, const int8_t *shift, void *output,
+                                int requantization)
 {
+    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
+                                p->activation_max};
     const int32_t depth = p->input_features;
     const int32_t channels = p->output_features;
 
@@ -52,22 +48,13 @@ MG_INLINE void mg_dense_s4_body(const mg_dense_s4_params *p, const int8_t *input
             const int32_t sum =
                 mg_dot_s4(mg_bias(bias, c), &input[n * depth], &weight[c * mg_row_bytes_s4(depth)],
                           depth, p->input_offset);
-            output[n * channels + c] = mg_dense_s8_scaled(p, c, sum, multiplier, shift, 0);
+            mg_store(&scaling, output, n * channels + c, (p->per_channel != 0) ? c : 0, sum,
+                     requantization);
         }
     }
 }
 
-#ifdef MG_DENSE_S4_IMPLEMENTATION /* the out-of-line form */
-void mg_dense_s4(const mg_dense_s4_params *p, const int8_t *input, const uint8_t *weight,
-                 const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                 int8_t *output)
-{
-    mg_dense_s4_body(p, input, weight, bias, multiplier, shift, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#define MG_DENSE_S4_PROTOTYPE(name) MG_PROTOTYPE(name, mg_dense_s4, uint8_t)
+#define MG_DENSE_S4_KERNEL(name, ...) MG_KERNEL(name, mg_dense_s4, uint8_t, __VA_ARGS__)
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fully connected layer of int8 data with weights of 4 bits, four output channels at a time, in
- * plain C and with the Arm DSP extension. */
+/* Fully connected layer of int8 data with weights of 4 bits, four output channels at a time. */
 #ifndef MICROGEN_DENSE_S4_BLOCKS_H
 #define MICROGEN_DENSE_S4_BLOCKS_H
 
@@ -8,29 +7,15 @@
 
 #include "microgen/blocks_s8.h"
 #include "microgen/dense_s4.h"
-#include "microgen/dense_s8_portable.h"
+#include "microgen/dense_s8_blocks.h"
 #include "microgen/dsp.h"
 #include "microgen/inline.h"
 #include "microgen/int4.h"
 #include "microgen/int4_dsp.h"
-#include "microgen/requantize.h"
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef mg_dense_s4_params mg_dense_s4_dsp_params;
-typedef mg_dense_s4_params mg_dense_s4_portable_params;
-
-/* Compute the same as mg_dense_s4 with the same arguments. 32 times the sum of the magnitudes of a
- * row of data, input_offset included, must fit int32. It does if the products with any int8 weights
- * fit. */
-void mg_dense_s4_dsp(const mg_dense_s4_dsp_params *p, const int8_t *input, const uint8_t *weight,
-                     const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                     int8_t *output);
-void mg_dense_s4_portable(const mg_dense_s4_portable_params *p, const int8_t *input,
-                          const uint8_t *weight, const int32_t *bias, const int32_t *multiplier,
-                          const int8_t *shift, int8_t *output);
+typedef mg_dense_s4_params mg_dense_s4_blocks_params;
 
 /* 8 times the sum of n values. */
 MG_INLINE int32_t mg_eights_s4(const int8_t *values, int32_t n, int32_t offset)
@@ -92,75 +77,49 @@ MG_INLINE mg_sums mg_dot_4_s4(mg_sums sums, const int8_t *values, const uint8_t 
     return sums;
 }
 
-MG_INLINE void mg_dense_s4_blocks(const mg_dense_s4_params *p, const int8_t *input,
-                                  const uint8_t *weight, const int32_t *bias,
-                                  const int32_t *multiplier, const int8_t *shift, int8_t *output,
-                                  int dsp)
+/* Computes the same as mg_dense_s4_body with the same arguments. 32 times the sum of the magnitudes
+ * of a row of data, input_offset included, must fit int32. It does if the products with any int8
+ * weights fit. `loop` is a constant of microgen/blocks_s8.h. */
+MG_INLINE void mg_dense_s4_blocks_body(const mg_dense_s4_blocks_params *p, const int8_t *input,
+                                       const uint8_t *weight, const int32_t *bias,
+                                       const int32_t *multiplier, const int8_t *shift, void *output,
+                                       int loop, int requantization)
 {
+    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
+                                p->activation_max};
     const int32_t depth = p->input_features;
     const int32_t step = mg_row_bytes_s4(depth);
     const int32_t channels = p->output_features;
     const int32_t whole = channels - channels % 4;
-    const int32_t most = (dsp != 0) ? depth - depth % 8 : 0;
+    const int32_t most = (loop == MG_DSP) ? depth - depth % 8 : 0;
 
     for (int32_t n = 0; n < p->batches; n++) {
         const int8_t *values = &input[n * depth];
         const int32_t eights = mg_eights_s4(values, most, p->input_offset);
-        int8_t *out = &output[n * channels];
+        int8_t *out = (int8_t *)output + n * channels;
         for (int32_t c = 0; c < whole; c += 4) {
             const uint8_t *rows = &weight[c * step];
             mg_sums sums = mg_bias_4(bias, c);
-            if (dsp != 0) {
+            if (loop == MG_DSP) {
                 sums = mg_dot_4_s4_dsp(sums, values, rows, step, most, p->input_offset, eights);
             }
             sums = mg_dot_4_s4(sums, &values[most], &rows[most / 2], step, depth - most,
                                p->input_offset);
-            out[c] = mg_dense_s8_scaled(p, c, sums.a, multiplier, shift, 0);
-            out[c + 1] = mg_dense_s8_scaled(p, c + 1, sums.b, multiplier, shift, 0);
-            out[c + 2] = mg_dense_s8_scaled(p, c + 2, sums.c, multiplier, shift, 0);
-            out[c + 3] = mg_dense_s8_scaled(p, c + 3, sums.d, multiplier, shift, 0);
+            out[c] = mg_dense_s8_scaled(p, &scaling, c, sums.a, requantization);
+            out[c + 1] = mg_dense_s8_scaled(p, &scaling, c + 1, sums.b, requantization);
+            out[c + 2] = mg_dense_s8_scaled(p, &scaling, c + 2, sums.c, requantization);
+            out[c + 3] = mg_dense_s8_scaled(p, &scaling, c + 3, sums.d, requantization);
         }
         for (int32_t c = whole; c < channels; c++) {
             const int32_t sum =
                 mg_dot_s4(mg_bias(bias, c), values, &weight[c * step], depth, p->input_offset);
-            out[c] = mg_dense_s8_scaled(p, c, sum, multiplier, shift, 0);
+            out[c] = mg_dense_s8_scaled(p, &scaling, c, sum, requantization);
         }
     }
 }
 
-MG_INLINE void mg_dense_s4_dsp_body(const mg_dense_s4_dsp_params *p, const int8_t *input,
-                                    const uint8_t *weight, const int32_t *bias,
-                                    const int32_t *multiplier, const int8_t *shift, int8_t *output)
-{
-    mg_dense_s4_blocks(p, input, weight, bias, multiplier, shift, output, 1);
-}
-
-MG_INLINE void mg_dense_s4_portable_body(const mg_dense_s4_portable_params *p, const int8_t *input,
-                                         const uint8_t *weight, const int32_t *bias,
-                                         const int32_t *multiplier, const int8_t *shift,
-                                         int8_t *output)
-{
-    mg_dense_s4_blocks(p, input, weight, bias, multiplier, shift, output, 0);
-}
-
-#ifdef MG_DENSE_S4_BLOCKS_IMPLEMENTATION /* the out-of-line forms */
-void mg_dense_s4_dsp(const mg_dense_s4_dsp_params *p, const int8_t *input, const uint8_t *weight,
-                     const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                     int8_t *output)
-{
-    mg_dense_s4_dsp_body(p, input, weight, bias, multiplier, shift, output);
-}
-
-void mg_dense_s4_portable(const mg_dense_s4_portable_params *p, const int8_t *input,
-                          const uint8_t *weight, const int32_t *bias, const int32_t *multiplier,
-                          const int8_t *shift, int8_t *output)
-{
-    mg_dense_s4_portable_body(p, input, weight, bias, multiplier, shift, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#define MG_DENSE_S4_BLOCKS_PROTOTYPE(name) MG_PROTOTYPE(name, mg_dense_s4_blocks, uint8_t)
+#define MG_DENSE_S4_BLOCKS_KERNEL(name, ...)                                                       \
+    MG_KERNEL(name, mg_dense_s4_blocks, uint8_t, __VA_ARGS__)
 
 #endif

@@ -12,17 +12,10 @@
 #include "microgen/inline.h"
 #include "microgen/int4.h"
 #include "microgen/mve.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
 
 typedef mg_dense_s4_params mg_dense_s4_mve_params;
-
-/* Computes the same as mg_dense_s4 with the same arguments. */
-void mg_dense_s4_mve(const mg_dense_s4_mve_params *p, const int8_t *input, const uint8_t *weight,
-                     const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                     int8_t *output);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -94,10 +87,14 @@ MG_INLINE int32x4_t mg_dense_s4_mve_dot(const mg_dense_s4_mve_params *p, const i
     return vaddq_s32(products, vmulq_n_s32(weights, p->input_offset));
 }
 
+/* Computes the same as mg_dense_s4_body with the same arguments. `requantization` is MG_ROUND_TWICE
+ * or MG_ROUND_NEAREST. */
 MG_INLINE void mg_dense_s4_mve_body(const mg_dense_s4_mve_params *p, const int8_t *input,
                                     const uint8_t *weight, const int32_t *bias,
-                                    const int32_t *multiplier, const int8_t *shift, int8_t *output)
+                                    const int32_t *multiplier, const int8_t *shift, void *output,
+                                    int requantization)
 {
+    int8_t *stored = (int8_t *)output;
     const int32_t step = mg_row_bytes_s4(p->input_features);
 
     for (int32_t n = 0; n < p->batches; n++) {
@@ -117,26 +114,22 @@ MG_INLINE void mg_dense_s4_mve_body(const mg_dense_s4_mve_params *p, const int8_
                 sums = vaddq_s32(sums, vldrwq_z_s32(&bias[o], active));
             }
             const int32x4_t result = mg_mve_offset_and_clamp(
-                mg_dense_s8_mve_scaled(p, sums, &multiplier[channel], &shift[channel], active),
+                mg_dense_s8_mve_scaled(p, sums, &multiplier[channel], &shift[channel], active,
+                                       requantization),
                 p->output_offset, p->activation_min, p->activation_max);
-            vstrbq_p_s32(&output[n * p->output_features + o], result, active);
+            vstrbq_p_s32(&stored[n * p->output_features + o], result, active);
         }
     }
 }
 
-#ifdef MG_DENSE_S4_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_dense_s4_mve(const mg_dense_s4_mve_params *p, const int8_t *input, const uint8_t *weight,
-                     const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                     int8_t *output)
-{
-    mg_dense_s4_mve_body(p, input, weight, bias, multiplier, shift, output);
-}
-#endif
+#define MG_DENSE_S4_MVE_KERNEL(name, ...) MG_KERNEL(name, mg_dense_s4_mve, uint8_t, __VA_ARGS__)
+
+#else
+
+#define MG_DENSE_S4_MVE_KERNEL(name, ...) MG_DENSE_S4_MVE_PROTOTYPE(name);
 
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+#define MG_DENSE_S4_MVE_PROTOTYPE(name) MG_PROTOTYPE(name, mg_dense_s4_mve, uint8_t)
 
 #endif

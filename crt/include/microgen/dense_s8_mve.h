@@ -8,17 +8,10 @@
 
 #include "microgen/dense_s8.h"
 #include "microgen/mve.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
 
 typedef mg_dense_s8_params mg_dense_s8_mve_params;
-
-/* Computes the same as mg_dense_s8 with the same arguments. */
-void mg_dense_s8_mve(const mg_dense_s8_mve_params *p, const int8_t *input, const int8_t *weight,
-                     const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                     int8_t *output);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -84,12 +77,12 @@ MG_INLINE int32x4_t mg_dense_s8_mve_dot(const mg_dense_s8_mve_params *p, const i
 /* Scales the sums of four features. `active` marks the features that exist. */
 MG_INLINE int32x4_t mg_dense_s8_mve_scaled(const mg_dense_s8_mve_params *p, int32x4_t sums,
                                            const int32_t *multiplier, const int8_t *shift,
-                                           mve_pred16_t active)
+                                           mve_pred16_t active, int requantization)
 {
     if (p->per_channel == 0) {
         const int32_t m = multiplier[0];
         const int32_t s = shift[0];
-        if (p->single_rounding == 0) {
+        if (requantization == MG_ROUND_TWICE) {
             return mg_mve_requantize_n(sums, m, s);
         }
         return mg_mve_lanes(mg_requantize_single(vgetq_lane_s32(sums, 0), m, s),
@@ -99,7 +92,7 @@ MG_INLINE int32x4_t mg_dense_s8_mve_scaled(const mg_dense_s8_mve_params *p, int3
     }
     const int32x4_t m = vldrwq_z_s32(multiplier, active);
     const int32x4_t s = vldrbq_z_s32(shift, active);
-    if (p->single_rounding == 0) {
+    if (requantization == MG_ROUND_TWICE) {
         return mg_mve_requantize(sums, m, s);
     }
     return mg_mve_lanes(
@@ -109,10 +102,15 @@ MG_INLINE int32x4_t mg_dense_s8_mve_scaled(const mg_dense_s8_mve_params *p, int3
         mg_requantize_single(vgetq_lane_s32(sums, 3), vgetq_lane_s32(m, 3), vgetq_lane_s32(s, 3)));
 }
 
+/* Computes the same as mg_dense_s8_body with the same arguments. `requantization` is MG_ROUND_TWICE
+ * or MG_ROUND_NEAREST. */
 MG_INLINE void mg_dense_s8_mve_body(const mg_dense_s8_mve_params *p, const int8_t *input,
                                     const int8_t *weight, const int32_t *bias,
-                                    const int32_t *multiplier, const int8_t *shift, int8_t *output)
+                                    const int32_t *multiplier, const int8_t *shift, void *output,
+                                    int requantization)
 {
+    int8_t *stored = (int8_t *)output;
+
     for (int32_t n = 0; n < p->batches; n++) {
         for (int32_t o = 0; o < p->output_features; o += MG_MVE_ROWS) {
             const int32_t count = p->output_features - o;
@@ -130,26 +128,22 @@ MG_INLINE void mg_dense_s8_mve_body(const mg_dense_s8_mve_params *p, const int8_
                 sums = vaddq_s32(sums, vldrwq_z_s32(&bias[o], active));
             }
             const int32x4_t result = mg_mve_offset_and_clamp(
-                mg_dense_s8_mve_scaled(p, sums, &multiplier[channel], &shift[channel], active),
+                mg_dense_s8_mve_scaled(p, sums, &multiplier[channel], &shift[channel], active,
+                                       requantization),
                 p->output_offset, p->activation_min, p->activation_max);
-            vstrbq_p_s32(&output[n * p->output_features + o], result, active);
+            vstrbq_p_s32(&stored[n * p->output_features + o], result, active);
         }
     }
 }
 
-#ifdef MG_DENSE_S8_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_dense_s8_mve(const mg_dense_s8_mve_params *p, const int8_t *input, const int8_t *weight,
-                     const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                     int8_t *output)
-{
-    mg_dense_s8_mve_body(p, input, weight, bias, multiplier, shift, output);
-}
-#endif
+#define MG_DENSE_S8_MVE_KERNEL(name, ...) MG_KERNEL(name, mg_dense_s8_mve, int8_t, __VA_ARGS__)
+
+#else
+
+#define MG_DENSE_S8_MVE_KERNEL(name, ...) MG_DENSE_S8_MVE_PROTOTYPE(name);
 
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+#define MG_DENSE_S8_MVE_PROTOTYPE(name) MG_PROTOTYPE(name, mg_dense_s8_mve, int8_t)
 
 #endif

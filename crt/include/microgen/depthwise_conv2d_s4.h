@@ -9,19 +9,9 @@
 #include "microgen/depthwise_conv2d_s8.h"
 #include "microgen/inline.h"
 #include "microgen/int4.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/out_of_line.h"
 
 typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s4_params;
-
-/* Computes the same as mg_depthwise_conv2d_s8 with the same arguments, except that weight has two
- * weights to a byte, as microgen/int4.h describes, in one row. scratch must have
- * kernel_height * kernel_width * input_channels * depth_multiplier bytes. */
-void mg_depthwise_conv2d_s4(const mg_depthwise_conv2d_s4_params *p, const int8_t *input,
-                            const uint8_t *weight, const int32_t *bias, const int32_t *multiplier,
-                            const int8_t *shift, int8_t *output, uint8_t *scratch);
 
 /* Unpacks all weights. */
 MG_INLINE const int8_t *mg_depthwise_conv2d_s4_unpacked(const mg_depthwise_conv2d_s4_params *p,
@@ -33,26 +23,23 @@ MG_INLINE const int8_t *mg_depthwise_conv2d_s4_unpacked(const mg_depthwise_conv2
     return unpacked;
 }
 
+/* Computes the same as mg_depthwise_conv2d_s8_body with the same arguments, except that weight has
+ * two weights to a byte, as microgen/int4.h describes, in one row. scratch must have kernel_height
+ * * kernel_width * input_channels * depth_multiplier bytes. */
 MG_INLINE void mg_depthwise_conv2d_s4_body(const mg_depthwise_conv2d_s4_params *p,
                                            const int8_t *input, const uint8_t *weight,
                                            const int32_t *bias, const int32_t *multiplier,
-                                           const int8_t *shift, int8_t *output, uint8_t *scratch)
+                                           const int8_t *shift, void *output, uint8_t *scratch,
+                                           int requantization)
 {
     const int8_t *unpacked = mg_depthwise_conv2d_s4_unpacked(p, weight, (int8_t *)scratch);
-    mg_depthwise_conv2d_s8_body(p, input, unpacked, bias, multiplier, shift, output);
+    mg_depthwise_conv2d_s8_body(p, input, unpacked, bias, multiplier, shift, output,
+                                requantization);
 }
 
-#ifdef MG_DEPTHWISE_CONV2D_S4_IMPLEMENTATION /* the out-of-line form */
-void mg_depthwise_conv2d_s4(const mg_depthwise_conv2d_s4_params *p, const int8_t *input,
-                            const uint8_t *weight, const int32_t *bias, const int32_t *multiplier,
-                            const int8_t *shift, int8_t *output, uint8_t *scratch)
-{
-    mg_depthwise_conv2d_s4_body(p, input, weight, bias, multiplier, shift, output, scratch);
-}
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#define MG_DEPTHWISE_CONV2D_S4_PROTOTYPE(name)                                                     \
+    MG_PROTOTYPE_SCRATCH(name, mg_depthwise_conv2d_s4, uint8_t)
+#define MG_DEPTHWISE_CONV2D_S4_KERNEL(name, ...)                                                   \
+    MG_KERNEL_SCRATCH(name, mg_depthwise_conv2d_s4, uint8_t, __VA_ARGS__)
 
 #endif

@@ -240,7 +240,7 @@ static bool is_dense(const mg_accelerator_command *command)
     return has_shape(&operands[0], 1, 1, p.batches, p.input_features) &&
            has_shape(&operands[1], 1, 1, p.output_features, p.input_features) &&
            has_shape(&operands[5], 1, 1, p.batches, p.output_features) &&
-           is_within(p.per_channel, 0, 1) && is_within(p.single_rounding, 0, 1) &&
+           is_within(p.per_channel, 0, 1) &&
            are_weighted(operands, p.output_features, (p.per_channel != 0) ? p.output_features : 1,
                         (uint64_t)p.input_features) &&
            is_offset(p.input_offset) && is_stored_zero(p.output_offset) &&
@@ -318,6 +318,7 @@ static const struct {
     {6U, sizeof(mg_dense_s8_params)},
     {6U, sizeof(mg_conv2d_s8_params)},
     {6U, sizeof(mg_depthwise_conv2d_s8_params)},
+    {6U, sizeof(mg_dense_s8_params)},
 };
 
 static bool has_form(const mg_accelerator_command *command)
@@ -352,6 +353,7 @@ static bool is_valid(const mg_accelerator_command *command)
     case MG_ACCELERATOR_AVG_POOL2D:
         return is_pool(command);
     case MG_ACCELERATOR_DENSE:
+    case MG_ACCELERATOR_DENSE_TWICE:
         return is_dense(command);
     case MG_ACCELERATOR_CONV2D:
         return is_conv2d(command);
@@ -362,7 +364,7 @@ static bool is_valid(const mg_accelerator_command *command)
 
 int32_t mg_accelerator_check(const mg_accelerator_command *command)
 {
-    if (!is_within((int32_t)command->opcode, MG_ACCELERATOR_ADD, MG_ACCELERATOR_DEPTHWISE_CONV2D)) {
+    if (!is_within((int32_t)command->opcode, MG_ACCELERATOR_ADD, MG_ACCELERATOR_DENSE_TWICE)) {
         return kTvmErrorExecutorGraphUnsupported;
     }
     return (has_form(command) && is_valid(command)) ? kTvmErrorNoError

@@ -43,7 +43,8 @@ typedef enum {
     MG_ACCELERATOR_AVG_POOL2D,
     MG_ACCELERATOR_DENSE,
     MG_ACCELERATOR_CONV2D,
-    MG_ACCELERATOR_DEPTHWISE_CONV2D
+    MG_ACCELERATOR_DEPTHWISE_CONV2D,
+    MG_ACCELERATOR_DENSE_TWICE /* rounds twice */
 } mg_accelerator_opcode;
 
 /* `read` is NULL if the operand is absent, and `write` if it is read-only. */

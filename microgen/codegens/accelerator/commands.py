@@ -22,6 +22,7 @@ OPCODES = {
     "mg_dense_s8": 7,
     "mg_conv2d_s8": 8,
     "mg_depthwise_conv2d_s8": 9,
+    "mg_dense_s8_twice": 10,
 }
 
 # A tensor's name; a constant; or nothing, if the kernel takes NULL.
@@ -52,14 +53,17 @@ class Command:
 
 def refusal(node: Node, graph: Graph) -> str | None:
     """Why no kernel of the accelerator computes the node, None if one does."""
-    kernel = _kernel(node)
-    return kernel.refusal(node, graph) if kernel else "it has no command for it"
+    why: str | None = "it has no command for it"
+    for kernel in _kernels(node):
+        why = kernel.refusal(node, graph)
+        if why is None:
+            break
+    return why
 
 
 def command(node: Node, graph: Graph) -> Command:
     """The command for a node that is not refused."""
-    kernel = _kernel(node)
-    assert kernel is not None, "it was not refused"
+    kernel = next(k for k in _kernels(node) if not k.refusal(node, graph))
     ((positions, fields),) = kernel.calls(node, graph)
     tensors = [_tensor(node.inputs[i], graph) if i < len(node.inputs) else None for i in positions]
     constants = [_constant(constant, graph) for constant in kernel.constants(node, graph)]
@@ -71,8 +75,8 @@ def command(node: Node, graph: Graph) -> Command:
     )
 
 
-def _kernel(node: Node) -> Kernel | None:
-    return next((k for k in kernels().get(node.op, ()) if k.symbol in OPCODES), None)
+def _kernels(node: Node) -> list[Kernel]:
+    return [kernel for kernel in kernels().get(node.op, ()) if kernel.symbol in OPCODES]
 
 
 def _tensor(name: str, graph: Graph) -> Operand:

@@ -12,8 +12,9 @@ MAX_TENSOR = 0x7FFFFF  # bytes
 MAX_EXTENT = 32767  # of windows and of the axes they move over
 LARGEST_PRODUCT = 255 * 128  # of a value with its offset, and a weight
 
-_WEIGHTED = ("mg_dense_s8", "mg_conv2d_s8", "mg_depthwise_conv2d_s8")
-_WINDOWED = ("mg_max_pool2d_s8", "mg_avg_pool2d_s8", *_WEIGHTED[1:])
+_FILTERED = ("mg_conv2d_s8", "mg_depthwise_conv2d_s8")
+_WEIGHTED = ("mg_dense_s8", "mg_dense_s8_twice", *_FILTERED)
+_WINDOWED = ("mg_max_pool2d_s8", "mg_avg_pool2d_s8", *_FILTERED)
 
 
 def refusal(node: Node, graph: Graph) -> str | None:

@@ -34,7 +34,8 @@ def everything() -> Graph:
     scaled = multiply(b, total, b.int8(4))
     looked = lookup(b, b.clip(scaled, Activation.RELU, quant=Quant((0.04,), (1,))))
     pooled = b.pool(b.pool(looked, "max"), "avg")
-    return canonical_padding(b.graph(pooled, b.dense(row, 5)))
+    twice = b.dense(row, 4, Rounding.DOUBLE)
+    return canonical_padding(b.graph(pooled, b.dense(row, 5), twice))
 
 
 def random_layer(seed: int) -> Graph:
@@ -61,7 +62,9 @@ def _random_layer(b: Builder) -> Graph:
         return b.graph(b.pool(data, ("max", "avg")[kind - 4], int(rng.integers(1, 4))))
     if kind == 6:
         row = b.input(batch, int(rng.integers(1, 40)), quant=_quant(rng))
-        return b.graph(b.dense(row, int(rng.integers(1, 9))), b.clip(data, Activation.RELU))
+        rounding = (Rounding.SINGLE, Rounding.DOUBLE)[int(rng.integers(2))]
+        layer = b.dense(row, int(rng.integers(1, 9)), rounding)
+        return b.graph(layer, b.clip(data, Activation.RELU))
     return b.graph(_convolution(b, data, quant, is_depthwise=kind == 7))
 
 

@@ -37,7 +37,6 @@ WRONG = {
     "pad_left": (-1, 32768),
     "stride": (-1, 2**23),
     "per_channel": (-1, 2),
-    "single_rounding": (-1, 2),
     "dilation_height": (0, 32768),
     "dilation_width": (0, 32768),
     "stride_height": (0, 32768),
@@ -57,7 +56,7 @@ GRAPH = networks.everything()
 def _fields(index: int) -> list[str]:
     """The names of all parameters of a command."""
     node = GRAPH.nodes[index]
-    (kernel,) = (k for k in kernels()[node.op] if k.symbol in OPCODES)
+    kernel = next(k for k in kernels()[node.op] if k.symbol in OPCODES)
     ((_, fields),) = kernel.calls(node, GRAPH)
     return [name for name, value in fields for _ in np.atleast_1d(np.array(value))]
 

@@ -195,7 +195,8 @@ def _header(name: str) -> str:
 def test_python_and_c_say_the_same() -> None:
     text = _header("accelerator_stream.h")
     names = re.findall(r"^    MG_ACCELERATOR_(\w+?)(?: = 1)?,?$", text, re.M)
-    assert {f"mg_{n.lower()}_s8": i for i, n in enumerate(names, 1)} == commands.OPCODES
+    symbols = [f"mg_{n.lower()}_s8".replace("_twice_s8", "_s8_twice") for n in names]
+    assert {symbol: i for i, symbol in enumerate(symbols, 1)} == commands.OPCODES
     assert f"MG_ACCELERATOR_MAX_TENSOR {limits.MAX_TENSOR:#X}".replace("0X", "0x") in text
     assert f"MG_ACCELERATOR_VERSION {stream.VERSION}U" in text
     magic = int.from_bytes(stream.MAGIC, "little")

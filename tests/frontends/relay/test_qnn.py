@@ -89,7 +89,7 @@ def test_a_convolution_takes_bias_and_requantize(layout: str, rounding: str, sca
     exact = tvm.conv2d(data, w, 5, (1, 2), PADS) + bias
     expected = tvm.requantize(exact, np.atleast_1d(scales).tolist(), 0, OUT, way, "int8", 3)
     np.testing.assert_array_equal(moved(found, layout, "NHWC"), expected)
-    fast = "mg_conv2d_s8_once" if way == "TONEAREST" else "mg_conv2d_s8_upward_dsp"
+    fast = "mg_conv2d_s8_nearest" if way == "TONEAREST" else "mg_conv2d_s8_upward_dsp"
     assert [k for k in chosen(graph) if k.startswith("mg_conv")] == [fast]
     assert "qnn.rescale" not in [node.op for node in graph.nodes]
 

@@ -17,7 +17,7 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 KERNELS = [
     "mg_conv2d_s8_upward_dsp",
     "mg_max_pool2d_s8",
-    "mg_conv2d_s8_once",
+    "mg_conv2d_s8_nearest",
     "mg_rescaled_add_s8",
     "mg_cast",
     "mg_avg_pool2d_s32",

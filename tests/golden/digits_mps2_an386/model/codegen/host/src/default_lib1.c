@@ -8,10 +8,10 @@
 
 #include "microgen/add_s8.h"
 #include "microgen/avg_pool2d_s8.h"
-#include "microgen/conv2d_1x1_s8_dsp.h"
-#include "microgen/conv2d_s8_dsp.h"
-#include "microgen/dense_s8_dsp.h"
-#include "microgen/depthwise_conv2d_s8_dsp.h"
+#include "microgen/conv2d_1x1_s8_blocks.h"
+#include "microgen/conv2d_s8_blocks.h"
+#include "microgen/dense_s8_blocks.h"
+#include "microgen/depthwise_conv2d_s8_blocks.h"
 #include "microgen/softmax_s8.h"
 
 /* conv1/Relu */
@@ -24,7 +24,7 @@ int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
     const int8_t *rounding_shift,
     int8_t *out0)
 {
-    static const mg_conv2d_s8_dsp_params params = {
+    static const mg_conv2d_s8_blocks_params params = {
         .batches = 1,
         .input_height = 8,
         .input_width = 8,
@@ -46,14 +46,16 @@ int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_conv2d_s8_dsp_body(
+    mg_conv2d_s8_blocks_body(
         &params,
         in0,
         weight,
         bias,
         multiplier,
         rounding_shift,
-        out0);
+        out0,
+        MG_DSP,
+        MG_ROUND_TWICE_NARROW);
     return 0;
 }
 
@@ -67,7 +69,7 @@ int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
     const int8_t *rounding_shift,
     int8_t *out0)
 {
-    static const mg_depthwise_conv2d_s8_dsp_params params = {
+    static const mg_depthwise_conv2d_s8_blocks_params params = {
         .batches = 1,
         .input_height = 8,
         .input_width = 8,
@@ -88,14 +90,16 @@ int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_depthwise_conv2d_s8_dsp_body(
+    mg_depthwise_conv2d_s8_blocks_body(
         &params,
         in0,
         weight,
         bias,
         multiplier,
         rounding_shift,
-        out0);
+        out0,
+        MG_DSP,
+        MG_ROUND_TWICE_NARROW);
     return 0;
 }
 
@@ -109,7 +113,7 @@ int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
     const int8_t *rounding_shift,
     int8_t *out0)
 {
-    static const mg_conv2d_1x1_s8_dsp_params params = {
+    static const mg_conv2d_1x1_s8_blocks_params params = {
         .batches = 1,
         .input_height = 8,
         .input_width = 8,
@@ -131,14 +135,16 @@ int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_conv2d_1x1_s8_dsp_body(
+    mg_conv2d_1x1_s8_blocks_body(
         &params,
         in0,
         weight,
         bias,
         multiplier,
         rounding_shift,
-        out0);
+        out0,
+        MG_DSP,
+        MG_ROUND_TWICE_NARROW);
     return 0;
 }
 
@@ -199,7 +205,8 @@ int32_t tvmgen_default_fused_nn_avg_pool2d(
     mg_avg_pool2d_s8_body(
         &params,
         in0,
-        out0);
+        out0,
+        MG_ROUND_NEAREST);
     return 0;
 }
 
@@ -213,25 +220,26 @@ int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
     const int8_t *shift,
     int8_t *out0)
 {
-    static const mg_dense_s8_dsp_params params = {
+    static const mg_dense_s8_blocks_params params = {
         .batches = 1,
         .input_features = 256,
         .output_features = 10,
         .per_channel = 0,
-        .single_rounding = 1,
         .input_offset = 128,
         .output_offset = 52,
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_dense_s8_dsp_body(
+    mg_dense_s8_blocks_body(
         &params,
         in0,
         weight,
         bias,
         multiplier,
         shift,
-        out0);
+        out0,
+        MG_DSP,
+        MG_ROUND_NEAREST);
     return 0;
 }
 

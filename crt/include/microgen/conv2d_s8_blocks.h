@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 2-D convolution of one group with undilated columns, int8, four output channels at a time, in
- * plain C. */
-#ifndef MICROGEN_CONV2D_S8_PORTABLE_H
-#define MICROGEN_CONV2D_S8_PORTABLE_H
+/* 2-D convolution of one group with undilated columns, int8, four output channels at a time. */
+#ifndef MICROGEN_CONV2D_S8_BLOCKS_H
+#define MICROGEN_CONV2D_S8_BLOCKS_H
 
 #include <stdint.h>
 
 #include "microgen/blocks_s8.h"
 #include "microgen/conv2d_s8.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
 #include "microgen/window.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef mg_conv2d_s8_params mg_conv2d_s8_portable_params;
-
-/* Computes the same as mg_conv2d_s8 with the same arguments, except that rounding_shift replaces
- * shift. It is the right shift minus one, or 0 if the multiplier is 0, so every scale must be below
- * 1/2. The magnitude of every sum must be below 2^30. There must be one group, and dilation_width
- * must be 1. */
-void mg_conv2d_s8_portable(const mg_conv2d_s8_portable_params *p, const int8_t *input,
-                           const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
-                           const int8_t *rounding_shift, int8_t *output);
+typedef mg_conv2d_s8_params mg_conv2d_s8_blocks_params;
 
 /* The part of a window that lies inside the input: `rows` rows of `run` values each. Values of
  * consecutive rows are `value_step` apart, their weights `weight_step`. */
@@ -61,13 +50,13 @@ MG_INLINE mg_conv2d_s8_window mg_conv2d_s8_window_at(const mg_conv2d_s8_params *
 /* sums + the products of the window with the filters of channels c to c + 3. A filter has `size`
  * weights. */
 MG_INLINE mg_sums mg_conv2d_s8_dot_4(const mg_conv2d_s8_window *window, mg_sums sums, int32_t c,
-                                     int32_t size, int32_t offset, int dsp)
+                                     int32_t size, int32_t offset, int loop)
 {
     const int8_t *values = window->values;
     const int8_t *weight = &window->weight[c * size];
 
     for (int32_t row = 0; row < window->rows; row++) {
-        sums = mg_dot_4(sums, values, weight, size, window->run, offset, dsp);
+        sums = mg_dot_4(sums, values, weight, size, window->run, offset, loop);
         values += window->value_step;
         weight += window->weight_step;
     }
@@ -89,12 +78,14 @@ MG_INLINE int32_t mg_conv2d_s8_dot_1(const mg_conv2d_s8_window *window, int32_t 
     return sum;
 }
 
-MG_INLINE void mg_conv2d_s8_blocks(const mg_conv2d_s8_params *p, const int8_t *input,
-                                   const int8_t *weight, const int32_t *bias,
-                                   const int32_t *multiplier, const int8_t *rounding_shift,
-                                   int8_t *output, int dsp, int upward)
+/* Computes the same as mg_conv2d_s8_body with the same arguments. There must be one group, and
+ * dilation_width must be 1. `loop` is a constant of microgen/blocks_s8.h. */
+MG_INLINE void mg_conv2d_s8_blocks_body(const mg_conv2d_s8_blocks_params *p, const int8_t *input,
+                                        const int8_t *weight, const int32_t *bias,
+                                        const int32_t *multiplier, const int8_t *shift,
+                                        void *output, int loop, int requantization)
 {
-    const mg_scaling scaling = {multiplier, rounding_shift, p->output_offset, p->activation_min,
+    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
                                 p->activation_max};
     const int32_t channels = p->output_channels;
     const int32_t whole = channels - channels % 4;
@@ -105,42 +96,25 @@ MG_INLINE void mg_conv2d_s8_blocks(const mg_conv2d_s8_params *p, const int8_t *i
             for (int32_t x = 0; x < p->output_width; x++) {
                 const mg_conv2d_s8_window window =
                     mg_conv2d_s8_window_at(p, input, weight, n, y, x);
-                int8_t *out =
-                    &output[mg_nhwc(n, y, x, p->output_height, p->output_width, channels)];
+                int8_t *out = (int8_t *)output +
+                              mg_nhwc(n, y, x, p->output_height, p->output_width, channels);
                 for (int32_t c = 0; c < whole; c += 4) {
                     const mg_sums sums = mg_conv2d_s8_dot_4(&window, mg_bias_4(bias, c), c, size,
-                                                            p->input_offset, dsp);
-                    mg_store_4_as(&scaling, c, sums, out, upward);
+                                                            p->input_offset, loop);
+                    mg_store_4(&scaling, c, sums, out, requantization);
                 }
                 for (int32_t c = whole; c < channels; c++) {
                     const int32_t sum =
                         mg_conv2d_s8_dot_1(&window, mg_bias(bias, c), c, size, p->input_offset);
-                    out[c] = mg_scaled_as(&scaling, c, sum, upward);
+                    out[c] = mg_scaled(&scaling, c, sum, requantization);
                 }
             }
         }
     }
 }
 
-MG_INLINE void mg_conv2d_s8_portable_body(const mg_conv2d_s8_portable_params *p,
-                                          const int8_t *input, const int8_t *weight,
-                                          const int32_t *bias, const int32_t *multiplier,
-                                          const int8_t *rounding_shift, int8_t *output)
-{
-    mg_conv2d_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 0, 0);
-}
-
-#ifdef MG_CONV2D_S8_PORTABLE_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_s8_portable(const mg_conv2d_s8_portable_params *p, const int8_t *input,
-                           const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
-                           const int8_t *rounding_shift, int8_t *output)
-{
-    mg_conv2d_s8_portable_body(p, input, weight, bias, multiplier, rounding_shift, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#define MG_CONV2D_S8_BLOCKS_PROTOTYPE(name) MG_PROTOTYPE(name, mg_conv2d_s8_blocks, int8_t)
+#define MG_CONV2D_S8_BLOCKS_KERNEL(name, ...)                                                      \
+    MG_KERNEL(name, mg_conv2d_s8_blocks, int8_t, __VA_ARGS__)
 
 #endif

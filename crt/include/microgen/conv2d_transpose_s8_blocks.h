@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transposed 2-D convolution, int8, four output channels at a time, in plain C. */
-#ifndef MICROGEN_CONV2D_TRANSPOSE_S8_PORTABLE_H
-#define MICROGEN_CONV2D_TRANSPOSE_S8_PORTABLE_H
+/* Transposed 2-D convolution, int8, four output channels at a time. */
+#ifndef MICROGEN_CONV2D_TRANSPOSE_S8_BLOCKS_H
+#define MICROGEN_CONV2D_TRANSPOSE_S8_BLOCKS_H
 
 #include <stdint.h>
 
 #include "microgen/blocks_s8.h"
 #include "microgen/conv2d_transpose_s8.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
 #include "microgen/window.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef mg_conv2d_transpose_s8_params mg_conv2d_transpose_s8_portable_params;
-
-/* Computes the same as mg_conv2d_transpose_s8 with the same arguments, except that rounding_shift
- * replaces shift. It is the right shift minus one, or 0 if the multiplier is 0, so every scale must
- * be below 1/2. The magnitude of every sum must be below 2^30. */
-void mg_conv2d_transpose_s8_portable(const mg_conv2d_transpose_s8_portable_params *p,
-                                     const int8_t *input, const int8_t *weight, const int32_t *bias,
-                                     const int32_t *multiplier, const int8_t *rounding_shift,
-                                     int8_t *output);
+typedef mg_conv2d_transpose_s8_params mg_conv2d_transpose_s8_blocks_params;
 
 /* The pixels of the input that reach one position of the output, and the tap of each. From one
  * pixel to the next the tap moves back by the stride. */
@@ -67,14 +57,14 @@ mg_conv2d_transpose_s8_reach_of(const mg_conv2d_transpose_s8_params *p, const in
  * weights. */
 MG_INLINE mg_sums mg_conv2d_transpose_s8_dot_4(const mg_conv2d_transpose_s8_params *p,
                                                const mg_conv2d_transpose_s8_reach *reach,
-                                               mg_sums sums, int32_t c, int32_t size, int dsp)
+                                               mg_sums sums, int32_t c, int32_t size, int loop)
 {
     for (int32_t y = 0; y < reach->rows; y++) {
         for (int32_t x = 0; x < reach->columns; x++) {
             const int8_t *pixel = &reach->values[y * reach->value_row + x * p->input_channels];
             const int8_t *tap =
                 &reach->weight[c * size - y * reach->weight_row - x * reach->weight_column];
-            sums = mg_dot_4(sums, pixel, tap, size, p->input_channels, p->input_offset, dsp);
+            sums = mg_dot_4(sums, pixel, tap, size, p->input_channels, p->input_offset, loop);
         }
     }
     return sums;
@@ -96,12 +86,15 @@ MG_INLINE int32_t mg_conv2d_transpose_s8_dot_1(const mg_conv2d_transpose_s8_para
     return sum;
 }
 
-MG_INLINE void mg_conv2d_transpose_s8_blocks(const mg_conv2d_transpose_s8_params *p,
-                                             const int8_t *input, const int8_t *weight,
-                                             const int32_t *bias, const int32_t *multiplier,
-                                             const int8_t *rounding_shift, int8_t *output, int dsp)
+/* Computes the same as mg_conv2d_transpose_s8_body with the same arguments. `loop` is a
+ * constant of microgen/blocks_s8.h. */
+MG_INLINE void mg_conv2d_transpose_s8_blocks_body(const mg_conv2d_transpose_s8_blocks_params *p,
+                                                  const int8_t *input, const int8_t *weight,
+                                                  const int32_t *bias, const int32_t *multiplier,
+                                                  const int8_t *shift, void *output, int loop,
+                                                  int requantization)
 {
-    const mg_scaling scaling = {multiplier, rounding_shift, p->output_offset, p->activation_min,
+    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
                                 p->activation_max};
     const int32_t channels = p->output_channels;
     const int32_t whole = channels - channels % 4;
@@ -112,45 +105,28 @@ MG_INLINE void mg_conv2d_transpose_s8_blocks(const mg_conv2d_transpose_s8_params
             for (int32_t x = 0; x < p->output_width; x++) {
                 const mg_conv2d_transpose_s8_reach reach = mg_conv2d_transpose_s8_reach_of(
                     p, input, weight, n, y + p->crop_top, x + p->crop_left);
-                int8_t *out =
-                    &output[mg_nhwc(n, y, x, p->output_height, p->output_width, channels)];
+                int8_t *out = (int8_t *)output +
+                              mg_nhwc(n, y, x, p->output_height, p->output_width, channels);
                 for (int32_t c = 0; c < whole; c += 4) {
                     mg_store_4(
                         &scaling, c,
-                        mg_conv2d_transpose_s8_dot_4(p, &reach, mg_bias_4(bias, c), c, size, dsp),
-                        out);
+                        mg_conv2d_transpose_s8_dot_4(p, &reach, mg_bias_4(bias, c), c, size, loop),
+                        out, requantization);
                 }
                 for (int32_t c = whole; c < channels; c++) {
                     out[c] = mg_scaled(
                         &scaling, c,
-                        mg_conv2d_transpose_s8_dot_1(p, &reach, mg_bias(bias, c), c, size));
+                        mg_conv2d_transpose_s8_dot_1(p, &reach, mg_bias(bias, c), c, size),
+                        requantization);
                 }
             }
         }
     }
 }
 
-MG_INLINE void mg_conv2d_transpose_s8_portable_body(const mg_conv2d_transpose_s8_portable_params *p,
-                                                    const int8_t *input, const int8_t *weight,
-                                                    const int32_t *bias, const int32_t *multiplier,
-                                                    const int8_t *rounding_shift, int8_t *output)
-{
-    mg_conv2d_transpose_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 0);
-}
-
-#ifdef MG_CONV2D_TRANSPOSE_S8_PORTABLE_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_transpose_s8_portable(const mg_conv2d_transpose_s8_portable_params *p,
-                                     const int8_t *input, const int8_t *weight, const int32_t *bias,
-                                     const int32_t *multiplier, const int8_t *rounding_shift,
-                                     int8_t *output)
-{
-    mg_conv2d_transpose_s8_portable_body(p, input, weight, bias, multiplier, rounding_shift,
-                                         output);
-}
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#define MG_CONV2D_TRANSPOSE_S8_BLOCKS_PROTOTYPE(name)                                              \
+    MG_PROTOTYPE(name, mg_conv2d_transpose_s8_blocks, int8_t)
+#define MG_CONV2D_TRANSPOSE_S8_BLOCKS_KERNEL(name, ...)                                            \
+    MG_KERNEL(name, mg_conv2d_transpose_s8_blocks, int8_t, __VA_ARGS__)
 
 #endif

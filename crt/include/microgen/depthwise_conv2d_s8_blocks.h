@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 2-D depthwise convolution of depth multiplier 1, int8, four output channels at a time, in plain
- * C. */
-#ifndef MICROGEN_DEPTHWISE_CONV2D_S8_PORTABLE_H
-#define MICROGEN_DEPTHWISE_CONV2D_S8_PORTABLE_H
+/* 2-D depthwise convolution of depth multiplier 1, int8, four output channels at a time. */
+#ifndef MICROGEN_DEPTHWISE_CONV2D_S8_BLOCKS_H
+#define MICROGEN_DEPTHWISE_CONV2D_S8_BLOCKS_H
 
 #include <stdint.h>
 
 #include "microgen/blocks_s8.h"
 #include "microgen/depthwise_conv2d_s8.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
 #include "microgen/window.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_portable_params;
-
-/* Computes the same as mg_depthwise_conv2d_s8 with the same arguments, except that rounding_shift
- * replaces shift. It is the right shift minus one, or 0 if the multiplier is 0, so every scale must
- * be below 1/2. The magnitude of every sum must be below 2^30. depth_multiplier must be 1. */
-void mg_depthwise_conv2d_s8_portable(const mg_depthwise_conv2d_s8_portable_params *p,
-                                     const int8_t *input, const int8_t *weight, const int32_t *bias,
-                                     const int32_t *multiplier, const int8_t *rounding_shift,
-                                     int8_t *output);
+typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_blocks_params;
 
 /* The part of a window that lies inside the input, and the steps in it. */
 typedef struct {
@@ -67,9 +56,9 @@ mg_depthwise_conv2d_s8_window_at(const mg_depthwise_conv2d_s8_params *p, const i
 
 /* sums + the products of one tap of four channels. */
 MG_INLINE mg_sums mg_depthwise_conv2d_s8_tap(mg_sums sums, const int8_t *values,
-                                             const int8_t *weight, int32_t offset, int dsp)
+                                             const int8_t *weight, int32_t offset, int loop)
 {
-    if (dsp != 0) {
+    if (loop == MG_DSP) {
         const uint32_t offsets = mg_twice_s16(offset);
         const uint32_t bytes = mg_load_4_s8(values);
         const uint32_t taps = mg_load_4_s8(weight);
@@ -93,7 +82,7 @@ MG_INLINE mg_sums mg_depthwise_conv2d_s8_tap(mg_sums sums, const int8_t *values,
 /* sums + the products of the window for channels c to c + 3 of `depth` channels. */
 MG_INLINE mg_sums mg_depthwise_conv2d_s8_dot_4(const mg_depthwise_conv2d_s8_window *window,
                                                mg_sums sums, int32_t c, int32_t depth,
-                                               int32_t offset, int dsp)
+                                               int32_t offset, int loop)
 {
     const int8_t *row = &window->values[c];
     const int8_t *weight_row = &window->weight[c];
@@ -102,7 +91,7 @@ MG_INLINE mg_sums mg_depthwise_conv2d_s8_dot_4(const mg_depthwise_conv2d_s8_wind
         const int8_t *values = row;
         const int8_t *weight = weight_row;
         for (int32_t x = 0; x < window->columns; x++) {
-            sums = mg_depthwise_conv2d_s8_tap(sums, values, weight, offset, dsp);
+            sums = mg_depthwise_conv2d_s8_tap(sums, values, weight, offset, loop);
             values += window->value_step;
             weight += depth;
         }
@@ -130,13 +119,15 @@ MG_INLINE int32_t mg_depthwise_conv2d_s8_dot_1(const mg_depthwise_conv2d_s8_wind
     return sum;
 }
 
-MG_INLINE void mg_depthwise_conv2d_s8_blocks(const mg_depthwise_conv2d_s8_params *p,
-                                             const int8_t *input, const int8_t *weight,
-                                             const int32_t *bias, const int32_t *multiplier,
-                                             const int8_t *rounding_shift, int8_t *output, int dsp,
-                                             int upward)
+/* Computes the same as mg_depthwise_conv2d_s8_body with the same arguments. depth_multiplier must
+ * be 1. `loop` is a constant of microgen/blocks_s8.h. */
+MG_INLINE void mg_depthwise_conv2d_s8_blocks_body(const mg_depthwise_conv2d_s8_blocks_params *p,
+                                                  const int8_t *input, const int8_t *weight,
+                                                  const int32_t *bias, const int32_t *multiplier,
+                                                  const int8_t *shift, void *output, int loop,
+                                                  int requantization)
 {
-    const mg_scaling scaling = {multiplier, rounding_shift, p->output_offset, p->activation_min,
+    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
                                 p->activation_max};
     const int32_t depth = p->input_channels;
     const int32_t whole = depth - depth % 4;
@@ -146,43 +137,26 @@ MG_INLINE void mg_depthwise_conv2d_s8_blocks(const mg_depthwise_conv2d_s8_params
             for (int32_t x = 0; x < p->output_width; x++) {
                 const mg_depthwise_conv2d_s8_window window =
                     mg_depthwise_conv2d_s8_window_at(p, input, weight, n, y, x);
-                int8_t *out = &output[mg_nhwc(n, y, x, p->output_height, p->output_width, depth)];
+                int8_t *out =
+                    (int8_t *)output + mg_nhwc(n, y, x, p->output_height, p->output_width, depth);
                 for (int32_t c = 0; c < whole; c += 4) {
                     const mg_sums sums = mg_depthwise_conv2d_s8_dot_4(
-                        &window, mg_bias_4(bias, c), c, depth, p->input_offset, dsp);
-                    mg_store_4_as(&scaling, c, sums, out, upward);
+                        &window, mg_bias_4(bias, c), c, depth, p->input_offset, loop);
+                    mg_store_4(&scaling, c, sums, out, requantization);
                 }
                 for (int32_t c = whole; c < depth; c++) {
                     const int32_t sum = mg_depthwise_conv2d_s8_dot_1(&window, mg_bias(bias, c), c,
                                                                      depth, p->input_offset);
-                    out[c] = mg_scaled_as(&scaling, c, sum, upward);
+                    out[c] = mg_scaled(&scaling, c, sum, requantization);
                 }
             }
         }
     }
 }
 
-MG_INLINE void mg_depthwise_conv2d_s8_portable_body(const mg_depthwise_conv2d_s8_portable_params *p,
-                                                    const int8_t *input, const int8_t *weight,
-                                                    const int32_t *bias, const int32_t *multiplier,
-                                                    const int8_t *rounding_shift, int8_t *output)
-{
-    mg_depthwise_conv2d_s8_blocks(p, input, weight, bias, multiplier, rounding_shift, output, 0, 0);
-}
-
-#ifdef MG_DEPTHWISE_CONV2D_S8_PORTABLE_IMPLEMENTATION /* the out-of-line form */
-void mg_depthwise_conv2d_s8_portable(const mg_depthwise_conv2d_s8_portable_params *p,
-                                     const int8_t *input, const int8_t *weight, const int32_t *bias,
-                                     const int32_t *multiplier, const int8_t *rounding_shift,
-                                     int8_t *output)
-{
-    mg_depthwise_conv2d_s8_portable_body(p, input, weight, bias, multiplier, rounding_shift,
-                                         output);
-}
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#define MG_DEPTHWISE_CONV2D_S8_BLOCKS_PROTOTYPE(name)                                              \
+    MG_PROTOTYPE(name, mg_depthwise_conv2d_s8_blocks, int8_t)
+#define MG_DEPTHWISE_CONV2D_S8_BLOCKS_KERNEL(name, ...)                                            \
+    MG_KERNEL(name, mg_depthwise_conv2d_s8_blocks, int8_t, __VA_ARGS__)
 
 #endif

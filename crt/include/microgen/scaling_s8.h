@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the int32 accumulators of convolutions and dense layers become outputs. The kernels' loops
+ * get the requantization as a constant, so that after inlining only that one remains. */
+#ifndef MICROGEN_SCALING_S8_H
+#define MICROGEN_SCALING_S8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "microgen/dsp.h"
+#include "microgen/inline.h"
+#include "microgen/requantize.h"
+#include "microgen/requantize_once.h"
+
+/* The requantizations. The narrow ones compute the same as the others in fewer steps. They need
+ * scales below 1/2, and sums whose magnitude is below 2^30. Their `shift` is the rounding shift:
+ * the right shift minus one, or 0 if the multiplier is 0. */
+enum {
+    MG_ROUND_TWICE,         /* mg_requantize */
+    MG_ROUND_NEAREST,       /* mg_requantize_single: once, ties away from zero */
+    MG_ROUND_UPWARD,        /* mg_requantize_upward: once, ties upwards */
+    MG_ROUND_TWICE_NARROW,  /* the same as MG_ROUND_TWICE */
+    MG_ROUND_UPWARD_NARROW, /* the same as MG_ROUND_UPWARD */
+    MG_SUMS                 /* none: outputs are int32, and there are no scales */
+};
+
+/* What a requantization needs: the scales, and one offset and clamp for all outputs. */
+typedef struct {
+    const int32_t *multiplier;
+    const int8_t *shift;
+    int32_t output_offset;
+    int32_t activation_min;
+    int32_t activation_max;
+} mg_scaling;
+
+/* MG_ROUND_TWICE_NARROW: mg_requantize, the offset and the clamp.
+ *
+ * x is doubled first, so the rounded high word of the product is the result of the first rounding.
+ * The second rounding subtracts 1 from negative values, adds half and shifts to the right. The code
+ * shifts out all bits but one, adds 1 and twice the output offset, and then shifts out the last
+ * bit. */
+MG_INLINE int8_t mg_scaled_twice_narrow(const mg_scaling *s, int32_t c, int32_t x)
+{
+    const int32_t high = mg_smmulr(2 * x, s->multiplier[c]);
+    const int32_t twice = mg_shift_right(high - ((high < 0) ? 1 : 0), s->shift[c]);
+    const int32_t stored = mg_half_as_s8(twice + (1 + 2 * s->output_offset));
+    if ((s->activation_min == INT8_MIN) && (s->activation_max == INT8_MAX)) {
+        return (int8_t)stored;
+    }
+    return mg_offset_and_clamp(stored, 0, s->activation_min, s->activation_max);
+}
+
+/* MG_ROUND_UPWARD_NARROW. The high word is rounded down, so adding 1 is the only rounding. */
+MG_INLINE int8_t mg_scaled_upward_narrow(const mg_scaling *s, int32_t c, int32_t x)
+{
+    const int32_t twice = mg_shift_right(mg_smmul(2 * x, s->multiplier[c]), s->shift[c]);
+    const int32_t stored = mg_half_as_s8(twice + (1 + 2 * s->output_offset));
+    return mg_offset_and_clamp(stored, 0, s->activation_min, s->activation_max);
+}
+
+/* The other roundings. */
+MG_INLINE int32_t mg_rounded(int32_t x, int32_t multiplier, int32_t shift, int requantization)
+{
+    if (requantization == MG_ROUND_NEAREST) {
+        return mg_requantize_single(x, multiplier, shift);
+    }
+    if (requantization == MG_ROUND_UPWARD) {
+        return mg_requantize_upward(x, multiplier, shift);
+    }
+    return mg_requantize(x, multiplier, shift);
+}
+
+/* The output for accumulator x, with scale c. */
+MG_INLINE int8_t mg_scaled(const mg_scaling *s, int32_t c, int32_t x, int requantization)
+{
+    if (requantization == MG_ROUND_TWICE_NARROW) {
+        return mg_scaled_twice_narrow(s, c, x);
+    }
+    if (requantization == MG_ROUND_UPWARD_NARROW) {
+        return mg_scaled_upward_narrow(s, c, x);
+    }
+    return mg_offset_and_clamp(mg_rounded(x, s->multiplier[c], s->shift[c], requantization),
+                               s->output_offset, s->activation_min, s->activation_max);
+}
+
+/* Stores the same as element `at` of the outputs, which are int32 for MG_SUMS, and otherwise
+ * int8. */
+MG_INLINE void mg_store(const mg_scaling *s, void *output, int32_t at, int32_t c, int32_t x,
+                        int requantization)
+{
+    if (requantization == MG_SUMS) {
+        ((int32_t *)output)[at] = x;
+    } else {
+        ((int8_t *)output)[at] = mg_scaled(s, c, x, requantization);
+    }
+}
+
+#endif

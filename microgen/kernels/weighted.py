@@ -1,0 +1,169 @@
+"""The int8 kernels with weights: core loops times requantizations.
+
+A loop computes sums; a requantization makes outputs of them. The C of a loop is a body, which gets
+the requantization as a constant of ``crt/include/microgen/scaling_s8.h``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from microgen.arithmetic.terms import Rounding
+from microgen.ir.graph import DType, Graph, Node
+from microgen.kernels import base, narrow
+from microgen.target.cpu import Feature
+
+Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Requantization:
+    """A way of making outputs of sums.
+
+    ``name`` is its part of a symbol, ``constant`` its name in C. It computes nodes with one of
+    ``roundings``; those with none of them have int32 outputs. ``is_narrow``: it has the
+    requirements and tables of ``narrow``.
+    """
+
+    name: str
+    constant: str
+    roundings: tuple[Rounding, ...]
+    is_narrow: bool = False
+
+    @property
+    def output(self) -> DType | None:
+        """The outputs' dtype if it is not the data's."""
+        return None if self.roundings else DType.INT32
+
+    def refusal(self, node: Node, graph: Graph, axis: int) -> str | None:
+        """Why the scales or sums of a node with its rounding are not for it."""
+        return narrow.refusal(node, graph, axis) if self.is_narrow else None
+
+    def tables(self, constants: Constants) -> Constants:
+        """The kernel's constants, made of weight, bias, multiplier and shift."""
+        if self.is_narrow:
+            return narrow.tables(constants)
+        return constants if self.roundings else _without_scales
+
+
+_TWICE, _UPWARD = (Rounding.DOUBLE, Rounding.PRODUCT), (Rounding.UPWARD,)
+_NEAREST = (Rounding.SINGLE, Rounding.NEAREST)
+TWICE = Requantization("twice", "MG_ROUND_TWICE", _TWICE)
+NEAREST = Requantization("nearest", "MG_ROUND_NEAREST", _NEAREST)
+UPWARD = Requantization("upward", "MG_ROUND_UPWARD", _UPWARD)
+TWICE_NARROW = Requantization("twice", "MG_ROUND_TWICE_NARROW", _TWICE, is_narrow=True)
+UPWARD_NARROW = Requantization("upward", "MG_ROUND_UPWARD_NARROW", _UPWARD, is_narrow=True)
+SUMS = Requantization("s32", "MG_SUMS", ())
+
+
+def any_node(_node: Node, _graph: Graph) -> str | None:
+    """No refusal."""
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """A way of computing sums.
+
+    ``stem`` and ``suffix`` are the first and the last part of its kernels' symbols. ``family`` is
+    its header if that is not the stem's. ``variant`` are the constants that its body takes before
+    the requantization. ``is_fixed``: its body takes none, because it has one requantization.
+    ``refusal`` has its own requirements; ``wraps``, ``has_offset`` and ``takes_int4`` are those of
+    ``base.constant_weights`` and ``base.Kernel``.
+    """
+
+    stem: str
+    suffix: str = ""
+    family: str = ""
+    variant: tuple[str, ...] = ()
+    is_fixed: bool = False
+    needs: frozenset[Feature] = base.REFERENCE
+    refusal: base.Refuse = any_node
+    scratch: Callable[[Node, Graph], int] = base.no_scratch
+    wraps: bool = False
+    has_offset: bool = False
+    takes_int4: bool = False
+
+    def refuses(self, node: Node, graph: Graph, requantization: Requantization) -> str | None:
+        """Why it is for other dtypes, weights or roundings, or does not take the node's shape."""
+        if self.takes_int4 and node.inputs[1] not in graph.int4:
+            return base.Mismatch(base.Trait.WEIGHTS, "its weights are not int4")
+        of = (DType.INT8, requantization.output, requantization.roundings, self.has_offset)
+        return base.mismatch(node, graph, *of) or self.refusal(node, graph)
+
+
+def blocks(loop: Loop) -> tuple[Loop, Loop]:
+    """The loop with the DSP extension and in plain C, which ``<stem>_blocks.h`` has."""
+    shared = dataclasses.replace(loop, family=f"{loop.stem}_blocks")
+    return (
+        dataclasses.replace(shared, suffix="dsp", variant=("MG_DSP",), needs=base.DSP),
+        dataclasses.replace(shared, suffix="portable", variant=("MG_PORTABLE",)),
+    )
+
+
+def vectors(loop: Loop) -> Loop:
+    """The loop for MVE, which ``<stem>_mve.h`` has."""
+    return dataclasses.replace(loop, family=f"{loop.stem}_mve", suffix="mve", needs=base.MVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """What the kernels of an op share.
+
+    ``axis`` is the weight's axis of output channels. ``constants`` are weight, bias, multiplier and
+    shift. ``usual``: kernels with this requantization do not have its name in their symbols.
+    """
+
+    axis: int
+    params: base.Params
+    constants: Constants
+    usual: str = "twice"
+
+    def kernels(
+        self, loops: Sequence[Loop], requantizations: Sequence[Requantization]
+    ) -> Iterator[base.Kernel]:
+        """A kernel for each of the loops with each of the requantizations."""
+        for loop in loops:
+            yield from (self._kernel(loop, one) for one in requantizations)
+
+    def _kernel(self, loop: Loop, requantization: Requantization) -> base.Kernel:
+        def refusal(node: Node, graph: Graph) -> str | None:
+            wraps = loop.wraps or requantization.output is not None
+            return (
+                loop.refuses(node, graph, requantization)
+                or base.overflow(node, graph, self.axis, wraps)
+                or requantization.refusal(node, graph, self.axis)
+            )
+
+        named = "" if requantization.name == self.usual else requantization.name
+        tables = requantization.tables(self.constants)
+        return base.Kernel(
+            symbol="_".join(filter(None, ("mg", loop.stem, named, loop.suffix))),
+            needs=loop.needs,
+            refusal=refusal,
+            params=self.params,
+            constants=_packed(tables) if loop.takes_int4 else tables,
+            scratch=loop.scratch,
+            family=loop.family or loop.stem,
+            variant=() if loop.is_fixed else (*loop.variant, requantization.constant),
+            loop="_".join(filter(None, ("mg", loop.stem, loop.suffix))),
+            takes_int4=loop.takes_int4,
+        )
+
+
+def _without_scales(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    scales = (("multiplier", "int32_t"), ("shift", "int8_t"))
+    return (*base.weight_and_bias(node, graph), *(base.KernelConstant(*scale) for scale in scales))
+
+
+def _packed(constants: Constants) -> Constants:
+    """The same constants with two weights to a byte."""
+
+    def packed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+        weight, *others = constants(node, graph)
+        weight = dataclasses.replace(weight, ctype="uint8_t", transform="pack_int4")
+        return (weight, *others)
+
+    return packed

@@ -1,0 +1,92 @@
+"""What users are told of kernels that do not compute a node."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from microgen.arithmetic.terms import Rounding
+from microgen.codegens.builtin import CODEGEN
+from microgen.ir.graph import DType, TensorType
+from microgen.ir.refusal import Refusal
+from microgen.target.board import load
+from tests.ops import conformance as c
+from tests.ops.convolving import Geometry
+
+
+def _case(rounding: Rounding, geometry: Geometry = Geometry(biased=False)) -> c.Case:  # noqa: B008
+    rng = np.random.default_rng(1)
+    x = c.int8(rng, geometry.data, c.quant(0.1, 3))
+    w = c.weight(rng, geometry.filters, None)
+    attrs = geometry.attrs(rounding)
+    return c.Case("layer", geometry.op, attrs, (x, w), c.quant(10.0, 0))
+
+
+def _refusal(case: c.Case, board: str = "mps2_an386") -> Refusal[object]:
+    (refusal,) = CODEGEN.claims(case.graph, load(board))
+    assert isinstance(refusal, Refusal)
+    return refusal
+
+
+def _chosen(case: c.Case, board: str) -> tuple[str, list[str]]:
+    graph, found = case.graph, load(board)
+    (primitive,) = CODEGEN.lower(CODEGEN.claims(graph, found), graph, found)  # type: ignore[arg-type]
+    return primitive.kernel, [refusal.brief for refusal in primitive.refusals]
+
+
+def test_a_rounding_that_no_kernel_has_is_the_reason() -> None:
+    case = _case(Rounding.DOUBLE)
+    node = dataclasses.replace(
+        case.node,
+        attrs=dataclasses.replace(case.node.attrs, rounding=Rounding.REAL),  # type: ignore[type-var]
+    )
+    refusal = _refusal(_with(case, node=node))
+    assert refusal.why == "int8 data with 'real' rounding has no nn.conv2d kernel"
+    assert [detail.by for detail in refusal.details] == [
+        *("mg_conv2d_1x1_s8_dsp", "mg_conv2d_1x1_s8_portable"),
+        *("mg_conv2d_s8_dsp", "mg_conv2d_s8_portable", "mg_conv2d_s8"),
+    ]
+
+
+def _with(case: c.Case, **changed: object) -> c.Case:
+    """The case with another graph."""
+    graph = case.graph
+    if "node" in changed:
+        graph = graph.replace(nodes=(changed["node"],))
+    if "types" in changed:
+        graph = graph.replace(types={**graph.types, **changed["types"]})  # type: ignore[dict-item]
+    made = dataclasses.replace(case)
+    made.__dict__["graph"] = graph
+    return made
+
+
+def test_a_dtype_that_no_kernel_has_is_the_reason() -> None:
+    case = _case(Rounding.DOUBLE)
+    types = {"input0": TensorType(case.inputs[0].type.shape, DType.UINT8)}
+    refusal = _refusal(_with(case, types=types))
+    assert refusal.why == "uint8 data with int8 output has no nn.conv2d kernel"
+    assert refusal.details == ()
+
+
+def test_weights_that_are_computed_are_the_reason() -> None:
+    case = _case(Rounding.DOUBLE)
+    x, w = case.inputs
+    computed = dataclasses.replace(case, inputs=(x, dataclasses.replace(w, is_constant=False)))
+    why = _refusal(computed).why
+    assert why == "'input1' is computed at run time, the kernel needs a constant"
+
+
+@pytest.mark.parametrize("rounding", [Rounding.DOUBLE, Rounding.UPWARD])
+def test_better_loops_have_one_reason_each(rounding: Rounding) -> None:
+    kernel, refusals = _chosen(_case(rounding), "mps2_an385")
+    named = "upward_" if rounding is Rounding.UPWARD else ""
+    assert kernel == f"mg_conv2d_s8_{named}portable"
+    mve = [f"mg_conv2d_{k}s8_mve: Arm Cortex-M3 has no mve" for k in ("1x1_", "")]
+    assert refusals == [
+        *mve,
+        "mg_conv2d_1x1_s8_dsp: Arm Cortex-M3 has no dsp",
+        "mg_conv2d_1x1_s8_portable: the kernel must be 1x1",
+        "mg_conv2d_s8_dsp: Arm Cortex-M3 has no dsp",
+    ]
