@@ -24,6 +24,8 @@ if str(ROOT) not in sys.path:
 # Tests start Python dozens of times, with more than a thousand modules. They are compiled once.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# In each of them numpy would start threads.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 # The time that an example takes depends more on the machine than on the code.
