@@ -3,6 +3,13 @@
 # CMake finds out about a compiler is kept next to ccache's store, and the next projects are told.
 set(CMAKE_C_COMPILER_FORCED TRUE)
 
+# With sanitizers, optimizing takes longer than everything else. They see every access without it.
+# `make test-full` builds as users do.
+if(MICROGEN_SANITIZE AND DEFINED ENV{TESTS_SANITIZE_UNOPTIMIZED})
+  set(MICROGEN_MODEL_OPTIMIZATION -O0)
+  set(MICROGEN_RUNTIME_OPTIMIZATION -O0)
+endif()
+
 if(CMAKE_VERSION VERSION_LESS 3.21)
   return()
 endif()
