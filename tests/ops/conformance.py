@@ -53,6 +53,9 @@ WARNINGS = (
     *("-Wstrict-prototypes", "-Wmissing-prototypes", "-Wcast-align", "-Werror"),
 )
 SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+# -O0 replaces the level: it compiles in two thirds of the time, and the sanitizers see every
+# access. Random networks (tests/differential) run kernels and executors with -O1.
+UNOPTIMIZED = (*SANITIZERS, "-O0")
 
 
 # Calls: a case as a kernel is called with it
@@ -162,9 +165,7 @@ def check(cases: Sequence[Case], folder: Path) -> None:
     used = list(dict.fromkeys(call.kernel for call in calls))
     bodies = list(dict.fromkeys(_shared_form(call) for call in calls))
     shared = [f"-D{macro(kernel.header)}" for kernel in used]
-    # -O0 replaces the level: it compiles in two thirds of the time, and the sanitizers see every
-    # access. Random networks (tests/differential) run these kernels with -O1.
-    driver = _compile(bodies, used, [*SANITIZERS, "-O0", *shared], folder)
+    driver = _compile(bodies, used, [*UNOPTIMIZED, *shared], folder)
     _run(driver, calls, [bodies.index(_shared_form(call)) for call in calls])
 
 
