@@ -135,10 +135,7 @@ def test_partition_says_why_not(site: Path) -> None:
         pytest.param(("vecunit", "--composite", "--interface", "packed"), marks=pytest.mark.slow),
         ("vecunit", "--composite", "--merge-regions", "--executor", "graph"),
         pytest.param(("vectape",), marks=pytest.mark.slow),  # the last test runs it, too
-        # Merged regions are in the next test, and the interface is in tests/byoc.
-        pytest.param(
-            ("vectape", "--merge-regions", "--interface", "packed"), marks=pytest.mark.slow
-        ),
+        ("vectape", "--merge-regions", "--interface", "packed"),
     ],
     ids=" ".join,
 )

@@ -17,7 +17,7 @@ from tests.tflite_builder import Ref
 DTYPES = [DType.INT8, DType.FLOAT32]
 
 
-BLOCKS = [pytest.param(block, marks=[pytest.mark.slow] * (block >= 1)) for block in range(8)]
+BLOCKS = [pytest.param(block, marks=[pytest.mark.slow] * (block >= 2)) for block in range(8)]
 
 
 @needs_litert
