@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
@@ -15,9 +16,14 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def main() -> int:
     """Run one command; return its exit code, or 128 plus the number of the signal that ended it."""
     _answer(_leave)
+    # Each of numpy's threads takes time to start, and no array is large enough for a second one.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.disable()  # nothing that modules define is garbage
     cli = importlib.import_module("microgen.cli")
     for name in cli.asked(sys.argv[1:]):
         importlib.import_module(f"microgen.commands.{name}")
+    gc.freeze()
+    gc.enable()
     _answer(_interrupt)
     try:
         return int(cli.main())

@@ -24,6 +24,8 @@ if str(ROOT) not in sys.path:
 # Tests start Python dozens of times, with more than a thousand modules. They are compiled once.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# In each of them numpy would start threads.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 # The time that an example takes depends more on the machine than on the code.
@@ -43,12 +45,15 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Makes builds skip CMake's check of compilers, and use ccache if it is installed.
+    """Makes builds skip CMake's check of compilers, and use ccache if it is installed. In a run
+    without slow tests, builds with sanitizers are not optimized.
 
     Hundreds of projects are built, and most of their files are the same. With ccache each file is
     compiled once for each set of options, wherever the project is in the temporary folder.
     """
     os.environ.setdefault("CMAKE_TOOLCHAIN_FILE", str(Path(__file__).with_name("toolchain.cmake")))
+    if config.option.markexpr == "not slow":
+        os.environ["TESTS_SANITIZE_UNOPTIMIZED"] = "1"
     if shutil.which("ccache"):
         os.environ["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
         os.environ["CCACHE_DIR"] = str(config.rootpath / ".pytest_cache" / "ccache")
@@ -72,6 +77,12 @@ def pytest_collection_finish() -> None:
 def uncached(monkeypatch: pytest.MonkeyPatch) -> None:
     """Switches ccache off for tests that compare what compilers make of the same sources."""
     monkeypatch.setenv("CCACHE_DISABLE", "1")
+
+
+@pytest.fixture
+def as_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Optimizes builds with sanitizers, as users' are."""
+    monkeypatch.delenv("TESTS_SANITIZE_UNOPTIMIZED", raising=False)
 
 
 @pytest.hookimpl(wrapper=True)

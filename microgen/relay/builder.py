@@ -178,7 +178,8 @@ class Namespace:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         full = f"{self._prefix}{name}"
         if full not in registry():
-            hint = nearest(full, registry())
+            is_private = name.startswith("_")  # Python and its tools ask for such names
+            hint = "" if is_private else nearest(full, registry())
             raise AttributeError(f"no operator is named {full!r}" + (hint and f"; {hint}"))
         return lambda *values, **named: build(full, *values, **named)
 

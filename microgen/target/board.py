@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -122,14 +123,20 @@ class Board:
 
 def available() -> tuple[str, ...]:
     """Names of all installed boards, sorted."""
-    return tuple(sorted(p.parent.name for p in resources.folder("boards").glob("*/board.yml")))
+    folder = resources.folder("boards")
+    return tuple(sorted(name for name in os.listdir(folder) if _is_board(folder, name)))
+
+
+def _is_board(folder: Path, name: str) -> bool:
+    return os.path.isfile(f"{folder}/{name}/board.yml")
 
 
 def load(name: str) -> Board:
     """The installed board of that name. Raises BoardError if there is none or its data is wrong."""
-    if name not in available():
+    folder = resources.folder("boards")
+    if name not in os.listdir(folder) or not _is_board(folder, name):
         raise BoardError(f"there is no board {name!r}", hint=f"boards: {', '.join(available())}")
-    path = resources.folder("boards") / name / "board.yml"
+    path = folder / name / "board.yml"
     return _of_text(name, path.read_text(encoding="utf-8"), path)
 
 

@@ -5,6 +5,7 @@ Sources: Armv7-M Architecture Reference Manual (DDI 0403), procedure call standa
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
 
@@ -91,7 +92,7 @@ class Arm:
             return Control("switch", table=InlineTable(instruction.next, width, 2, signed=False))
         if name == "udf":
             return Control("stop")
-        if not _leaves(instruction):
+        if not _leaves(name, instruction.operands):
             return Control("next")
         table = _clangs_table(instruction, registers, code)
         return Control("switch", table=table) if table else _leaving(instruction, registers, code)
@@ -200,19 +201,20 @@ def _offset_bytes(instruction: Instruction, code: Code) -> int:
 def _is_far_jump(instruction: Instruction, code: Code) -> bool:
     """Whether a ``bl`` is only a branch. Armv6-M has no other branch that reaches farther than
     2 KB, so GCC uses ``bl`` like this inside a function that has saved the link register."""
+    if code.elf.attributes.get("Tag_CPU_arch") not in _V6M:
+        return False
     target = instruction.target
     is_inside = code.owner(target) == code.owner(instruction.address)
-    is_v6m = code.elf.attributes.get("Tag_CPU_arch") in _V6M
-    return is_v6m and is_inside and target not in code.functions
+    return is_inside and target not in code.functions
 
 
 def _operand(instruction: Instruction, known: Registers) -> Value | None:
     return known.get(registers.register_name(instruction.operands[-1]))
 
 
-def _leaves(instruction: Instruction) -> bool:
+@functools.lru_cache(2**14)
+def _leaves(name: str, operands: tuple[str, ...]) -> bool:
     """Whether the instruction writes the program counter."""
-    name, operands = instruction.mnemonic, instruction.operands
     if name in ("bx", "bxns"):
         return True
     if name.startswith(("pop", "ldm")):

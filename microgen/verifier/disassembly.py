@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -62,7 +63,9 @@ def _instructions(text: str) -> Iterator[Instruction]:
 
 
 def _instruction(line: Line, is_conditional: bool) -> Instruction:
-    mnemonic = re.sub(r"\.[nw]$", "", line.mnemonic)
+    mnemonic = line.mnemonic
+    if mnemonic.endswith((".n", ".w")):
+        mnemonic = mnemonic[:-2]
     condition = ""
     if is_conditional:
         head, dot, tail = mnemonic.partition(".")
@@ -72,11 +75,16 @@ def _instruction(line: Line, is_conditional: bool) -> Instruction:
         address=line.address,
         size=len(line.encoding),
         mnemonic=mnemonic,
-        operands=tuple(operand.strip() for operand in _OPERAND.findall(line.operands)),
+        operands=_operands(line.operands),
         condition=condition,
         skip_to=line.address + len(line.encoding),
         encoding=line.encoding,
     )
+
+
+@functools.lru_cache(2**14)
+def _operands(text: str) -> tuple[str, ...]:
+    return tuple(operand.strip() for operand in _OPERAND.findall(text))
 
 
 def _without_condition(mnemonic: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,12 +14,13 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import (
     ARMAttributesSection,
     RISCVAttributesSection,
-    SymbolTableSection,
 )
+from elftools.elf.sections import Section as ElfSection
 from elftools.elf.segments import Segment as ElfSegment
 
 from microgen.errors import ProjectError
 from microgen.formats.c_layout import aligned
+from microgen.verifier import symbol_table
 
 _SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 1, 2, 4, 0x800
 _PF_X, _PF_W, _PF_R = 1, 2, 4
@@ -235,6 +236,7 @@ def load(path: Path) -> Elf:
 @functools.lru_cache(maxsize=1)  # verifying a firmware and running it both read the same file
 def _parsed(path: Path, data: bytes) -> Elf:
     file = ELFFile(io.BytesIO(data))
+    sections = list(file.iter_sections())
     segments = [s for s in file.iter_segments() if _is_loadable(s)]
     records = tuple(_segment(s) for s in segments)
     return Elf(
@@ -243,11 +245,11 @@ def _parsed(path: Path, data: bytes) -> Elf:
         kind=_lower(file["e_type"]),
         machine=str(file["e_machine"]),
         entry=int(file["e_entry"]),
-        symbols=tuple(_symbols(file)),
-        sections=tuple(_sections(file, records)),
+        symbols=tuple(_symbols(file, sections)),
+        sections=tuple(_sections(sections, records)),
         segments=records,
         attributes=_attributes(file),
-        notes=tuple(_notes(file)),
+        notes=tuple(_notes(file, sections)),
         compilers=_compilers(file),
         _image=tuple((int(s["p_vaddr"]), bytes(s.data())) for s in segments if s["p_filesz"]),
     )
@@ -271,8 +273,8 @@ def _segment(segment: ElfSegment) -> Segment:
     )
 
 
-def _sections(file: ELFFile, segments: tuple[Segment, ...]) -> Iterator[Section]:
-    for section in file.iter_sections():
+def _sections(sections: Sequence[ElfSection], segments: tuple[Segment, ...]) -> Iterator[Section]:
+    for section in sections:
         flags, address = int(section["sh_flags"]), int(section["sh_addr"])
         if not flags & _SHF_ALLOC:
             continue
@@ -295,35 +297,30 @@ def _load_address(address: int, segments: tuple[Segment, ...]) -> int:
     return address if segment is None else address - segment.address + segment.load
 
 
-def _symbols(file: ELFFile) -> Iterator[Symbol]:
-    table = file.get_section_by_name(".symtab")
-    if not isinstance(table, SymbolTableSection):
-        return
-    names = [section.name for section in file.iter_sections()]
+def _symbols(file: ELFFile, sections: Sequence[ElfSection]) -> Iterator[Symbol]:
     source = ""
-    for symbol in table.iter_symbols():
-        kind, index = symbol["st_info"]["type"], symbol["st_shndx"]
-        if kind == "STT_FILE":
-            source = symbol.name
-        elif symbol.name and index != "SHN_UNDEF" and kind != "STT_SECTION":
-            binding = _lower(symbol["st_info"]["bind"])
+    for entry in symbol_table.entries(file):
+        if entry.kind == "file":
+            source = entry.name
+        elif entry.name and entry.section != symbol_table.UNDEFINED and entry.kind != "section":
             yield Symbol(
-                name=symbol.name,
-                address=int(symbol["st_value"]),
-                size=int(symbol["st_size"]),
-                kind=_lower(kind),
-                binding=binding,
-                section=names[index] if isinstance(index, int) else "",
-                file=source if binding == "local" else "",
+                name=entry.name,
+                address=entry.value,
+                size=entry.size,
+                kind=entry.kind,
+                binding=entry.binding,
+                section="" if entry.section is None else sections[entry.section].name,
+                file=source if entry.binding == "local" else "",
             )
 
 
-def _notes(file: ELFFile) -> Iterator[Note]:
+def _notes(file: ELFFile, sections: Sequence[ElfSection]) -> Iterator[Note]:
     """Every note of the sections that are not loaded, in their order. A damaged one ends its
     section."""
     order = "<" if file.little_endian else ">"
-    for section in file.iter_sections(type="SHT_NOTE"):
-        if int(section["sh_flags"]) & (_SHF_ALLOC | _SHF_COMPRESSED):
+    for section in sections:
+        flags = int(section["sh_flags"])
+        if section["sh_type"] != "SHT_NOTE" or flags & (_SHF_ALLOC | _SHF_COMPRESSED):
             continue
         data, at = section.data(), 0
         while at + 12 <= len(data):

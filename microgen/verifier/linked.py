@@ -127,7 +127,7 @@ def libc(subject: Subject) -> Finding:
     """
     if subject.board.is_host:
         return not_applicable("the host's firmware uses the host's libc")
-    words = _source_words(subject)
+    words = _reserved_words(subject)
     names = {symbol.stem for symbol in subject.functions() if symbol.kind == "func"}
     problems = [
         f"{name} is linked"
@@ -139,15 +139,15 @@ def libc(subject: Subject) -> Finding:
     return judged(f"no C library except {', '.join(sorted(_PLANNED))}", problems, found)
 
 
-def _source_words(subject: Subject) -> set[str]:
-    """Every identifier in the project's C and assembler sources."""
+def _reserved_words(subject: Subject) -> set[str]:
+    """Every identifier that begins with ``_`` in the project's C and assembler sources."""
     words: set[str] = set()
     for name in subject.manifest.files:
         if not name.endswith((".c", ".h", ".s", ".S")):
             continue
         with suppress(ProjectError):  # ``project_files`` names missing files
             path = inside(subject.project, name)
-            words.update(re.findall(r"\w+", path.read_text(encoding="utf-8", errors="replace")))
+            words.update(re.findall(r"\b_\w+", path.read_text(encoding="utf-8", errors="replace")))
     return words
 
 

@@ -7,6 +7,7 @@ bytes of the ELF.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -41,18 +42,22 @@ def lines(text: str, pattern: re.Pattern[str], comment: str) -> Iterator[Line]:
     ``pattern`` matches the address, the digits of the encoding's units of 2 or 4 bytes, and the
     text after them; ``comment`` has the characters that end the operands.
     """
-    before_comment = re.compile(rf"[^{comment}]*")
     for match in map(pattern.fullmatch, text.splitlines()):
-        if match is None or match["text"].startswith("."):
-            continue
-        units = match["encoding"].split()
-        encoding = b"".join(bytes.fromhex(unit)[::-1] for unit in units)
-        found = _TEXT.fullmatch(match["text"])
-        if found is None or _NOT_DEFINED.search(match["text"]):
-            yield Line(int(match["address"], 16), encoding, UNDEFINED, f"0x{''.join(units)}")
-            continue
-        operands = before_comment.match(found[2] or "")
-        yield Line(int(match["address"], 16), encoding, found[1], operands[0] if operands else "")
+        if match is not None and not match["text"].startswith("."):
+            read = _read(match["encoding"], match["text"], comment)
+            yield Line(int(match["address"], 16), *read)
+
+
+@functools.lru_cache(2**14)  # the same instruction is in many places
+def _read(encoding: str, text: str, comment: str) -> tuple[bytes, str, str]:
+    """The encoding, mnemonic and operands of a line."""
+    units = encoding.split()
+    data = b"".join(bytes.fromhex(unit)[::-1] for unit in units)
+    found = _TEXT.fullmatch(text)
+    if found is None or _NOT_DEFINED.search(text):
+        return data, UNDEFINED, f"0x{''.join(units)}"
+    operands = re.match(f"[^{comment}]*", found[2] or "")
+    return data, found[1], operands[0] if operands else ""
 
 
 def unread(elf: Elf, instructions: Mapping[int, Instruction]) -> Iterator[str]:

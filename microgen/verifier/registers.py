@@ -6,6 +6,7 @@ guesses.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -65,9 +66,11 @@ class Machine:
             raise UnknownStackPointerError(str(instruction))
         if name in ("bkpt", "svc"):  # semihosting and system calls return their result in r0
             known.pop("r0", None)
-        if name == "msr" or _NO_RESULT.fullmatch(name) or not instruction.operands:
+        if name == "msr" or not instruction.operands:
             return
-        for register in _results(instruction):
+        if not (registers := _results(name, instruction.operands)):
+            return
+        for register in registers:
             known.pop(register, None)
         result = self._computed(instruction, before)
         if result is not None:
@@ -76,7 +79,7 @@ class Machine:
     def _write_back(
         self, instruction: Instruction, before: Registers, known: dict[str, Value]
     ) -> None:
-        changed = _write_back(instruction)
+        changed = _write_back(instruction.mnemonic, instruction.operands)
         if changed is None:
             return
         register, change = changed
@@ -194,8 +197,12 @@ def register_name(text: str) -> str:
     return _NUMBERED.get(text, text)
 
 
-def _results(instruction: Instruction) -> list[str]:
-    name, operands = instruction.mnemonic, instruction.operands
+# The same instruction with the same operands is in many places.
+@functools.lru_cache(2**14)
+def _results(name: str, operands: tuple[str, ...]) -> list[str]:
+    """The general registers that an instruction writes."""
+    if _NO_RESULT.fullmatch(name):
+        return []
     if operands[-1].startswith("{") and not name.startswith("v"):
         return register_list(operands[-1])
     count = 2 if _TWO_RESULTS.fullmatch(name) else 1
@@ -222,9 +229,9 @@ def _list_bytes(text: str) -> int:
     return sum(sizes.get(name[0], 4) for name in register_list(text) if name != "vpr")
 
 
-def _write_back(instruction: Instruction) -> tuple[str, int | None] | None:
+@functools.lru_cache(2**14)
+def _write_back(name: str, operands: tuple[str, ...]) -> tuple[str, int | None] | None:
     """(base register, its change in bytes or None if unknown); None if there is no writeback."""
-    name, operands = instruction.mnemonic, instruction.operands
     if name in ("push", "vpush"):
         return "sp", -_list_bytes(operands[-1])
     if name in ("pop", "vpop"):

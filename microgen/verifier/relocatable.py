@@ -8,7 +8,8 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import Section as ElfSection
-from elftools.elf.sections import SymbolTableSection
+
+from microgen.verifier import symbol_table
 
 _SHF_ALLOC, _SHF_MERGE, _SHF_STRINGS = 2, 0x10, 0x20
 
@@ -95,22 +96,18 @@ def _piece(section: ElfSection, fixes: RelocationSection | None, labels: list[La
 
 
 def _labels(file: ELFFile) -> list[Label]:
-    table = file.get_section_by_name(".symtab")
-    assert isinstance(table, SymbolTableSection)
     found = []
-    for symbol in table.iter_symbols():
-        kind, place = symbol["st_info"]["type"], symbol["st_shndx"]
-        is_function = kind == "STT_FUNC"
-        value = int(symbol["st_value"])
+    for entry in symbol_table.entries(file):
+        is_function = entry.kind == "func"
         found.append(
             Label(
-                name=symbol.name,
-                section=place if isinstance(place, int) else None,
-                value=value & ~1 if is_function else value,
-                size=int(symbol["st_size"]),
+                name=entry.name,
+                section=entry.section or None,
+                value=entry.value & ~1 if is_function else entry.value,
+                size=entry.size,
                 is_function=is_function,
-                is_section=kind == "STT_SECTION",
-                is_global=symbol["st_info"]["bind"] != "STB_LOCAL",
+                is_section=entry.kind == "section",
+                is_global=entry.binding != "local",
             )
         )
     return found

@@ -162,7 +162,7 @@ def test_a_warning_is_an_error_unless_switched_off(tmp_path: Path) -> None:
     assert toolchain.run(["ninja", "-C", root / "build"], seconds=60).ok
 
 
-def test_sanitizers_catch_an_access_out_of_bounds(tmp_path: Path) -> None:
+def test_sanitizers_catch_an_access_out_of_bounds(as_shipped: None, tmp_path: Path) -> None:
     root = write(tmp_path / "p", "native", with_statement("out0[0] = in0[-1];"))
     assert toolchain.run([build(root).elf], seconds=10).ok
     finished = toolchain.run([build(root, sanitize=True).elf], seconds=10)

@@ -19,7 +19,7 @@ WARNINGS = (
     *("-Wstrict-prototypes", "-Wmissing-prototypes", "-Wcast-align", "-Werror"),
     "-ffp-contract=off",
 )
-SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZERS = ("-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 DRIVER = Path(__file__).with_name("native_driver.c")
 
 

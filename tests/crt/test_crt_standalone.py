@@ -98,9 +98,8 @@ def _grouped(folder: Path) -> list[Path]:
 
 # In every run of the tests, `tests/ops` compiles all kernels for the host with -O0 and -O2 and the
 # same warnings.
-@pytest.mark.parametrize(
-    "option", ["-O0", *(pytest.param(level, marks=pytest.mark.slow) for level in ("-Os", "-O2"))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("option", ["-O0", "-Os", "-O2"])
 def test_kernels_compile_without_a_warning_on_the_host(option: str, tmp_path: Path) -> None:
     command = (host_cc(), *WARNINGS, f"-I{CRT / 'include'}", option)
     each_compiled(command, _grouped(tmp_path), tmp_path)

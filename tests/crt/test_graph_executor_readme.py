@@ -14,7 +14,7 @@ from microgen.formats import params_file
 from tests.crt import programs
 from tests.crt.executor_graphs import CRT, EXECUTOR_SOURCES, SOURCES, Entry, graph
 from tests.each_compiled import each_compiled
-from tests.ops.conformance import SANITIZERS
+from tests.ops.conformance import UNOPTIMIZED
 from tests.tools import NEEDS_ARM_GCC
 
 README = (CRT / "README.md").read_text()
@@ -83,7 +83,7 @@ def _program(folder: Path, names: int, padding: int) -> Path:
     )
     platform = CRT / "src" / "platform/platform_posix.c"
     sources = (folder / "main.c", *EXECUTOR_SOURCES, platform)
-    return programs.linked(folder / "main", sources, SANITIZERS)
+    return programs.linked(folder / "main", sources, UNOPTIMIZED)
 
 
 @pytest.mark.parametrize("names", [2, 5])

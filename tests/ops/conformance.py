@@ -52,6 +52,9 @@ WARNINGS = (
     *("-Wstrict-prototypes", "-Wmissing-prototypes", "-Wcast-align", "-Werror"),
 )
 SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+# -O0 replaces the level: it compiles in two thirds of the time, and the sanitizers see every
+# access. Random networks (tests/differential) run kernels and executors with -O1.
+UNOPTIMIZED = (*SANITIZERS, "-O0")
 
 
 # Calls: a case as a kernel is called with it
@@ -158,9 +161,7 @@ def check(cases: Sequence[Case], folder: Path) -> None:
     bodies = list(dict.fromkeys(_shared_form(call) for call in calls))
     shared = [f"-D{kernel.code.macro}" for kernel in used if kernel.code.macro]
     defined = [kernel.code.definition for kernel in used]
-    # -O0 replaces the level: it compiles in two thirds of the time, and the sanitizers see every
-    # access. Random networks (tests/differential) run these kernels with -O1.
-    driver = _compile(bodies, used, [*SANITIZERS, "-O0", *shared], folder, defined)
+    driver = _compile(bodies, used, [*UNOPTIMIZED, *shared], folder, defined)
     _run(driver, calls, [bodies.index(_shared_form(call)) for call in calls])
 
 

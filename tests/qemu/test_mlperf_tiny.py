@@ -59,7 +59,7 @@ _USUAL_FLOAT = ("mps2_an386", "mps3_an547")
 # compile.
 _UNUSUAL = {
     *(("vww_fp32", "mps3_an547"), ("resnet_fp32", "mps3_an547"), ("ad_fp32", "mps2_an386")),
-    *((model, "mps2_an385") for model in ("vww", "resnet", "ad")),
+    *((model, "mps2_an385") for model in ("vww", "resnet", "ad", "strww")),
     *((model, "native") for model in ("vww", "resnet")),  # with numerics="tflm" below
 }
 
