@@ -28,9 +28,9 @@ _FAMILIES = {"-mcpu=cortex-m7": "cortex-m7f", "-mcpu=cortex-m33": "cortex-m33"} 
 class Cost:
     """What one operator costs: instructions and modelled cycles of a call, and bytes of flash.
 
-    ``code_bytes`` are those of the operator's function, without its weights. ``shared_bytes`` are
-    those of the kernel's out-of-line form, which all operators that call it have in common; they
-    are 0 for operators that are compiled for their own shape."""
+    ``code_bytes`` are those of the operator's function and parameters, without its weights.
+    ``shared_bytes`` are those of the kernel's functions that all of its operators have in common:
+    its out-of-line form. Operators that are compiled for their own shapes have few or none."""
 
     instructions: int
     cycles: int

@@ -192,6 +192,7 @@ def _depthwise(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
         "weight": math.prod(inputs[1]),
         "vector": pixels * vectors,
         "vector_tap": pixels * vectors * height * width,
+        "vector_part": pixels * (channels % _VECTOR != 0),
         "window_tap": pixels * height * width,
     }
 
@@ -210,6 +211,7 @@ def _by_channel(seen: tuple[list[int], list[int]], kernel: Pair, output: Shape) 
         "line": lines * channels * looped,
         "tap": taps * channels * looped,
         "unrolled_tap": taps * channels * is_unrolled,
+        "uneven_tap": taps * channels * (channels & (channels - 1) != 0),
         "pixel_tap": taps,
         **clipped,
         **_blocks("pixel", pixels, channels),

@@ -40,7 +40,8 @@ def _all(layer: Any, *shapes: dict[str, Any]) -> tuple[Layer, ...]:
     return tuple(functools.partial(layer, **shape) for shape in shapes)
 
 
-# The first one of each is in `make test`; of nn.conv2d the first two.
+# The first ones are in `make test`. Of nn.depthwise_conv2d there are two, because a part of the
+# kernel for MVE is a function that operators share, unless there is only one of them.
 SHAPES: Mapping[str, tuple[Layer, ...]] = {
     "nn.conv2d": _all(
         layers.conv2d,
@@ -91,7 +92,7 @@ SHAPES: Mapping[str, tuple[Layer, ...]] = {
         {"features": 20, "filters": 36, "memory": 7, "rank": 2},
     ),
 }
-_FAST = {"nn.conv2d": 2, "nn.lstm": 2}
+_FAST = {"nn.conv2d": 2, "nn.depthwise_conv2d": 2, "nn.lstm": 2}
 USUAL: Mapping[str, tuple[Layer, ...]] = {
     op: found[: _FAST.get(op, 1)] for op, found in SHAPES.items()
 }
