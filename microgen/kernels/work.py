@@ -247,11 +247,13 @@ def _transposed(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
 def _dense(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
     filters, depth = inputs[1]
     rows = math.prod(output) // filters
+    is_once, output_size = getattr(attrs, "rounding", None) in _ONCE, rows * filters
     groups, vectors = rows * -(-filters // _BLOCK), depth // _VECTOR
     return {
         **_products(rows, filters, depth),
         **_runs(rows, [depth], filters),
-        "rounded_once": math.prod(output) * (getattr(attrs, "rounding", None) in _ONCE),
+        "rounded_once": output_size * is_once,
+        "rounded_twice": output_size * (not is_once),
         "four_filters": groups,
         "four_filters_vector": groups * vectors,
         "four_filters_tail": groups * (depth % _VECTOR != 0),
