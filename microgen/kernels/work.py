@@ -42,9 +42,9 @@ _VECTOR = 16  # bytes of an MVE vector
 class Cost:
     """What one operator costs: instructions and modelled cycles of a call, and bytes of flash.
 
-    ``code_bytes`` are those of the operator's function, without its weights. ``shared_bytes`` are
-    those of the kernel's out-of-line form, which all operators that call it have in common; they
-    are 0 for operators that are compiled for their own shape."""
+    ``code_bytes`` are those of the operator's function and parameters, without its weights.
+    ``shared_bytes`` are those of the kernel's functions that all of its operators have in common:
+    its out-of-line form. Operators that are compiled for their own shapes have few or none."""
 
     instructions: int
     cycles: int
@@ -207,6 +207,7 @@ def _depthwise(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
         "weight": math.prod(inputs[1]),
         "vector": pixels * vectors,
         "vector_tap": pixels * vectors * height * width,
+        "vector_part": pixels * (channels % _VECTOR != 0),
         "window_tap": pixels * height * width,
     }
 
@@ -225,6 +226,7 @@ def _by_channel(seen: tuple[list[int], list[int]], kernel: Pair, output: Shape) 
         "line": lines * channels * looped,
         "tap": taps * channels * looped,
         "unrolled_tap": taps * channels * is_unrolled,
+        "uneven_tap": taps * channels * (channels & (channels - 1) != 0),
         "pixel_tap": taps,
         **clipped,
         **_blocks("pixel", pixels, channels),
@@ -260,11 +262,13 @@ def _transposed(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
 def _dense(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
     filters, depth = inputs[1]
     rows = math.prod(output) // filters
+    is_once, output_size = getattr(attrs, "rounding", None) in _ONCE, rows * filters
     groups, vectors = rows * -(-filters // _BLOCK), depth // _VECTOR
     return {
         **_products(rows, filters, depth),
         **_runs(rows, [depth], filters),
-        "rounded_once": math.prod(output) * (getattr(attrs, "rounding", None) in _ONCE),
+        "rounded_once": output_size * is_once,
+        "rounded_twice": output_size * (not is_once),
         "four_filters": groups,
         "four_filters_vector": groups * vectors,
         "four_filters_tail": groups * (depth % _VECTOR != 0),

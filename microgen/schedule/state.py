@@ -104,13 +104,13 @@ def time(options: Sequence[Option]) -> tuple[int, int]:
 
 
 def flash(options: Sequence[Option]) -> int:
-    """Bytes of the functions' code, each function and each out-of-line form once, and of the
+    """Bytes of the functions' code, each function and what operators share once, and of the
     constants."""
     functions = {option.function: option.cost.code_bytes for option in options if option.cost}
     shared = {
-        option.kernel.symbol: option.cost.shared_bytes
+        (option.kernel.symbol, option.is_shared): option.cost.shared_bytes
         for option in options
-        if option.cost and option.is_shared
+        if option.cost
     }
     constants = {c: nbytes for option in options for c, nbytes in option.constants.items()}
     return sum(functions.values()) + sum(shared.values()) + sum(constants.values())

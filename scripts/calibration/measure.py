@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,7 +62,7 @@ class Case:
 @dataclass(frozen=True)
 class Measured:
     """What a layer cost. ``code_bytes`` are those of its operator's function and parameters;
-    ``shared_bytes`` those of the kernel's out-of-line form, 0 if it was not used."""
+    ``shared_bytes`` those of the kernel's functions that operators share."""
 
     case: Case
     node: Node
@@ -199,8 +200,22 @@ def _measured(
     nbytes = sizes[function.name]
     if shared:
         nbytes += sum(_parameter_bytes(kernel.params) for kernel in function.body)
-    out_of_line = sizes[case.kernel.symbol] if shared else 0
+    out_of_line = sum(n for name, n in sizes.items() if _owner(name) == case.kernel.symbol)
     return Measured(case, node, graph, instructions, cycles, nbytes, out_of_line)
+
+
+def _owner(function: str) -> str:
+    """The kernel that a function belongs to: its out-of-line form, or a part that compilers or its
+    header keep out of line."""
+    parts = function.replace(".", "_").split("_")
+    stems = ("_".join(parts[:n]) for n in range(len(parts), 0, -1))
+    return next((stem for stem in stems if stem in _symbols()), "")
+
+
+@functools.cache
+def _symbols() -> frozenset[str]:
+    found = kernels.registry().values()
+    return frozenset(kernel.symbol for entries in found for kernel in entries)
 
 
 def _parameter_bytes(fields: Sequence[tuple[str, object]]) -> int:

@@ -20,17 +20,20 @@ from scripts.calibration.measure import Case, Measured
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
 RUN, CODE = 0.15, 0.30  # how far estimates may be off: instructions and cycles; bytes of code
-# Cycles of some kernels that are compiled for each layer's shape are further off: by kernel and
-# core. Cortex-M7 issues two instructions a cycle or one, as the compiler happens to order them. On
-# Cortex-M4 and M33 a short loop takes longer if it happens to begin in the middle of a word.
-BEYOND: Mapping[tuple[str, str], float] = {
-    ("mg_conv2d_s4_portable", "cortex-m7f"): 0.24,
-    ("mg_conv2d_s8", "cortex-m7f"): 0.19,
-    ("mg_depthwise_conv2d_s4", "cortex-m7f"): 0.20,
-    ("mg_depthwise_conv2d_s8", "cortex-m7f"): 0.20,
-    ("mg_depthwise_conv2d_s8_portable", "cortex-m7f"): 0.18,
-    ("mg_dense_s8", "cortex-m4f"): 0.22,
-    ("mg_conv2d_transpose_s8_dsp", "cortex-m33"): 0.17,
+# Some kernels that are compiled for each layer's shape are further off, by kernel and core, in
+# instructions and in cycles. Cortex-M7 issues two instructions a cycle or one, as the compiler
+# happens to order them. On Cortex-M4 and M33 a short loop takes longer if it happens to begin in
+# the middle of a word. On Cortex-M0 compilers move more or fewer values to the stack.
+BEYOND: Mapping[tuple[str, str], tuple[float, float]] = {
+    ("mg_conv2d_s4_portable", "cortex-m7f"): (RUN, 0.24),
+    ("mg_conv2d_s8", "cortex-m7f"): (RUN, 0.19),
+    ("mg_depthwise_conv2d_s4", "cortex-m7f"): (RUN, 0.20),
+    ("mg_depthwise_conv2d_s8", "cortex-m7f"): (RUN, 0.20),
+    ("mg_depthwise_conv2d_s8_portable", "cortex-m7f"): (RUN, 0.18),
+    ("mg_dense_s8", "cortex-m4f"): (RUN, 0.22),
+    ("mg_conv2d_transpose_s8_dsp", "cortex-m33"): (RUN, 0.17),
+    ("mg_depthwise_conv2d_s4", "cortex-m0"): (0.18, 0.16),
+    ("mg_depthwise_conv2d_s8", "cortex-m0"): (0.18, 0.16),
 }
 
 _RELU = Activation.RELU
@@ -40,7 +43,8 @@ def _all(layer: Any, *shapes: dict[str, Any]) -> tuple[Layer, ...]:
     return tuple(functools.partial(layer, **shape) for shape in shapes)
 
 
-# The first one of each is in `make test`; of nn.conv2d the first two.
+# The first ones are in `make test`. Of nn.depthwise_conv2d there are two, because a part of the
+# kernel for MVE is a function that operators share, unless there is only one of them.
 SHAPES: Mapping[str, tuple[Layer, ...]] = {
     "nn.conv2d": _all(
         layers.conv2d,
@@ -91,7 +95,7 @@ SHAPES: Mapping[str, tuple[Layer, ...]] = {
         {"features": 20, "filters": 36, "memory": 7, "rank": 2},
     ),
 }
-_FAST = {"nn.conv2d": 2, "nn.lstm": 2}
+_FAST = {"nn.conv2d": 2, "nn.depthwise_conv2d": 2, "nn.lstm": 2}
 USUAL: Mapping[str, tuple[Layer, ...]] = {
     op: found[: _FAST.get(op, 1)] for op, found in SHAPES.items()
 }
@@ -135,9 +139,10 @@ def _estimate(found: Measured, core: str, form: str) -> cost.Cost:
 def _too_far(found: Measured, core: str, form: str) -> list[str]:
     """A line for each estimate that is too far off."""
     estimate = _estimate(found, core, form)
-    limits = {"instructions": RUN, "cycles": RUN, "code_bytes": CODE, "shared_bytes": CODE}
+    run = (RUN, RUN)
     if form == cost.SPECIALISED:
-        limits["cycles"] = BEYOND.get((found.case.kernel.symbol, core), RUN)
+        run = BEYOND.get((found.case.kernel.symbol, core), run)
+    limits = {"code_bytes": CODE, "shared_bytes": CODE, "instructions": run[0], "cycles": run[1]}
     return [
         f"{found.case.name} {core} {form} {name}: estimated {estimated}, measured {measured}, "
         f"{100 * estimated / measured - 100:+.1f} %"
