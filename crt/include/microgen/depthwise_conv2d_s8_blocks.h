@@ -121,6 +121,30 @@ MG_INLINE int32_t mg_depthwise_conv2d_s8_dot_1(const mg_depthwise_conv2d_s8_wind
 
 /* Computes the same as mg_depthwise_conv2d_s8_body with the same arguments. depth_multiplier must
  * be 1. `loop` is a constant of microgen/blocks_s8.h. */
+/* The output pixel at y, x of a batch. */
+MG_INLINE void mg_depthwise_conv2d_s8_pixel(const mg_depthwise_conv2d_s8_params *p,
+                                            const mg_scaling *scaling, const int8_t *input,
+                                            const int8_t *weight, const int32_t *bias,
+                                            int32_t batch, int32_t y, int32_t x, int8_t *out,
+                                            int loop, int requantization)
+{
+    const int32_t depth = p->input_channels;
+    const int32_t whole = depth - depth % 4;
+    const mg_depthwise_conv2d_s8_window window =
+        mg_depthwise_conv2d_s8_window_at(p, input, weight, batch, y, x);
+
+    for (int32_t c = 0; c < whole; c += 4) {
+        const mg_sums sums = mg_depthwise_conv2d_s8_dot_4(&window, mg_bias_4(bias, c), c, depth,
+                                                          p->input_offset, loop);
+        mg_store_4(scaling, c, sums, out, requantization);
+    }
+    for (int32_t c = whole; c < depth; c++) {
+        const int32_t sum =
+            mg_depthwise_conv2d_s8_dot_1(&window, mg_bias(bias, c), c, depth, p->input_offset);
+        out[c] = mg_scaled(scaling, c, sum, requantization);
+    }
+}
+
 MG_INLINE void mg_depthwise_conv2d_s8_blocks_body(const mg_depthwise_conv2d_s8_blocks_params *p,
                                                   const int8_t *input, const int8_t *weight,
                                                   const int32_t *bias, const int32_t *multiplier,
@@ -129,26 +153,14 @@ MG_INLINE void mg_depthwise_conv2d_s8_blocks_body(const mg_depthwise_conv2d_s8_b
 {
     const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
                                 p->activation_max};
-    const int32_t depth = p->input_channels;
-    const int32_t whole = depth - depth % 4;
 
     for (int32_t n = 0; n < p->batches; n++) {
         for (int32_t y = 0; y < p->output_height; y++) {
             for (int32_t x = 0; x < p->output_width; x++) {
-                const mg_depthwise_conv2d_s8_window window =
-                    mg_depthwise_conv2d_s8_window_at(p, input, weight, n, y, x);
-                int8_t *out =
-                    (int8_t *)output + mg_nhwc(n, y, x, p->output_height, p->output_width, depth);
-                for (int32_t c = 0; c < whole; c += 4) {
-                    const mg_sums sums = mg_depthwise_conv2d_s8_dot_4(
-                        &window, mg_bias_4(bias, c), c, depth, p->input_offset, loop);
-                    mg_store_4(&scaling, c, sums, out, requantization);
-                }
-                for (int32_t c = whole; c < depth; c++) {
-                    const int32_t sum = mg_depthwise_conv2d_s8_dot_1(&window, mg_bias(bias, c), c,
-                                                                     depth, p->input_offset);
-                    out[c] = mg_scaled(&scaling, c, sum, requantization);
-                }
+                const int32_t at =
+                    mg_nhwc(n, y, x, p->output_height, p->output_width, p->input_channels);
+                mg_depthwise_conv2d_s8_pixel(p, &scaling, input, weight, bias, n, y, x,
+                                             (int8_t *)output + at, loop, requantization);
             }
         }
     }
