@@ -12,6 +12,7 @@ from microgen.firmware import notes, project, record
 from microgen.ir import text
 from microgen.ir.graph import Array, Graph
 from microgen.manifest import EstimateRecord
+from microgen.manifest.schedule import ScheduleRecord
 from microgen.options import Options
 from microgen.program import workspace_io
 from microgen.program.types import MemoryPlan, Program
@@ -19,14 +20,22 @@ from microgen.schedule import Ram
 from microgen.target import board as boards
 
 
-def program_of(graph: Graph, options: Options | None = None, board: str = "native") -> Program:
+def program_of(
+    graph: Graph,
+    options: Options | None = None,
+    board: str = "native",
+    given: ScheduleRecord | None = None,
+) -> Program:
+    """The program by the schedule that is given, or by the best for the options."""
     options = options or Options()
     parts = partition.assign(
         passes.run(graph), [codegens.registry()["builtin"]], boards.load(board)
     )
-    chosen = schedule.choose(
-        parts, boards.load(board).cpu, options.optimize, lambda _parts: Ram(0, 0)
-    )
+    cpu = boards.load(board).cpu
+    if given:
+        chosen = schedule.file.applied(given, parts, cpu)
+    else:
+        chosen = schedule.choose(parts, cpu, options.optimize, lambda _parts: Ram(0, 0))
     return lowering.lower(
         chosen.partition,
         codegens.registry(),
@@ -47,12 +56,16 @@ def _emit_options(options: Options, model: str) -> EmitOptions:
 
 
 def write_project(
-    graph: Graph, root: Path, options: Options | None = None, board_name: str = "native"
+    graph: Graph,
+    root: Path,
+    options: Options | None = None,
+    board_name: str = "native",
+    given: ScheduleRecord | None = None,
 ) -> Program:
     """Writes a project for the graph. Its model file is a placeholder."""
     options = options or Options()
     board = boards.load(board_name)
-    program = program_of(graph, options, board_name)
+    program = program_of(graph, options, board_name, given)
     program = workspace_io.planned(program) if options.workspace_io else program
     plan = planner.plan(program, algorithm=options.planner, pools=options.pools)
     model = root.parent / f"{root.name}.tflite"

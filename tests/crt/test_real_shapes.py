@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from microgen import kernels
+from microgen.kernels.patterns import JOINT
 from tests.crt import real_shapes
 from tests.each_compiled import each_compiled
 from tests.ops import conformance as c
@@ -36,7 +37,8 @@ def _calls(most: int | None = None) -> list[c.Call]:
 
 
 def test_every_kernel_has_a_shape() -> None:
-    every = {kernel for entries in kernels.registry().values() for kernel in entries}
+    """Kernels of several ops have firmware of their own in tests/schedule."""
+    every = {k for op, entries in kernels.registry().items() if JOINT not in op for k in entries}
     assert {call.kernel for call in _calls(1)} == every
 
 
