@@ -19,7 +19,7 @@ from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from tests.ops import conformance as c
-from tests.ops import tvm_oracle
+from tests.ops import test_conv2d_transpose, tvm_oracle
 from tests.ops.convolving import random_geometry
 from tests.ops.test_rescale import ROUNDINGS
 
@@ -131,6 +131,21 @@ def test_kernels_equal_the_reference(tmp_path: Path) -> None:
             for what in ("upward", "nearest", "s32")
         ),
         *("mg_dense_s8", "mg_dense_s8_dsp", "mg_dense_s8_portable", "mg_dense_s8_s32"),
+    }
+
+
+def _single(case: c.Case) -> c.Case:
+    """The case with LiteRT's single rounding, in scales of data and weights."""
+    attrs = dataclasses.replace(case.attrs, rounding=Rounding.SINGLE)  # type: ignore[type-var]
+    return dataclasses.replace(case, attrs=attrs, output_quant=c.quant(9.0, 3))
+
+
+def test_convolutions_that_round_once_as_dense_layers_do(tmp_path: Path) -> None:
+    cases = [_single(convolution(seed)) for seed in range(24) if WAYS[seed % 3] != KEPT]
+    transposed = [_single(case) for case in test_conv2d_transpose.CORNERS[:4]]
+    c.check([*cases, *transposed], tmp_path)
+    assert {call.kernel.symbol for case in cases for call in c.calls_of(case)} == {
+        *("mg_conv2d_s8_nearest", "mg_depthwise_conv2d_s8_nearest")
     }
 
 

@@ -15,8 +15,8 @@ extern "C" {
 
 typedef mg_conv2d_s8_params mg_conv2d_1x1_s8_mve_params;
 
-/* Computes the same as mg_conv2d_s8 with the same arguments, for a 1x1 kernel, one group and no
- * padding. */
+/* Computes the same as mg_conv2d_s8_body with MG_ROUND_TWICE and the same arguments, for a 1x1
+ * kernel, one group and no padding. */
 void mg_conv2d_1x1_s8_mve(const mg_conv2d_1x1_s8_mve_params *p, const int8_t *input,
                           const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
                           const int8_t *shift, int8_t *output);

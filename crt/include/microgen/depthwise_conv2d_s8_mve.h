@@ -15,10 +15,10 @@ extern "C" {
 
 typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_mve_params;
 
-/* Computes the same as mg_depthwise_conv2d_s8 with the same arguments. Weights must be at least
- * -127, so that the sum of two products fits int16. scratch must be aligned to 4 and have
- * 4 * (kernel_height * kernel_width + output_channels) + input_channels bytes, and output_channels
- * more if depth_multiplier is greater than 1. */
+/* Computes the same as mg_depthwise_conv2d_s8_body with MG_ROUND_TWICE and the same arguments.
+ * Weights must be at least -127, so that the sum of two products fits int16. scratch must be
+ * aligned to 4 and have 4 * (kernel_height * kernel_width + output_channels) + input_channels
+ * bytes, and output_channels more if depth_multiplier is greater than 1. */
 void mg_depthwise_conv2d_s8_mve(const mg_depthwise_conv2d_s8_mve_params *p, const int8_t *input,
                                 const int8_t *weight, const int32_t *bias,
                                 const int32_t *multiplier, const int8_t *shift, int8_t *output,

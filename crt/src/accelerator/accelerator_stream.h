@@ -10,7 +10,7 @@
  * offset and bytes are 0.
  *
  * The parameters are the fields of the kernel's structure, in order. The operands are the kernel's
- * pointers, in order, with the output last. */
+ * pointers, in order, with the output last. DENSE rounds once, DENSE_TWICE twice. */
 #ifndef MICROGEN_ACCELERATOR_STREAM_H
 #define MICROGEN_ACCELERATOR_STREAM_H
 
@@ -44,7 +44,7 @@ typedef enum {
     MG_ACCELERATOR_DENSE,
     MG_ACCELERATOR_CONV2D,
     MG_ACCELERATOR_DEPTHWISE_CONV2D,
-    MG_ACCELERATOR_DENSE_TWICE /* rounds twice */
+    MG_ACCELERATOR_DENSE_TWICE
 } mg_accelerator_opcode;
 
 /* `read` is NULL if the operand is absent, and `write` if it is read-only. */

@@ -114,7 +114,7 @@ def test_each_table_with_a_wrong_entry_is_refused() -> None:
                 operands[place] = _array(table, -1, value)
                 changed = dataclasses.replace(right, operands=tuple(operands))
                 named.append((f"{node.op}: operand {place}: {value}", _with(index, changed)))
-    assert len(named) == 18
+    assert len(named) == 24
     _refused(named)
 
 

@@ -29,7 +29,7 @@ def _refusal(graph: Graph) -> str | None:
 def test_what_it_takes() -> None:
     graph = everything()
     board = boards.load("native")
-    assert [CODEGEN.refusal(node, graph, board) for node in graph.nodes] == [None] * 9
+    assert [CODEGEN.refusal(node, graph, board) for node in graph.nodes] == [None] * 10
 
 
 def test_operators_without_a_command_are_refused() -> None:

@@ -173,7 +173,7 @@ def test_versions_and_commands_that_are_not_known_are_unsupported() -> None:
     newer = bytearray(own.stream)
     newer[4] = 2
     unknown = bytearray(own.stream)
-    unknown[HEADER.size + 4 * len(own.memories)] = 10
+    unknown[HEADER.size + 4 * len(own.memories)] = 11
     statuses = _all_refused(own, [bytes(newer), simulator.resealed(bytes(unknown))])
     assert statuses == [UNSUPPORTED, UNSUPPORTED]
 

@@ -133,7 +133,7 @@ def test_depthwise_convolutions(multiplier: int) -> None:
     (found,) = outputs_of(graph, [data])
     expected = tvm.requantize(exact, [0.0078125], 0, OUT, "UPWARD", "int8")
     np.testing.assert_array_equal(found, expected)
-    fast = "upward_dsp" if multiplier == 1 else "once"
+    fast = "upward_dsp" if multiplier == 1 else "upward"
     assert chosen(graph) == [f"mg_depthwise_conv2d_s8_{fast}"]
 
 
