@@ -35,10 +35,10 @@ def inverted_residual(size: int = 8, wide: int = 48, narrow: int = 8) -> Graph:
 
 
 def separable() -> Graph:
-    """A depthwise convolution to as many channels as the 1x1 convolution after it makes."""
+    """Depthwise and 1x1 convolutions between others: all tensors have the same size."""
     b = Builder()
     first = b.conv(b.input(1, 8, 8, 3), 16)
-    return b.graph(b.conv(b.depthwise(first), 16, 1))
+    return b.graph(b.conv(b.conv(b.depthwise(first), 16, 1), 16))
 
 
 def read_twice() -> Graph:
