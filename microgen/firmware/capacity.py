@@ -211,7 +211,7 @@ def _help(firmware: Firmware, need: _Need) -> str:
     step, names = _peak_step(firmware.program, firmware.plan)
     return (
         f"the workspace peaks at call {step + 1} of {len(firmware.program.calls)} ({names}): "
-        "use narrower layers there, a smaller input, or a board with more RAM"
+        "use narrower layers, a smaller input, or a board with more RAM"
     )
 
 
