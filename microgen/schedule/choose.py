@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from microgen.partition import Partition
 from microgen.schedule.options import Option, Space, space
 from microgen.schedule.search import Search
-from microgen.schedule.state import Picks, RamOf, Scorer, distinct, scheduled, score
+from microgen.schedule.state import Candidate, RamOf, Scorer, scheduled
 from microgen.schedule.types import Schedule
 from microgen.target.cpu import Cpu
 
@@ -17,35 +17,40 @@ def choose(partition: Partition, cpu: Cpu, goal: str, ram_of: RamOf) -> Schedule
     found = space(partition, cpu, prefers_shared=goal == "flash")
     scorer = Scorer(found, ram_of)
     search = Search(found, scorer, goal)
-    picks = search.best()
-    return made(found, picks, scorer, goal=goal, considered=search.considered)
+    best = search.best()
+    return made(found, best, scorer, goal=goal, considered=search.considered)
 
 
-def made(found: Space, picks: Picks, scorer: Scorer, *, goal: str, considered: int) -> Schedule:
+def made(
+    found: Space, candidate: Candidate, scorer: Scorer, *, goal: str, considered: int
+) -> Schedule:
     """The candidate as a schedule."""
-    parts = scheduled(found, picks, reasons(found, picks, goal))
-    return Schedule(parts, goal, score(picks), considered, scorer.bound)
+    parts = scheduled(found, candidate.picks, reasons(found, candidate, goal))
+    return Schedule(parts, goal, candidate.score, considered, scorer.bound)
 
 
-def reasons(found: Space, picks: Picks, goal: str) -> Mapping[str, str]:
+def reasons(found: Space, candidate: Candidate, goal: str) -> Mapping[str, str]:
     """Why each option was picked, by its result."""
-    return {option.result: _reason(option, found, goal) for option in distinct(picks)}
+    joint: dict[str, list[Option]] = {}
+    for option in found.joint:
+        joint.setdefault(option.result, []).append(option)
+    return {
+        option.result: _reason(
+            option, [*found.single[option.result], *joint.get(option.result, ())], goal
+        )
+        for option in candidate.options
+    }
 
 
-def _reason(option: Option, found: Space, goal: str) -> str:
-    names = [node.outputs[0] for node in option.nodes]
-    others = [o for o in found.single[names[-1]] if o is not option]
-    others += [o for o in found.joint if o is not option and o.result == option.result]
+def _reason(option: Option, every: list[Option], goal: str) -> str:
+    others = [other for other in every if other is not option]
     if option.cost is None:
         return "the first implementation that fits; its cost is not measured for this core"
     if not others:
         return f"the only implementation that fits: {_numbers(option)}"
-    compared = "; ".join(f"{_title(o)} {_numbers(o)}" for o in sorted(others, key=_cycles)[:3])
+    fastest = sorted(others, key=lambda other: other.cycles)
+    compared = "; ".join(f"{_title(o)} {_numbers(o)}" for o in fastest[:3])
     return f"--optimize {goal}: {_title(option)} {_numbers(option)}; {compared}"
-
-
-def _cycles(option: Option) -> int:
-    return option.cost.cycles if option.cost else 0
 
 
 def _title(option: Option) -> str:

@@ -29,7 +29,7 @@ from microgen.manifest.schedule import (
 from microgen.partition import Partition
 from microgen.passes.views import roots
 from microgen.schedule.options import BUILTIN, Option, measured
-from microgen.schedule.state import score
+from microgen.schedule.state import Candidate
 from microgen.schedule.types import Schedule
 from microgen.target.cpu import Cpu
 
@@ -103,7 +103,7 @@ def applied(given: ScheduleRecord, partition: Partition, cpu: Cpu) -> Schedule:
     _check_order(regions, partition)
     made = replace(partition, regions=regions)
     picks = {option.result: option for region in regions for option in _options(region, made, cpu)}
-    return Schedule(made, FROM_FILE, score(picks), considered=1, bound=None)
+    return Schedule(made, FROM_FILE, Candidate(picks).score, considered=1, bound=None)
 
 
 def _check_names(given: ScheduleRecord, owners: Mapping[str, Region]) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from microgen.manifest.schedule import FROM_FILE
 from microgen.partition import Partition
 from microgen.schedule.choose import made
 from microgen.schedule.goals import GOALS
 from microgen.schedule.options import Space, space
 from microgen.schedule.search import Search
-from microgen.schedule.state import Picks, RamOf, Scorer, score
+from microgen.schedule.state import Candidate, Picks, RamOf, Scorer
 from microgen.schedule.types import Ram, Schedule, Score
 from microgen.target.cpu import Cpu
 
@@ -46,25 +47,30 @@ class _Kept:
     """The candidates that no other beats so far."""
 
     scorer: Scorer
-    picks: list[Picks] = field(default_factory=list)
+    candidates: list[Candidate] = field(default_factory=list)
 
-    def visit(self, picks: Picks) -> None:
-        """Keep the candidate unless another is at least as good in everything."""
-        if len(self.scorer.rams) >= PLANS and not self.scorer.is_planned(picks):
-            return
-        cheap = self.scorer.cheap(picks)
-        beaten = (self._axes(one) for one in self.picks)
-        base = self.picks[0] if self.picks else picks
-        least = (self.scorer.least_ram(picks, base), *cheap)
-        if any(_covers(axes, least) for axes in beaten):
-            return
-        mine = self._axes(picks)
-        if not any(_covers(self._axes(one), mine) for one in self.picks):
-            self.picks = [one for one in self.picks if not _covers(mine, self._axes(one))]
-            self.picks.append(picks)
+    def visit(self, found: Candidate, change: Picks) -> None:
+        """Keep the candidate after the change unless another is at least as good in everything.
+        Its RAM is planned only if it could be better in something."""
+        least = (self.scorer.least_ram(found, change), *found.cheap_after(change))
+        if not self._is_covered(least):
+            self.keep(found.after(change))
 
-    def _axes(self, picks: Picks) -> tuple[int, int, int]:
-        return self.scorer.ram(picks).peak, *self.scorer.cheap(picks)
+    def keep(self, candidate: Candidate) -> None:
+        """Keep the candidate unless another is at least as good in everything, or there have been
+        too many to plan one more."""
+        if len(self.scorer.rams) >= PLANS and not self.scorer.is_planned(candidate):
+            return
+        mine = self._axes(candidate)
+        if not self._is_covered(mine):
+            self.candidates = [c for c in self.candidates if not _covers(mine, self._axes(c))]
+            self.candidates.append(candidate)
+
+    def _is_covered(self, axes: tuple[int, ...]) -> bool:
+        return any(_covers(self._axes(one), axes) for one in self.candidates)
+
+    def _axes(self, candidate: Candidate) -> tuple[int, int, int]:
+        return self.scorer.ram(candidate).peak, *candidate.cheap
 
 
 def _covers(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
@@ -79,17 +85,22 @@ def explore(partition: Partition, cpu: Cpu, ram_of: RamOf) -> Front:
     searches = [Search(found, scorer, goal, kept.visit, PLANS) for goal in GOALS]
     best = {search.goal: search.best() for search in searches}
     considered = sum(search.considered for search in searches)
-    for picks in best.values():
-        kept.visit(picks)
-    entries = [_found(found, picks, scorer, best, considered) for picks in kept.picks]
+    for candidate in best.values():
+        kept.keep(candidate)
+    entries = [_found(found, one, scorer, best, considered) for one in kept.candidates]
     entries.sort(key=lambda one: (one.score.cycles, one.ram.peak, one.score.flash))
     return Front(tuple(entries), considered, scorer.bound or 0)
 
 
 def _found(
-    found: Space, picks: Picks, scorer: Scorer, best: Mapping[str, Picks], considered: int
+    found: Space,
+    candidate: Candidate,
+    scorer: Scorer,
+    best: Mapping[str, Candidate],
+    considered: int,
 ) -> Found:
-    mine = (scorer.ram(picks), score(picks))
-    goals = tuple(g for g, one in best.items() if (scorer.ram(one), score(one)) == mine)
-    schedule = made(found, picks, scorer, goal=goals[0] if goals else "file", considered=considered)
-    return Found(schedule, scorer.ram(picks), goals)
+    mine = (scorer.ram(candidate), candidate.score)
+    goals = tuple(goal for goal, one in best.items() if (scorer.ram(one), one.score) == mine)
+    goal = goals[0] if goals else FROM_FILE
+    schedule = made(found, candidate, scorer, goal=goal, considered=considered)
+    return Found(schedule, scorer.ram(candidate), goals)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from microgen.schedule.state import Picks, Scorer
+from microgen.schedule.state import Candidate, Picks, Scorer
 
 Key = tuple[int, ...]
 
@@ -24,15 +24,15 @@ _FIRST: Mapping[str, Callable[[int, int], Key]] = {
 }
 
 
-def is_better(goal: str, scorer: Scorer, one: Picks, base: Picks) -> bool:
-    """Whether ``one``, a change of ``base``, is better. It is planned only if it could be."""
-    mine, others = scorer.cheap(one), scorer.cheap(base)
-    if goal in _FIRST:
-        first = _FIRST[goal]
-        if first(*mine) != first(*others):
-            return first(*mine) < first(*others)
+def improved(goal: str, scorer: Scorer, found: Candidate, change: Picks) -> Candidate:
+    """The candidate after the change if that is better, otherwise the candidate itself. It is
+    planned only if it could be better."""
+    mine, others = found.cheap_after(change), found.cheap
+    if goal in _FIRST and (first := _FIRST[goal])(*mine) != first(*others):
+        return found.after(change) if first(*mine) < first(*others) else found
     key = GOALS[goal]
-    here = key(scorer.ram(base).peak, *others)
-    return (
-        key(scorer.least_ram(one, base), *mine) < here and key(scorer.ram(one).peak, *mine) < here
-    )
+    here = key(scorer.ram(found).peak, *others)
+    if key(scorer.least_ram(found, change), *mine) >= here:
+        return found
+    changed = found.after(change)
+    return changed if key(scorer.ram(changed).peak, *mine) < here else found

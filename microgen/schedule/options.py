@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,14 +18,15 @@ from microgen.partition import Partition
 from microgen.target.cpu import Cpu
 
 BUILTIN = "builtin"
+NOISE = 0.05  # estimates that differ by less say nothing about which option is better
 
 
 @dataclass(frozen=True, eq=False)
 class Option:
     """One way to compute a node, or nodes that follow one another.
 
-    ``cost`` is None if it was not measured. Options with the same ``function`` are one function of
-    the firmware.
+    ``cost`` is None if it was not measured. ``refusals`` are those of implementations that stand
+    before this one in the registry.
     """
 
     nodes: tuple[Node, ...]
@@ -46,27 +47,57 @@ class Option:
         return self.kernel.scratch(self.joined, self.graph)
 
     @cached_property
-    def memory(self) -> tuple[object, ...]:
+    def in_place(self) -> tuple[int, ...]:
+        """The inputs whose place the result may take."""
+        return tuple(self.kernel.in_place(self.joined, self.graph))
+
+    @property
+    def memory(self) -> tuple[Hashable, ...]:
         """Everything that decides the memory of the call."""
-        in_place = self.kernel.in_place(self.joined, self.graph)
-        return len(self.nodes), self.scratch, tuple(in_place)
+        return len(self.nodes), self.scratch, self.in_place
+
+    @property
+    def result_bytes(self) -> int:
+        """Bytes of the result."""
+        return self.graph.types[self.result].nbytes
+
+    @property
+    def inner_bytes(self) -> int:
+        """Bytes of the tensors between the nodes of a pattern."""
+        return sum(self.graph.types[node.outputs[0]].nbytes for node in self.nodes[:-1])
 
     @cached_property
-    def function(self) -> tuple[object, ...]:
+    def flash(self) -> tuple[tuple[Hashable, int], ...]:
+        """What it needs in flash, with the bytes. Options with an equal part have it in common: the
+        operator's function, what all operators of the kernel share, and constants."""
+        found = [*self._constants()]
+        if self.cost:
+            found.append((self._function(), self.cost.code_bytes))
+            found.append(((self.kernel.symbol, self.is_shared), self.cost.shared_bytes))
+        return tuple(found)
+
+    def _function(self) -> Hashable:
         """What decides whether two calls are of one function."""
         ops = tuple((node.op, len(node.inputs)) for node in self.nodes)
         fields = self.kernel.calls(self.joined, self.graph)
         return ops, self.kernel.symbol, self.is_shared, fields, self.joined.target
 
-    @cached_property
-    def constants(self) -> Mapping[tuple[object, ...], int]:
-        """The bytes of the constants that the implementation lays out, by what they are made of."""
-        found = self.kernel.constants(self.joined, self.graph)
-        return {
-            (c.sources, c.transform, c.arguments): transforms.nbytes(c, self.graph)
-            for c in found
-            if not c.is_absent
-        }
+    def _constants(self) -> Iterator[tuple[Hashable, int]]:
+        """The constants that the implementation lays out, by what they are made of."""
+        for constant in self.kernel.constants(self.joined, self.graph):
+            if not constant.is_absent:
+                made_of = (constant.sources, constant.transform, constant.arguments)
+                yield made_of, transforms.nbytes(constant, self.graph)
+
+    @property
+    def cycles(self) -> int:
+        """Modelled cycles of a call; 0 if they are not known."""
+        return self.cost.cycles if self.cost else 0
+
+    @property
+    def code(self) -> int:
+        """Bytes of code, with those that it may have in common with others."""
+        return self.cost.code_bytes + self.cost.shared_bytes if self.cost else 0
 
     @property
     def is_pattern(self) -> bool:
@@ -115,9 +146,23 @@ def _options(
         refusals = found.before(first, joined.op)
         yield Option(nodes, first, prefers_shared, None, graph, refusals)
         return
-    yield from options
     for kernel in others:
-        yield from measured(nodes, kernel, found, graph, cpu)
+        more = measured(nodes, kernel, found, graph, cpu)
+        options += [option for option in more if not _adds_nothing(option, options)]
+    yield from options
+
+
+def _adds_nothing(option: Option, earlier: Sequence[Option]) -> bool:
+    """Whether an option is no better than one that stands before it in the registry, as far as
+    estimates can tell. Out-of-line forms are always of use, because other nodes may share them."""
+    return not option.is_shared and any(
+        not other.is_shared
+        and option.cycles > other.cycles * (1 - NOISE)
+        and option.code > other.code * (1 - NOISE)
+        and option.scratch >= other.scratch
+        and option.in_place == other.in_place
+        for other in earlier
+    )
 
 
 def measured(

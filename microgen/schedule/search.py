@@ -7,76 +7,73 @@ form, or a pattern instead of its nodes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from microgen.schedule.goals import is_better
+from microgen.schedule.goals import improved
 from microgen.schedule.options import Option, Space
-from microgen.schedule.state import Picks, Scorer, distinct
+from microgen.schedule.state import Candidate, Picks, Scorer
 
-VISITS = 100_000  # options looked at, over all candidates of a search
+ROUNDS = 8  # through all changes
 PLANS = 48  # candidates of a search that are lowered and planned
 
-Change = Mapping[str, Option]  # the picks that change
-Visit = Callable[[Picks], None]
+Change = Callable[[Candidate], Picks]
 
 
 @dataclass(slots=True)
 class Search:
-    """One search for the best candidate. ``visit`` is called with each that is compared."""
+    """One search for the best candidate. ``visit`` is called with each that is compared, as a
+    candidate and what would change."""
 
     space: Space
     scorer: Scorer
     goal: str
-    visit: Visit = lambda _picks: None
+    visit: Callable[[Candidate, Picks], None] | None = None
     plans: int = PLANS
-    considered: int = 0
+    considered: int = 1
 
-    def best(self) -> Picks:
+    def best(self) -> Candidate:
         """The best candidate found."""
         found = fastest(self.space)
-        self._count(found)
-        previous: Picks = {}
-        while found is not previous:
-            previous = found
-            for change in changes(self.space):
+        every = list(changes(self.space))
+        for _ in range(ROUNDS):
+            before = found
+            for change in every:
                 found = self._better(found, change)
+            if found is before:
+                break
         return found
 
-    def _better(self, found: Picks, change: Callable[[Picks], Change]) -> Picks:
+    def _better(self, found: Candidate, change: Change) -> Candidate:
         """The candidate after the change if that is better, otherwise the candidate."""
-        spent = self.considered * len(found) > VISITS or len(self.scorer.rams) >= self.plans
-        changed = {} if spent else change(found)
+        changed = {} if len(self.scorer.rams) >= self.plans else change(found)
         if not changed:
             return found
-        candidate = {**found, **changed}
-        self._count(candidate)
-        return candidate if is_better(self.goal, self.scorer, candidate, found) else found
-
-    def _count(self, picks: Picks) -> None:
         self.considered += 1
-        self.visit(picks)
+        if self.visit:
+            self.visit(found, changed)
+        return improved(self.goal, self.scorer, found, changed)
 
 
-def fastest(space: Space) -> Picks:
+def fastest(space: Space) -> Candidate:
     """The fastest option of each node by itself."""
-    return {name: min(options, key=_cycles) for name, options in space.single.items()}
+    return Candidate({name: min(options, key=_cycles) for name, options in space.single.items()})
 
 
 def _cycles(option: Option) -> tuple[int, int]:
-    cost = option.cost
-    return (cost.cycles, cost.code_bytes + cost.shared_bytes) if cost else (0, 0)
+    return option.cycles, option.code
 
 
-def changes(space: Space) -> Iterator[Callable[[Picks], Change]]:
-    """All changes, the larger ones first. Each is a function of the picks that it changes; the
-    result is empty if it does not apply to them."""
+def changes(space: Space) -> Iterator[Change]:
+    """All changes, the larger ones first. Each is a function of the candidate that it changes; the
+    result is empty if it does not apply to it."""
     kinds = list(dict.fromkeys(_kind(o) for options in space.single.values() for o in options))
     for old in kinds:
         yield from (_Regroup(space, old, new) for new in kinds if new != old)
     yield from (_Join(space, option) for option in space.joint)
     for name, options in space.single.items():
-        yield from (_Replace(name, option) for option in options)
+        if len(options) > 1:
+            yield from (_Replace(name, option) for option in options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +84,8 @@ class _Regroup:
     old: tuple[str, bool]
     new: tuple[str, bool]
 
-    def __call__(self, picks: Picks) -> Change:
-        members = [o for o in distinct(picks) if _kind(o) == self.old and not o.is_pattern]
+    def __call__(self, found: Candidate) -> Picks:
+        members = [o for o in found.options if _kind(o) == self.old and not o.is_pattern]
         if len(members) < 2:
             return {}
         return {
@@ -106,11 +103,11 @@ class _Join:
     space: Space
     option: Option
 
-    def __call__(self, picks: Picks) -> Change:
+    def __call__(self, found: Candidate) -> Picks:
         names = [node.outputs[0] for node in self.option.nodes]
-        if all(picks[name] is self.option for name in names):
+        if all(found.picks[name] is self.option for name in names):
             return {name: min(self.space.single[name], key=_cycles) for name in names}
-        if any(picks[name].is_pattern for name in names):
+        if any(found.picks[name].is_pattern for name in names):
             return {}
         return dict.fromkeys(names, self.option)
 
@@ -122,8 +119,8 @@ class _Replace:
     name: str
     option: Option
 
-    def __call__(self, picks: Picks) -> Change:
-        picked = picks[self.name]
+    def __call__(self, found: Candidate) -> Picks:
+        picked = found.picks[self.name]
         return {} if picked is self.option or picked.is_pattern else {self.name: self.option}
 
 

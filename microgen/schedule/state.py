@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from microgen.codegens.base import Region
 from microgen.partition import Partition
@@ -14,6 +16,77 @@ Picks = Mapping[str, Option]  # by the first result of each node
 RamOf = Callable[[Partition], Ram]
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """An option for each node. What it costs is counted once, so that what a change costs takes no
+    more time than the change has options."""
+
+    picks: Picks
+
+    def after(self, change: Picks) -> Candidate:
+        """The candidate with other options for some nodes."""
+        return Candidate({**self.picks, **change})
+
+    def replaced(self, change: Picks) -> tuple[list[Option], list[Option]]:
+        """The options that a change takes away, and those that it brings."""
+        return _each(self.picks[name] for name in change), _each(change.values())
+
+    @cached_property
+    def options(self) -> list[Option]:
+        """The options, each once, in the order of the nodes."""
+        return _each(self.picks.values())
+
+    @cached_property
+    def time(self) -> tuple[int, int]:
+        """Instructions and modelled cycles of an inference, of options with measured costs."""
+        costs = [option.cost for option in self.options if option.cost]
+        return sum(c.instructions for c in costs), sum(c.cycles for c in costs)
+
+    @cached_property
+    def parts(self) -> Counter[tuple[Hashable, int]]:
+        """How many options need each part of flash."""
+        return Counter(part for option in self.options for part in option.flash)
+
+    @cached_property
+    def flash(self) -> int:
+        """Bytes of the functions' code, each function and what operators share once, and of the
+        constants."""
+        return sum(nbytes for _, nbytes in self.parts)
+
+    @property
+    def cheap(self) -> tuple[int, int]:
+        """Cycles and flash."""
+        return self.time[1], self.flash
+
+    def cheap_after(self, change: Picks) -> tuple[int, int]:
+        """Cycles and flash of the candidate after a change."""
+        gone, come = self.replaced(change)
+        cycles = sum(o.cost.cycles for o in come if o.cost)
+        cycles -= sum(o.cost.cycles for o in gone if o.cost)
+        counts = Counter(part for option in come for part in option.flash)
+        counts.subtract(part for option in gone for part in option.flash)
+        flash = 0
+        for part, difference in counts.items():
+            before = self.parts[part]
+            flash += part[1] * ((before + difference > 0) - (before > 0))
+        return self.time[1] + cycles, self.flash + flash
+
+    @property
+    def score(self) -> Score:
+        """What it costs besides RAM."""
+        unmeasured = sum(len(option.nodes) for option in self.options if option.cost is None)
+        return Score(*self.time, self.flash, unmeasured)
+
+    @cached_property
+    def memory(self) -> tuple[Hashable, ...]:
+        """Everything that decides the memory of its calls."""
+        return tuple(option.memory for option in self.options)
+
+
+def _each(options: Iterable[Option]) -> list[Option]:
+    return list({id(option): option for option in options}.values())
+
+
 def scheduled(space: Space, picks: Picks, reasons: Mapping[str, str]) -> Partition:
     """The partition with the choices that were picked. ``reasons`` are by an option's result."""
     found: list[Region] = []
@@ -21,7 +94,7 @@ def scheduled(space: Space, picks: Picks, reasons: Mapping[str, str]) -> Partiti
         if region.codegen != BUILTIN:
             found.append(region)
             continue
-        options = dict.fromkeys(picks[node.outputs[0]] for node in region.nodes)
+        options = _each(picks[node.outputs[0]] for node in region.nodes)
         if any(option.nodes[-1] not in region.nodes for option in options):
             continue  # it is computed with a later region
         nodes = tuple(node for option in options for node in option.nodes)
@@ -32,39 +105,28 @@ def scheduled(space: Space, picks: Picks, reasons: Mapping[str, str]) -> Partiti
 
 @dataclass(slots=True)
 class Scorer:
-    """Scores candidates. RAM, which takes lowering and planning, is computed once for all that
-    need the same memory, and only if asked for."""
+    """Knows the RAM of candidates, which takes lowering and planning. It is computed once for all
+    that need the same memory, and only if asked for."""
 
     space: Space
     ram_of: RamOf
-    rams: dict[tuple[object, ...], Ram] = field(default_factory=dict)
+    rams: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
 
-    def ram(self, picks: Picks) -> Ram:
+    def ram(self, candidate: Candidate) -> Ram:
         """The RAM of a candidate."""
-        key = _memory(picks)
-        if key not in self.rams:
-            self.rams[key] = self.ram_of(scheduled(self.space, picks, {}))
-        return self.rams[key]
+        if candidate.memory not in self.rams:
+            self.rams[candidate.memory] = self.ram_of(scheduled(self.space, candidate.picks, {}))
+        return self.rams[candidate.memory]
 
-    def is_planned(self, picks: Picks) -> bool:
+    def is_planned(self, candidate: Candidate) -> bool:
         """Whether the RAM of a candidate is known."""
-        return _memory(picks) in self.rams
+        return candidate.memory in self.rams
 
-    def least_ram(self, picks: Picks, base: Picks) -> int:
-        """The RAM of a candidate, or, if it was not planned, the least that it could be: that of
-        ``base`` without all memory that a changed option no longer needs."""
-        key = _memory(picks)
-        if key in self.rams:
-            return self.rams[key].peak
-        changed = {
-            o.result: (base[o.result], o) for o in distinct(picks) if base[o.result] is not o
-        }
-        return self.ram(base).peak - sum(_saved(old, new) for old, new in changed.values())
-
-    def cheap(self, picks: Picks) -> tuple[int, int]:
-        """Cycles and flash of a candidate."""
-        options = distinct(picks)
-        return time(options)[1], flash(options)
+    def least_ram(self, candidate: Candidate, change: Picks) -> int:
+        """The least RAM that the candidate could need after a change: without all memory that the
+        new options do not need. If the memory is the same, that is the RAM."""
+        gone, come = candidate.replaced(change)
+        return self.ram(candidate).peak - _saved(gone, come)
 
     @property
     def bound(self) -> int | None:
@@ -72,45 +134,11 @@ class Scorer:
         return min((ram.bound for ram in self.rams.values()), default=None)
 
 
-def score(picks: Picks) -> Score:
-    """What a candidate costs besides RAM."""
-    options = distinct(picks)
-    unmeasured = sum(len(option.nodes) for option in options if option.cost is None)
-    return Score(*time(options), flash(options), unmeasured)
-
-
-def _memory(picks: Picks) -> tuple[object, ...]:
-    return tuple(option.memory for option in distinct(picks))
-
-
-def _saved(old: Option, new: Option) -> int:
-    """The most bytes by which the peak can fall if ``new`` replaces ``old``."""
-    inner = [node.outputs[0] for node in new.nodes[:-1]]
-    own = sum(new.graph.types[name].nbytes for name in inner)
-    if old.memory[2:] != new.memory[2:]:
-        own += new.graph.types[new.result].nbytes
-    return own + max(0, old.scratch - new.scratch)
-
-
-def distinct(picks: Picks) -> Sequence[Option]:
-    """The options picked, each once, in the order of the nodes."""
-    return list({id(option): option for option in picks.values()}.values())
-
-
-def time(options: Sequence[Option]) -> tuple[int, int]:
-    """Instructions and modelled cycles of an inference, of options with measured costs."""
-    costs = [option.cost for option in options if option.cost]
-    return sum(c.instructions for c in costs), sum(c.cycles for c in costs)
-
-
-def flash(options: Sequence[Option]) -> int:
-    """Bytes of the functions' code, each function and what operators share once, and of the
-    constants."""
-    functions = {option.function: option.cost.code_bytes for option in options if option.cost}
-    shared = {
-        (option.kernel.symbol, option.is_shared): option.cost.shared_bytes
-        for option in options
-        if option.cost
-    }
-    constants = {c: nbytes for option in options for c, nbytes in option.constants.items()}
-    return sum(functions.values()) + sum(shared.values()) + sum(constants.values())
+def _saved(gone: Iterable[Option], come: Iterable[Option]) -> int:
+    """The most bytes by which the peak can fall: scratch, what is between the nodes of a pattern,
+    and results that may take the place of an input now."""
+    before, after = list(gone), list(come)
+    inner = sum(option.inner_bytes for option in after)
+    scratch = sum(o.scratch for o in before) - sum(o.scratch for o in after)
+    places = sum(o.result_bytes for o in after if o.in_place)
+    return inner + max(0, scratch) + places
