@@ -14,10 +14,17 @@ from microgen.ir.graph import Array, Graph
 from microgen.manifest import EstimateRecord
 from microgen.manifest.schedule import ScheduleRecord
 from microgen.options import Options
+from microgen.partition import Partition
 from microgen.program import workspace_io
 from microgen.program.types import MemoryPlan, Program
 from microgen.schedule import Ram
 from microgen.target import board as boards
+
+
+def parts_of(graph: Graph, board: str) -> Partition:
+    """The graph after its passes, all for the built-in kernels."""
+    builtin = codegens.registry()["builtin"]
+    return partition.assign(passes.run(graph), [builtin], boards.load(board))
 
 
 def program_of(
@@ -28,9 +35,7 @@ def program_of(
 ) -> Program:
     """The program by the schedule that is given, or by the best for the options."""
     options = options or Options()
-    parts = partition.assign(
-        passes.run(graph), [codegens.registry()["builtin"]], boards.load(board)
-    )
+    parts = parts_of(graph, board)
     cpu = boards.load(board).cpu
     if given:
         chosen = schedule.file.applied(given, parts, cpu)

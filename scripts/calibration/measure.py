@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import importlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,14 +14,16 @@ from microgen import kernels, ops
 from microgen.errors import InternalError
 from microgen.ir import verify
 from microgen.ir.graph import Array, DType, Graph, Node
+from microgen.kernels import cost
 from microgen.kernels.base import Kernel
-from microgen.options import Options
+from microgen.manifest.schedule import ChoiceRecord, FunctionChoices, ScheduleRecord
+from microgen.partition import Partition
 from microgen.program.types import PrimFunc
 from microgen.target.cpu import Cpu
 from microgen.verifier import elf as elf_files
 from scripts.calibration.builder import SMALL, Builder
 from scripts.calibration.layers import Layer
-from tests.compiling import write_project
+from tests.compiling import parts_of, write_project
 
 BOARDS = {
     "cortex-m0": "microbit",
@@ -131,32 +131,6 @@ def constants(case: Case) -> dict[str, int]:
     return {name: array.nbytes for name, array in builder.constants.items()}
 
 
-@contextlib.contextmanager
-def forced(ops: Sequence[str]) -> Iterator[None]:
-    """Layers named after a kernel are computed by it, or not at all."""
-    modules = [importlib.import_module(f"microgen.kernels.{op.rpartition('.')[2]}") for op in ops]
-    before = [module.KERNELS for module in modules]
-    try:
-        for module in modules:
-            module.KERNELS = tuple(map(_only_for_its_layers, module.KERNELS))
-        kernels.registry.cache_clear()
-        yield
-    finally:
-        for module, own in zip(modules, before, strict=True):
-            module.KERNELS = own
-        kernels.registry.cache_clear()
-
-
-def _only_for_its_layers(kernel: Kernel) -> Kernel:
-    def refusal(node: Node, graph: Graph) -> str | None:
-        wanted = node.origin.layer.partition("/")[0]
-        if wanted and wanted != kernel.symbol:
-            return "another kernel is measured"
-        return kernel.refusal(node, graph)
-
-    return replace(kernel, refusal=refusal)
-
-
 def measure(wanted: Sequence[Case], board: str, folder: Path, *, shared: bool) -> list[Measured]:
     """Builds one firmware with all layers, runs it once, and reads what each layer cost."""
     builder = Builder(SMALL if board == "microbit" else 4 * SMALL)
@@ -165,9 +139,9 @@ def measure(wanted: Sequence[Case], board: str, folder: Path, *, shared: bool) -
         nodes.append(case.build(builder))
         builder.end(nodes[-1])
     graph = builder.graph()
-    options = Options(optimize="flash" if shared else "balanced")
-    with forced(sorted({node.op for node in nodes})):
-        program = write_project(graph, folder, options, board)
+    program = write_project(
+        graph, folder, board_name=board, given=_schedule(wanted, parts_of(graph, board), shared)
+    )
     result = microgen.run(folder, _inputs(graph), profile=True, timeout=600)
     assert result.per_call is not None
     assert result.modelled is not None
@@ -176,13 +150,32 @@ def measure(wanted: Sequence[Case], board: str, folder: Path, *, shared: bool) -
     (counted,), (((_, *costs),),) = result.per_call, result.modelled.rows
     functions = {function.name: function for function in program.functions}
     by_layer = {
-        call.origin.layer: (functions[call.function], counted[i], costs[i].cycles)
+        call.layers[0]: (functions[call.function], counted[i], costs[i].cycles)
         for i, call in enumerate(program.calls)
     }
     return [
         _measured(case, node, graph, *by_layer[case.name], sizes, shared)
         for case, node in zip(wanted, nodes, strict=True)
     ]
+
+
+def _schedule(wanted: Sequence[Case], parts: Partition, shared: bool) -> ScheduleRecord:
+    """Each layer by its kernel, and what is around the layers by the first that fits."""
+    asked = {case.name: case.kernel.symbol for case in wanted}
+    form = cost.SHARED if shared else cost.SPECIALISED
+    return ScheduleRecord(
+        functions=tuple(
+            FunctionChoices(
+                region.codegen,
+                tuple(
+                    ChoiceRecord((node.outputs[0],), asked.get(node.origin.layer, c.symbol), form)
+                    for c in region.choices
+                    for node in c.nodes
+                ),
+            )
+            for region in parts.regions
+        )
+    )
 
 
 def _measured(
@@ -195,7 +188,7 @@ def _measured(
     sizes: Mapping[str, int],
     shared: bool,
 ) -> Measured:
-    symbols = {kernel.symbol for kernel in function.body}
+    symbols = {kernel.code.symbol for kernel in function.body}
     assert symbols == {case.kernel.symbol}, f"{case.name} is computed by {symbols}"
     nbytes = sizes[function.name]
     if shared:
