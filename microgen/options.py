@@ -8,7 +8,7 @@ from typing import Any
 from microgen.errors import MicrogenError, UnsupportedError
 from microgen.names import cnames
 from microgen.planner import pools
-from microgen.program.types import Pool
+from microgen.program.plan import Pool
 from microgen.target import targets
 from microgen.target.targets import Targets
 

@@ -16,7 +16,8 @@ from microgen.manifest.schedule import ScheduleRecord
 from microgen.options import Options
 from microgen.partition import Partition
 from microgen.program import workspace_io
-from microgen.program.types import MemoryPlan, Program
+from microgen.program.plan import MemoryPlan
+from microgen.program.types import Program
 from microgen.schedule import Ram
 from microgen.target import board as boards
 

@@ -22,7 +22,7 @@ from microgen.mlf import storage
 from microgen.names import tvm_names
 from microgen.options import Options
 from microgen.planner import plan
-from microgen.program.types import Pool
+from microgen.program.plan import Pool
 from microgen.relay import Function
 from tests.aot.native import CRT, compiled
 from tests.compiling import program_of

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 
 from microgen.emit import symbols
 from microgen.names import cnames
-from microgen.program.types import Constant, MemoryPlan, Program
+from microgen.program.plan import MemoryPlan
+from microgen.program.types import Constant, Program
 
 _LONGEST_LAYER = 48
 _OF_THE_MODEL = (  # after the prefix, as all that is taken

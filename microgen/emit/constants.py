@@ -7,7 +7,8 @@ from typing import Any
 from microgen.emit import layout, literals, symbols
 from microgen.emit.unit import Unit
 from microgen.names import cnames
-from microgen.program.types import Constant, Pool
+from microgen.program.plan import Pool
+from microgen.program.types import Constant
 
 
 def constants(unit: Unit) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from microgen.emit import ports
 from microgen.emit.unit import Unit
 from microgen.errors import UnsupportedError
 from microgen.names import cnames
-from microgen.program.types import Device, Pool
+from microgen.program.plan import Pool
+from microgen.program.types import Device
 
 _PER_LINE = 16  # bytes of a constant pool
 

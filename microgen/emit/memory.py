@@ -6,7 +6,7 @@ from typing import Any
 
 from microgen.emit import symbols
 from microgen.emit.unit import Unit
-from microgen.program.types import Pool
+from microgen.program.plan import Pool
 
 
 def memory(unit: Unit) -> dict[str, Any]:

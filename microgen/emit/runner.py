@@ -10,17 +10,9 @@ from microgen.emit.header import device, header
 from microgen.emit.tensors import tensors
 from microgen.emit.unit import Unit
 from microgen.names import cnames
+from microgen.program.plan import Placement, Pool
 from microgen.program.steps import InnerBuffer, NotStored, Step
-from microgen.program.types import (
-    Argument,
-    Call,
-    Parameter,
-    Placement,
-    Pool,
-    PrimFunc,
-    Role,
-    Storage,
-)
+from microgen.program.types import Argument, Call, Parameter, PrimFunc, Role, Storage
 
 _INDENT = 4  # of the calls
 

@@ -10,7 +10,8 @@ from typing import Any
 from microgen.emit import constant_names, symbols
 from microgen.executors.graph import ExecutorGraph
 from microgen.names import cnames
-from microgen.program.types import MemoryPlan, Program
+from microgen.program.plan import MemoryPlan
+from microgen.program.types import Program
 
 
 @dataclass(frozen=True, slots=True)

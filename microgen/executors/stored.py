@@ -10,17 +10,8 @@ from microgen.executors import tables
 from microgen.executors.graph import Entry, ExecutorGraph
 from microgen.planner import check
 from microgen.planner.lifetimes import analyse, lower_bound
-from microgen.program.types import (
-    Argument,
-    Buffer,
-    Call,
-    MemoryPlan,
-    Placement,
-    Pool,
-    Program,
-    Role,
-    Storage,
-)
+from microgen.program.plan import MemoryPlan, Placement, Pool
+from microgen.program.types import Argument, Buffer, Call, Program, Role, Storage
 
 POOL = "graph_pool"
 

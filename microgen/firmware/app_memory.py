@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 from microgen.emit import symbols
-from microgen.program.types import Pool, Port
+from microgen.program.plan import Pool
+from microgen.program.types import Port
 from microgen.target.board import Board
 
 

@@ -15,7 +15,8 @@ from microgen.firmware import code_size
 from microgen.manifest import EstimateRecord
 from microgen.names import cnames
 from microgen.options import Options
-from microgen.program.types import MemoryPlan, Program
+from microgen.program.plan import MemoryPlan
+from microgen.program.types import Program
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
 

@@ -13,7 +13,8 @@ from microgen.manifest import Manifest
 from microgen.partition import Partition
 from microgen.partition.external import Idle
 from microgen.program.external import ExternalModule
-from microgen.program.types import Call, MemoryPlan, PrimFunc, Program, Storage
+from microgen.program.plan import MemoryPlan
+from microgen.program.types import Call, PrimFunc, Program, Storage
 
 MAIN = "__tvm_main__"
 

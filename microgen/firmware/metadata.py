@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from microgen.options import Options
-from microgen.program.types import MemoryPlan, Pool, Port, Program
+from microgen.program.plan import MemoryPlan, Pool
+from microgen.program.types import Port, Program
 
 VERSION = 1  # of TVM v0.14's struct TVMMetadata
 

@@ -12,7 +12,8 @@ from microgen import blob
 from microgen.blob.payloads.const_loader import ConstLoader
 from microgen.codegens.module_pool import loader_pool_bytes
 from microgen.program.external import MODULE_POOL
-from microgen.program.types import MemoryPlan, Placement, Pool, Program
+from microgen.program.plan import MemoryPlan, Placement, Pool
+from microgen.program.types import Program
 
 _ALIGNMENT = 16
 _CONST_LOADER = "const_loader"

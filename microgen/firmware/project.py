@@ -18,7 +18,8 @@ from microgen.firmware import app_memory, component, crt_files, kernel_sources, 
 from microgen.ir.graph import DType
 from microgen.program.element_types import ctype
 from microgen.program.kernel_code import KernelCode
-from microgen.program.types import Device, Pool, Port
+from microgen.program.plan import Pool
+from microgen.program.types import Device, Port
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
 

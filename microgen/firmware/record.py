@@ -38,8 +38,9 @@ from microgen.manifest import (
 from microgen.manifest.schedule import ScheduleRecord
 from microgen.options import Options
 from microgen.program.external import MODULE_POOL, ExternalModule, LoadedModule
+from microgen.program.plan import MemoryPlan, Pool
 from microgen.program.steps import InnerBuffer, Output, Step
-from microgen.program.types import Call, Constant, MemoryPlan, Pool, Port, Program, Role, Storage
+from microgen.program.types import Call, Constant, Port, Program, Role, Storage
 from microgen.target.board import Board
 from microgen.version import __version__
 

@@ -12,7 +12,8 @@ from microgen.manifest.schedule import ScheduleRecord
 from microgen.names import cnames
 from microgen.output.text_layout import Column, Part, Table
 from microgen.planner import timeline
-from microgen.program.types import MemoryPlan, Program
+from microgen.program.plan import MemoryPlan
+from microgen.program.types import Program
 
 CHART = 40  # columns of calls; if there are more calls, several share a column
 _BAR = 24

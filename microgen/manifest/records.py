@@ -127,7 +127,7 @@ class PoolRecord:
 @dataclass(frozen=True, slots=True)
 class BufferRecord:
     """A planned buffer (``sid_<n>`` or ``scratch_<call>``): offset in its pool and lifetime in
-    half steps, both ends included (see ``program.types.Placement``). ``is_state``: it keeps its
+    half steps, both ends included (see ``program.plan.Placement``). ``is_state``: it keeps its
     bytes from one inference to the next."""
 
     name: str

@@ -18,7 +18,8 @@ from microgen.errors import MicrogenError
 from microgen.mlf import storage
 from microgen.names import cnames
 from microgen.program.external import LoadedModule
-from microgen.program.types import MemoryPlan, Port, Program, Storage
+from microgen.program.plan import MemoryPlan
+from microgen.program.types import Port, Program, Storage
 from microgen.target.board import Board
 from microgen.version import __version__
 

@@ -35,7 +35,8 @@ from microgen.options import Options
 from microgen.pipeline.partitioning import Partitioned, partitioned
 from microgen.pipeline.planning import Part, explored, planned
 from microgen.program.combined import combined
-from microgen.program.types import MemoryPlan, Program
+from microgen.program.plan import MemoryPlan
+from microgen.program.types import Program
 from microgen.target import found as boards
 from microgen.target.board import Board
 

@@ -22,7 +22,8 @@ from microgen.partition.external import Idle
 from microgen.pipeline.partitioning import Partitioned, partitioned
 from microgen.planner import pools
 from microgen.program import workspace_io
-from microgen.program.types import MemoryPlan, Program
+from microgen.program.plan import MemoryPlan
+from microgen.program.types import Program
 from microgen.schedule import Front, Ram, Schedule
 from microgen.schedule.state import RamOf
 from microgen.target.board import Board

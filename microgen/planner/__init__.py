@@ -13,7 +13,8 @@ from microgen.errors import InternalError, MicrogenError
 from microgen.planner import check, constants, greedy, on_demand, optimal, refusal, spill
 from microgen.planner.layout import Layout
 from microgen.planner.lifetimes import Liveness, analyse, lower_bound, shortened
-from microgen.program.types import Buffer, MemoryPlan, Placement, Pool, Program
+from microgen.program.plan import MemoryPlan, Placement, Pool
+from microgen.program.types import Buffer, Program
 
 POOL = "global_workspace"
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
-from microgen.program.types import Call, MemoryPlan, Placement, Program, Role, Storage
+from microgen.program.plan import MemoryPlan, Placement
+from microgen.program.types import Call, Program, Role, Storage
 
 
 @dataclass(frozen=True)

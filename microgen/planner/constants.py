@@ -8,7 +8,8 @@ from dataclasses import replace
 from microgen.formats.c_layout import aligned
 from microgen.planner.refusal import no_room
 from microgen.planner.spill import NoRoomError
-from microgen.program.types import ConstantPlacement, Pool, Program
+from microgen.program.plan import ConstantPlacement, Pool
+from microgen.program.types import Program
 
 
 def place(

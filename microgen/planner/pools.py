@@ -10,7 +10,7 @@ from dataclasses import replace
 from microgen.errors import MicrogenError, UnsupportedError
 from microgen.formats import byte_sizes
 from microgen.names import cnames
-from microgen.program.types import Pool
+from microgen.program.plan import Pool
 
 SYNTAX = "NAME:SIZE[:external][:const][:align=N][:targets=A+B][:memory=REGION]"
 DEFAULT = "global_workspace"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from microgen.errors import CapacityError
 from microgen.planner.spill import NoRoomError
-from microgen.program.types import Pool
+from microgen.program.plan import Pool
 
 
 def no_room(

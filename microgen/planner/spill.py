@@ -15,7 +15,7 @@ from microgen.planner.greedy import by_size
 from microgen.planner.layout import Layout, Problem, lowest, make_problem
 from microgen.planner.lifetimes import Lifetime, Liveness, all_merged, load
 from microgen.planner.repair import find_core, repaired
-from microgen.program.types import Pool
+from microgen.program.plan import Pool
 
 Planner = Callable[[Liveness, int], Layout]
 Allowed = Mapping[str, tuple[int, ...]]

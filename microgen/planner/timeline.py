@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import accumulate
 
-from microgen.program.types import MemoryPlan, Program
+from microgen.program.plan import MemoryPlan
+from microgen.program.types import Program
 
 Span = tuple[int, int, int]  # first and last half step, both included, and bytes
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from microgen.program.types import Buffer, Constant, MemoryPlan, Placement, Pool, Port, Program
+from microgen.program.plan import MemoryPlan, Placement, Pool
+from microgen.program.types import Buffer, Constant, Port, Program
 
 Planned = tuple[Program, MemoryPlan]
 

@@ -7,7 +7,7 @@ Modules above this one do not know C. Modules below it do not know ops or layers
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -311,105 +311,3 @@ class Program:
     @cached_property
     def _functions(self) -> Mapping[str, PrimFunc]:
         return {function.name: function for function in self.functions}
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """Where a planned buffer lies, and when it is live.
-
-    Time is counted in half steps: call k reads at 2k and has written by 2k+1. ``first`` and
-    ``last`` are inclusive. Two buffers may share bytes only if their intervals do not overlap. An
-    in-place pair does not overlap: the input's last is 2k, the output's first is 2k+1. A buffer
-    that is live until the next inference has the last half step of a call after the last one.
-    """
-
-    name: str
-    pool: str
-    offset: int
-    nbytes: int
-    first: int
-    last: int
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """A workspace pool, or with ``is_constant`` a pool of read-only memory.
-
-    ``nbytes`` are planned, at most ``capacity`` (None: no limit). ``alignment`` applies to every
-    offset and to the pool itself. A pool that is not internal is memory of the caller. Only
-    calls of ``targets`` may use it (empty: all). ``memory`` names a memory of the
-    board; empty means the board's memory for buffers, or for constants.
-    """
-
-    name: str
-    nbytes: int
-    alignment: int
-    capacity: int | None = None
-    is_internal: bool = True
-    is_constant: bool = False
-    targets: tuple[str, ...] = ()
-    memory: str = ""
-
-    def allows(self, targets: Iterable[str]) -> bool:
-        """Whether calls of all these targets may use the pool."""
-        return not self.targets or set(targets) <= set(self.targets)
-
-
-@dataclass(frozen=True, slots=True)
-class ConstantPlacement:
-    """The pool of a constant, and its offset in it; in an internal pool the linker chooses that."""
-
-    name: str
-    pool: str
-    offset: int
-    nbytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryPlan:
-    """The plan for one call order, alignment and aliasing.
-
-    ``pools`` are the workspace's. ``lower_bound`` counts only workspace bytes (ports that the
-    caller owns add as much to the peak). ``proof`` gives the reason for the gap. ``in_place`` are
-    pairs (input, output) of buffers that share an address. Constants without a placement are in no
-    pool.
-    """
-
-    algorithm: str
-    pools: tuple[Pool, ...]
-    placements: tuple[Placement, ...]
-    in_place: tuple[tuple[str, str], ...]
-    lower_bound: int
-    proof: str
-    by_name: Mapping[str, Placement] = field(repr=False, compare=False)
-    constant_pools: tuple[Pool, ...] = ()
-    constants: tuple[ConstantPlacement, ...] = ()
-
-    @property
-    def peak(self) -> int:
-        """Workspace bytes over all pools."""
-        return sum(pool.nbytes for pool in self.pools)
-
-    @property
-    def gap(self) -> int:
-        """Bytes by which the peak exceeds the lower bound."""
-        return self.peak - self.lower_bound
-
-    @property
-    def used_pools(self) -> tuple[Pool, ...]:
-        """The pools in which something lies, the workspace's first."""
-        return tuple(pool for pool in (*self.pools, *self.constant_pools) if pool.nbytes)
-
-    @property
-    def passed_pools(self) -> tuple[Pool, ...]:
-        """The used pools that the caller passes, in the order of the C struct's fields."""
-        return tuple(pool for pool in self.used_pools if not pool.is_internal)
-
-    @property
-    def constant_places(self) -> Mapping[str, ConstantPlacement]:
-        """The constants in pools, by name."""
-        return {place.name: place for place in self.constants}
-
-    def pool(self, name: str) -> Pool:
-        """The pool of that name."""
-        return next(p for p in (*self.pools, *self.constant_pools) if p.name == name)

@@ -16,6 +16,7 @@ from microgen.comparing import stimuli
 from microgen.errors import CapacityError, MicrogenError, ToolError
 from microgen.target import board as boards
 from microgen.target.cpu import CPUS
+from tests import forced
 from tests.minimal_project import without_machine
 from tests.places import DIGITS
 from tests.tools import (
@@ -175,8 +176,9 @@ def test_ir_is_the_same_for_both_toolchains_and_every_time() -> None:
 
 
 @NEEDS_CLANG
-def test_operators_that_share_a_kernel_declare_it() -> None:
-    compiled = microgen.compile_model(DIGITS, "mps2_an386", emit="llvm-ir", optimize="flash")
+def test_operators_that_share_a_kernel_declare_it(tmp_path: Path) -> None:
+    shared = forced.out_of_line(DIGITS, "mps2_an386", tmp_path / "s.json")
+    compiled = microgen.compile_model(DIGITS, "mps2_an386", emit="llvm-ir", schedule=shared)
     text = compiled.files.files[f"{IR}/tvmgen_default_fused_nn_softmax.ll"].decode()
     assert re.search(r"^declare .*@mg_softmax_s8\(", text, re.MULTILINE)
 

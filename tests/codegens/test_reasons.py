@@ -33,7 +33,8 @@ def _refusal(case: c.Case, board: str = "mps2_an386") -> Refusal[object]:
 def _chosen(case: c.Case, board: str) -> tuple[str, list[str]]:
     graph, found = case.graph, load(board)
     (primitive,) = CODEGEN.lower(CODEGEN.claims(graph, found), graph, found)  # type: ignore[arg-type]
-    return primitive.kernel, [refusal.brief for refusal in primitive.refusals]
+    (step,) = primitive.steps
+    return step.kernel, list(step.refusals)
 
 
 def test_a_rounding_that_no_kernel_has_is_the_reason() -> None:

@@ -62,7 +62,7 @@ def test_values_of_int4_are_checked_after_each_pass(value: int) -> None:
 
 def test_int8_data_has_a_kernel_for_packed_weights(tmp_path: Path) -> None:
     kernel, refusals = _call(_network(), tmp_path)
-    assert kernel == "mg_dense_s4_dsp"
+    assert kernel.startswith("mg_dense_s4")
     assert refusals.startswith("mg_dense_s4_mve: ")
 
 

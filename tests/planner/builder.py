@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from microgen.ir.graph import DType, Origin, TensorType
+from microgen.program.plan import MemoryPlan
 from microgen.program.steps import Step
 from microgen.program.types import (
     Argument,
     Buffer,
     Call,
     InPlace,
-    MemoryPlan,
     Parameter,
     PrimFunc,
     Program,

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from microgen.planner import check, plan
-from microgen.program.types import MemoryPlan, Placement, Program
+from microgen.program.plan import MemoryPlan, Placement
+from microgen.program.types import Program
 from tests.planner.builder import Builder, chain, changed, with_placements
 
 

@@ -10,7 +10,7 @@ from microgen import options
 from microgen.errors import MicrogenError
 from microgen.options import Options
 from microgen.planner import pools
-from microgen.program.types import Pool
+from microgen.program.plan import Pool
 
 
 @pytest.mark.parametrize(

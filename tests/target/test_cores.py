@@ -100,7 +100,8 @@ def test_int8_and_float32_build_without_warnings_and_are_verified(
     assert report.check("build_attributes").status == "ok"
     linked = _kernels(project)
     assert ("_mve" in linked) == (Feature.MVE in cpu.features)
-    assert ("_dsp" in linked) == (Feature.DSP in cpu.features and Feature.MVE not in cpu.features)
+    if Feature.MVE not in cpu.features:  # with MVE a loop with DSP instructions may be the faster
+        assert ("_dsp" in linked) == (Feature.DSP in cpu.features)
 
 
 @pytest.mark.slow

@@ -20,7 +20,9 @@ from microgen.verifier.regenerated import ImpossibleError
 from microgen.verifier.relocatable import ObjectFile
 from microgen.verifier.reproduce import reproduce
 from microgen.verifier.subject import Finding, Reproduction, Subject
+from tests import forced
 from tests.minimal_project import board_params
+from tests.places import DIGITS
 from tests.tamper import vendor
 from tests.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV_GCC
 
@@ -121,7 +123,8 @@ def test_flags_of_other_build_systems(board: str, flags: tuple[str, ...], tmp_pa
 
 @NEEDS_ARM_GCC
 def test_out_of_line_kernels_are_the_models(tmp_path: Path) -> None:
-    project = vendor.generated("mps2_an386", tmp_path / "p", optimize="flash")
+    shared = forced.out_of_line(DIGITS, "mps2_an386", tmp_path / "s.json")
+    project = vendor.generated("mps2_an386", tmp_path / "p", schedule=shared)
     program = elf.load(vendor.linked(project, "-g", "-O1"))
     kernels = {s.name: s for s in program.functions() if s.name.startswith("mg_")}
     name = max(kernels, key=lambda own: kernels[own].size)

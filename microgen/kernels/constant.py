@@ -1,0 +1,58 @@
+"""The constants that kernels are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from microgen.ir.graph import Array, Graph, frozen
+
+What = Literal["data", "scale"]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelConstant:
+    """A read-only argument, computed from the model's own arrays.
+
+    ``what`` is its source: the data of the constant tensor ``tensor``, or that tensor's scales
+    (float32, one per channel). ``more`` are further sources, for example a bias that is folded into
+    a table of scales. ``transform`` and ``arguments`` are those of ``transforms``; what a proof
+    has found is an argument, so that nobody has to search for it again.
+    If ``is_absent``, the kernel gets NULL here. ``array`` is the data if no tensor of the graph
+    has it; then ``tensor`` is a name of its own.
+    """
+
+    name: str
+    ctype: str
+    tensor: str = ""
+    what: What = "data"
+    transform: str = "identity"
+    arguments: tuple[tuple[str, float | int | str], ...] = ()
+    array: Array | None = field(default=None, compare=False, repr=False)
+    more: tuple[tuple[str, What], ...] = ()
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether the kernel gets NULL here."""
+        return not self.tensor
+
+    @property
+    def sources(self) -> tuple[tuple[str, What], ...]:
+        """The tensors, each with what of it, in the order in which the transform takes them."""
+        return ((self.tensor, self.what), *self.more)
+
+    def arrays(self, graph: Graph) -> tuple[Array, ...]:
+        """The model's arrays from which the constant is computed."""
+        if self.array is not None:
+            return (frozen(self.array),)
+        return tuple(_source(tensor, what, graph) for tensor, what in self.sources)
+
+
+def _source(tensor: str, what: What, graph: Graph) -> Array:
+    if what == "data":
+        return graph.constants[tensor]
+    quant = graph.types[tensor].quant
+    assert quant is not None, "it has scales"
+    return frozen(np.array(quant.scale, np.float32))
