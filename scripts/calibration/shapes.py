@@ -86,17 +86,17 @@ _DENSE = [
     {"depth": 64, "filters": 12},
     {"depth": 64, "filters": 10},
     {"depth": 256, "filters": 2},
-    {"depth": 100, "filters": 20, "rounding": Rounding.DOUBLE},
+    {"depth": 100, "filters": 20},
     {"depth": 33, "filters": 13},
-    {"depth": 16, "filters": 16, "rounding": Rounding.DOUBLE},
+    {"depth": 16, "filters": 16},
     {"depth": 50, "filters": 24, "rows": 4},
-    {"depth": 48, "filters": 7, "rows": 3, "rounding": Rounding.DOUBLE},
+    {"depth": 48, "filters": 7, "rows": 3},
     {"depth": 784, "filters": 10},
     {"depth": 40, "filters": 40, "activation": _RELU},
     {"depth": 5, "filters": 17},
-    {"depth": 300, "filters": 6, "rounding": Rounding.DOUBLE},
+    {"depth": 300, "filters": 6},
     {"depth": 20, "filters": 3, "activation": _RELU},
-    {"depth": 32, "filters": 64, "rounding": Rounding.DOUBLE, "activation": _RELU},
+    {"depth": 32, "filters": 64, "activation": _RELU},
     {"depth": 192, "filters": 16},
 ]
 _TRANSPOSED = [
@@ -176,7 +176,11 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
     ),
     "nn.depthwise_conv2d": _each(layers.depthwise, [*_CHANNELS, *_MULTIPLIED]),
     "nn.conv2d_transpose": _each(layers.transposed, _TRANSPOSED),
-    "nn.dense": _each(layers.dense, _DENSE),
+    "nn.dense": tuple(
+        layer
+        for rounding in (Rounding.SINGLE, Rounding.DOUBLE)
+        for layer in _each(layers.dense, _DENSE, rounding=rounding)
+    ),
     "nn.batch_matmul": _each(layers.batch_matmul, _MATMUL),
     "nn.avg_pool2d": _each(layers.pool, _POOLS, kind="avg"),
     "nn.max_pool2d": _each(layers.pool, _POOLS, kind="max"),

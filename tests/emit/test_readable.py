@@ -56,11 +56,13 @@ def _texts(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
 
 
 def _long(files: Mapping[str, bytes]) -> list[str]:
+    """The lines that are too long. Nothing can break one that is little more than a name: the name
+    of a function that computes several layers is long."""
     return [
         f"{path}: {line}"
         for path, text in _texts(files)
         for line in text.splitlines()
-        if len(line) > WIDTH
+        if len(line) > WIDTH and max(map(len, re.findall(r"\w+", line))) < WIDTH * 3 // 4
     ]
 
 
@@ -108,10 +110,12 @@ def test_a_call_is_one_line_with_the_name_that_the_profile_prints() -> None:
     files = _files("int8")
     calls = json.loads(files["microgen.json"])["calls"]
     text = files["model/codegen/host/src/default_lib0.c"].decode()
-    found = re.findall(r"^    /\* (\d+)/7 (.*): (.*) -> (.*), (\w+) \*/$", text, re.MULTILINE)
+    one = rf"^    /\* (\d+)/{len(calls)} (.*): (.*) -> (.*), (\w+) \*/$"
+    found = re.findall(one, text, re.MULTILINE)
     assert [(int(number) - 1, layer, kernel) for number, layer, _, _, kernel in found] == [
         (call["index"], cnames.layer(step["layer"]), step["kernel"])
         for call in calls
+        if len(call["steps"]) == 1
         for step in call["steps"]
     ]
 
@@ -146,7 +150,8 @@ def test_why_a_kernel_was_taken_is_in_the_manifest_and_in_inspect_not_in_c(
 ) -> None:
     files = _files("int8")
     first = json.loads(files["microgen.json"])["calls"][0]["steps"][0]
-    assert first["reason"] == "the best kernel that fits"
+    assert first["reason"].startswith("--optimize balanced: mg_conv2d_s8_dsp ")
+    assert "; mg_conv2d_s8" in first["reason"]
     why = "mg_conv2d_s8_mve: Arm Cortex-M4 with FPU has no mve"
     assert why in first["refusals"]
     FileTree(files).write_to(tmp_path / "p")
