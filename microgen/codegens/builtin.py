@@ -12,7 +12,7 @@ from microgen.codegens.base import Choice, Primitive, Region, step
 from microgen.ir.graph import DType, Graph, Node
 from microgen.ir.refusal import Refusal, of_node
 from microgen.kernels import patterns
-from microgen.kernels.base import Kernel, KernelConstant
+from microgen.kernels.base import Implementation, KernelConstant
 from microgen.kernels.fitting import Fitting, fitting
 from microgen.ops import registry as ops
 from microgen.program.element_types import ctype
@@ -100,7 +100,7 @@ def _primitive(choice: Choice, graph: Graph, board: Board) -> Primitive:
     )
 
 
-def _steps(choice: Choice, kernel: Kernel, graph: Graph) -> tuple[Step, ...]:
+def _steps(choice: Choice, kernel: Implementation, graph: Graph) -> tuple[Step, ...]:
     """The layers of a choice. A kernel that computes several does not store what is between."""
     refusals = reasons.by_loop(patterns.joined(choice.nodes), choice.refusals, kernel)
     made = [
@@ -127,7 +127,9 @@ def _words(node: Node, graph: Graph) -> tuple[str, ...]:
     return words
 
 
-def _arguments(kernel: Kernel, node: Node, graph: Graph) -> tuple[list[str], list[KernelConstant]]:
+def _arguments(
+    kernel: Implementation, node: Node, graph: Graph
+) -> tuple[list[str], list[KernelConstant]]:
     """The kernel's arguments: tensors computed at run time, and constants."""
     inputs: list[str] = []
     constants: list[KernelConstant] = []
@@ -142,7 +144,11 @@ def _arguments(kernel: Kernel, node: Node, graph: Graph) -> tuple[list[str], lis
 
 
 def _parameters(
-    kernel: Kernel, inputs: list[str], constants: list[KernelConstant], node: Node, graph: Graph
+    kernel: Implementation,
+    inputs: list[str],
+    constants: list[KernelConstant],
+    node: Node,
+    graph: Graph,
 ) -> tuple[Parameter, ...]:
     """The C parameters: inputs, constants, outputs, scratch."""
     computed = set(inputs)
@@ -166,7 +172,7 @@ def _parameters(
 
 
 def _kernel_calls(
-    kernel: Kernel,
+    kernel: Implementation,
     node: Node,
     graph: Graph,
     parameters: tuple[Parameter, ...],
@@ -190,7 +196,7 @@ def _kernel_calls(
 
 
 def _in_place(
-    kernel: Kernel,
+    kernel: Implementation,
     node: Node,
     graph: Graph,
     inputs: list[str],

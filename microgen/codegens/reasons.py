@@ -8,7 +8,7 @@ from dataclasses import replace
 from microgen.ir.graph import Graph, Node
 from microgen.ir.refusal import Refusal
 from microgen.kernels import registry as kernels
-from microgen.kernels.base import Kernel, Mismatch, Trait
+from microgen.kernels.base import Implementation, Mismatch, Trait
 
 _OWN = len(Trait)  # the rank of a refusal because of the node itself
 
@@ -29,7 +29,7 @@ def missing(node: Node, graph: Graph, refusals: Sequence[Refusal[Node]]) -> str:
 
 
 def by_loop(
-    node: Node, refusals: Sequence[Refusal[Node]], chosen: Kernel | None = None
+    node: Node, refusals: Sequence[Refusal[Node]], chosen: Implementation | None = None
 ) -> tuple[Refusal[Node], ...]:
     """One refusal of each loop for the node's dtype, and of those for int4 if its weights are: the
     one that comes closest. Other requantizations of the chosen kernel's loop are left out. If no

@@ -9,7 +9,7 @@ from typing import Any
 
 from microgen import frontends, kernels, ops
 from microgen.ir.graph import DType
-from microgen.kernels.base import Kernel
+from microgen.kernels.base import Implementation
 
 _LOOKUPS = {DType.INT8: "mg_lookup_s8", DType.INT16: "mg_lookup_s16"}
 _SUFFIXES = {
@@ -69,7 +69,7 @@ def _row(name: str) -> Row:
     return Row(name, about, tuple(sorted(dtypes)) or ("any",), limits, symbols, how)
 
 
-def dtype_of(kernel: Kernel) -> str:
+def dtype_of(kernel: Implementation) -> str:
     """The dtype of a kernel, by its symbol's suffix; "any" if it only moves values."""
     suffix = re.search(rf"_({'|'.join(_SUFFIXES)})(?:_|$)", kernel.symbol)
     return _SUFFIXES[suffix[1]] if suffix else "any"

@@ -1,5 +1,5 @@
-"""Kernels, found by folder: a module with ``KERNELS`` has kernels of one op or of a pattern of ops
-(``OP_NAME``); the other modules are shared by several ops."""
+"""Implementations, found by folder: a module with ``IMPLEMENTATIONS`` has those of one op or of a
+pattern of ops (``OP_NAME``); the other modules are shared by several ops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pkgutil
 from collections.abc import Mapping
 from types import MappingProxyType, ModuleType
 
-from microgen.kernels.base import Kernel
+from microgen.kernels.base import Implementation
 from microgen.kernels.patterns import JOINT
 
 
@@ -21,13 +21,13 @@ def modules() -> tuple[ModuleType, ...]:
 
 
 @functools.cache
-def registry() -> Mapping[str, tuple[Kernel, ...]]:
+def registry() -> Mapping[str, tuple[Implementation, ...]]:
     """Op or pattern -> its kernels. Several modules may have kernels of one op; they follow one
     another in the order of the modules' names."""
-    found: dict[str, tuple[Kernel, ...]] = {}
+    found: dict[str, tuple[Implementation, ...]] = {}
     for module in modules():
-        if hasattr(module, "KERNELS"):
-            found[module.OP_NAME] = (*found.get(module.OP_NAME, ()), *module.KERNELS)
+        if hasattr(module, "IMPLEMENTATIONS"):
+            found[module.OP_NAME] = (*found.get(module.OP_NAME, ()), *module.IMPLEMENTATIONS)
     return MappingProxyType(found)
 
 
@@ -37,6 +37,6 @@ def joint_ops() -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(name.split(JOINT)) for name in sorted(registry()) if JOINT in name)
 
 
-def named(op: str, symbol: str) -> Kernel | None:
+def named(op: str, symbol: str) -> Implementation | None:
     """The kernel of that op or pattern with that name, None if there is none."""
     return next((kernel for kernel in registry().get(op, ()) if kernel.symbol == symbol), None)

@@ -15,7 +15,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     return (*unary.size(node, graph), ("multiplier", scale), ("shift", shift))
 
 
-KERNELS = (
+IMPLEMENTATIONS = (
     unary.kernel("abs", DType.INT16, _params),
     unary.kernel("abs", DType.FLOAT32),
 )

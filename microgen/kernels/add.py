@@ -6,4 +6,4 @@ from microgen.kernels import addition
 
 OP_NAME = "add"
 
-KERNELS = addition.kernels(OP_NAME)
+IMPLEMENTATIONS = addition.kernels(OP_NAME)

@@ -14,7 +14,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     return broadcast.sum_params(p, node.attrs.activation, node, graph)
 
 
-def kernels(op: str) -> tuple[base.Kernel, ...]:
+def kernels(op: str) -> tuple[base.Implementation, ...]:
     """``mg_<op>_<dtype>`` for every dtype."""
     plain = broadcast.plain_params
     return (

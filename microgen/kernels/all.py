@@ -6,4 +6,4 @@ from microgen.kernels import reduction
 
 OP_NAME = "all"
 
-KERNELS = (reduction.EVERY,)
+IMPLEMENTATIONS = (reduction.EVERY,)

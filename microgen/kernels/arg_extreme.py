@@ -21,7 +21,7 @@ def _refusal(dtype: DType) -> base.Refuse:
     return refusal
 
 
-def kernels(*, is_minimum: bool) -> tuple[base.Kernel, ...]:
+def kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
     """``mg_argmax_<dtype>`` in one of the two directions, for any output dtype of the ops."""
 
     def params(node: Node, graph: Graph) -> base.Fields:
@@ -38,6 +38,8 @@ def kernels(*, is_minimum: bool) -> tuple[base.Kernel, ...]:
 
     dtypes = {"s8": DType.INT8, "s32": DType.INT32, "f32": DType.FLOAT32}
     return tuple(
-        base.Kernel(f"mg_argmax_{suffix}", base.REFERENCE, _refusal(dtype), params, family="argmax")
+        base.Implementation(
+            f"mg_argmax_{suffix}", base.REFERENCE, _refusal(dtype), params, family="argmax"
+        )
         for suffix, dtype in dtypes.items()
     )

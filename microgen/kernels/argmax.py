@@ -6,4 +6,4 @@ from microgen.kernels import arg_extreme
 
 OP_NAME = "argmax"
 
-KERNELS = arg_extreme.kernels(is_minimum=False)
+IMPLEMENTATIONS = arg_extreme.kernels(is_minimum=False)

@@ -6,4 +6,4 @@ from microgen.kernels import arg_extreme
 
 OP_NAME = "argmin"
 
-KERNELS = arg_extreme.kernels(is_minimum=True)
+IMPLEMENTATIONS = arg_extreme.kernels(is_minimum=True)

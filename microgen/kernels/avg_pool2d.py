@@ -12,7 +12,7 @@ from microgen.ops.avg_pool2d import AvgPool2DAttrs
 OP_NAME = "nn.avg_pool2d"
 
 
-def _rounding(of: base.Kernel, *, ties_upward: bool = False) -> base.Kernel:
+def _rounding(of: base.Implementation, *, ties_upward: bool = False) -> base.Implementation:
     """The kernel, which refuses nodes that round halves otherwise."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
@@ -25,14 +25,14 @@ def _rounding(of: base.Kernel, *, ties_upward: bool = False) -> base.Kernel:
     return dataclasses.replace(of, refusal=refusal)
 
 
-def _int8(symbol: str, requantization: str) -> base.Kernel:
+def _int8(symbol: str, requantization: str) -> base.Implementation:
     """A kernel of ``avg_pool2d_s8.h``, whose body takes this constant."""
     made = kernel(symbol, DType.INT8)
     loop = "mg_avg_pool2d_s8"
     return dataclasses.replace(made, family=loop[3:], variant=(requantization,), loop=loop)
 
 
-KERNELS = (
+IMPLEMENTATIONS = (
     _rounding(_int8("mg_avg_pool2d_s8", "MG_ROUND_NEAREST")),
     _rounding(_int8("mg_avg_pool2d_s8_upward", "MG_ROUND_UPWARD"), ties_upward=True),
     _rounding(kernel("mg_avg_pool2d_s16", DType.INT16)),

@@ -1,4 +1,4 @@
-"""Kernel entries: the C function, the nodes that it can compute, and the constants it is given."""
+"""Implementations: C kernels, the nodes that they can compute, and what they are given."""
 
 from __future__ import annotations
 
@@ -43,8 +43,10 @@ def _not_in_place(_node: Node, _graph: Graph) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
-    """One C kernel for one op.
+class Implementation:
+    """How a C kernel computes the nodes of one op, or of one pattern of ops (``patterns``).
+
+    What is computed, op, attributes, dtypes and rounding, is the op's, and so is the reference.
 
     ``code`` has the names of its C. ``family`` is the name of its header, if that is not the
     symbol's. ``variant`` are the C constants that its body takes.

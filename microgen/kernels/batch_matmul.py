@@ -65,22 +65,22 @@ def _wide_params(node: Node, graph: Graph) -> base.Fields:
     return (*_float_params(node, graph), *_scaling(node, graph))
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_batch_matmul_s8",
         needs=base.REFERENCE,
         refusal=base.only(DType.INT8),
         params=_params,
         inputs=(0, 1),
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_batch_matmul_s16",
         needs=base.REFERENCE,
         refusal=base.only(DType.INT16),
         params=_wide_params,
         inputs=(0, 1),
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_batch_matmul_f32",
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),

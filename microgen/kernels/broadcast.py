@@ -103,7 +103,7 @@ def in_place(node: Node, graph: Graph) -> tuple[int, ...]:
 
 def kernel(
     symbol: str, dtype: DType, params: Callable[[Node, Graph], base.Fields], *, family: str = ""
-) -> base.Kernel:
+) -> base.Implementation:
     """The reference kernel ``symbol`` for two operands of that dtype."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
@@ -112,7 +112,7 @@ def kernel(
             return f"{node.inputs[0]!r} is {found.value}, the kernel computes {dtype.value}"
         return too_many_axes(node, graph)
 
-    return base.Kernel(
+    return base.Implementation(
         symbol=symbol,
         needs=base.REFERENCE,
         refusal=refusal,

@@ -15,4 +15,4 @@ def _strides(node: Node, graph: Graph) -> tuple[int, ...]:
     return tuple(0 if size == 1 else step for size, step in zip(shape, steps, strict=True))
 
 
-KERNELS = (strided.copying(_strides),)
+IMPLEMENTATIONS = (strided.copying(_strides),)

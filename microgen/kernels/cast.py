@@ -41,15 +41,15 @@ def _unsigned_only(node: Node, graph: Graph) -> str | None:
     return None if _has_uint8(node, graph) else "neither input nor output is uint8"
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_cast",
         needs=base.REFERENCE,
         refusal=_signed_only,
         params=_params,
         in_place=moves.of_equal_size,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_cast_u8",
         needs=base.REFERENCE,
         refusal=_unsigned_only,

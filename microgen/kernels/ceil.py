@@ -7,4 +7,4 @@ from microgen.kernels import unary
 
 OP_NAME = "ceil"
 
-KERNELS = (unary.kernel("ceil", DType.FLOAT32),)
+IMPLEMENTATIONS = (unary.kernel("ceil", DType.FLOAT32),)

@@ -36,7 +36,7 @@ def _float(node: Node, graph: Graph) -> base.Fields:
     return (*unary.size(node, graph), *limits)
 
 
-KERNELS = (
+IMPLEMENTATIONS = (
     unary.kernel("clip", DType.INT8, _int8),
     unary.kernel("clip", DType.INT16, _int16),
     unary.kernel("clip", DType.FLOAT32, _float),

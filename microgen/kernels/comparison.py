@@ -29,7 +29,7 @@ def _scaled_params(node: Node, graph: Graph) -> base.Fields:
     return tuple(fields)
 
 
-def kernels(op: str, *, is_equality: bool = False) -> tuple[base.Kernel, ...]:
+def kernels(op: str, *, is_equality: bool = False) -> tuple[base.Implementation, ...]:
     """``mg_<op>_<dtype>`` for every dtype."""
     suffixes = {**_SUFFIXES, DType.BOOL: "bool"} if is_equality else _SUFFIXES
     return tuple(

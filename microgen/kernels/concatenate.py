@@ -39,8 +39,8 @@ def _each_input(node: Node, graph: Graph) -> tuple[base.Fields, ...]:
     )
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_write_slice",
         needs=base.REFERENCE,
         refusal=moves.any_tensor,

@@ -60,7 +60,7 @@ _OFFSET_BLOCKS = weighted.blocks(
     Loop(stem="conv2d_s8_offset", refusal=blocks.offset_rows, wraps=True, has_offset=True)
 )
 
-KERNELS = (
+IMPLEMENTATIONS = (
     *_LAYER.kernels((_INT4_MVE,), (TWICE,)),
     *_LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW,)),
     *_LAYER.kernels((_INT4,), (TWICE,)),
@@ -69,14 +69,14 @@ KERNELS = (
     *_LAYER.kernels((Loop(stem="conv2d_s8", wraps=True),), (TWICE, NEAREST, UPWARD, SUMS)),
     *_OFFSET.kernels(_OFFSET_BLOCKS, (TWICE,)),
     *_OFFSET.kernels((Loop(stem="conv2d_s8_offset", wraps=True, has_offset=True),), (TWICE,)),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_conv2d_s16",
         needs=base.REFERENCE,
         refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
         params=window.shaped_fields,
         constants=window.constants,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_conv2d_f32",
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),

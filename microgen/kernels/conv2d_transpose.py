@@ -54,17 +54,17 @@ def _shaped_params(node: Node, graph: Graph) -> base.Fields:
 
 _LAYER = Layer(axis=0, params=_params, constants=window.constants)
 
-KERNELS = (
+IMPLEMENTATIONS = (
     *_LAYER.kernels(weighted.blocks(Loop(stem="conv2d_transpose_s8")), (TWICE_NARROW,)),
     *_LAYER.kernels((Loop(stem="conv2d_transpose_s8", wraps=True),), (TWICE, NEAREST)),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_conv2d_transpose_s16",
         needs=base.REFERENCE,
         refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
         params=_shaped_params,
         constants=window.constants,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_conv2d_transpose_f32",
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),

@@ -12,8 +12,8 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     return (("size", graph.types[node.outputs[0]].nbytes),)
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_copy",
         needs=base.REFERENCE,
         refusal=moves.any_tensor,

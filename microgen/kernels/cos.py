@@ -8,4 +8,4 @@ from microgen.ops import cos
 
 OP_NAME = "cos"
 
-KERNELS = (unary.kernel("cos", DType.FLOAT32, ulps=cos.ULPS),)
+IMPLEMENTATIONS = (unary.kernel("cos", DType.FLOAT32, ulps=cos.ULPS),)

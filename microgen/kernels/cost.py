@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels.base import Kernel
+from microgen.kernels.base import Implementation
 from microgen.kernels.work import Cost as Cost
 from microgen.target.cpu import CPUS, Cpu, Feature
 
@@ -24,7 +24,9 @@ MEASURED = (
 _FAMILIES = {"-mcpu=cortex-m7": "cortex-m7f", "-mcpu=cortex-m33": "cortex-m33"}  # with DSP
 
 
-def estimate(kernel: Kernel, node: Node, graph: Graph, cpu: Cpu, *, shared: bool) -> Cost | None:
+def estimate(
+    kernel: Implementation, node: Node, graph: Graph, cpu: Cpu, *, shared: bool
+) -> Cost | None:
     """What ``kernel`` costs for ``node`` on ``cpu``, compiled for the node's shape or ``shared``:
     what its own ``cost`` says if it has one, otherwise by its table.
 
@@ -84,7 +86,7 @@ def _sum(coefficients: Mapping[str, float], work: Mapping[str, int]) -> int:
     return round(sum(each * work[name] for name, each in coefficients.items()))
 
 
-def _computes_floats(kernel: Kernel, node: Node, graph: Graph) -> bool:
+def _computes_floats(kernel: Implementation, node: Node, graph: Graph) -> bool:
     types = graph.type_of((*node.inputs, *node.outputs))
     return "_f32" in kernel.symbol or any(kind.dtype is DType.FLOAT32 for kind in types)
 

@@ -23,8 +23,8 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def _kernel(suffix: str, dtype: DType) -> base.Kernel:
-    return base.Kernel(
+def _kernel(suffix: str, dtype: DType) -> base.Implementation:
+    return base.Implementation(
         symbol=f"mg_cumsum_{suffix}",
         needs=base.REFERENCE,
         refusal=base.only(dtype),
@@ -34,7 +34,7 @@ def _kernel(suffix: str, dtype: DType) -> base.Kernel:
     )
 
 
-KERNELS = (
+IMPLEMENTATIONS = (
     _kernel("s32", DType.INT32),
     _kernel("s64", DType.INT64),
     _kernel("f32", DType.FLOAT32),

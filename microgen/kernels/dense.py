@@ -113,7 +113,7 @@ _REFERENCE = Loop(stem="dense_s8")
 _OFFSET_REFERENCE = Loop(stem="dense_s8_offset", has_offset=True)
 
 _TFLITE = (NEAREST, TWICE)
-KERNELS = (
+IMPLEMENTATIONS = (
     *_LAYER.kernels(
         (_INT4_MVE, *weighted.blocks(Loop(stem="dense_s4", takes_int4=True)), _INT4), _TFLITE
     ),
@@ -121,14 +121,14 @@ KERNELS = (
     *_LAYER.kernels(weighted.blocks(Loop(stem="dense_s8")), (*_TFLITE, UPWARD)),
     *_LAYER.kernels((_REFERENCE,), (*_TFLITE, SUMS)),
     *_OFFSET.kernels((_OFFSET_REFERENCE,), _TFLITE),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_dense_s16",
         needs=base.REFERENCE,
         refusal=_refuses_wide,
         params=_wide_params,
         constants=_wide_constants,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_dense_s16_fixed",
         needs=base.REFERENCE,
         refusal=functools.partial(
@@ -137,7 +137,7 @@ KERNELS = (
         params=_fixed_params,
         constants=_fixed_constants,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_dense_f32",
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),

@@ -25,8 +25,8 @@ def _row_bytes(node: Node, graph: Graph) -> int:
     return graph.types[node.inputs[1]].shape[1]
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_dense_hybrid_f32",
         needs=base.REFERENCE,
         refusal=hybrid.refusal,

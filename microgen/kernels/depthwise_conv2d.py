@@ -86,7 +86,7 @@ _BLOCKS = weighted.blocks(Loop(stem="depthwise_conv2d_s8", refusal=blocks.depthw
 _REFERENCE = Loop(stem="depthwise_conv2d_s8", wraps=True)
 _OFFSET_REFERENCE = Loop(stem="depthwise_conv2d_s8_offset", wraps=True, has_offset=True)
 
-KERNELS = (
+IMPLEMENTATIONS = (
     *_LAYER.kernels((_INT4_MVE,), (TWICE,)),
     *_LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW,)),
     *_LAYER.kernels((_INT4,), (TWICE,)),
@@ -94,14 +94,14 @@ KERNELS = (
     *_LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW)),
     *_LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, SUMS)),
     *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE,)),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_depthwise_conv2d_s16",
         needs=base.REFERENCE,
         refusal=_refuses_wide,
         params=window.shaped_fields,
         constants=window.constants,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_depthwise_conv2d_f32",
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),

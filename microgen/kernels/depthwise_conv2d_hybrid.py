@@ -19,8 +19,8 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_depthwise_conv2d_hybrid_f32",
         needs=base.REFERENCE,
         refusal=hybrid.refusal,

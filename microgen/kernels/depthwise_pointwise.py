@@ -24,10 +24,10 @@ OP_NAME = JOINT.join((depthwise_conv2d.OP_NAME, conv2d.OP_NAME))
 class _Pair:
     """The two kernels whose loops a kernel of both has."""
 
-    depthwise: base.Kernel
-    pointwise: base.Kernel
+    depthwise: base.Implementation
+    pointwise: base.Implementation
 
-    def parts(self, node: Node) -> Iterator[tuple[str, base.Kernel, Node]]:
+    def parts(self, node: Node) -> Iterator[tuple[str, base.Implementation, Node]]:
         """The names of the arguments' parts, the kernels and their nodes."""
         nodes = members(node)
         kernels = (self.depthwise, self.pointwise)
@@ -70,12 +70,12 @@ def _pixel(node: Node, graph: Graph) -> int:
     return graph.types[depthwise.outputs[0]].shape[3]
 
 
-def _kernel(loop: str) -> base.Kernel:
+def _kernel(loop: str) -> base.Implementation:
     found = _Pair(
-        _named(f"mg_depthwise_conv2d_s8_{loop}", depthwise_conv2d.KERNELS),
-        _named(f"mg_conv2d_1x1_s8_{loop}", conv2d.KERNELS),
+        _named(f"mg_depthwise_conv2d_s8_{loop}", depthwise_conv2d.IMPLEMENTATIONS),
+        _named(f"mg_conv2d_1x1_s8_{loop}", conv2d.IMPLEMENTATIONS),
     )
-    return base.Kernel(
+    return base.Implementation(
         symbol=f"mg_depthwise_pointwise_s8_{loop}",
         needs=found.pointwise.needs,
         refusal=found.refusal,
@@ -88,8 +88,8 @@ def _kernel(loop: str) -> base.Kernel:
     )
 
 
-def _named(symbol: str, kernels: tuple[base.Kernel, ...]) -> base.Kernel:
+def _named(symbol: str, kernels: tuple[base.Implementation, ...]) -> base.Implementation:
     return next(kernel for kernel in kernels if kernel.symbol == symbol)
 
 
-KERNELS = (_kernel("dsp"), _kernel("portable"))
+IMPLEMENTATIONS = (_kernel("dsp"), _kernel("portable"))

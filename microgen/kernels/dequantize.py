@@ -28,14 +28,14 @@ def _signed_only(node: Node, graph: Graph) -> str | None:
     return "the input is uint8" if data is DType.UINT8 else None
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_dequantize_f32",
         needs=base.REFERENCE,
         refusal=_signed_only,
         params=_params,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_dequantize_f32_u8",
         needs=base.REFERENCE,
         refusal=base.only(DType.UINT8, DType.FLOAT32),

@@ -30,7 +30,7 @@ def _int32_params(node: Node, graph: Graph) -> base.Fields:
     return (*fields, ("divisors", graph.types[node.inputs[1]].size))
 
 
-def _of_integers(kernel: base.Kernel) -> base.Kernel:
+def _of_integers(kernel: base.Implementation) -> base.Implementation:
     """The kernel. It fails if a divisor is zero, and refuses constant divisors with zeros."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
@@ -43,7 +43,7 @@ def _of_integers(kernel: base.Kernel) -> base.Kernel:
     return replace(kernel, refusal=refusal, can_fail=True)
 
 
-KERNELS = (
+IMPLEMENTATIONS = (
     _of_integers(broadcast.kernel("mg_divide_s8", DType.INT8, _int8_params)),
     _of_integers(broadcast.kernel("mg_divide_s32", DType.INT32, _int32_params)),
     broadcast.kernel(

@@ -40,8 +40,8 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     return f"its update lies along {outer} axes, the kernel takes at most {_AXES}"
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_dynamic_update_slice",
         needs=base.REFERENCE,
         refusal=_refusal,

@@ -8,4 +8,4 @@ from microgen.ops import elu
 
 OP_NAME = "nn.elu"
 
-KERNELS = (unary.kernel("elu", DType.FLOAT32, ulps=elu.ULPS),)
+IMPLEMENTATIONS = (unary.kernel("elu", DType.FLOAT32, ulps=elu.ULPS),)

@@ -6,4 +6,4 @@ from microgen.kernels import comparison
 
 OP_NAME = "equal"
 
-KERNELS = comparison.kernels(OP_NAME, is_equality=True)
+IMPLEMENTATIONS = comparison.kernels(OP_NAME, is_equality=True)

@@ -8,4 +8,4 @@ from microgen.ops import exp
 
 OP_NAME = "exp"
 
-KERNELS = (unary.kernel("exp", DType.FLOAT32, ulps=exp.ULPS),)
+IMPLEMENTATIONS = (unary.kernel("exp", DType.FLOAT32, ulps=exp.ULPS),)

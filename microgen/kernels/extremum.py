@@ -8,7 +8,7 @@ from microgen.kernels import base, broadcast
 _SUFFIXES = {DType.INT8: "s8", DType.INT16: "s16", DType.INT32: "s32", DType.FLOAT32: "f32"}
 
 
-def kernels(op: str) -> tuple[base.Kernel, ...]:
+def kernels(op: str) -> tuple[base.Implementation, ...]:
     """``mg_<op>_<dtype>`` for every dtype."""
     return tuple(
         broadcast.kernel(f"mg_{op}_{suffix}", dtype, broadcast.shapes, family="extremum")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from microgen.ir.graph import Graph, Node
 from microgen.ir.refusal import Refusal, of_node
 from microgen.kernels import registry
-from microgen.kernels.base import Kernel, Mismatch, Trait
+from microgen.kernels.base import Implementation, Mismatch, Trait
 from microgen.target.cpu import Cpu
 
 
@@ -16,16 +16,16 @@ class Fitting:
     """The ``kernels`` that can compute a node, and the ``refusals`` of the others for its op, both
     in the registry's order."""
 
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[Implementation, ...]
     refusals: tuple[Refusal[Node], ...]
 
-    def before(self, kernel: Kernel, op: str) -> tuple[Refusal[Node], ...]:
+    def before(self, kernel: Implementation, op: str) -> tuple[Refusal[Node], ...]:
         """The refusals of those that stand before a kernel of the op in the registry."""
         order = [other.symbol for other in registry()[op]]
         end = order.index(kernel.symbol)
         return tuple(refusal for refusal in self.refusals if order.index(refusal.by) < end)
 
-    def named(self, symbol: str) -> Kernel | None:
+    def named(self, symbol: str) -> Implementation | None:
         """The kernel of that name, None if it does not fit."""
         return next((kernel for kernel in self.kernels if kernel.symbol == symbol), None)
 
@@ -33,7 +33,7 @@ class Fitting:
 def fitting(node: Node, graph: Graph, cpu: Cpu) -> Fitting:
     """The kernels for the node's op and for the form in which the model stores its weight."""
     is_int4 = not graph.int4.isdisjoint(node.inputs[1:2])
-    fit: list[Kernel] = []
+    fit: list[Implementation] = []
     refusals: list[Refusal[Node]] = []
     for kernel in registry().get(node.op, ()):
         if kernel.takes_int4 and not is_int4:
@@ -46,7 +46,7 @@ def fitting(node: Node, graph: Graph, cpu: Cpu) -> Fitting:
     return Fitting(tuple(fit), tuple(refusals))
 
 
-def refusal(kernel: Kernel, node: Node, graph: Graph, cpu: Cpu) -> str | None:
+def refusal(kernel: Implementation, node: Node, graph: Graph, cpu: Cpu) -> str | None:
     """Why the kernel cannot compute the node on the CPU, None if it can."""
     missing = sorted(feature.value for feature in kernel.needs - cpu.features)
     why = kernel.refusal(node, graph)

@@ -7,4 +7,4 @@ from microgen.kernels import unary
 
 OP_NAME = "floor"
 
-KERNELS = (unary.kernel("floor", DType.FLOAT32),)
+IMPLEMENTATIONS = (unary.kernel("floor", DType.FLOAT32),)

@@ -7,7 +7,7 @@ from microgen.kernels import floor_division
 
 OP_NAME = "floor_divide"
 
-KERNELS = (
+IMPLEMENTATIONS = (
     floor_division.failing("mg_floor_divide_s32", DType.INT32),
     floor_division.failing("mg_floor_divide_f32", DType.FLOAT32),
 )

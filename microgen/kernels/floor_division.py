@@ -12,6 +12,6 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     return (*broadcast.shapes(node, graph), ("divisors", graph.types[node.inputs[1]].size))
 
 
-def failing(symbol: str, dtype: DType) -> base.Kernel:
+def failing(symbol: str, dtype: DType) -> base.Implementation:
     """The kernel ``symbol``, which fails if a divisor is zero."""
     return replace(broadcast.kernel(symbol, dtype, _params), can_fail=True)

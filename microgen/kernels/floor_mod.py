@@ -7,7 +7,7 @@ from microgen.kernels import broadcast, floor_division
 
 OP_NAME = "floor_mod"
 
-KERNELS = (
+IMPLEMENTATIONS = (
     floor_division.failing("mg_floor_mod_s32", DType.INT32),
     broadcast.kernel("mg_floor_mod_f32", DType.FLOAT32, broadcast.shapes),
 )

@@ -29,8 +29,8 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     return None if depth <= _AXES else f"{depth} axes have indices, the kernel takes {_AXES}"
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_gather_nd",
         needs=base.REFERENCE,
         refusal=_refusal,

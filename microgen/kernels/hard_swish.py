@@ -7,4 +7,4 @@ from microgen.kernels import unary
 
 OP_NAME = "nn.hard_swish"
 
-KERNELS = (unary.kernel("hard_swish", DType.FLOAT32),)
+IMPLEMENTATIONS = (unary.kernel("hard_swish", DType.FLOAT32),)

@@ -22,15 +22,15 @@ def _float(node: Node, graph: Graph) -> base.Fields:
 # for the reference's own roundings.
 _FLOAT_ULPS = 4
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_l2_normalize_s8",
         needs=base.REFERENCE,
         refusal=base.only(DType.INT8),
         params=_int8,
         in_place=base.as_is,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_l2_normalize_f32",
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),

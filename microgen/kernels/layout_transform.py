@@ -5,4 +5,4 @@ from __future__ import annotations
 from microgen.kernels import transpose
 
 OP_NAME = "layout_transform"
-KERNELS = transpose.KERNELS
+IMPLEMENTATIONS = transpose.IMPLEMENTATIONS

@@ -27,7 +27,7 @@ def _float(node: Node, graph: Graph) -> base.Fields:
     return (*unary.size(node, graph), ("alpha", node.attrs.alpha))
 
 
-KERNELS = (
+IMPLEMENTATIONS = (
     unary.kernel("leaky_relu", DType.INT16, _int16),
     unary.kernel("leaky_relu", DType.FLOAT32, _float),
 )

@@ -6,4 +6,4 @@ from microgen.kernels import comparison
 
 OP_NAME = "less_equal"
 
-KERNELS = comparison.kernels(OP_NAME)
+IMPLEMENTATIONS = comparison.kernels(OP_NAME)

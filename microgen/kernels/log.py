@@ -8,4 +8,4 @@ from microgen.ops import log
 
 OP_NAME = "log"
 
-KERNELS = (unary.kernel("log", DType.FLOAT32, ulps=log.ULPS),)
+IMPLEMENTATIONS = (unary.kernel("log", DType.FLOAT32, ulps=log.ULPS),)

@@ -26,15 +26,15 @@ def _int8(node: Node, graph: Graph) -> base.Fields:
 # is at most the largest output: about 4 units. The logarithm and three roundings add the same.
 _FLOAT_ULPS = 8
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_log_softmax_s8",
         needs=base.REFERENCE,
         refusal=base.only(DType.INT8),
         params=_int8,
         in_place=base.as_is,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_log_softmax_f32",
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),

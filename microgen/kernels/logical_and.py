@@ -7,4 +7,6 @@ from microgen.kernels import broadcast
 
 OP_NAME = "logical_and"
 
-KERNELS = (broadcast.kernel("mg_logical_and_bool", DType.BOOL, broadcast.shapes, family="logical"),)
+IMPLEMENTATIONS = (
+    broadcast.kernel("mg_logical_and_bool", DType.BOOL, broadcast.shapes, family="logical"),
+)

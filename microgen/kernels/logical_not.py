@@ -8,8 +8,8 @@ from microgen.kernels import base, unary
 OP_NAME = "logical_not"
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_logical_not_bool",
         needs=base.REFERENCE,
         refusal=base.only(DType.BOOL),

@@ -7,4 +7,6 @@ from microgen.kernels import broadcast
 
 OP_NAME = "logical_or"
 
-KERNELS = (broadcast.kernel("mg_logical_or_bool", DType.BOOL, broadcast.shapes, family="logical"),)
+IMPLEMENTATIONS = (
+    broadcast.kernel("mg_logical_or_bool", DType.BOOL, broadcast.shapes, family="logical"),
+)

@@ -10,7 +10,7 @@ from microgen.kernels import base, unary
 OP_NAME = "lookup"
 
 
-def _kernel(dtype: DType) -> base.Kernel:
+def _kernel(dtype: DType) -> base.Implementation:
     plain = unary.kernel("lookup", dtype)
 
     def refusal(node: Node, graph: Graph) -> str | None:
@@ -24,4 +24,4 @@ def _kernel(dtype: DType) -> base.Kernel:
     return dataclasses.replace(plain, refusal=refusal, constants=table)
 
 
-KERNELS = (_kernel(DType.INT8), _kernel(DType.INT16))
+IMPLEMENTATIONS = (_kernel(DType.INT8), _kernel(DType.INT16))

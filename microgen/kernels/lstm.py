@@ -189,7 +189,7 @@ def _scratch(element_bytes: int) -> Callable[[Node, Graph], int]:
 _INPUTS = (0, lstm.OUTPUT_STATE, lstm.CELL_STATE)
 _STATES = (lstm.OUTPUT_STATE, lstm.CELL_STATE)
 
-_INTEGER = base.Kernel(
+_INTEGER = base.Implementation(
     symbol="mg_lstm_s8",
     needs=base.REFERENCE,
     refusal=_integer_refusal,
@@ -200,7 +200,7 @@ _INTEGER = base.Kernel(
     writes=_STATES,
 )
 
-_TABLES = base.Kernel(
+_TABLES = base.Implementation(
     symbol="mg_lstm_s8_table",
     needs=base.REFERENCE,
     refusal=_refuses(DType.INT8, by_tables=True),
@@ -210,7 +210,7 @@ _TABLES = base.Kernel(
     writes=_STATES,
 )
 
-KERNELS = (
+IMPLEMENTATIONS = (
     dataclasses.replace(_INTEGER, symbol="mg_lstm_s8_dsp", needs=base.DSP, refusal=_dsp_refusal),
     _INTEGER,
     dataclasses.replace(_TABLES, symbol="mg_lstm_s8_table_dsp", needs=base.DSP),
@@ -221,7 +221,7 @@ KERNELS = (
         refusal=_refuses(DType.INT16, by_tables=True),
         constants=_constants("int8_t", "int8_t", "int64_t"),
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_lstm_f32",
         needs=base.REFERENCE,
         refusal=recurrent.constants_but_variables(DType.FLOAT32),

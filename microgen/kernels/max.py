@@ -6,4 +6,4 @@ from microgen.kernels import reduction
 
 OP_NAME = "max"
 
-KERNELS = reduction.extreme_kernels(is_minimum=False)
+IMPLEMENTATIONS = reduction.extreme_kernels(is_minimum=False)

@@ -6,4 +6,4 @@ from microgen.kernels.pool import kernels
 
 OP_NAME = "nn.max_pool2d"
 
-KERNELS = kernels("mg_max_pool2d")
+IMPLEMENTATIONS = kernels("mg_max_pool2d")

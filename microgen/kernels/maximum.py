@@ -6,4 +6,4 @@ from microgen.kernels import extremum
 
 OP_NAME = "maximum"
 
-KERNELS = extremum.kernels(OP_NAME)
+IMPLEMENTATIONS = extremum.kernels(OP_NAME)

@@ -20,4 +20,4 @@ def _scale(node: Node, graph: Graph) -> SumParameters:
     return mean_parameters(data, output, _count(node, graph))
 
 
-KERNELS = reduction.sum_kernels(_scale, divisor=_count)
+IMPLEMENTATIONS = reduction.sum_kernels(_scale, divisor=_count)

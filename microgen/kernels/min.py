@@ -6,4 +6,4 @@ from microgen.kernels import reduction
 
 OP_NAME = "min"
 
-KERNELS = reduction.extreme_kernels(is_minimum=True)
+IMPLEMENTATIONS = reduction.extreme_kernels(is_minimum=True)

@@ -50,8 +50,8 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     return f"{count} axes, the kernel takes at most {_AXES}" if count > _AXES else None
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_mirror_pad",
         needs=base.REFERENCE,
         refusal=_refusal,

@@ -29,8 +29,8 @@ def _scratch(node: Node, graph: Graph) -> int:
     return graph.types[node.inputs[0]].shape[0]
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_multiclass_suppression_f32",
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),

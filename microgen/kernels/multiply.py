@@ -22,7 +22,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-KERNELS = (
+IMPLEMENTATIONS = (
     broadcast.kernel("mg_multiply_s8", DType.INT8, _params),
     broadcast.kernel("mg_multiply_s16", DType.INT16, _params, family="arithmetic_s16"),
     broadcast.kernel(

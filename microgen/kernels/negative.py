@@ -7,7 +7,7 @@ from microgen.kernels import unary
 
 OP_NAME = "negative"
 
-KERNELS = (
+IMPLEMENTATIONS = (
     unary.kernel("negative", DType.INT16),
     unary.kernel("negative", DType.FLOAT32),
 )

@@ -20,8 +20,8 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_non_max_suppression_f32",
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),

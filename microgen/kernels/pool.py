@@ -32,12 +32,12 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def kernel(symbol: str, dtype: DType) -> base.Kernel:
+def kernel(symbol: str, dtype: DType) -> base.Implementation:
     """The kernel of one dtype."""
-    return base.Kernel(symbol, base.REFERENCE, base.only(dtype), _params)
+    return base.Implementation(symbol, base.REFERENCE, base.only(dtype), _params)
 
 
-def kernels(stem: str) -> tuple[base.Kernel, ...]:
+def kernels(stem: str) -> tuple[base.Implementation, ...]:
     """``<stem>_s8``, ``_s16`` and ``_f32``."""
     return (
         kernel(f"{stem}_s8", DType.INT8),

@@ -30,7 +30,7 @@ def _scaling(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-KERNELS = (
+IMPLEMENTATIONS = (
     broadcast.kernel("mg_prelu_s8", DType.INT8, _int8),
     broadcast.kernel("mg_prelu_s16", DType.INT16, _int16),
     broadcast.kernel("mg_prelu_f32", DType.FLOAT32, broadcast.shapes),

@@ -33,20 +33,20 @@ def _narrow_only(node: Node, graph: Graph) -> str | None:
     return None if output in (DType.INT8, DType.INT16) else f"the output is {output.value}"
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_quantize_f32",
         needs=base.REFERENCE,
         refusal=_narrow_only,
         params=_params,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_quantize_f32_u8",
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32, DType.UINT8),
         params=_bytes_params,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_quantize_f32_s32",
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32, DType.INT32),

@@ -64,7 +64,7 @@ def _sum_fields_s16(node: Node, graph: Graph, scale: SumParameters) -> base.Fiel
 
 def sum_kernels(
     scale: Callable[[Node, Graph], SumParameters], divisor: Callable[[Node, Graph], int]
-) -> tuple[base.Kernel, ...]:
+) -> tuple[base.Implementation, ...]:
     """``mg_reduce_sum_s8``, ``_s16`` and ``_f32``; the last divides by ``divisor``."""
 
     def fields_s8(node: Node, graph: Graph) -> base.Fields:
@@ -78,25 +78,25 @@ def sum_kernels(
 
     stem = "mg_reduce_sum"
     return (
-        base.Kernel(f"{stem}_s8", base.REFERENCE, _refusal(DType.INT8), fields_s8),
-        base.Kernel(f"{stem}_s16", base.REFERENCE, _refusal(DType.INT16), fields_s16),
-        base.Kernel(f"{stem}_f32", base.REFERENCE, _refusal(DType.FLOAT32), fields_f32),
+        base.Implementation(f"{stem}_s8", base.REFERENCE, _refusal(DType.INT8), fields_s8),
+        base.Implementation(f"{stem}_s16", base.REFERENCE, _refusal(DType.INT16), fields_s16),
+        base.Implementation(f"{stem}_f32", base.REFERENCE, _refusal(DType.FLOAT32), fields_f32),
     )
 
 
-EVERY = base.Kernel("mg_reduce_all_bool", base.REFERENCE, _refusal(DType.BOOL), _shape)
-PLAIN_SUM = base.Kernel("mg_reduce_sum_s32", base.REFERENCE, _refusal(DType.INT32), _shape)
+EVERY = base.Implementation("mg_reduce_all_bool", base.REFERENCE, _refusal(DType.BOOL), _shape)
+PLAIN_SUM = base.Implementation("mg_reduce_sum_s32", base.REFERENCE, _refusal(DType.INT32), _shape)
 
 
-def extreme_kernels(*, is_minimum: bool) -> tuple[base.Kernel, ...]:
+def extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
     """``mg_reduce_max_<dtype>``, for one of the two directions."""
 
     def params(node: Node, graph: Graph) -> base.Fields:
         return (*_shape(node, graph), ("is_minimum", int(is_minimum)))
 
-    def kernel(suffix: str, dtype: DType, family: str = "") -> base.Kernel:
+    def kernel(suffix: str, dtype: DType, family: str = "") -> base.Implementation:
         symbol = f"mg_reduce_max_{suffix}"
-        return base.Kernel(symbol, base.REFERENCE, _refusal(dtype), params, family=family)
+        return base.Implementation(symbol, base.REFERENCE, _refusal(dtype), params, family=family)
 
     return (
         kernel("s8", DType.INT8, "reduce_max"),

@@ -78,29 +78,29 @@ def _not_flipped(node: Node, graph: Graph) -> str | None:
     return None
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_requantize_s8",
         needs=base.REFERENCE,
         refusal=base.only(DType.INT8),
         params=_params,
         in_place=base.as_is,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_requantize_int",
         needs=base.REFERENCE,
         refusal=_signed_only,
         params=_any_params,
         in_place=moves.of_equal_size,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_flip_sign",
         needs=base.REFERENCE,
         refusal=_not_flipped,
         params=_flip_params,
         in_place=base.as_is,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_requantize_u8",
         needs=base.REFERENCE,
         refusal=_unsigned_only,

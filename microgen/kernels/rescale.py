@@ -57,8 +57,8 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
     )
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_rescale_int",
         needs=base.REFERENCE,
         refusal=_refusal,

@@ -7,7 +7,7 @@ from microgen.kernels import broadcast, rescaled
 
 OP_NAME = "qnn.add"
 
-KERNELS = (
+IMPLEMENTATIONS = (
     broadcast.kernel(
         "mg_rescaled_add_s8", DType.INT8, rescaled.sum_params, family="rescaled_arithmetic_s8"
     ),

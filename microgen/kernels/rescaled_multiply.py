@@ -7,7 +7,7 @@ from microgen.kernels import broadcast, rescaled
 
 OP_NAME = "qnn.mul"
 
-KERNELS = (
+IMPLEMENTATIONS = (
     broadcast.kernel(
         "mg_rescaled_multiply_s8",
         DType.INT8,

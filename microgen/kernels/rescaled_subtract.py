@@ -7,7 +7,7 @@ from microgen.kernels import broadcast, rescaled
 
 OP_NAME = "qnn.subtract"
 
-KERNELS = (
+IMPLEMENTATIONS = (
     broadcast.kernel(
         "mg_rescaled_subtract_s8", DType.INT8, rescaled.sum_params, family="rescaled_arithmetic_s8"
     ),

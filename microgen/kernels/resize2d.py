@@ -58,26 +58,26 @@ def _in_floats(node: Node, _graph: Graph) -> str | None:
     return base.Mismatch(base.Trait.ARITHMETIC, "its stored values are not interpolated in float32")
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_resize_bilinear_s8",
         needs=base.REFERENCE,
         refusal=_as_integers,
         params=_params,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_resize_bilinear_s8_f32",
         needs=base.REFERENCE,
         refusal=_in_floats,
         params=_float_params,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_resize_bilinear_s16",
         needs=base.REFERENCE,
         refusal=base.only(DType.INT16),
         params=_params,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_resize_bilinear_f32",
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),

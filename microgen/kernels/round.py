@@ -7,4 +7,4 @@ from microgen.kernels import unary
 
 OP_NAME = "round"
 
-KERNELS = (unary.kernel("round", DType.FLOAT32),)
+IMPLEMENTATIONS = (unary.kernel("round", DType.FLOAT32),)

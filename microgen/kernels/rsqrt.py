@@ -8,4 +8,4 @@ from microgen.ops import rsqrt
 
 OP_NAME = "rsqrt"
 
-KERNELS = (unary.kernel("rsqrt", DType.FLOAT32, ulps=rsqrt.ULPS),)
+IMPLEMENTATIONS = (unary.kernel("rsqrt", DType.FLOAT32, ulps=rsqrt.ULPS),)

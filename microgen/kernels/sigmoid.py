@@ -9,7 +9,7 @@ from microgen.ops import sigmoid
 OP_NAME = "sigmoid"
 
 
-KERNELS = (
+IMPLEMENTATIONS = (
     unary.kernel("sigmoid", DType.INT16, unary.scaled(sigmoid.parameters)),
     unary.kernel("sigmoid", DType.FLOAT32, ulps=sigmoid.ULPS),
 )

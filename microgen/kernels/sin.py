@@ -8,4 +8,4 @@ from microgen.ops import sin
 
 OP_NAME = "sin"
 
-KERNELS = (unary.kernel("sin", DType.FLOAT32, ulps=sin.ULPS),)
+IMPLEMENTATIONS = (unary.kernel("sin", DType.FLOAT32, ulps=sin.ULPS),)

@@ -14,8 +14,8 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     return (("kept_size", window.nbytes - rows.nbytes), ("new_size", rows.nbytes))
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_slide",
         needs=base.REFERENCE,
         refusal=moves.any_tensor,

@@ -42,27 +42,27 @@ def _float(node: Node, graph: Graph) -> base.Fields:
 # leaves log(n) u. So the bound holds for rows of up to 2**16 values, or about 250 for another beta.
 _FLOAT_ULPS = 16
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_softmax_s8",
         needs=base.REFERENCE,
         refusal=base.only(DType.INT8),
         params=_int8,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_softmax_s8_s16",
         needs=base.REFERENCE,
         refusal=base.only(DType.INT8, DType.INT16),
         params=_int8,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_softmax_s16",
         needs=base.REFERENCE,
         refusal=base.only(DType.INT16),
         params=_int16,
         in_place=base.as_is,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_softmax_f32",
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),

@@ -28,7 +28,7 @@ def _significand(name: str, scale: float) -> base.Fields:
     return ((f"{name}_significand", significand), (f"{name}_exponent", exponent - 24))
 
 
-KERNELS = (
+IMPLEMENTATIONS = (
     unary.kernel("sqrt", DType.INT16, _params),
     unary.kernel("sqrt", DType.FLOAT32),
 )

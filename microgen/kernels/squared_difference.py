@@ -15,7 +15,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     return broadcast.sum_params(parameters(lhs, rhs, output), Activation.NONE, node, graph)
 
 
-KERNELS = (
+IMPLEMENTATIONS = (
     broadcast.kernel("mg_squared_difference_s8", DType.INT8, _params),
     broadcast.kernel(
         "mg_squared_difference_s32", DType.INT32, broadcast.shapes, family="arithmetic_s32"

@@ -30,7 +30,7 @@ def merged(shape: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]
     return found
 
 
-def copying(strides: Callable[[Node, Graph], Sequence[int]]) -> base.Kernel:
+def copying(strides: Callable[[Node, Graph], Sequence[int]]) -> base.Implementation:
     """The kernel of an op whose output is its whole input, read with those strides."""
 
     def params(node: Node, graph: Graph) -> base.Fields:
@@ -39,7 +39,7 @@ def copying(strides: Callable[[Node, Graph], Sequence[int]]) -> base.Kernel:
     def refusal(node: Node, graph: Graph) -> str | None:
         return too_many_axes(graph.types[node.outputs[0]].shape, strides(node, graph))
 
-    return base.Kernel(
+    return base.Implementation(
         symbol="mg_strided_copy", needs=base.REFERENCE, refusal=refusal, params=params
     )
 

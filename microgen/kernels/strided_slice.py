@@ -30,8 +30,8 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     return strided.too_many_axes(_attrs(node).shape, _strides(node, graph))
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_strided_copy",
         needs=base.REFERENCE,
         refusal=_refusal,

@@ -14,4 +14,4 @@ def _scale(node: Node, graph: Graph) -> SumParameters:
     return sum_parameters(data, output)
 
 
-KERNELS = (*reduction.sum_kernels(_scale, divisor=lambda *_: 1), reduction.PLAIN_SUM)
+IMPLEMENTATIONS = (*reduction.sum_kernels(_scale, divisor=lambda *_: 1), reduction.PLAIN_SUM)

@@ -80,7 +80,7 @@ def _narrow_params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-_INTEGER = base.Kernel(
+_INTEGER = base.Implementation(
     symbol="mg_svdf_s8",
     needs=base.REFERENCE,
     refusal=_remembering(DType.INT16),
@@ -90,10 +90,10 @@ _INTEGER = base.Kernel(
     writes=(svdf.STATE,),
 )
 
-KERNELS = (
+IMPLEMENTATIONS = (
     dataclasses.replace(_INTEGER, symbol="mg_svdf_s8_dsp", needs=base.DSP),
     _INTEGER,
-    base.Kernel(
+    base.Implementation(
         symbol="mg_svdf_s8_narrow",
         needs=base.REFERENCE,
         refusal=_remembering(DType.INT8),
@@ -102,7 +102,7 @@ KERNELS = (
         constants=_constants("int8_t", "int8_t", "int32_t"),
         writes=(svdf.STATE,),
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_svdf_f32",
         needs=base.REFERENCE,
         refusal=recurrent.constants_but_variables(DType.FLOAT32),

@@ -53,15 +53,15 @@ def _unknown(node: Node, graph: Graph) -> str | None:
     return None
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_take",
         needs=base.REFERENCE,
         refusal=_unknown,
         params=_params,
         inputs=(0, 1),
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_take_computed",
         needs=base.REFERENCE,
         refusal=_reading(DType.INT32),
@@ -69,7 +69,7 @@ KERNELS = (
         inputs=(0, 1),
         can_fail=True,
     ),
-    base.Kernel(
+    base.Implementation(
         symbol="mg_take_computed_wide",
         needs=base.REFERENCE,
         refusal=_reading(DType.INT64),

@@ -9,7 +9,7 @@ from microgen.ops import tanh
 OP_NAME = "tanh"
 
 
-KERNELS = (
+IMPLEMENTATIONS = (
     unary.kernel("tanh", DType.INT16, unary.scaled(tanh.parameters)),
     unary.kernel("tanh", DType.FLOAT32, ulps=tanh.ULPS),
 )

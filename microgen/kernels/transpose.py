@@ -16,4 +16,4 @@ def _strides(node: Node, graph: Graph) -> tuple[int, ...]:
     return tuple(steps[axis] for axis in node.attrs.axes)
 
 
-KERNELS = (strided.copying(_strides),)
+IMPLEMENTATIONS = (strided.copying(_strides),)

@@ -27,13 +27,13 @@ def scaled(parameters: Callable[[TensorType], SigmoidParameters]) -> Params:
     return params
 
 
-def kernel(name: str, dtype: DType, params: Params = size, ulps: int = 0) -> base.Kernel:
+def kernel(name: str, dtype: DType, params: Params = size, ulps: int = 0) -> base.Implementation:
     """The kernel ``mg_<name>_<dtype>`` with data and output of that dtype.
 
     ``ulps``, for a float kernel, are those that ``float_math.h`` states, plus half for the
     reference's own rounding; results differ by whole units.
     """
-    return base.Kernel(
+    return base.Implementation(
         symbol=f"mg_{name}_{_SUFFIXES[dtype]}",
         needs=base.REFERENCE,
         refusal=base.only(dtype),

@@ -71,7 +71,7 @@ class Loop:
     its header if that is not the stem's. ``variant`` are the constants that its body takes before
     the requantization. ``is_fixed``: its body takes none, because it has one requantization.
     ``refusal`` has its own requirements; ``wraps``, ``has_offset`` and ``takes_int4`` are those of
-    ``base.constant_weights`` and ``base.Kernel``.
+    ``base.constant_weights`` and ``base.Implementation``.
     """
 
     stem: str
@@ -123,12 +123,12 @@ class Layer:
 
     def kernels(
         self, loops: Sequence[Loop], requantizations: Sequence[Requantization]
-    ) -> Iterator[base.Kernel]:
+    ) -> Iterator[base.Implementation]:
         """A kernel for each of the loops with each of the requantizations."""
         for loop in loops:
             yield from (self._kernel(loop, one) for one in requantizations)
 
-    def _kernel(self, loop: Loop, requantization: Requantization) -> base.Kernel:
+    def _kernel(self, loop: Loop, requantization: Requantization) -> base.Implementation:
         def refusal(node: Node, graph: Graph) -> str | None:
             wraps = loop.wraps or requantization.output is not None
             return (
@@ -139,7 +139,7 @@ class Layer:
 
         named = "" if requantization.name == self.usual else requantization.name
         tables = requantization.tables(self.constants)
-        return base.Kernel(
+        return base.Implementation(
             symbol="_".join(filter(None, ("mg", loop.stem, named, loop.suffix))),
             needs=loop.needs,
             refusal=refusal,

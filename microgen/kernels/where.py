@@ -17,8 +17,8 @@ def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
     return tuple(i for i in broadcast.in_place(node, graph) if i > 0)
 
 
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_where",
         needs=base.REFERENCE,
         refusal=broadcast.too_many_axes,

@@ -11,7 +11,7 @@ from microgen.codegens.base import Choice, Region
 from microgen.ir.graph import Graph, Node
 from microgen.ir.refusal import Refusal
 from microgen.kernels import patterns, transforms
-from microgen.kernels.base import Kernel
+from microgen.kernels.base import Implementation
 from microgen.kernels.cost import Cost, estimate
 from microgen.kernels.fitting import Fitting, fitting
 from microgen.partition import Partition
@@ -30,7 +30,7 @@ class Option:
     """
 
     nodes: tuple[Node, ...]
-    kernel: Kernel
+    kernel: Implementation
     is_shared: bool
     cost: Cost | None
     graph: Graph
@@ -166,7 +166,7 @@ def _adds_nothing(option: Option, earlier: Sequence[Option]) -> bool:
 
 
 def measured(
-    nodes: tuple[Node, ...], kernel: Kernel, found: Fitting, graph: Graph, cpu: Cpu
+    nodes: tuple[Node, ...], kernel: Implementation, found: Fitting, graph: Graph, cpu: Cpu
 ) -> list[Option]:
     """The forms of the implementation whose costs are known."""
     joined = patterns.joined(nodes)

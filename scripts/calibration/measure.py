@@ -15,7 +15,7 @@ from microgen.errors import InternalError
 from microgen.ir import verify
 from microgen.ir.graph import Array, DType, Graph, Node
 from microgen.kernels import cost
-from microgen.kernels.base import Kernel
+from microgen.kernels.base import Implementation
 from microgen.manifest.schedule import ChoiceRecord, FunctionChoices, ScheduleRecord
 from microgen.partition import Partition
 from microgen.program.types import PrimFunc
@@ -42,7 +42,7 @@ KINDS = {"s8": (DType.INT8, 8), "s4": (DType.INT8, 4), "f32": (DType.FLOAT32, 8)
 class Case:
     """A layer that a kernel is to compute; ``number`` is its place among the op's layers."""
 
-    kernel: Kernel
+    kernel: Implementation
     kind: str
     layer: Layer
     number: int
@@ -87,7 +87,7 @@ def cases(
     return list(found.values())
 
 
-def fitting(kernel: Kernel, its_layers: Sequence[Layer]) -> Iterator[Case]:
+def fitting(kernel: Implementation, its_layers: Sequence[Layer]) -> Iterator[Case]:
     """Those of an op's layers that a kernel can compute."""
     for kind in KINDS:
         for number, layer in enumerate(its_layers):

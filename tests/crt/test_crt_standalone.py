@@ -20,7 +20,7 @@ from tests.tools import NEEDS_ARM_GCC
 CRT = resources.folder("crt")
 HEADERS = sorted([*(CRT / "include").rglob("*.h"), *(CRT / "src").rglob("*.h")])
 CODES = {kernel.code for found in registry().values() for kernel in found}
-KERNELS = sorted({CRT / "include" / code.header for code in CODES})
+IMPLEMENTATIONS = sorted({CRT / "include" / code.header for code in CODES})
 README = (CRT / "README.md").read_text()
 
 ARM_GCC = "arm-none-eabi-gcc"
@@ -78,8 +78,8 @@ def _definitions(header: Path) -> list[str]:
 # The headers whose kernels compute with floats.
 FLOATS = re.compile(r"_f32|^argmax|^cast|^comparison|^cumsum|^extremum|quantize|_s16$")
 GROUPS = {
-    "floats": [kernel for kernel in KERNELS if FLOATS.search(kernel.stem)],
-    "integers": [kernel for kernel in KERNELS if not FLOATS.search(kernel.stem)],
+    "floats": [kernel for kernel in IMPLEMENTATIONS if FLOATS.search(kernel.stem)],
+    "integers": [kernel for kernel in IMPLEMENTATIONS if not FLOATS.search(kernel.stem)],
 }
 
 
@@ -128,7 +128,7 @@ def test_every_header_for_a_cpus_extension_compiles_alone_on_a_cpu_with_it(tmp_p
 
 @NEEDS_ARM_GCC
 def test_kernels_for_dsp_compile_without_a_warning_on_a_core_without_mve(tmp_path: Path) -> None:
-    headers = [header for header in KERNELS if re.search("_dsp$|_blocks$", header.stem)]
+    headers = [header for header in IMPLEMENTATIONS if re.search("_dsp$|_blocks$", header.stem)]
     assert headers
     _run([*_arm("cortex-m4", "-O2", "-c"), *_alone(headers, tmp_path)], tmp_path)
 

@@ -13,7 +13,7 @@ import microgen.kernels
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import DType, Graph, Node, TensorType
 from microgen.kernels import cost, registry
-from microgen.kernels.base import Kernel
+from microgen.kernels.base import Implementation
 from microgen.kernels.work import macs, work
 from microgen.ops import conv2d, conv2d_transpose, depthwise_conv2d
 from microgen.ops.base import Padding, Pair
@@ -23,7 +23,7 @@ from scripts.calibration.builder import Builder
 from tests import graphs
 
 TABLES = sorted((Path(microgen.kernels.__file__).parent / "costs").iterdir())
-KERNELS = {kernel.symbol: kernel for found in registry().values() for kernel in found}
+IMPLEMENTATIONS = {kernel.symbol: kernel for found in registry().values() for kernel in found}
 WINDOWS: list[tuple[Pair, Pair, Pair, Pair, Padding]] = [
     # size, kernel, strides, dilation, padding
     ((7, 6), (3, 3), (1, 1), (1, 1), "SAME"),
@@ -152,7 +152,7 @@ def test_a_cost_is_the_sum_of_work_times_coefficients(
 def _estimate(
     symbol: str, layer: tuple[Node, Graph], cpu: str, *, shared: bool = False
 ) -> cost.Cost | None:
-    return cost.estimate(KERNELS[symbol], *layer, CPUS[cpu], shared=shared)
+    return cost.estimate(IMPLEMENTATIONS[symbol], *layer, CPUS[cpu], shared=shared)
 
 
 def test_what_was_not_measured_is_not_estimated(
@@ -179,7 +179,7 @@ def test_floats_need_an_fpu_like_that_of_the_measured_core(monkeypatch: pytest.M
         assert _estimate("mg_dense_f32", (node, b.graph()), other) is None
 
 
-def _layer(symbol: str) -> tuple[Kernel, Node, Graph]:
+def _layer(symbol: str) -> tuple[Implementation, Node, Graph]:
     """A kernel, and the first of the fit's layers that it can compute."""
     case = next(
         case

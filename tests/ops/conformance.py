@@ -23,7 +23,7 @@ from microgen.building import toolchain
 from microgen.emit import literals
 from microgen.ir.graph import Array, Graph
 from microgen.kernels import transforms
-from microgen.kernels.base import Kernel, KernelConstant
+from microgen.kernels.base import Implementation, KernelConstant
 from microgen.ops.base import Operands
 from microgen.program.types import Fields, Value
 from microgen.target.cpu import Feature
@@ -70,7 +70,7 @@ class Call:
     """
 
     case: Case
-    kernel: Kernel
+    kernel: Implementation
     calls: tuple[tuple[tuple[int, ...], Fields], ...]
     arguments: tuple[Array | None, ...]
     output: int
@@ -95,7 +95,7 @@ def calls_of(case: Case) -> Iterator[Call]:
     assert found, f"no kernel takes case {case.name!r}"
 
 
-def call_of(case: Case, kernel: Kernel, in_place: int | None = None) -> Call:
+def call_of(case: Case, kernel: Implementation, in_place: int | None = None) -> Call:
     """The call by which that kernel computes the case."""
     node, graph = case.node, case.graph
     passed = tuple(
@@ -218,7 +218,7 @@ def _literal(value: Value | tuple[Value, ...]) -> str:
 
 def _compile(
     bodies: Sequence[Body],
-    used: Sequence[Kernel],
+    used: Sequence[Implementation],
     options: list[str],
     folder: Path,
     defined: Sequence[str] = (),

@@ -18,7 +18,7 @@ from microgen.arithmetic.terms import Activation, Rounding
 from microgen.building.builder import build
 from microgen.ir.graph import Array, DType, Quant, TensorType
 from microgen.kernels import base
-from microgen.kernels.base import Kernel
+from microgen.kernels.base import Implementation
 from microgen.ops.base import Padding, Pair
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
@@ -193,7 +193,7 @@ CASES = (*EIGHT_BITS, *map(_int4, EIGHT_BITS))
 @dataclass(frozen=True)
 class Call:
     case: c.Case
-    kernel: Kernel
+    kernel: Implementation
     arguments: tuple[Array | None, ...]  # the output's place is last, or before the scratch
     output: int
 
@@ -233,7 +233,7 @@ def _calls(case: c.Case) -> Iterator[Call]:
             yield Call(case, kernel, arguments, 1 + len(constants))
 
 
-def _shared(kernel: Kernel, count: int) -> str:
+def _shared(kernel: Implementation, count: int) -> str:
     places = ", ".join(f"a[{i}]" for i in range(count))
     return f"{kernel.symbol}(params, {places});"
 
@@ -246,7 +246,7 @@ def _inlined(call: Call) -> str:
     return f"{constant} (void)params; {code.body}(&p, {', '.join((*given, *code.variant))});"
 
 
-def _functions(bodies: Sequence[str], used: Sequence[Kernel]) -> str:
+def _functions(bodies: Sequence[str], used: Sequence[Implementation]) -> str:
     lines = [f"#define {kernel.code.macro}" for kernel in used if kernel.code.macro]
     lines += [f'#include "{kernel.code.header}"' for kernel in used]
     lines += [kernel.code.definition for kernel in used]

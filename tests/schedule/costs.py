@@ -8,7 +8,7 @@ import pytest
 
 from microgen import codegens, partition, passes
 from microgen.ir.graph import Graph, Node
-from microgen.kernels.base import Kernel
+from microgen.kernels.base import Implementation
 from microgen.kernels.cost import Cost
 from microgen.partition import Partition
 from microgen.schedule import Ram
@@ -52,7 +52,7 @@ def costs(monkeypatch: pytest.MonkeyPatch) -> Callable[[Costs], None]:
 
     def use(known: Costs) -> None:
         def estimate(
-            kernel: Kernel, _node: Node, _graph: Graph, _cpu: Cpu, *, shared: bool
+            kernel: Implementation, _node: Node, _graph: Graph, _cpu: Cpu, *, shared: bool
         ) -> Cost | None:
             if kernel.symbol not in known:
                 return None

@@ -9,7 +9,7 @@ import numpy as np
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import registry as kernels
 from microgen.kernels import transforms
-from microgen.kernels.base import Kernel, KernelConstant
+from microgen.kernels.base import Implementation, KernelConstant
 
 # The accelerator's kernels and their opcodes: crt/src/accelerator/accelerator_stream.h.
 OPCODES = {
@@ -75,7 +75,7 @@ def command(node: Node, graph: Graph) -> Command:
     )
 
 
-def _kernels(node: Node) -> list[Kernel]:
+def _kernels(node: Node) -> list[Implementation]:
     return [kernel for kernel in kernels().get(node.op, ()) if kernel.symbol in OPCODES]
 
 

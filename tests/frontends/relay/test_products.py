@@ -12,7 +12,7 @@ from tests.frontends.relay import definitions
 from tests.frontends.relay.evaluated import close, computed, graph_of, moved, outputs_of, var
 
 LAYOUTS = ("NCHW", "NHWC", "CNHW")
-KERNELS = {"NCHW": "OIHW", "NHWC": "HWIO", "CNHW": "OHWI"}
+IMPLEMENTATIONS = {"NCHW": "OIHW", "NHWC": "HWIO", "CNHW": "OHWI"}
 Pair = tuple[int, int]
 
 
@@ -47,7 +47,7 @@ def test_conv2d(
     data = floats(rng, 2, channels, 7, 8)
     weight = floats(rng, filters, channels // groups, *kernel)
     x = moved(data, "NCHW", layout)
-    w = moved(weight, "OIHW", KERNELS[layout])
+    w = moved(weight, "OIHW", IMPLEMENTATIONS[layout])
     params = {var("x", x): x}
     given = relay.const(w) if is_constant else var("w", w)
     if not is_constant:
@@ -60,7 +60,7 @@ def test_conv2d(
         dilation=dilation,
         groups=groups,
         data_layout=layout,
-        kernel_layout=KERNELS[layout],
+        kernel_layout=IMPLEMENTATIONS[layout],
         out_layout="NCHW",
     )
     (found,) = computed(body, params)

@@ -14,7 +14,7 @@ from microgen.relay import Expr, IRModule
 from tests.frontends.relay.test_qnn import conv2d, f32, i32, int8, requantize
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
-KERNELS = [
+IMPLEMENTATIONS = [
     "mg_conv2d_s8_upward_dsp",
     "mg_max_pool2d_s8",
     "mg_conv2d_s8_nearest",
@@ -82,6 +82,6 @@ def test_on_a_board(tmp_path: Path) -> None:
     microgen.generate(_model(tmp_path, "NCHW", 8), "mps2_an386", project)
     microgen.build(project)
     steps = [step for call in manifest.load(project).calls for step in call.steps]
-    assert [s.kernel for s in steps if s.op != "layout_transform"] == KERNELS
+    assert [s.kernel for s in steps if s.op != "layout_transform"] == IMPLEMENTATIONS
     assert microgen.verify(project).ok
     _assert_equal(microgen.run(project, compare=True))

@@ -62,8 +62,8 @@ def _cost(_node: Node, _graph: Graph, _cpu: Cpu, is_shared: bool) -> Cost:
 
 
 TRANSFORMS = {"folded_bias": _folded_bias}
-KERNELS = (
-    base.Kernel(
+IMPLEMENTATIONS = (
+    base.Implementation(
         symbol="mg_dense_s8_folded",
         needs=base.REFERENCE,
         refusal=_refusal,
