@@ -81,11 +81,6 @@ def _counted(op: str, attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
     return _RULES[op](attrs, inputs, output)
 
 
-def macs(node: Node, graph: Graph) -> int:
-    """Multiply-accumulates of the node with values inside its input; 0 for ops without any."""
-    return work(node, graph).get("mac", 0)
-
-
 def _elementwise(inputs: Sequence[TensorType], output: TensorType) -> Work:
     """Parts of ops without loops of their own: elements and rows of the first input, the output's
     rows, and the number of inputs."""
