@@ -20,7 +20,8 @@ PLANS = 160  # candidates of all searches that are lowered and planned
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A schedule of the front, its RAM, and the goals of ``--optimize`` that choose it."""
+    """A schedule of the front, its RAM, and the goals of ``--optimize`` that choose it or one that
+    costs the same."""
 
     schedule: Schedule
     ram: Ram
@@ -66,6 +67,12 @@ class _Kept:
             self.candidates = [c for c in self.candidates if not _covers(mine, self._axes(c))]
             self.candidates.append(candidate)
 
+    def prefer(self, candidate: Candidate) -> None:
+        """Keep the candidate instead of one that costs the same."""
+        mine = self._axes(candidate)
+        self.candidates = [c for c in self.candidates if self._axes(c) != mine]
+        self.keep(candidate)
+
     def _is_covered(self, axes: tuple[int, ...]) -> bool:
         return any(_covers(self._axes(one), axes) for one in self.candidates)
 
@@ -86,7 +93,7 @@ def explore(partition: Partition, cpu: Cpu, ram_of: RamOf) -> Front:
     best = {search.goal: search.best() for search in searches}
     considered = sum(search.considered for search in searches)
     for candidate in best.values():
-        kept.keep(candidate)
+        kept.prefer(candidate)
     entries = [_found(found, one, scorer, best, considered) for one in kept.candidates]
     entries.sort(key=lambda one: (one.score.cycles, one.ram.peak, one.score.flash))
     return Front(tuple(entries), considered, scorer.bound or 0)
