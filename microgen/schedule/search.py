@@ -7,11 +7,11 @@ form, or a pattern instead of its nodes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from microgen.schedule.goals import improved
-from microgen.schedule.options import Option, Space
+from microgen.schedule.options import NOISE, Option, Space
 from microgen.schedule.state import Candidate, Picks, Scorer
 
 ROUNDS = 8  # through all changes
@@ -57,11 +57,13 @@ class Search:
 
 def fastest(space: Space) -> Candidate:
     """The fastest option of each node by itself."""
-    return Candidate({name: min(options, key=_cycles) for name, options in space.single.items()})
+    return Candidate({name: _fastest(options) for name, options in space.single.items()})
 
 
-def _cycles(option: Option) -> tuple[int, int]:
-    return option.cycles, option.code
+def _fastest(options: Sequence[Option]) -> Option:
+    """The first in the registry's order that is as fast as any, as far as estimates can tell."""
+    least = min(option.cycles for option in options)
+    return next(option for option in options if option.cycles * (1 - NOISE) <= least)
 
 
 def changes(space: Space) -> Iterator[Change]:
@@ -106,7 +108,7 @@ class _Join:
     def __call__(self, found: Candidate) -> Picks:
         names = [node.outputs[0] for node in self.option.nodes]
         if all(found.picks[name] is self.option for name in names):
-            return {name: min(self.space.single[name], key=_cycles) for name in names}
+            return {name: _fastest(self.space.single[name]) for name in names}
         if any(found.picks[name].is_pattern for name in names):
             return {}
         return dict.fromkeys(names, self.option)
