@@ -18,6 +18,8 @@ GOALS: Mapping[str, Callable[[int, int, int], Key]] = {
     "ram": lambda ram, cycles, flash: (ram, cycles, flash),
     "flash": lambda ram, cycles, flash: (flash, cycles, ram),
 }
+# The default keeps every layer's result in memory, where `run --compare` can read it.
+KEEPS_LAYERS = frozenset({"balanced"})
 # The part that decides before RAM, which takes planning, is asked for.
 _FIRST: Mapping[str, Callable[[int, int], Key]] = {
     "speed": lambda cycles, _flash: (cycles,),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from microgen.schedule.goals import improved
+from microgen.schedule.goals import KEEPS_LAYERS, improved
 from microgen.schedule.options import NOISE, Option, Space
 from microgen.schedule.state import Candidate, Picks, Scorer
 
@@ -35,7 +35,7 @@ class Search:
     def best(self) -> Candidate:
         """The best candidate found."""
         found = fastest(self.space)
-        every = list(changes(self.space))
+        every = list(changes(self.space, joins=self.goal not in KEEPS_LAYERS))
         for _ in range(ROUNDS):
             before = found
             for change in every:
@@ -66,13 +66,13 @@ def _fastest(options: Sequence[Option]) -> Option:
     return next(option for option in options if option.cycles * (1 - NOISE) <= least)
 
 
-def changes(space: Space) -> Iterator[Change]:
-    """All changes, the larger ones first. Each is a function of the candidate that it changes; the
-    result is empty if it does not apply to it."""
+def changes(space: Space, *, joins: bool) -> Iterator[Change]:
+    """All changes, the larger ones first; patterns only if it ``joins`` nodes. Each is a function of
+    the candidate that it changes; the result is empty if it does not apply to it."""
     kinds = list(dict.fromkeys(_kind(o) for options in space.single.values() for o in options))
     for old in kinds:
         yield from (_Regroup(space, old, new) for new in kinds if new != old)
-    yield from (_Join(space, option) for option in space.joint)
+    yield from (_Join(space, option) for option in space.joint if joins)
     for name, options in space.single.items():
         if len(options) > 1:
             yield from (_Replace(name, option) for option in options)

@@ -8,9 +8,10 @@
 
 #include "microgen/add_s8.h"
 #include "microgen/avg_pool2d_s8.h"
+#include "microgen/conv2d_1x1_s8_blocks.h"
 #include "microgen/conv2d_s8_blocks.h"
 #include "microgen/dense_s8.h"
-#include "microgen/depthwise_pointwise_s8.h"
+#include "microgen/depthwise_conv2d_s8_blocks.h"
 #include "microgen/softmax_s8.h"
 
 /* conv1/Relu */
@@ -58,75 +59,90 @@ int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
     return 0;
 }
 
-/* block/depthwise/Relu + block/pointwise/BiasAdd */
+/* block/depthwise/Relu */
 __attribute__((noinline))
-int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip_nn_conv2d_nn_bias_add(
+int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
     const int8_t *in0,
-    const int8_t *depthwise_weight,
-    const int32_t *depthwise_bias,
-    const int32_t *depthwise_multiplier,
-    const int8_t *depthwise_rounding_shift,
-    const int8_t *pointwise_weight,
-    const int32_t *pointwise_bias,
-    const int32_t *pointwise_multiplier,
-    const int8_t *pointwise_rounding_shift,
-    int8_t *out0,
-    uint8_t *scratch)
+    const int8_t *weight,
+    const int32_t *bias,
+    const int32_t *multiplier,
+    const int8_t *rounding_shift,
+    int8_t *out0)
 {
-    static const mg_depthwise_pointwise_s8_params params = {
-        .depthwise.batches = 1,
-        .depthwise.input_height = 8,
-        .depthwise.input_width = 8,
-        .depthwise.input_channels = 16,
-        .depthwise.output_height = 8,
-        .depthwise.output_width = 8,
-        .depthwise.depth_multiplier = 1,
-        .depthwise.kernel_height = 3,
-        .depthwise.kernel_width = 3,
-        .depthwise.stride_height = 1,
-        .depthwise.stride_width = 1,
-        .depthwise.dilation_height = 1,
-        .depthwise.dilation_width = 1,
-        .depthwise.pad_top = 1,
-        .depthwise.pad_left = 1,
-        .depthwise.input_offset = 128,
-        .depthwise.output_offset = -128,
-        .depthwise.activation_min = -128,
-        .depthwise.activation_max = 127,
-        .pointwise.batches = 1,
-        .pointwise.input_height = 8,
-        .pointwise.input_width = 8,
-        .pointwise.input_channels = 16,
-        .pointwise.output_height = 8,
-        .pointwise.output_width = 8,
-        .pointwise.output_channels = 16,
-        .pointwise.kernel_height = 1,
-        .pointwise.kernel_width = 1,
-        .pointwise.filter_channels = 16,
-        .pointwise.stride_height = 1,
-        .pointwise.stride_width = 1,
-        .pointwise.dilation_height = 1,
-        .pointwise.dilation_width = 1,
-        .pointwise.pad_top = 0,
-        .pointwise.pad_left = 0,
-        .pointwise.input_offset = 128,
-        .pointwise.output_offset = -40,
-        .pointwise.activation_min = -128,
-        .pointwise.activation_max = 127,
+    static const mg_depthwise_conv2d_s8_blocks_params params = {
+        .batches = 1,
+        .input_height = 8,
+        .input_width = 8,
+        .input_channels = 16,
+        .output_height = 8,
+        .output_width = 8,
+        .depth_multiplier = 1,
+        .kernel_height = 3,
+        .kernel_width = 3,
+        .stride_height = 1,
+        .stride_width = 1,
+        .dilation_height = 1,
+        .dilation_width = 1,
+        .pad_top = 1,
+        .pad_left = 1,
+        .input_offset = 128,
+        .output_offset = -128,
+        .activation_min = -128,
+        .activation_max = 127,
     };
-    mg_depthwise_pointwise_s8_body(
+    mg_depthwise_conv2d_s8_blocks_body(
         &params,
         in0,
-        depthwise_weight,
-        depthwise_bias,
-        depthwise_multiplier,
-        depthwise_rounding_shift,
-        pointwise_weight,
-        pointwise_bias,
-        pointwise_multiplier,
-        pointwise_rounding_shift,
+        weight,
+        bias,
+        multiplier,
+        rounding_shift,
         out0,
-        scratch,
+        MG_DSP,
+        MG_ROUND_TWICE_NARROW);
+    return 0;
+}
+
+/* block/pointwise/BiasAdd */
+__attribute__((noinline))
+int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
+    const int8_t *in0,
+    const int8_t *weight,
+    const int32_t *bias,
+    const int32_t *multiplier,
+    const int8_t *rounding_shift,
+    int8_t *out0)
+{
+    static const mg_conv2d_1x1_s8_blocks_params params = {
+        .batches = 1,
+        .input_height = 8,
+        .input_width = 8,
+        .input_channels = 16,
+        .output_height = 8,
+        .output_width = 8,
+        .output_channels = 16,
+        .kernel_height = 1,
+        .kernel_width = 1,
+        .filter_channels = 16,
+        .stride_height = 1,
+        .stride_width = 1,
+        .dilation_height = 1,
+        .dilation_width = 1,
+        .pad_top = 0,
+        .pad_left = 0,
+        .input_offset = 128,
+        .output_offset = -40,
+        .activation_min = -128,
+        .activation_max = 127,
+    };
+    mg_conv2d_1x1_s8_blocks_body(
+        &params,
+        in0,
+        weight,
+        bias,
+        multiplier,
+        rounding_shift,
+        out0,
         MG_DSP,
         MG_ROUND_TWICE_NARROW);
     return 0;

@@ -20,18 +20,20 @@ int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
     const int32_t *multiplier,
     const int8_t *rounding_shift,
     int8_t *out0);
-int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip_nn_conv2d_nn_bias_add(
+int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
     const int8_t *in0,
-    const int8_t *depthwise_weight,
-    const int32_t *depthwise_bias,
-    const int32_t *depthwise_multiplier,
-    const int8_t *depthwise_rounding_shift,
-    const int8_t *pointwise_weight,
-    const int32_t *pointwise_bias,
-    const int32_t *pointwise_multiplier,
-    const int8_t *pointwise_rounding_shift,
-    int8_t *out0,
-    uint8_t *scratch);
+    const int8_t *weight,
+    const int32_t *bias,
+    const int32_t *multiplier,
+    const int8_t *rounding_shift,
+    int8_t *out0);
+int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
+    const int8_t *in0,
+    const int8_t *weight,
+    const int32_t *bias,
+    const int32_t *multiplier,
+    const int8_t *rounding_shift,
+    int8_t *out0);
 int32_t tvmgen_default_fused_add_clip(
     const int8_t *in0,
     const int8_t *in1,
