@@ -67,8 +67,8 @@ def _fastest(options: Sequence[Option]) -> Option:
 
 
 def changes(space: Space, *, joins: bool) -> Iterator[Change]:
-    """All changes, the larger ones first; patterns only if it ``joins`` nodes. Each is a function of
-    the candidate that it changes; the result is empty if it does not apply to it."""
+    """All changes, the larger ones first, and patterns only if it ``joins`` nodes. Each is a
+    function of the candidate that it changes; the result is empty if it does not apply to it."""
     kinds = list(dict.fromkeys(_kind(o) for options in space.single.values() for o in options))
     for old in kinds:
         yield from (_Regroup(space, old, new) for new in kinds if new != old)
