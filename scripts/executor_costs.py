@@ -5,9 +5,9 @@
 ``generate`` is CPU time of the whole process; the other times are wall clock. RAM is the arena with
 the input and output buffers. Instructions are those of one inference on
 ``numpy.random.RandomState(0)``; "around calls" are the ones outside the operators. Without models,
-the shipped example is measured. ``make bench`` measures more, with the default executor.
-``--executor`` and ``--interface`` are ``generate``'s options. The
-graph executor has a second line with the instructions that creating it takes.
+the shipped example is measured. ``make bench`` measures more, with the default executor. ``--executor`` and ``--interface`` are
+``generate``'s options. The graph executor has a second line with the instructions that creating it
+takes.
 """
 
 from __future__ import annotations
@@ -24,11 +24,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from microgen import api, manifest, runner
-from microgen.ir.graph import Array
-from microgen.verifier import measure, stack_bound
+CHECKOUT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(CHECKOUT))
 
-EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "digits" / "digits_int8.tflite"
+from microgen import api, manifest, runner  # noqa: E402
+from microgen.ir.graph import Array  # noqa: E402
+from microgen.verifier import measure, stack_bound  # noqa: E402
+from scripts.bench.measure import random_input  # noqa: E402
+
+EXAMPLE = CHECKOUT / "examples" / "digits" / "digits_int8.tflite"
 COLUMNS = (
     "model",
     "generate CPU s",
@@ -55,19 +59,6 @@ def generate(model: Path, board: str, project: Path, options: list[str]) -> floa
     command = [sys.executable, "-m", "microgen", "generate", model, "-b", board, "-o", project]
     subprocess.run([*command, *options, "-q"], check=True, stdin=subprocess.DEVNULL)
     return children_cpu_seconds() - before
-
-
-def random_input(record: manifest.Manifest) -> dict[str, Array]:
-    """One sample, the same on every machine: floats in [-1, 1), other numbers in [-128, 128)."""
-    state = np.random.RandomState(0)
-    return {
-        port.tensor: (
-            state.uniform(-1, 1, port.shape)
-            if port.dtype == "float32"
-            else state.randint(-128, 128, port.shape)
-        ).astype(port.dtype)
-        for port in record.inputs
-    }
 
 
 def creation(project: Path, inputs: dict[str, Array]) -> int:
