@@ -5,9 +5,9 @@
 ``generate`` is CPU time of the whole process; the other times are wall clock. RAM is the arena with
 the input and output buffers. Instructions are those of one inference on
 ``numpy.random.RandomState(0)``; "around calls" are the ones outside the operators. Without models,
-the shipped example is measured. ``make bench`` measures more, with the default executor. ``--executor`` and ``--interface`` are
-``generate``'s options. The graph executor has a second line with the instructions that creating it
-takes.
+the shipped example is measured. ``make bench`` measures more, with the default executor.
+``--executor`` and ``--interface`` are ``generate``'s options. The graph executor has a second line
+with the instructions that creating it takes.
 """
 
 from __future__ import annotations
