@@ -15,7 +15,7 @@ from microgen.inspection import front
 from microgen.inspection.plan import Planned, of_module, of_program
 from microgen.output.console import Console, Outcome
 from microgen.output.text_layout import Part
-from microgen.schedule import files
+from microgen.schedule.front import write
 from microgen.target import found
 
 HELP = "Show the memory plan of a model or of a project: peak, lower bound, gap, and each call."
@@ -70,7 +70,7 @@ def _explored(args: argparse.Namespace, console: Console) -> Outcome:
     with console.step("exploring schedules"):
         explored = api.explore(args.model, board, **compiling.selected(args))
     if args.output:
-        files.write(explored, args.output)
+        write(explored, args.output)
     clock = args.clock or board.clock_hz
     data = {**front.to_json(explored, clock), "board": board.name}
     wrote = [f"wrote {len(explored.found)} schedules to {args.output}"] if args.output else []

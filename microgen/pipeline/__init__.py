@@ -61,6 +61,10 @@ def compile_models(
     """Model files, each with its options -> one firmware project. The options may differ only in
     ``name``. Raises MicrogenError for anything it refuses."""
     options = models[0][1]
+    if options.schedule and len(models) > 1:
+        raise UnsupportedError(
+            "a schedule is of one model", where="--schedule", hint="leave it out, or give one model"
+        )
     module_names.distinct([own.name for _, own in models])
     parts = [planned(model, board, own) for model, own in models]
     sharing = _sharing(parts) if shared_workspace else ()

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from microgen.errors import ProjectError
+from microgen.files import FileTree
 from microgen.manifest.schedule import FROM_FILE
 from microgen.partition import Partition
 from microgen.schedule.choose import made
+from microgen.schedule.file import dumps, record
 from microgen.schedule.goals import GOALS
 from microgen.schedule.options import Space, space
 from microgen.schedule.search import Search
@@ -15,6 +20,7 @@ from microgen.schedule.state import Candidate, Picks, RamOf, Scorer
 from microgen.schedule.types import Ram, Schedule, Score
 from microgen.target.cpu import Cpu
 
+_NAME = re.compile(r"schedule-[0-9]+\.json")
 PLANS = 160  # candidates of all searches that are lowered and planned
 
 
@@ -111,3 +117,19 @@ def _found(
     goal = goals[0] if goals else FROM_FILE
     schedule = made(found, candidate, scorer, goal=goal, considered=considered)
     return Found(schedule, scorer.ram(candidate), goals)
+
+
+def write(front: Front, folder: Path) -> None:
+    """Write ``schedule-1.json`` and so on, numbered as in the front, instead of earlier ones.
+
+    Raises ProjectError if the folder has other files, or if it cannot be written."""
+    others = sorted(p.name for p in folder.iterdir()) if folder.is_dir() else []
+    if foreign := [name for name in others if not _NAME.fullmatch(name)]:
+        raise ProjectError(
+            f"has {foreign[0]!r}, which is no schedule",
+            where=str(folder),
+            hint="give a new folder",
+        )
+    texts = [dumps(record(one.schedule)).encode() for one in front.found]
+    names = [f"schedule-{number + 1}.json" for number in range(len(texts))]
+    FileTree(dict(zip(names, texts, strict=True))).write_to(folder, force=True)

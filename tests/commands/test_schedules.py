@@ -72,6 +72,10 @@ def test_other_files_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (["plan", *MODEL, "--explore", "--schedule", "s"], "--schedule: leaves nothing to explore"),
         (["plan", ".", "--explore"], "--explore: a project's schedule is chosen already"),
         (["generate", *MODEL, "--schedule", "none.json", "-o", "p"], "none.json: no such file"),
+        (
+            ["generate", str(DIGITS), *MODEL, "--name", "a,b", "--schedule", "s", "-o", "p"],
+            "--schedule: a schedule is of one model; leave it out, or give one model",
+        ),
     ],
 )
 def test_what_has_no_effect_is_refused(
