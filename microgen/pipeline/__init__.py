@@ -61,11 +61,7 @@ def compile_models(
     """Model files, each with its options -> one firmware project. The options may differ only in
     ``name``. Raises MicrogenError for anything it refuses."""
     options = models[0][1]
-    if options.schedule and len(models) > 1:
-        raise UnsupportedError(
-            "a schedule is of one model", where="--schedule", hint="leave it out, or give one model"
-        )
-    module_names.distinct([own.name for _, own in models])
+    _check([own for _, own in models])
     parts = [planned(model, board, own) for model, own in models]
     sharing = _sharing(parts) if shared_workspace else ()
     program, plan = combined([(part.program, part.plan) for part in parts], sharing)
@@ -99,6 +95,15 @@ def compile_models(
         for part, own in zip(parts, promise.modules, strict=True)
     ]
     return Firmware(tuple(compiled), promise, files, estimate.doubts)
+
+
+def _check(options: Sequence[Options]) -> None:
+    """Raise MicrogenError if options cannot be those of several models."""
+    if options[0].schedule and len(options) > 1:
+        raise UnsupportedError(
+            "a schedule is of one model", where="--schedule", hint="leave it out, or give one model"
+        )
+    module_names.distinct([own.name for own in options])
 
 
 def _sharing(parts: Sequence[Part]) -> tuple[str, ...]:
