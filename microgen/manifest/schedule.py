@@ -24,6 +24,8 @@ class ChoiceRecord:
     in_place: bool = True
 
     def __post_init__(self) -> None:
+        if not self.computes:
+            raise ValueError("a choice computes nothing")
         if self.form not in (SPECIALISED, SHARED):
             raise ValueError(f"the form {self.form!r} is neither {SPECIALISED} nor {SHARED}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -107,15 +108,15 @@ def applied(given: ScheduleRecord, partition: Partition, cpu: Cpu) -> Schedule:
 
 
 def _check_names(given: ScheduleRecord, owners: Mapping[str, Region]) -> None:
-    named = [name for f in given.functions for choice in f.choices for name in choice.computes]
-    for name in named:
+    named = Counter(n for f in given.functions for choice in f.choices for n in choice.computes)
+    for name, count in named.items():
         if name not in owners:
             raise _refused(f"no node computes {short(name)!r}")
-        if named.count(name) > 1:
+        if count > 1:
             raise _refused(f"{short(name)!r} is computed twice")
-    missing = [name for name in owners if name not in set(named)]
-    if missing:
-        raise _refused(f"nothing computes {short(missing[0])!r}")
+    for name in owners:
+        if name not in named:
+            raise _refused(f"nothing computes {short(name)!r}")
 
 
 def _region(

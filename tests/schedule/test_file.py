@@ -102,6 +102,11 @@ def test_what_does_not_fit_is_refused(given: ScheduleRecord, words: str) -> None
         ("{}", "is no schedule: required field missing @ functions"),
         (json.dumps({"functions": [{"codegen": "builtin"}]}), "is no schedule"),
         (
+            json.dumps({"functions": [{"codegen": "builtin", "choices": [{"computes": []}]}]}),
+            "is no schedule: invalid value @ functions.choices",
+        ),
+        ("[" * 100000, "nested too deeply"),
+        (
             json.dumps(
                 {
                     "functions": [
