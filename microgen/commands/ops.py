@@ -22,7 +22,7 @@ def execute(args: argparse.Namespace, _console: Console) -> Outcome:
     data = {"ops": [row.to_json() for row in rows], "frontends": imported}
     if args.markdown:
         return Outcome(data, [Listing(support.markdown())])
-    headings = ("op", "dtypes", "kernels, best first", "what it is")
+    headings = ("op", "dtypes", "kernels", "what it is")
     table = Table([Column(heading) for heading in headings])
     for row in rows:
         table.add(row.op, ", ".join(row.dtypes), row.how, row.about)

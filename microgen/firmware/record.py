@@ -98,7 +98,7 @@ def module(
         inputs=tuple(_port(port) for port in program.inputs),
         outputs=tuple(_port(port) for port in program.outputs),
         calls=tuple(_call(call, unit, board.cpu.name, options) for call in program.calls),
-        kernels=tuple(sorted({k.code.symbol for f in program.functions for k in f.body})),
+        kernels=tuple(code.symbol for code in program.kernels),
         plan=_plan(program, plan, options),
         constants=tuple(_constant(c, unit) for c in program.constants),
         devices=tuple(DeviceRecord(d.name, d.target, d.hooks) for d in program.devices),

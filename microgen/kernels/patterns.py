@@ -45,16 +45,22 @@ def joined(nodes: Sequence[Node]) -> Node:
     )
 
 
-def chain(node: Node, ops: Sequence[str], graph: Graph) -> tuple[Node, ...]:
-    """The nodes with these ops that end with ``node``, each of which computes the first input of
-    the next and nothing that anything else reads; empty if there are none."""
-    producers, uses = graph.producer_of(), graph.uses_of()
-    found = [node]
-    while len(found) < len(ops) and found[0].inputs:
-        name = found[0].inputs[0]
-        before = producers.get(name)
-        if before is None or uses[name] != 1 or before.place != node.place:
-            return ()
-        found.insert(0, before)
-    is_pattern = [one.op for one in found] == list(ops)
-    return tuple(found) if is_pattern and all(len(one.outputs) == 1 for one in found) else ()
+class Chains:
+    """Finds nodes that follow one another in a graph, whose links are counted once."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._producers = graph.producer_of()
+        self._uses = graph.uses_of()
+
+    def ending(self, node: Node, ops: Sequence[str]) -> tuple[Node, ...]:
+        """The nodes with these ops that end with ``node``, each of which computes the first input
+        of the next and nothing that anything else reads; empty if there are none."""
+        found = [node]
+        while len(found) < len(ops) and found[0].inputs:
+            name = found[0].inputs[0]
+            before = self._producers.get(name)
+            if before is None or self._uses[name] != 1 or before.place != node.place:
+                return ()
+            found.insert(0, before)
+        is_pattern = [one.op for one in found] == list(ops)
+        return tuple(found) if is_pattern and all(len(one.outputs) == 1 for one in found) else ()

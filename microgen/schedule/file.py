@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import cattrs
 
 from microgen.codegens.base import Choice, Region
+from microgen.codegens.selection import BUILTIN
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.files import content
 from microgen.formats import checked_json
@@ -29,7 +30,7 @@ from microgen.manifest.schedule import (
 )
 from microgen.partition import Partition
 from microgen.passes.views import roots
-from microgen.schedule.options import BUILTIN, Option, measured
+from microgen.schedule.options import Option, measured
 from microgen.schedule.state import Candidate
 from microgen.schedule.types import Schedule
 from microgen.target.cpu import Cpu
@@ -95,16 +96,30 @@ def applied(given: ScheduleRecord, partition: Partition, cpu: Cpu) -> Schedule:
     another code generator, if a node is missing or named twice, if an implementation does not fit,
     or if a function comes before one whose result it reads.
     """
-    owners = {node.outputs[0]: region for region in partition.regions for node in region.nodes}
-    nodes = {node.outputs[0]: node for region in partition.regions for node in region.nodes}
-    _check_names(given, owners)
-    regions = tuple(
-        _region(function, owners, nodes, partition.graph, cpu) for function in given.functions
-    )
+    known = _Known.of(partition, cpu)
+    _check_names(given, known.owners)
+    regions = tuple(_region(function, known) for function in given.functions)
     _check_order(regions, partition)
     made = replace(partition, regions=regions)
     picks = {option.result: option for region in regions for option in _options(region, made, cpu)}
     return Schedule(made, FROM_FILE, Candidate(picks).score, considered=1, bound=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a record is held against. Regions and nodes are by the first result of each node."""
+
+    owners: Mapping[str, Region]
+    nodes: Mapping[str, Node]
+    chains: patterns.Chains
+    graph: Graph
+    cpu: Cpu
+
+    @classmethod
+    def of(cls, partition: Partition, cpu: Cpu) -> _Known:
+        owners = {node.outputs[0]: region for region in partition.regions for node in region.nodes}
+        nodes = {node.outputs[0]: node for region in partition.regions for node in region.nodes}
+        return cls(owners, nodes, patterns.Chains(partition.graph), partition.graph, cpu)
 
 
 def _check_names(given: ScheduleRecord, owners: Mapping[str, Region]) -> None:
@@ -119,44 +134,38 @@ def _check_names(given: ScheduleRecord, owners: Mapping[str, Region]) -> None:
             raise _refused(f"nothing computes {short(name)!r}")
 
 
-def _region(
-    function: FunctionChoices,
-    owners: Mapping[str, Region],
-    nodes: Mapping[str, Node],
-    graph: Graph,
-    cpu: Cpu,
-) -> Region:
+def _region(function: FunctionChoices, known: _Known) -> Region:
     names = [name for choice in function.choices for name in choice.computes]
     if not names:
         raise _refused("a function computes nothing")
     for name in names:
-        if owners[name].codegen != function.codegen:
-            whose = owners[name].codegen
+        whose = known.owners[name].codegen
+        if whose != function.codegen:
             raise _refused(f"{short(name)!r} belongs to {whose}, not to {function.codegen}")
-    first = owners[names[0]]
+    first = known.owners[names[0]]
     if function.codegen != BUILTIN or first.function:
         if [node.outputs[0] for node in first.nodes] != names:
             raise _refused(f"the function of {short(names[0])!r} has other nodes")
         if function.codegen != BUILTIN:
             return first
-    own = tuple(nodes[name] for name in names)
+    own = tuple(known.nodes[name] for name in names)
     if len({node.place for node in own}) > 1:
         raise _refused(f"{short(names[-1])!r} is not computed where {short(names[0])!r} is")
-    choices = tuple(_choice(choice, nodes, graph, cpu) for choice in function.choices)
+    choices = tuple(_choice(choice, known) for choice in function.choices)
     return Region(BUILTIN, own, choices)
 
 
-def _choice(given: ChoiceRecord, nodes: Mapping[str, Node], graph: Graph, cpu: Cpu) -> Choice:
-    own = tuple(nodes[name] for name in given.computes)
+def _choice(given: ChoiceRecord, known: _Known) -> Choice:
+    own = tuple(known.nodes[name] for name in given.computes)
     last = given.computes[-1]
-    if len(own) > 1 and patterns.chain(own[-1], [node.op for node in own], graph) != own:
+    if len(own) > 1 and known.chains.ending(own[-1], [node.op for node in own]) != own:
         raise _refused(f"the nodes before {short(last)!r} are no chain that ends with it")
-    found = fitting(patterns.joined(own), graph, cpu)
+    found = fitting(patterns.joined(own), known.graph, known.cpu)
     kernel = found.named(given.implementation)
     if kernel is None:
         why = next((r.why for r in found.refusals if r.by == given.implementation), "")
         why = why or "there is no such implementation of these operators"
-        raise _refused(f"{given.implementation!r} cannot compute {short(last)!r}: {why}")
+        raise _refused(f"{short(given.implementation)!r} cannot compute {short(last)!r}: {why}")
     is_shared = given.form == SHARED
     return Choice(
         own,
@@ -182,7 +191,7 @@ def _check_order(regions: Sequence[Region], partition: Partition) -> None:
     for region in regions:
         for node in region.nodes:
             for name in (bytes_of[name] for name in node.inputs):
-                if name in computed - done:
+                if name in computed and name not in done:
                     result = short(node.outputs[0])
                     raise _refused(f"{result!r} is computed before {short(name)!r}, which it reads")
             done.update(node.outputs)

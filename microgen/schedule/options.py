@@ -8,6 +8,7 @@ from functools import cached_property
 
 from microgen import kernels
 from microgen.codegens.base import Choice, Region
+from microgen.codegens.selection import BUILTIN
 from microgen.ir.graph import Graph, Node
 from microgen.ir.refusal import Refusal
 from microgen.kernels import patterns, transforms
@@ -17,7 +18,6 @@ from microgen.kernels.fitting import Fitting, fitting
 from microgen.partition import Partition
 from microgen.target.cpu import Cpu
 
-BUILTIN = "builtin"
 NOISE = 0.05  # estimates that differ by less say nothing about which option is better
 
 
@@ -177,13 +177,14 @@ def measured(
 
 def _joint(own: Sequence[Region], graph: Graph, cpu: Cpu) -> Iterator[Option]:
     """The options for patterns of nodes that are regions by themselves."""
+    chains = patterns.Chains(graph)
     alone = {region.nodes[0].outputs[0] for region in own if len(region.nodes) == 1}
     last_ops = {pattern[-1] for pattern in kernels.joint_ops()}
     for region in own:
         if region.nodes[-1].op not in last_ops:
             continue
         for pattern in kernels.joint_ops():
-            nodes = patterns.chain(region.nodes[-1], pattern, graph)
+            nodes = chains.ending(region.nodes[-1], pattern)
             if nodes and all(node.outputs[0] in alone for node in nodes):
                 found = fitting(patterns.joined(nodes), graph, cpu)
                 for kernel in found.kernels:

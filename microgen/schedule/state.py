@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from microgen.codegens.base import Region
+from microgen.codegens.selection import BUILTIN
 from microgen.partition import Partition
-from microgen.schedule.options import BUILTIN, Option, Space, choice_of
+from microgen.schedule.options import Option, Space, choice_of
 from microgen.schedule.types import Ram, Score
 
 Picks = Mapping[str, Option]  # by the first result of each node

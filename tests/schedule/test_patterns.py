@@ -85,6 +85,10 @@ def test_it_is_taken_where_it_saves_memory() -> None:
     assert made.bound == ram.bound == ram.peak
 
 
+def test_the_default_keeps_every_layer_in_memory() -> None:
+    assert not [s for s in symbols(chosen(inverted_residual(), "balanced")) if s.startswith(FUSED)]
+
+
 @pytest.mark.parametrize("goal", ["speed", "balanced", "ram", "flash"])
 def test_it_is_not_taken_where_it_saves_none(goal: str) -> None:
     assert not [s for s in symbols(chosen(separable(), goal)) if s.startswith(FUSED)]
