@@ -12,6 +12,9 @@ Kinds for all kernels, with their sources and arguments:
   axis. A row with an odd number of values ends with half a byte of 0.
 - ``clamp``: one array of integers; ``low``, ``high``. Its values, with those outside the range
   replaced by the nearer limit.
+- ``fold_zero``: a weight of int8, and its bias if there is one; ``axis``, which is the weight's of
+  output channels, ``zero``, and ``low`` and ``high``, the limits of the bias. int32 [channels]:
+  the bias minus the zero point of the data times the sum of the channel's weights.
 - ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
   ``rule`` ("conv", "dense" or "sums", see ``int8.conv_scales``, ``dense_scales`` and
   ``sum_scales``), ``channels`` (n, or the length of the table if one scale is repeated for
@@ -118,18 +121,29 @@ def _clamp(sources: Sequence[Array], arguments: Arguments) -> Array:
     return clamped.astype(array.dtype)
 
 
+def _fold_zero(sources: Sequence[Array], arguments: Arguments) -> Array:
+    weight, *bias = sources
+    axis = int(arguments["axis"])
+    sums = np.moveaxis(weight.astype(np.int64), axis, 0).reshape(weight.shape[axis], -1).sum(axis=1)
+    start = np.clip(bias[0], int(arguments["low"]), int(arguments["high"])) if bias else 0
+    folded: Array = start - int(arguments["zero"]) * sums
+    if folded.size and np.abs(folded).max() >= 2**31:
+        raise ValueError("a folded bias leaves int32")
+    return folded.astype(np.int32)
+
+
 def _requantize_multiplier(sources: Sequence[Array], arguments: Arguments) -> Array:
-    multipliers, _ = int8.per_channel_multipliers(_effective_scales(sources, arguments))
+    multipliers, _ = int8.per_channel_multipliers(effective_scales(sources, arguments))
     return multipliers
 
 
 def _requantize_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
-    _, shifts = int8.per_channel_multipliers(_effective_scales(sources, arguments))
+    _, shifts = int8.per_channel_multipliers(effective_scales(sources, arguments))
     return shifts
 
 
 def _requantize_rounding_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
-    multipliers, shifts = int8.per_channel_multipliers(_effective_scales(sources, arguments))
+    multipliers, shifts = int8.per_channel_multipliers(effective_scales(sources, arguments))
     if np.any((shifts >= 0) & (multipliers != 0)):
         raise ValueError("a scale is 1/2 or more")
     rounding_shifts: Array = np.where(multipliers == 0, 0, -1 - shifts).astype(np.int8)
@@ -137,16 +151,18 @@ def _requantize_rounding_shift(sources: Sequence[Array], arguments: Arguments) -
 
 
 def _real_significand(sources: Sequence[Array], arguments: Arguments) -> Array:
-    significands, _ = int16.real_parts(_effective_scales(sources, arguments))
+    significands, _ = int16.real_parts(effective_scales(sources, arguments))
     return significands
 
 
 def _real_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
-    _, shifts = int16.real_parts(_effective_scales(sources, arguments))
+    _, shifts = int16.real_parts(effective_scales(sources, arguments))
     return shifts
 
 
-def _effective_scales(sources: Sequence[Array], arguments: Arguments) -> Array:
+def effective_scales(sources: Sequence[Array], arguments: Arguments) -> Array:
+    """Scales of sums over those of outputs, float64 [channels], from the weight's scales float32
+    [n] and the arguments of ``requantize_multiplier``."""
     (scales,) = sources
     if scales.ndim != 1 or scales.dtype.name != "float32":
         raise ValueError(f"the weight scales are {scales.dtype.name}{list(scales.shape)}")
@@ -175,6 +191,7 @@ KINDS: Mapping[str, Function] = {
     "widen": _widen,
     "pack_int4": _pack_int4,
     "clamp": _clamp,
+    "fold_zero": _fold_zero,
     "requantize_multiplier": _requantize_multiplier,
     "requantize_shift": _requantize_shift,
     "requantize_rounding_shift": _requantize_rounding_shift,

@@ -7,15 +7,26 @@ the requantization as a constant of ``crt/include/microgen/scaling_s8.h``.
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, narrow
+from microgen.kernels import base, linear, narrow
 from microgen.target.cpu import Feature
 
 Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
+Layout = Callable[[base.KernelConstant, Node, Graph], base.KernelConstant]
+
+
+class Form(enum.Enum):
+    """What a requantization computes with."""
+
+    SPECIFIED = "specified"  # the multipliers and shifts of the specification
+    NARROW = "narrow"  # those of ``narrow``
+    LINEAR = "linear"  # those of ``linear``
+    NONE = "none"  # nothing: outputs are the sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,29 +34,33 @@ class Requantization:
     """A way of making outputs of sums.
 
     ``name`` is its part of a symbol, ``constant`` its name in C. It computes nodes with one of
-    ``roundings``; those with none of them have int32 outputs. ``is_narrow``: it has the
-    requirements and tables of ``narrow``.
+    ``roundings``; those with none of them have int32 outputs.
     """
 
     name: str
     constant: str
     roundings: tuple[Rounding, ...]
-    is_narrow: bool = False
+    form: Form = Form.SPECIFIED
 
     @property
     def output(self) -> DType | None:
         """The outputs' dtype if it is not the data's."""
         return None if self.roundings else DType.INT32
 
-    def refusal(self, node: Node, graph: Graph, axis: int) -> str | None:
-        """Why the scales or sums of a node with its rounding are not for it."""
-        return narrow.refusal(node, graph, axis) if self.is_narrow else None
+    def refusal(self, node: Node, graph: Graph, layer: Layer, is_raw: bool) -> str | None:
+        """Why the scales or sums of a node with its rounding are not for it. ``is_raw`` is the
+        loop's."""
+        if self.form is Form.LINEAR:
+            return linear.refusal(node, graph, layer.constants, layer.axis, is_raw)
+        return narrow.refusal(node, graph, layer.axis) if self.form is Form.NARROW else None
 
-    def tables(self, constants: Constants) -> Constants:
-        """The kernel's constants, made of weight, bias, multiplier and shift."""
-        if self.is_narrow:
-            return narrow.tables(constants)
-        return constants if self.roundings else _without_scales
+    def tables(self, layer: Layer, is_raw: bool) -> Constants:
+        """The kernel's constants, made of the layer's weight, bias, multiplier and shift."""
+        if self.form is Form.LINEAR:
+            return linear.tables(layer.constants, layer.axis, is_raw)
+        constants = layer.constants if self.roundings else _without_scales
+        constants = narrow.tables(constants) if self.form is Form.NARROW else constants
+        return _folded(constants, layer.axis) if is_raw else constants
 
 
 _TWICE, _UPWARD = (Rounding.DOUBLE, Rounding.PRODUCT), (Rounding.UPWARD,)
@@ -53,9 +68,10 @@ _NEAREST = (Rounding.SINGLE, Rounding.NEAREST)
 TWICE = Requantization("twice", "MG_ROUND_TWICE", _TWICE)
 NEAREST = Requantization("nearest", "MG_ROUND_NEAREST", _NEAREST)
 UPWARD = Requantization("upward", "MG_ROUND_UPWARD", _UPWARD)
-TWICE_NARROW = Requantization("twice", "MG_ROUND_TWICE_NARROW", _TWICE, is_narrow=True)
-UPWARD_NARROW = Requantization("upward", "MG_ROUND_UPWARD_NARROW", _UPWARD, is_narrow=True)
-SUMS = Requantization("s32", "MG_SUMS", ())
+TWICE_NARROW = Requantization("twice", "MG_ROUND_TWICE_NARROW", _TWICE, Form.NARROW)
+UPWARD_NARROW = Requantization("upward", "MG_ROUND_UPWARD_NARROW", _UPWARD, Form.NARROW)
+LINEAR = Requantization("linear", "MG_LINEAR", (*_TWICE, *_NEAREST, *_UPWARD), Form.LINEAR)
+SUMS = Requantization("s32", "MG_SUMS", (), Form.NONE)
 
 
 def any_node(_node: Node, _graph: Graph) -> str | None:
@@ -72,6 +88,8 @@ class Loop:
     the requantization. ``is_fixed``: its body takes none, because it has one requantization.
     ``refusal`` has its own requirements; ``wraps``, ``has_offset`` and ``takes_int4`` are those of
     ``base.constant_weights`` and ``base.Implementation``.
+    ``is_raw``: it sums products of data and weights without the data's zero point, which the bias
+    or the offset then contains. ``layout`` is how it wants the weight, if not as in the model.
     """
 
     stem: str
@@ -85,6 +103,8 @@ class Loop:
     wraps: bool = False
     has_offset: bool = False
     takes_int4: bool = False
+    is_raw: bool = False
+    layout: Layout | None = None
 
     def refuses(self, node: Node, graph: Graph, requantization: Requantization) -> str | None:
         """Why it is for other dtypes, weights or roundings, or does not take the node's shape."""
@@ -134,17 +154,17 @@ class Layer:
             return (
                 loop.refuses(node, graph, requantization)
                 or base.overflow(node, graph, self.axis, wraps)
-                or requantization.refusal(node, graph, self.axis)
+                or requantization.refusal(node, graph, self, loop.is_raw)
             )
 
         named = "" if requantization.name == self.usual else requantization.name
-        tables = requantization.tables(self.constants)
+        tables = requantization.tables(self, loop.is_raw)
         return base.Implementation(
             symbol="_".join(filter(None, ("mg", loop.stem, named, loop.suffix))),
             needs=loop.needs,
             refusal=refusal,
             params=self.params,
-            constants=_packed(tables) if loop.takes_int4 else tables,
+            constants=_laid_out(tables, _packed if loop.takes_int4 else loop.layout),
             scratch=loop.scratch,
             family=loop.family or loop.stem,
             variant=() if loop.is_fixed else (*loop.variant, requantization.constant),
@@ -158,12 +178,38 @@ def _without_scales(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]
     return (*base.weight_and_bias(node, graph), *(base.KernelConstant(*scale) for scale in scales))
 
 
-def _packed(constants: Constants) -> Constants:
-    """The same constants with two weights to a byte."""
+def _folded(constants: Constants, axis: int) -> Constants:
+    """The same constants with the data's zero point in the bias."""
 
-    def packed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+        weight, bias, *scales = constants(node, graph)
+        limits = dict(bias.arguments) or {"low": -(2**31), "high": 2**31 - 1}
+        zero = graph.types[node.inputs[0]].zero_point
+        folded = base.KernelConstant(
+            "bias",
+            "int32_t",
+            weight.tensor,
+            transform="fold_zero",
+            arguments=(("axis", axis), ("zero", zero), *limits.items()),
+            more=() if bias.is_absent else ((bias.tensor, "data"),),
+        )
+        return (weight, folded, *scales)
+
+    return changed
+
+
+def _laid_out(constants: Constants, layout: Layout | None) -> Constants:
+    """The same constants with another layout of the weight."""
+    if layout is None:
+        return constants
+
+    def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
         weight, *others = constants(node, graph)
-        weight = dataclasses.replace(weight, ctype="uint8_t", transform="pack_int4")
-        return (weight, *others)
+        return (layout(weight, node, graph), *others)
 
-    return packed
+    return changed
+
+
+def _packed(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:
+    """Two weights to a byte."""
+    return dataclasses.replace(weight, ctype="uint8_t", transform="pack_int4")

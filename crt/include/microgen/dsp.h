@@ -40,18 +40,44 @@ MG_INLINE int32_t mg_high_s16(uint32_t pair)
     return mg_low_s16(pair >> 16);
 }
 
+/* The most significant half of a word of 64 bits. */
+MG_INLINE int32_t mg_high_word(int64_t x)
+{
+    return (int32_t)((x < 0) ? ~(~x >> 32) : (x >> 32));
+}
+
+/* clang 14 defines the first macro for the baseline of Armv8-M, too, which has no ssat. */
+#if defined(__ARM_FEATURE_SAT) && __ARM_ARCH_ISA_THUMB >= 2
+
 /* floor(x / 2), saturated to int8. */
 MG_INLINE int32_t mg_half_as_s8(int32_t x)
 {
-/* clang 14 defines the first macro for the baseline of Armv8-M, too, which has no ssat. */
-#if defined(__ARM_FEATURE_SAT) && __ARM_ARCH_ISA_THUMB >= 2
     int32_t result;
     __asm__("ssat %0, #8, %1, asr #1" : "=r"(result) : "r"(x));
     return result;
-#else
-    return mg_offset_and_clamp(mg_shift_right(x, 1), 0, INT8_MIN, INT8_MAX);
-#endif
 }
+
+/* floor(x / 4), saturated to int8. */
+MG_INLINE int32_t mg_quarter_as_s8(int32_t x)
+{
+    int32_t result;
+    __asm__("ssat %0, #8, %1, asr #2" : "=r"(result) : "r"(x));
+    return result;
+}
+
+#else
+
+MG_INLINE int32_t mg_half_as_s8(int32_t x)
+{
+    return mg_offset_and_clamp(mg_shift_right(x, 1), 0, INT8_MIN, INT8_MAX);
+}
+
+MG_INLINE int32_t mg_quarter_as_s8(int32_t x)
+{
+    return mg_offset_and_clamp(mg_shift_right(x, 2), 0, INT8_MIN, INT8_MAX);
+}
+
+#endif
 
 #ifdef __ARM_FEATURE_DSP
 
@@ -166,14 +192,12 @@ MG_INLINE int32_t mg_smlad(uint32_t a, uint32_t b, int32_t sum)
 
 MG_INLINE int32_t mg_smmulr(int32_t a, int32_t b)
 {
-    const int64_t product = (int64_t)a * b + ((int64_t)1 << 31);
-    return (int32_t)((product < 0) ? ~(~product >> 32) : (product >> 32));
+    return mg_high_word((int64_t)a * b + ((int64_t)1 << 31));
 }
 
 MG_INLINE int32_t mg_smmul(int32_t a, int32_t b)
 {
-    const int64_t product = (int64_t)a * b;
-    return (int32_t)((product < 0) ? ~(~product >> 32) : (product >> 32));
+    return mg_high_word((int64_t)a * b);
 }
 
 #endif

@@ -21,8 +21,12 @@ enum {
     MG_ROUND_UPWARD,        /* mg_requantize_upward: once, ties upwards */
     MG_ROUND_TWICE_NARROW,  /* the same as MG_ROUND_TWICE */
     MG_ROUND_UPWARD_NARROW, /* the same as MG_ROUND_UPWARD */
+    MG_LINEAR,              /* mg_linear, where that was proven to be the same */
     MG_SUMS                 /* none: outputs are int32, and there are no scales */
 };
+
+/* Of mg_linear, see microgen/arithmetic/linear.py. */
+#define MG_LINEAR_OFFSET_SHIFT 16
 
 /* What a requantization needs: the scales, and one offset and clamp for all outputs. */
 typedef struct {
@@ -33,29 +37,43 @@ typedef struct {
     int32_t activation_max;
 } mg_scaling;
 
-/* MG_ROUND_TWICE_NARROW: mg_requantize, the offset and the clamp.
- *
- * x is doubled first, so the rounded high word of the product is the result of the first rounding.
- * The second rounding subtracts 1 from negative values, adds half and shifts to the right. The code
- * shifts out all bits but one, adds 1 and twice the output offset, and then shifts out the last
- * bit. */
-MG_INLINE int8_t mg_scaled_twice_narrow(const mg_scaling *s, int32_t c, int32_t x)
+/* The clamp of a value that is int8 already. */
+MG_INLINE int8_t mg_clamped_s8(const mg_scaling *s, int32_t stored)
 {
-    const int32_t high = mg_smmulr(2 * x, s->multiplier[c]);
-    const int32_t twice = mg_shift_right(high - ((high < 0) ? 1 : 0), s->shift[c]);
-    const int32_t stored = mg_half_as_s8(twice + (1 + 2 * s->output_offset));
     if ((s->activation_min == INT8_MIN) && (s->activation_max == INT8_MAX)) {
         return (int8_t)stored;
     }
     return mg_offset_and_clamp(stored, 0, s->activation_min, s->activation_max);
 }
 
-/* MG_ROUND_UPWARD_NARROW. The high word is rounded down, so adding 1 is the only rounding. */
-MG_INLINE int8_t mg_scaled_upward_narrow(const mg_scaling *s, int32_t c, int32_t x)
+/* MG_ROUND_TWICE_NARROW: mg_requantize, the offset and the clamp.
+ *
+ * x is doubled first, so the rounded high word of the product is the result of the first rounding.
+ * The second rounding subtracts 1 from negative values, adds half and shifts to the right. The code
+ * shifts out all bits but one, adds 1 and twice the output offset, and then shifts out the last
+ * bit. */
+MG_INLINE int8_t mg_scaled_twice_narrow(const mg_scaling *s, int32_t x, int32_t multiplier,
+                                        int32_t shift)
 {
-    const int32_t twice = mg_shift_right(mg_smmul(2 * x, s->multiplier[c]), s->shift[c]);
-    const int32_t stored = mg_half_as_s8(twice + (1 + 2 * s->output_offset));
-    return mg_offset_and_clamp(stored, 0, s->activation_min, s->activation_max);
+    const int32_t high = mg_smmulr(2 * x, multiplier);
+    const int32_t twice = mg_shift_right(high - ((high < 0) ? 1 : 0), shift);
+    return mg_clamped_s8(s, mg_half_as_s8(twice + (1 + 2 * s->output_offset)));
+}
+
+/* MG_ROUND_UPWARD_NARROW. The high word is rounded down, so adding 1 is the only rounding. */
+MG_INLINE int8_t mg_scaled_upward_narrow(const mg_scaling *s, int32_t x, int32_t multiplier,
+                                         int32_t shift)
+{
+    const int32_t twice = mg_shift_right(mg_smmul(2 * x, multiplier), shift);
+    return mg_clamped_s8(s, mg_half_as_s8(twice + (1 + 2 * s->output_offset)));
+}
+
+/* MG_LINEAR: floor((x * multiplier + offset * 2^16) / 2^34), saturated to int8. The offset contains
+ * the bias and the output's zero point. The product is below 2^62, so nothing overflows. */
+MG_INLINE int32_t mg_linear(int32_t x, int32_t multiplier, int32_t offset)
+{
+    const int64_t wide = (int64_t)x * multiplier + (int64_t)offset * (1 << MG_LINEAR_OFFSET_SHIFT);
+    return mg_quarter_as_s8(mg_high_word(wide));
 }
 
 /* The other roundings. */
@@ -70,17 +88,51 @@ MG_INLINE int32_t mg_rounded(int32_t x, int32_t multiplier, int32_t shift, int r
     return mg_requantize(x, multiplier, shift);
 }
 
-/* The output for accumulator x, with scale c. */
-MG_INLINE int8_t mg_scaled(const mg_scaling *s, int32_t c, int32_t x, int requantization)
+MG_INLINE int8_t mg_scaled_by(const mg_scaling *s, int32_t x, int32_t multiplier, int32_t shift,
+                              int requantization)
 {
     if (requantization == MG_ROUND_TWICE_NARROW) {
-        return mg_scaled_twice_narrow(s, c, x);
+        return mg_scaled_twice_narrow(s, x, multiplier, shift);
     }
     if (requantization == MG_ROUND_UPWARD_NARROW) {
-        return mg_scaled_upward_narrow(s, c, x);
+        return mg_scaled_upward_narrow(s, x, multiplier, shift);
     }
-    return mg_offset_and_clamp(mg_rounded(x, s->multiplier[c], s->shift[c], requantization),
-                               s->output_offset, s->activation_min, s->activation_max);
+    return mg_offset_and_clamp(mg_rounded(x, multiplier, shift, requantization), s->output_offset,
+                               s->activation_min, s->activation_max);
+}
+
+/* The output for accumulator x, which contains the bias, with scale c. Not for MG_LINEAR. */
+MG_INLINE int8_t mg_scaled(const mg_scaling *s, int32_t c, int32_t x, int requantization)
+{
+    return mg_scaled_by(s, x, s->multiplier[c], s->shift[c], requantization);
+}
+
+/* What the outputs of one channel have in common, for loops that sum the products of raw data, from
+ * which no zero point was subtracted. The bias contains the zero point. For MG_LINEAR it is the
+ * offset, and there is no shift. */
+typedef struct {
+    int32_t bias;
+    int32_t multiplier;
+    int32_t shift;
+} mg_channel;
+
+MG_INLINE mg_channel mg_channel_of(const mg_scaling *s, const int32_t *bias, int32_t c,
+                                   int requantization)
+{
+    const mg_channel channel = {bias[c], s->multiplier[c],
+                                (requantization == MG_LINEAR) ? 0 : s->shift[c]};
+    return channel;
+}
+
+/* The output for a sum of raw products. */
+MG_INLINE int8_t mg_output(const mg_scaling *s, const mg_channel *channel, int32_t sum,
+                           int requantization)
+{
+    if (requantization == MG_LINEAR) {
+        return mg_clamped_s8(s, mg_linear(sum, channel->multiplier, channel->bias));
+    }
+    return mg_scaled_by(s, sum + channel->bias, channel->multiplier, channel->shift,
+                        requantization);
 }
 
 /* Stores the same as element `at` of the outputs, which are int32 for MG_SUMS, and otherwise
