@@ -29,7 +29,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-_LAYER = Layer(axis=0, params=_params, constants=window.constants)
+LAYER = Layer(axis=0, params=_params, constants=window.constants)
 _OFFSET = Layer(axis=0, params=window.with_offset(_params), constants=window.constants)
 
 _MVE = weighted.vectors(
@@ -61,12 +61,12 @@ _OFFSET_BLOCKS = weighted.blocks(
 )
 
 IMPLEMENTATIONS = (
-    *_LAYER.kernels((_INT4_MVE,), (TWICE,)),
-    *_LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW,)),
-    *_LAYER.kernels((_INT4,), (TWICE,)),
-    *_LAYER.kernels((_POINTWISE_MVE, _MVE), (TWICE,)),
-    *_LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW)),
-    *_LAYER.kernels((Loop(stem="conv2d_s8", wraps=True),), (TWICE, NEAREST, UPWARD, SUMS)),
+    *LAYER.kernels((_INT4_MVE,), (TWICE,)),
+    *LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW,)),
+    *LAYER.kernels((_INT4,), (TWICE,)),
+    *LAYER.kernels((_POINTWISE_MVE, _MVE), (TWICE,)),
+    *LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW)),
+    *LAYER.kernels((Loop(stem="conv2d_s8", wraps=True),), (TWICE, NEAREST, UPWARD, SUMS)),
     *_OFFSET.kernels(_OFFSET_BLOCKS, (TWICE,)),
     *_OFFSET.kernels((Loop(stem="conv2d_s8_offset", wraps=True, has_offset=True),), (TWICE,)),
     base.Implementation(

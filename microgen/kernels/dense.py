@@ -103,8 +103,8 @@ def _plain_params(node: Node, graph: Graph) -> base.Fields:
     return (*sizes(node, graph), *base.activation_fields(node.attrs.activation, output))
 
 
-_LAYER = Layer(axis=0, params=_params, constants=_constants, usual="nearest")
-_OFFSET = dataclasses.replace(_LAYER, params=_offset_params)
+LAYER = Layer(axis=0, params=_params, constants=_constants, usual="nearest")
+_OFFSET = dataclasses.replace(LAYER, params=_offset_params)
 
 _MVE = weighted.vectors(Loop(stem="dense_s8"))
 _INT4_MVE = weighted.vectors(Loop(stem="dense_s4", takes_int4=True))
@@ -114,12 +114,12 @@ _OFFSET_REFERENCE = Loop(stem="dense_s8_offset", has_offset=True)
 
 _TFLITE = (NEAREST, TWICE)
 IMPLEMENTATIONS = (
-    *_LAYER.kernels(
+    *LAYER.kernels(
         (_INT4_MVE, *weighted.blocks(Loop(stem="dense_s4", takes_int4=True)), _INT4), _TFLITE
     ),
-    *_LAYER.kernels((_MVE,), _TFLITE),
-    *_LAYER.kernels(weighted.blocks(Loop(stem="dense_s8")), (*_TFLITE, UPWARD)),
-    *_LAYER.kernels((_REFERENCE,), (*_TFLITE, SUMS)),
+    *LAYER.kernels((_MVE,), _TFLITE),
+    *LAYER.kernels(weighted.blocks(Loop(stem="dense_s8")), (*_TFLITE, UPWARD)),
+    *LAYER.kernels((_REFERENCE,), (*_TFLITE, SUMS)),
     *_OFFSET.kernels((_OFFSET_REFERENCE,), _TFLITE),
     base.Implementation(
         symbol="mg_dense_s16",

@@ -50,7 +50,7 @@ def _mve_scratch(node: Node, graph: Graph) -> int:
     return mve.depthwise_tables(node, graph) + int4.all_weights(node, graph)
 
 
-_LAYER = Layer(axis=3, params=_params, constants=window.constants)
+LAYER = Layer(axis=3, params=_params, constants=window.constants)
 _OFFSET = Layer(axis=3, params=window.with_offset(_params), constants=window.constants)
 
 _MVE = weighted.vectors(
@@ -87,12 +87,12 @@ _REFERENCE = Loop(stem="depthwise_conv2d_s8", wraps=True)
 _OFFSET_REFERENCE = Loop(stem="depthwise_conv2d_s8_offset", wraps=True, has_offset=True)
 
 IMPLEMENTATIONS = (
-    *_LAYER.kernels((_INT4_MVE,), (TWICE,)),
-    *_LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW,)),
-    *_LAYER.kernels((_INT4,), (TWICE,)),
-    *_LAYER.kernels((_MVE,), (TWICE,)),
-    *_LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW)),
-    *_LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, SUMS)),
+    *LAYER.kernels((_INT4_MVE,), (TWICE,)),
+    *LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW,)),
+    *LAYER.kernels((_INT4,), (TWICE,)),
+    *LAYER.kernels((_MVE,), (TWICE,)),
+    *LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW)),
+    *LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, SUMS)),
     *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE,)),
     base.Implementation(
         symbol="mg_depthwise_conv2d_s16",
