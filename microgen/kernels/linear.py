@@ -37,7 +37,7 @@ def refusal(node: Node, graph: Graph, constants: Constants, axis: int, is_raw: b
     rounding. ``axis`` is the weight's axis of output channels. ``is_raw``: the kernel sums products
     without the data's zero point."""
     constant = _multiplier(constants(node, graph), node, graph, axis, is_raw)
-    fitted = _fitted(constant.arrays(graph), dict(constant.arguments))
+    fitted = linear.fit(channels(constant.arrays(graph), dict(constant.arguments)))
     inexact = int((~fitted.is_exact).sum())
     if not inexact:
         return None
@@ -91,7 +91,9 @@ def _arguments(node: Node, graph: Graph, axis: int, is_raw: bool) -> dict[str, f
     }
 
 
-def _fitted(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Linear:
+def channels(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Channels:
+    """The sums and the specified requantization of a layer, from the sources and arguments of its
+    tables."""
     scales, weight, *bias = sources
     effective = transforms.effective_scales([scales], arguments)
     axis, zero = int(arguments["axis"]), int(arguments["input_zero"])
@@ -99,17 +101,15 @@ def _fitted(sources: Sequence[Array], arguments: transforms.Arguments) -> linear
     start = bias[0].astype(np.int64) if bias else np.zeros(len(products), np.int64)
     ends = [products * (int(arguments[end]) - zero) for end in ("input_min", "input_max")]
     folded = start - (zero * products.sum(axis=1) if arguments["folds_zero"] else 0)
-    return linear.fit(
-        linear.Channels(
-            scales=tuple(effective.tolist()),
-            least=tuple((np.minimum(*ends).sum(axis=1) + start).tolist()),
-            most=tuple((np.maximum(*ends).sum(axis=1) + start).tolist()),
-            folded=tuple(folded.tolist()),
-            rounding=Rounding(arguments["rounding"]),
-            zero_point=int(arguments["output_zero"]),
-            low=int(arguments["low"]),
-            high=int(arguments["high"]),
-        )
+    return linear.Channels(
+        scales=tuple(effective.tolist()),
+        least=tuple((np.minimum(*ends).sum(axis=1) + start).tolist()),
+        most=tuple((np.maximum(*ends).sum(axis=1) + start).tolist()),
+        folded=tuple(folded.tolist()),
+        rounding=Rounding(arguments["rounding"]),
+        zero_point=int(arguments["output_zero"]),
+        low=int(arguments["low"]),
+        high=int(arguments["high"]),
     )
 
 
@@ -122,7 +122,7 @@ def _linear_offset(sources: Sequence[Array], arguments: transforms.Arguments) ->
 
 
 def _proven(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Linear:
-    fitted = _fitted(sources, arguments)
+    fitted = linear.fit(channels(sources, arguments))
     if not fitted.is_exact.all():
         raise ValueError("the linear requantization is not exact for all channels")
     return fitted

@@ -72,22 +72,22 @@ def _byte_problems(
 ) -> Iterator[str]:
     channels, most = record.arguments.get("channels"), min(record.nbytes, subject.elf.nbytes)
     if isinstance(channels, int | float) and channels > most:  # before an array of them is made
-        yield f"{_name(record)}: {channels} channels in {most} bytes"
+        yield f"{name_of(record)}: {channels} channels in {most} bytes"
         return
     try:
         wanted = _bytes_of(record, parameters)
     except MicrogenError as error:
-        yield f"{_name(record)}: {error}"
+        yield f"{name_of(record)}: {error}"
         return
-    for address in _addresses(subject, record):
+    for address in addresses(subject, record):
         found = subject.elf.read(address, len(wanted))
         if found is None:
-            yield f"{_name(record)}: the ELF has no {len(wanted)} bytes at {address:#x}"
+            yield f"{name_of(record)}: the ELF has no {len(wanted)} bytes at {address:#x}"
         elif found != wanted:
             yield _first_difference(record, found, wanted)
 
 
-def _addresses(subject: Subject, record: ConstantRecord) -> list[int]:
+def addresses(subject: Subject, record: ConstantRecord) -> list[int]:
     """The addresses of a constant. One in a pool that the caller passes is inside main's array, if
     main is the project's."""
     if record.symbol:
@@ -96,7 +96,8 @@ def _addresses(subject: Subject, record: ConstantRecord) -> list[int]:
     return [symbol.address + record.offset for symbol in arrays]
 
 
-def _name(record: ConstantRecord) -> str:
+def name_of(record: ConstantRecord) -> str:
+    """What messages call a constant."""
     return record.symbol or f"{record.pool} + {record.offset}"
 
 
@@ -111,4 +112,4 @@ def _bytes_of(record: ConstantRecord, parameters: Mapping[str, Array]) -> bytes:
 
 def _first_difference(record: ConstantRecord, found: bytes, wanted: bytes) -> str:
     at = next(i for i, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1])
-    return f"{_name(record)}: byte {at} is {found[at]:#04x}, the model's is {wanted[at]:#04x}"
+    return f"{name_of(record)}: byte {at} is {found[at]:#04x}, the model's is {wanted[at]:#04x}"
