@@ -85,9 +85,22 @@ def _ram_of(found: Partitioned, board: Board, options: Options) -> RamOf:
             program, plan, _ = _executed(program, parts.graph, board, options)
         except CapacityError:
             return Ram(sys.maxsize, sys.maxsize)
-        return Ram(plan.peak + program.io_bytes, plan.lower_bound + program.io_bytes)
+        io_bytes = program.io_bytes
+        return Ram(plan.peak + io_bytes, plan.lower_bound + io_bytes, _free(program, plan))
 
     return ram_of
+
+
+def _free(program: Program, plan: MemoryPlan) -> Mapping[str, int]:
+    """The bytes of the plan's peak that no buffer takes while a call reads or writes."""
+    live = [0] * (2 * len(program.calls) + 2)
+    for place in plan.placements:
+        for half in range(place.first, place.last + 1):
+            live[half] += place.nbytes
+    return {
+        call.steps[-1].tensor: plan.peak - max(live[2 * k : 2 * k + 2])
+        for k, call in enumerate(program.calls)
+    }
 
 
 def _lowered(found: Partitioned, parts: Partition, board: Board, options: Options) -> Program:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 
 from microgen.schedule.options import NOISE
@@ -20,6 +21,8 @@ GOALS: Mapping[str, Callable[[int, int, int], Key]] = {
 }
 # The default keeps every layer's result in memory, where `run --compare` can read it.
 KEEPS_LAYERS = frozenset({"balanced"})
+# It also takes no more RAM for speed than the calls with the least scratch need.
+LIMITS_RAM = frozenset({"balanced"})
 # The part that decides before RAM, which takes planning, is asked for.
 _FIRST: Mapping[str, Callable[[int, int], Key]] = {
     "speed": lambda cycles, _flash: (cycles,),
@@ -27,15 +30,21 @@ _FIRST: Mapping[str, Callable[[int, int], Key]] = {
 }
 
 
-def improved(goal: str, scorer: Scorer, found: Candidate, change: Picks) -> Candidate:
+def improved(
+    goal: str, scorer: Scorer, found: Candidate, change: Picks, limit: int = sys.maxsize
+) -> Candidate:
     """The candidate after the change if that is better, otherwise the candidate itself. It is
-    planned only if it could be better."""
+    planned only if it could be better. ``limit`` is for RAM: each byte more is worse than anything
+    else."""
     mine, others = found.cheap_after(change), found.cheap
     if goal == "speed" and others[0] - _noise(found, change) <= mine[0] < others[0]:
         mine = (others[0], mine[1])
     if goal in _FIRST and (first := _FIRST[goal])(*mine) != first(*others):
         return found.after(change) if first(*mine) < first(*others) else found
-    key = GOALS[goal]
+
+    def key(ram: int, cycles: int, flash: int) -> Key:
+        return (max(0, ram - limit), *GOALS[goal](ram, cycles, flash))
+
     here = key(scorer.ram(found).peak, *others)
     if key(scorer.least_ram(found, change), *mine) >= here:
         return found

@@ -1,4 +1,4 @@
-"""The search: from the fastest option of each node, change after change while the goal gets better.
+"""The search: from fast options of each node, change after change while the goal gets better.
 
 It is deterministic, and its budgets are counts, so the result is the same on every machine. A
 change is another option for one node, another for all nodes that have the same implementation and
@@ -7,10 +7,11 @@ form, or a pattern instead of its nodes.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from microgen.schedule.goals import KEEPS_LAYERS, improved
+from microgen.schedule.goals import KEEPS_LAYERS, LIMITS_RAM, improved
 from microgen.schedule.options import NOISE, Option, Space
 from microgen.schedule.state import Candidate, Picks, Scorer
 
@@ -23,7 +24,7 @@ Change = Callable[[Candidate], Picks]
 @dataclass(slots=True)
 class Search:
     """One search for the best candidate. ``visit`` is called with each that is compared, as a
-    candidate and what would change."""
+    candidate and what would change. ``limit`` is that of RAM in bytes."""
 
     space: Space
     scorer: Scorer
@@ -31,10 +32,11 @@ class Search:
     visit: Callable[[Candidate, Picks], None] | None = None
     plans: int = PLANS
     considered: int = 1
+    limit: int = sys.maxsize
 
     def best(self) -> Candidate:
         """The best candidate found."""
-        found = fastest(self.space)
+        found = self._first()
         every = list(changes(self.space, joins=self.goal not in KEEPS_LAYERS))
         for _ in range(ROUNDS):
             before = found
@@ -44,6 +46,20 @@ class Search:
                 break
         return found
 
+    def _first(self) -> Candidate:
+        """The fastest option of each node; if RAM is limited, the fastest whose scratch fits."""
+        if self.goal not in LIMITS_RAM:
+            return fastest(self.space)
+        lean = Candidate({name: _leanest(options) for name, options in self.space.single.items()})
+        ram = self.scorer.ram(lean)
+        self.limit = ram.peak
+        return Candidate(
+            {
+                name: _fastest(_within(options, lean.picks[name].scratch + ram.free.get(name, 0)))
+                for name, options in self.space.single.items()
+            }
+        )
+
     def _better(self, found: Candidate, change: Change) -> Candidate:
         """The candidate after the change if that is better, otherwise the candidate."""
         changed = {} if len(self.scorer.rams) >= self.plans else change(found)
@@ -52,7 +68,7 @@ class Search:
         self.considered += 1
         if self.visit:
             self.visit(found, changed)
-        return improved(self.goal, self.scorer, found, changed)
+        return improved(self.goal, self.scorer, found, changed, self.limit)
 
 
 def fastest(space: Space) -> Candidate:
@@ -64,6 +80,17 @@ def _fastest(options: Sequence[Option]) -> Option:
     """The first in the registry's order that is as fast as any, as far as estimates can tell."""
     least = min(option.cycles for option in options)
     return next(option for option in options if option.cycles * (1 - NOISE) <= least)
+
+
+def _leanest(options: Sequence[Option]) -> Option:
+    """The fastest of those with the least scratch."""
+    least = min(option.scratch for option in options)
+    return _fastest([option for option in options if option.scratch == least])
+
+
+def _within(options: Sequence[Option], room: int) -> list[Option]:
+    """The options whose scratch fits. One that works in place gives up a buffer."""
+    return [o for o in options if o.scratch <= room + (o.result_bytes if o.in_place else 0)]
 
 
 def changes(space: Space, *, joins: bool) -> Iterator[Change]:

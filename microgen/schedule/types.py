@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from microgen.partition import Partition
 
@@ -10,10 +11,12 @@ from microgen.partition import Partition
 @dataclass(frozen=True, slots=True)
 class Ram:
     """RAM of a schedule in bytes: ``peak`` is the workspace's with the caller's input and output
-    buffers, ``bound`` the least that any plan of the same schedule could need."""
+    buffers, ``bound`` the least that any plan of the same schedule could need. ``free`` is how many
+    bytes of the workspace's peak are unused while a call runs, by the result of its last layer."""
 
     peak: int
     bound: int
+    free: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -67,6 +68,24 @@ def test_ram_takes_what_needs_less_memory(costs: Callable[[Costs], None]) -> Non
     made = choose(parts, board.cpu, "ram", ram_of)
     assert mve not in {s for s, _ in picked(made)}
     assert made.bound == 80
+
+
+@pytest.mark.parametrize("free", [0, 100_000])
+def test_balanced_takes_no_ram_for_speed(free: int, costs: Callable[[Costs], None]) -> None:
+    """Neither where scratch does not fit, nor where it seems to, but the plan needs more."""
+    board = boards.load("mps3_an547")
+    mve = "mg_conv2d_s8_mve"
+    costs({mve: (10, 400, 400), SMALL: (9000, 400, 400)})
+
+    def ram_of(parts: Partition) -> Ram:
+        symbols = {c.symbol for region in parts.regions for c in region.choices}
+        room = {node.outputs[0]: free for region in parts.regions for node in region.nodes}
+        return Ram(101, 80, room) if mve in symbols else Ram(100, 80, room)
+
+    parts = parts_of(two_convolutions(), board)
+    assert mve not in {s for s, _ in picked(choose(parts, board.cpu, "balanced", ram_of))}
+    fits = choose(parts, board.cpu, "balanced", lambda parts: replace(ram_of(parts), peak=100))
+    assert mve in {s for s, _ in picked(fits)}
 
 
 def test_balanced_gives_cycles_for_flash_at_the_same_rate(costs: Callable[[Costs], None]) -> None:
