@@ -149,6 +149,16 @@ class Channels:
     count: int
     kept: tuple[int, ...]
 
+    def index_in_model(self, index: tuple[int, ...]) -> tuple[int, ...]:
+        """The index in the model's tensor of an element that is left."""
+        return (*index[:-1], self.kept[index[-1]])
+
+    def filled(self, left: Array, whole: Array) -> Array:
+        """The model's tensor: ``left`` in the channels that are left, ``whole`` in the others."""
+        filled = whole.copy()
+        filled[..., list(self.kept)] = left
+        return filled
+
 
 @dataclass(frozen=True, slots=True)
 class Graph:

@@ -16,7 +16,7 @@ from microgen.arithmetic.int8 import clamp
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.ops import registry
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.base import Operands
+from microgen.ops.base import Operands, Shape
 from microgen.ops.max_pool2d import MaxPool2DAttrs
 from microgen.ops.pad import PadAttrs
 from microgen.passes import channel_sums
@@ -46,7 +46,7 @@ class Range:
         return Range(self.low[source], self.high[source])
 
     def joined(self, other: Range, where: Array) -> Range:
-        """This range, but the other one in the channels ``where``."""
+        """The ranges of ``other`` in the channels ``where``, and these in all others."""
         return Range(np.where(where, other.low, self.low), np.where(where, other.high, self.high))
 
 
@@ -148,7 +148,7 @@ def _computed(node: Node, graph: Graph, own: Sequence[Link], found: Ranges) -> R
 def _evaluated(node: Node, graph: Graph, given: Iterable[Array]) -> Range | None:
     """The results for operands with those values in all pixels."""
     kinds, output = graph.type_of(node.inputs), graph.types[node.outputs[0]]
-    shapes = [(width(output),)] * len(kinds)
+    shapes: list[Shape] = [(width(output),)] * len(kinds)
     rest: list[Array] = []
     if node.op not in ELEMENTWISE:  # the shape counts, or there are inputs without channels
         if kinds[0].size > _LARGEST:

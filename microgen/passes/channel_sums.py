@@ -11,7 +11,7 @@ import numpy as np
 from microgen.arithmetic.int8 import scales_of_sums
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.ops import registry
-from microgen.ops.base import Operands
+from microgen.ops.base import Operands, Shape
 from microgen.ops.constraints import weight_zero
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
@@ -51,12 +51,12 @@ class Sums:
     @property
     def is_padded(self) -> bool:
         """Whether windows may lie partly outside the data, where it means 0."""
-        return not isinstance(self.attrs, DenseAttrs) and any(explicit(self.attrs.padding))
+        return not isinstance(self.attrs, DenseAttrs) and max(explicit(self.attrs.padding)) > 0
 
     @property
     def is_read(self) -> Array:
         """Which output reads which feature: bool [outputs, features]."""
-        return (self.positive != 0) | (self.negative != 0)
+        return np.asarray((self.positive != 0) | (self.negative != 0))
 
 
 def sums_of(node: Node, graph: Graph) -> Sums | None:
@@ -75,16 +75,23 @@ def sums_of(node: Node, graph: Graph) -> Sums | None:
     if source is None:
         return None
     values = graph.constants[node.inputs[1]].astype(np.int64) - weight_zero(weight)
-    values = np.moveaxis(values, axis, 0)
-    places = tuple(range(1, values.ndim - (inner is not None)))
-    flat = values.reshape(len(values), *values.shape[1:])
-    positive, negative = (part.sum(axis=places) for part in (flat.clip(0), flat.clip(None, 0)))
-    bias = graph.constants[node.inputs[2]] if len(node.inputs) > 2 else np.zeros(len(values))
-    return Sums(
-        *(node, attrs, data, weight, output, axis, inner, source),
-        *(part.reshape(len(values), -1) for part in (positive, negative)),
-        bias.astype(np.int64),
+    positive, negative = (
+        _added(part, axis, inner) for part in (values.clip(0), values.clip(None, 0))
     )
+    bias = np.zeros(len(positive), np.int64)
+    for name in node.inputs[2:]:
+        bias = graph.constants[name].astype(np.int64)
+    return Sums(
+        *(node, attrs, data, weight, output, axis, inner),
+        *(source, positive, negative, bias),
+    )
+
+
+def _added(values: Array, axis: int, inner: int | None) -> Array:
+    """The weights added up over the places of the window, [outputs, features]."""
+    rows = np.moveaxis(values, axis, 0)
+    features = 1 if inner is None else values.shape[inner]
+    return np.asarray(rows.reshape(len(rows), -1, features).sum(axis=1))
 
 
 def _source(attrs: SumsAttrs, data: TensorType, weight: TensorType) -> Array | None:
@@ -104,10 +111,8 @@ def bounds(sums: Sums, low: Array, high: Array) -> tuple[Array, Array]:
         low, high = np.minimum(low, 0), np.maximum(high, 0)
     if sums.inner is None:
         least, most = sums.positive[:, 0] * low, sums.positive[:, 0] * high
-        return (
-            least + sums.negative[:, 0] * high + sums.bias,
-            most + sums.negative[:, 0] * low + sums.bias,
-        )
+        least, most = least + sums.negative[:, 0] * high, most + sums.negative[:, 0] * low
+        return least + sums.bias, most + sums.bias
     return (
         sums.positive @ low + sums.negative @ high + sums.bias,
         sums.positive @ high + sums.negative @ low + sums.bias,
@@ -115,34 +120,35 @@ def bounds(sums: Sums, low: Array, high: Array) -> tuple[Array, Array]:
 
 
 def scaled(sums: Sums, found: Array) -> Array:
-    """The stored outputs of sums that fit int32, int64 [outputs]. The layer's own reference computes
-    them, with the sums as its bias, from data and weights of one element that have no part in it."""
-    count = len(found)
-    attrs = sums.attrs
-    if isinstance(attrs, DenseAttrs):
-        attrs = dataclasses.replace(attrs, keep_num_dims=False)
-        data, weight = (1, 1), (count, 1)
-    else:
+    """The stored outputs of sums that fit int32, int64 [outputs].
+
+    The layer's own reference computes them from one pixel that means 0, with a window of one place
+    and the sums as biases.
+    """
+    count, attrs = len(found), sums.attrs
+    shapes: tuple[Shape, ...] = ((1, 1), (count, 1), (count,), (1, count))
+    if not isinstance(attrs, DenseAttrs):
         attrs = dataclasses.replace(attrs, padding=(0, 0, 0, 0))
-        channels = 1 if sums.inner is not None else width(sums.data)
-        data = (1, 1, 1, channels)
-        weight = (count, 1, 1, 1) if sums.inner is not None else (1, 1, 1, count)
-    shapes = (data, weight, (count,))
-    kinds = [dataclasses.replace(t, shape=s) for t, s in zip(_types(sums), shapes, strict=True)]
-    inputs = (np.full(data, sums.data.zero, sums.data.dtype.numpy), np.zeros(weight, np.int8))
-    output = dataclasses.replace(sums.output, shape=(*data[:-1], count))
-    operands = Operands((*inputs, found), tuple(kinds), (output,))
-    return np.asarray(registry()[sums.node.op].reference(attrs, operands)[0].reshape(-1), np.int64)
-
-
-def _types(sums: Sums) -> tuple[TensorType, TensorType, TensorType]:
-    return sums.data, sums.weight, TensorType((), DType.INT64)
+        if sums.inner is None:
+            shapes = ((1, width(sums.data)), (1, count), (count,), (1, count))
+        shapes = tuple((*s[:-1], 1, 1, s[-1]) if s != (count,) else s for s in shapes)
+    bias = TensorType((), DType.INT64)
+    kinds = tuple(
+        dataclasses.replace(kind, shape=shape)
+        for kind, shape in zip((sums.data, sums.weight, bias, sums.output), shapes, strict=True)
+    )
+    data = np.full(shapes[0], sums.data.zero, sums.data.dtype.numpy)
+    operands = Operands((data, np.zeros(shapes[1], np.int8), found), kinds[:3], kinds[3:])
+    (result,) = registry()[sums.node.op].reference(attrs, operands)
+    return result.reshape(-1).astype(np.int64)
 
 
 def is_monotonic(sums: Sums, low: Array, high: Array) -> Array:
-    """For which outputs greater sums never give smaller results: bool [outputs]. Roundings are
-    monotonic, and so are clamps. What is not is an overflow of 32 bits, which is ruled out here with
-    a factor of 2 to spare."""
+    """For which outputs greater sums never give smaller results: bool [outputs].
+
+    Roundings are monotonic, and so are clamps. Overflows of 32 bits are not, so they are ruled out,
+    with a factor of 2 to spare.
+    """
     largest = np.maximum(np.abs(low), np.abs(high)).astype(np.float64)
     if sums.output.dtype is DType.INT32:
         return np.asarray(largest <= LAST)

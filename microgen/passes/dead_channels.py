@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Mapping
 
 import numpy as np
@@ -149,7 +150,6 @@ def _sliced(kind: TensorType, axis: int, mask: Array) -> TensorType:
     shape = (*kind.shape[:axis], int(mask.sum()), *kind.shape[axis + 1 :])
     quant = kind.quant
     if quant is not None and quant.axis == axis and len(quant.scale) == len(mask):
-        taken = np.flatnonzero(mask)
-        scales, zeros = (tuple(v[i] for i in taken) for v in (quant.scale, quant.zero_point))
-        quant = Quant(scales, zeros, axis)
+        scales = tuple(itertools.compress(quant.scale, mask))
+        quant = Quant(scales, tuple(itertools.compress(quant.zero_point, mask)), axis)
     return dataclasses.replace(kind, shape=shape, quant=quant)
