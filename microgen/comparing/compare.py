@@ -307,7 +307,8 @@ def _by_sample(
 ) -> list[dict[str, Array]]:
     """The arrays that were read, in the shapes and dtypes of the graph's tensors, by sample.
 
-    Those in ``lacking`` are without the channels that the firmware lacks. Raises InternalError if sizes differ.
+    Those in ``lacking`` are without the channels that the firmware lacks. Raises InternalError if
+    sizes differ.
     """
     found: list[dict[str, Array]] = [{} for _ in range(count)]
     for layer in layers:

@@ -81,6 +81,7 @@ def compile_models(
                 suffix=next(iter(part.files)),
                 files=files,
                 schedule=schedule.file.record(part.schedule),
+                dead_channels=part.dead_channels,
             )
             for part, unit in zip(parts, units, strict=True)
         ],

@@ -24,8 +24,8 @@ class Difference:
     """The first element that differs, in the order of execution.
 
     ``layer`` is the model's name of the layer, and ``index`` has one number per dimension of the
-    model's tensor. ``allowed`` is the element's bound. ``differing`` of the tensor's ``size`` elements
-    differ, by at most ``largest``. ``call`` is None for a tensor that no call computes.
+    model's tensor. ``allowed`` is the element's bound. ``differing`` of the tensor's ``size``
+    elements differ, by at most ``largest``. ``call`` is None for a tensor that no call computes.
     """
 
     sample: int
