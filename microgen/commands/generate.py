@@ -88,9 +88,8 @@ def _one(
         **_estimated(done),
     }
     head = f"{args.output}: {_calls(done)} for {board.name}"
-    return Outcome(
-        data, [head, *_dead(done), _text(done), *_memory(done.manifest), _next(args, board)]
-    )
+    memory = (*_dead(done), _text(done), *_memory(done.manifest))
+    return Outcome(data, [head, *memory, _next(args, board)])
 
 
 def _several(

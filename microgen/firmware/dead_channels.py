@@ -12,8 +12,8 @@ _MIXING = ("nn.conv2d", "nn.dense")  # other ops have the channels of their inpu
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The number of ``channels`` of convolutions and dense layers that one model's firmware does not
-    compute, and of the weights and the products in an inference that all layers do not need."""
+    """The channels of convolutions and dense layers that one model's firmware does not compute, and
+    the weights and the products of an inference that all layers do not need."""
 
     channels: int
     weights: int
