@@ -6,16 +6,19 @@ import math
 
 from microgen.ir.graph import Channels, Graph, Node
 from microgen.manifest import DeadChannelsRecord
+from microgen.ops import registry
 
 _SUMS = ("nn.conv2d", "nn.dense", "nn.depthwise_conv2d")
 
 
 def records(graph: Graph) -> tuple[DeadChannelsRecord, ...]:
-    """The layers of a graph after the passes whose outputs or inputs have lost channels."""
+    """The layers of a graph after the passes whose outputs or inputs have lost channels. Views are
+    left out, because they have the bytes of their inputs."""
     return tuple(
         _record(node, graph)
         for node in graph.nodes
         if any(name in graph.channels for name in (*node.outputs, *node.inputs))
+        and not registry()[node.op].is_view
     )
 
 
