@@ -25,7 +25,9 @@ def kept(graph: Graph, sums: Mapping[str, Sums], ranges: Ranges) -> Masks:
 
     Every tensor that is needed keeps a channel. A layer of sums keeps a multiple of four channels
     if it had as many. On Cortex-M4 vww needs 0.7 % fewer cycles for this, and 3 KB less code for
-    1.5 KB of constants. Multiples of 8 or 16 cost cycles, also with MVE.
+    1.5 KB of constants. Multiples of 8 or 16 cost cycles, also with MVE. It keeps two channels if it
+    had fewer than four, because a table of one scale is that of a weight with one scale for all
+    channels (``kernels/transforms.py``), and these may be multiplied in float32.
     """
     demand = _Demand(graph, sums, ranges)
     demand.settle(reversed(graph.nodes))
@@ -89,12 +91,12 @@ class _Demand:
             self._visit(node)
 
     def round_up(self, name: str) -> None:
-        """Keep a multiple of four channels of a tensor, the first ones that are constant, then the
-        first of the others."""
+        """Keep a multiple of four channels of a tensor if it had as many, and never one of several:
+        the first ones that are constant, then the first of the others."""
         mask = self.masks[name]
         lacking = -int(mask.sum()) % _STEP
         if mask.sum() + lacking > len(mask):
-            return
+            lacking = int(mask.sum() == 1 < len(mask))
         constant = self.ranges[name].is_constant if name in self.ranges else np.zeros_like(mask)
         spare = [*np.flatnonzero(~mask & constant), *np.flatnonzero(~mask & ~constant)]
         if lacking:

@@ -419,7 +419,7 @@ def test_a_network_of_dead_layers_only_is_one_that_computes_constants() -> None:
     assert {len(kept) for kept in _kept(graph).values()} == {4}
 
 
-@pytest.mark.parametrize(("count", "kept"), [(1, None), (2, (0,)), (3, (0,)), (5, (0, 1, 2, 3))])
+@pytest.mark.parametrize(("count", "kept"), [(1, None), (2, None), (3, (0, 1)), (5, (0, 1, 2, 3))])
 def test_few_channels(count: int, kept: tuple[int, ...] | None) -> None:
     b, first = _start(count)
     b.kill(first, range(count))
@@ -470,6 +470,20 @@ def test_a_graph_without_dead_channels_is_the_same_object() -> None:
     assert dead_channels(graph) is graph
 
 
+@pytest.mark.parametrize("rounding", [Rounding.SINGLE, Rounding.DOUBLE])
+def test_a_layer_with_a_scale_for_each_channel_keeps_several(rounding: Rounding) -> None:
+    """The table of one scale is computed as for a weight with one scale, maybe in float32."""
+    b = Planting()
+    first = b.dense(b.input(1, 12), 3, rounding)
+    node = b.nodes[-1]
+    quant = Quant((0.01, 0.02, 0.03), (0, 0, 0), 0)
+    b.types[node.inputs[1]] = dataclasses.replace(b.types[node.inputs[1]], quant=quant)
+    b.kill(first, (0, 2))
+    graph = _reduced(b.graph(b.dense(first, 4, rounding)))
+    assert _kept(graph) == {first: (0, 1)}
+    assert graph.types[graph.nodes[0].inputs[1]].quant == Quant((0.01, 0.02), (0, 0), 0)
+
+
 def test_arrays_that_layers_share_are_cut_for_each() -> None:
     b, first = _start()
     b.kill(first, DEAD)
@@ -495,6 +509,22 @@ def test_weights_of_4_bits_are_still_known_as_such() -> None:
     graph = _reduced(b.graph(last).replace(int4=frozenset({weight})))
     assert graph.int4 == {graph.nodes[1].inputs[1]}
     assert graph.types[graph.nodes[1].inputs[1]].shape == (6, 1, 1, 4)
+
+
+def test_weights_of_0_are_those_that_equal_their_zero_point() -> None:
+    """As in networks that are uint8 in the file."""
+    b, first = _start()
+    last = b.conv(first, 6, 1)
+    for k, chosen in enumerate(((list(DEAD),), (..., [7]))):
+        name = b.nodes[k].inputs[1]
+        b.types[name] = dataclasses.replace(b.types[name], quant=Quant((0.01,), (5,)))
+        weight = b.constants[name].copy()
+        weight[chosen] = 5
+        b.constants[name] = frozen(weight)
+        attrs = dataclasses.replace(b.nodes[k].attrs, rounding=Rounding.PRODUCT)  # type: ignore[call-arg]
+        b.nodes[k] = dataclasses.replace(b.nodes[k], attrs=attrs)
+    b.offset(first, DEAD, 0)
+    assert _kept(_reduced(b.graph(last))) == {first: (0, 1, 3, 4)}
 
 
 def test_int16_layers_lose_dead_channels() -> None:
