@@ -51,6 +51,7 @@ class _Demand:
     _queued: set[str] = field(default_factory=set)
     _links: dict[str, tuple[Link, ...]] = field(default_factory=dict)
     _foldable: dict[str, Array] = field(default_factory=dict)
+    _is_read: dict[str, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         graph = self.graph
@@ -74,6 +75,7 @@ class _Demand:
         else:
             found = depthwise(node, self.graph) if _is_depthwise(layer) else ()
             followed = {0}
+            self._is_read[output] = layer.is_read()
             self._foldable[output] = _foldable(layer, self.ranges[node.inputs[0]])
         self._links[output] = found
         self._keep_whole(name for k, name in enumerate(node.inputs) if k not in followed)
@@ -148,7 +150,7 @@ class _Demand:
         """Keep the channels that the outputs of a layer of sums read and that cannot be folded."""
         name, output = layer.node.inputs[0], layer.node.outputs[0]
         mask = self.masks[output]
-        needed = layer.is_read[mask].any(axis=0) & ~self._foldable[output]
+        needed = self._is_read[output][mask].any(axis=0) & ~self._foldable[output]
         wanted = np.zeros_like(self.masks[name])
         wanted[layer.source[needed]] = True
         if mask.any() and not (wanted | self.masks[name]).any():
@@ -171,7 +173,8 @@ def _foldable(layer: Sums, data: Range) -> Array:
     largest = np.maximum(np.abs(low), np.abs(high))
     if _is_depthwise(layer):
         return np.zeros_like(is_constant)
-    totals = (layer.positive - layer.negative) @ largest + np.abs(layer.bias)
+    positive, negative = layer.parts()
+    totals = (positive - negative) @ largest + np.abs(layer.bias)
     has_bias = len(layer.node.inputs) > 2 or layer.data.dtype is DType.INT8
     can_fold = has_bias and not layer.is_padded and bool((totals <= channel_sums.LAST).all())
     return np.asarray(is_constant & ((low == 0) | can_fold))

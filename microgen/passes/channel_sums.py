@@ -12,8 +12,8 @@ from microgen.arithmetic.int8 import scales_of_sums
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.ops import registry
 from microgen.ops.base import Operands, Shape
-from microgen.ops.constraints import weight_zero
 from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.convolution import centred
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.geometry import explicit
@@ -32,8 +32,7 @@ class Sums:
     ``axis`` is that of the weight's output channels, ``inner`` that of its input channels, or None
     for a depthwise convolution. ``source`` [features] is the input's channel that each feature, an
     index of ``inner``, is in; for a depthwise convolution it has the channel of each output.
-    ``positive`` and ``negative`` are the sums of the weights of each sign, less the zero point, at
-    all places of the window: int64 [outputs, features]; one column for a depthwise convolution.
+    ``values`` is the weight as stored, ``bias`` int64 [outputs].
     """
 
     node: Node
@@ -44,8 +43,7 @@ class Sums:
     axis: int
     inner: int | None
     source: Array
-    positive: Array
-    negative: Array
+    values: Array
     bias: Array
 
     @property
@@ -53,10 +51,24 @@ class Sums:
         """Whether windows may lie partly outside the data, where it means 0."""
         return not isinstance(self.attrs, DenseAttrs) and max(explicit(self.attrs.padding)) > 0
 
-    @property
     def is_read(self) -> Array:
         """Which output reads which feature: bool [outputs, features]."""
-        return np.asarray((self.positive != 0) | (self.negative != 0))
+        return np.asarray(self._places(centred(self.values, self.weight)).any(axis=1))
+
+    def parts(self) -> tuple[Array, Array]:
+        """The sums of the positive and of the negative weights at all places of the window, int64
+        [outputs, features]; one column for a depthwise convolution."""
+        places = self._places(centred(self.values, self.weight))
+        return (
+            places.clip(0).sum(axis=1, dtype=np.int64),
+            places.clip(None, 0).sum(axis=1, dtype=np.int64),
+        )
+
+    def _places(self, values: Array) -> Array:
+        """The weights as [outputs, places of the window, features]."""
+        rows = np.moveaxis(values, self.axis, 0)
+        features = 1 if self.inner is None else values.shape[self.inner]
+        return rows.reshape(len(rows), -1, features)
 
 
 def sums_of(node: Node, graph: Graph) -> Sums | None:
@@ -74,24 +86,14 @@ def sums_of(node: Node, graph: Graph) -> Sums | None:
     source = _source(attrs, data, weight)
     if source is None:
         return None
-    values = graph.constants[node.inputs[1]].astype(np.int64) - weight_zero(weight)
-    positive, negative = (
-        _added(part, axis, inner) for part in (values.clip(0), values.clip(None, 0))
-    )
-    bias = np.zeros(len(positive), np.int64)
+    values = graph.constants[node.inputs[1]]
+    bias = np.zeros(weight.shape[axis], np.int64)
     for name in node.inputs[2:]:
         bias = graph.constants[name].astype(np.int64)
     return Sums(
         *(node, attrs, data, weight, output, axis, inner),
-        *(source, positive, negative, bias),
+        *(source, values, bias),
     )
-
-
-def _added(values: Array, axis: int, inner: int | None) -> Array:
-    """The weights added up over the places of the window, [outputs, features]."""
-    rows = np.moveaxis(values, axis, 0)
-    features = 1 if inner is None else values.shape[inner]
-    return np.asarray(rows.reshape(len(rows), -1, features).sum(axis=1))
 
 
 def _source(attrs: SumsAttrs, data: TensorType, weight: TensorType) -> Array | None:
@@ -109,14 +111,13 @@ def bounds(sums: Sums, low: Array, high: Array) -> tuple[Array, Array]:
     low, high = (ends[sums.source] - sums.data.zero for ends in (low, high))
     if sums.is_padded:
         low, high = np.minimum(low, 0), np.maximum(high, 0)
+    positive, negative = sums.parts()
     if sums.inner is None:
-        least, most = sums.positive[:, 0] * low, sums.positive[:, 0] * high
-        least, most = least + sums.negative[:, 0] * high, most + sums.negative[:, 0] * low
-        return least + sums.bias, most + sums.bias
-    return (
-        sums.positive @ low + sums.negative @ high + sums.bias,
-        sums.positive @ high + sums.negative @ low + sums.bias,
-    )
+        positive, negative = positive[:, 0], negative[:, 0]
+        least, most = positive * low + negative * high, positive * high + negative * low
+    else:
+        least, most = positive @ low + negative @ high, positive @ high + negative @ low
+    return least + sums.bias, most + sums.bias
 
 
 def scaled(sums: Sums, found: Array) -> Array:

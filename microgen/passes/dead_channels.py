@@ -107,7 +107,8 @@ class _Removal:
         if features is None:
             return np.zeros(len(layer.bias), np.int64)
         low = self._ranges[layer.node.inputs[0]].low[layer.source] - layer.data.zero
-        added: Array = (layer.positive + layer.negative)[:, ~features] @ low[~features]
+        positive, negative = layer.parts()
+        added: Array = (positive + negative)[:, ~features] @ low[~features]
         return added
 
     def _bias(self, name: str, added: Array, layer: Sums) -> str:
