@@ -16,7 +16,8 @@ _DTYPES = {dtype.value: dtype for dtype in DType}
 
 def manifest(subject: Subject) -> Finding:
     """``generate`` accepts the options. Calls are numbered in order, and the ports, buffers,
-    constants and devices that they name exist. Sizes follow from shapes and add up."""
+    constants and devices that they name exist. Sizes follow from shapes and add up. Layers have the
+    channels that are said to be left."""
     record = subject.manifest
     problems = list(_problems(record))
     if record.files.get(record.model.path) != record.model.sha256:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import microgen
 from microgen import frontends, passes
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir import verify
@@ -19,6 +20,7 @@ from microgen.ops.base import Padding
 from microgen.ops.concatenate import ConcatenateAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.mean import MeanAttrs
+from microgen.options import OPTIMIZE
 from microgen.passes.dead_channels import dead_channels
 from tests.graphs import DEFAULT, Builder
 
@@ -658,6 +660,13 @@ def test_vww_keeps_a_sixth_of_its_weights(mlperf_models: Path) -> None:
     convolutions = [node for node in after.nodes if node.op == "nn.conv2d"]
     removed = [after.channels[n.outputs[0]] for n in convolutions if n.outputs[0] in after.channels]
     assert sum(channels.count - len(channels.kept) for channels in removed) > 950
+
+
+@pytest.mark.parametrize("goal", OPTIMIZE)
+@pytest.mark.parametrize("board", ["mps2_an386", "mps3_an547"])
+def test_vww_has_80_kb_of_constants_at_most(board: str, goal: str, mlperf_models: Path) -> None:
+    compiled = microgen.compile_model(mlperf_models / "vww_96_int8.tflite", board, optimize=goal)
+    assert sum(constant.nbytes for constant in compiled.manifest.constants) <= 80 * 1024
 
 
 @pytest.mark.parametrize("model", ["kws_ref_model", "pretrainedResnet_quant", "ad01_int8"])
