@@ -65,8 +65,6 @@ class _Demand:
     def _connect(self, node: Node) -> None:
         """Note how the node's channels are connected, and keep those that it needs in any case."""
         output, layer = node.outputs[0], self.sums.get(node.outputs[0])
-        for name in node.inputs:
-            self._readers[name].append(node)
         if layer is None:
             found = links(node, self.graph)
             followed = {link.position for link in found}
@@ -78,6 +76,8 @@ class _Demand:
             self._is_read[output] = layer.is_read()
             self._foldable[output] = _foldable(layer, self.ranges[node.inputs[0]])
         self._links[output] = found
+        for link in found:
+            self._readers[node.inputs[link.position]].append(node)
         self._keep_whole(name for k, name in enumerate(node.inputs) if k not in followed)
 
     def _keep_whole(self, names: Iterable[str]) -> None:
@@ -114,7 +114,8 @@ class _Demand:
                 self._waiting.append(node)
 
     def _add(self, name: str, wanted: Array) -> None:
-        """Keep these channels, too. Nodes that compute or read the tensor are visited again."""
+        """Keep these channels, too. The node that computes the tensor, and those that are linked to
+        it, are visited again."""
         mask = self.masks[name]
         if not np.any(wanted & ~mask):
             return

@@ -22,9 +22,12 @@ from microgen.ir.graph import (
 from microgen.ops.reinterpret import ReinterpretAttrs
 from microgen.ops.reshape import ReshapeAttrs
 from microgen.passes.channel_demand import Masks, kept
+from microgen.passes.channel_links import width
 from microgen.passes.channel_ranges import Ranges, ranges
 from microgen.passes.channel_sums import Sums, sums_of
 from microgen.passes.dead_code import dead_code
+
+_MOST = 2**22  # channels of all tensors; a small file can declare any number
 
 
 def dead_channels(graph: Graph) -> Graph:
@@ -33,10 +36,11 @@ def dead_channels(graph: Graph) -> Graph:
 
     What a constant channel adds to the sums of the layers that read it moves into their biases, so
     all other values are the same, bit for bit. ``Graph.channels`` says which channels are left.
-    Results of the graph and tensors of nodes that mix channels in other ways keep all channels.
+    Results of the graph and tensors of nodes that mix channels in other ways keep all channels. So
+    does a graph of more channels than can be looked at one by one.
     """
     sums = {node.outputs[0]: layer for node in graph.nodes if (layer := sums_of(node, graph))}
-    if not sums:
+    if not sums or sum(map(width, graph.types.values())) > _MOST:
         return graph
     known = ranges(graph, sums)
     masks = kept(graph, sums, known)

@@ -232,3 +232,11 @@ def test_functions_of_code_generators_keep_all_channels() -> None:
     assert isinstance(found.attrs, ExternalAttrs)
     assert not found.attrs.graph.channels
     assert passes.run(inner).channels
+
+
+def test_a_graph_of_too_many_channels_is_kept_as_it_is() -> None:
+    b, first = start()
+    b.kill(first, DEAD)
+    wide = b.reshape(b.input(1, 2**11, 2**11, 1), 1, 2**22)
+    graph = passes.run(b.graph(b.conv(first, 6, 1), wide), EARLIER)
+    assert dead_channels(graph) is graph
