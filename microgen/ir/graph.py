@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -143,11 +144,14 @@ class Node:
 @dataclass(frozen=True, slots=True)
 class Channels:
     """What is left of the channels of one of the model's tensors, which are its last axis: it had
-    ``count`` of them, and the indices of those that are left are ``kept``, ascending. A tensor that
-    is not computed any more has none."""
+    ``count`` of them, and the indices of those that are left are ``kept``, ascending."""
 
     count: int
     kept: tuple[int, ...]
+
+    def without(self, mask: Array) -> Channels:
+        """What is left if only those stay that ``mask`` marks, bool [len(kept)]."""
+        return Channels(self.count, tuple(itertools.compress(self.kept, mask)))
 
     def index_in_model(self, index: tuple[int, ...]) -> tuple[int, ...]:
         """The index in the model's tensor of an element that is left."""

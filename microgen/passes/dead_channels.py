@@ -63,14 +63,15 @@ class _Removal:
         """The graph without these channels."""
         channels = dict(self._graph.channels)
         for name, mask in self._masks.items():
-            if mask.all():
+            if mask.all() or not mask.any():  # nothing is removed, or nothing reads the tensor
                 continue
-            if name not in self._graph.constants:
-                channels[name] = Channels(len(mask), tuple(map(int, np.flatnonzero(mask))))
-            elif mask.any():
+            if name in self._graph.constants:
                 self._constants[name] = frozen(self._constants[name][..., mask])
+            else:
+                every = Channels(len(mask), tuple(range(len(mask))))
+                channels[name] = channels.get(name, every).without(mask)
             self._types[name] = _sliced(self._types[name], -1, mask)
-        nodes = tuple(self._node(n) for n in self._graph.nodes if self._masks[n.outputs[0]].any())
+        nodes = tuple(self._node(n) for n in self._graph.nodes if self._is_needed(n))
         return self._graph.replace(
             nodes=nodes,
             types=self._types,
@@ -78,6 +79,10 @@ class _Removal:
             int4=frozenset(self._int4),
             channels=channels,
         )
+
+    def _is_needed(self, node: Node) -> bool:
+        mask = self._masks[node.outputs[0]]
+        return bool(mask.any()) or not mask.size
 
     def _node(self, node: Node) -> Node:
         layer = self._sums.get(node.outputs[0])

@@ -9,12 +9,13 @@ import pytest
 
 from microgen import passes
 from microgen.arithmetic.terms import Activation, Rounding
-from microgen.ir.graph import DType, Graph, Node, Origin, Quant, TensorType, frozen
+from microgen.ir.graph import Channels, DType, Graph, Node, Origin, Quant, TensorType, frozen
+from microgen.ops.concatenate import ConcatenateAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.external import ExternalAttrs
 from microgen.passes.dead_channels import dead_channels
 from tests.graphs import DEFAULT
-from tests.passes.planting import DEAD, EARLIER, LEFT, Planting, kept, reduced, start
+from tests.passes.planting import DEAD, EARLIER, LEFT, ZERO, Planting, kept, reduced, start
 
 
 def test_sums_that_might_not_fit_int32_are_left_alone() -> None:
@@ -240,3 +241,39 @@ def test_a_graph_of_too_many_channels_is_kept_as_it_is() -> None:
     wide = b.reshape(b.input(1, 2**11, 2**11, 1), 1, 2**22)
     graph = passes.run(b.graph(b.conv(first, 6, 1), wide), EARLIER)
     assert dead_channels(graph) is graph
+
+
+def test_a_second_removal_still_has_the_channels_of_the_model() -> None:
+    b, first = start(12)
+    b.kill(first, DEAD)
+    last = b.conv(first, 6, 3)
+    graph = reduced(b.graph(last))
+    assert kept(graph) == {first: (0, 3, 4, 7, 8, 9, 10, 11)}
+    weight = graph.nodes[1].inputs[1]
+    changed = graph.constants[weight].copy()
+    changed[..., :4] = 0
+    constants = {**graph.constants, weight: frozen(changed)}
+    again = dead_channels(graph.replace(constants=constants))
+    assert again.channels == {first: Channels(12, (8, 9, 10, 11))}
+
+
+def test_nodes_that_nothing_reads_are_no_obstacle() -> None:
+    b, first = start()
+    b.kill(first, DEAD)
+    b.add(b.conv(first, 6, 3), b.constant(np.int8(3)[()].reshape(()), DEFAULT))
+    graph = passes.run(b.graph(b.conv(first, 6, 3)), EARLIER[:-1])
+    assert len(graph.nodes) == 4
+    after = dead_channels(graph)
+    assert kept(after) == {first: LEFT}
+    assert len(after.nodes) == 2
+
+
+def test_tensors_without_any_channel_are_kept_as_they_are() -> None:
+    b, first = start()
+    b.kill(first, DEAD)
+    empty = b.constant(np.zeros((1, 5, 4, 0), np.int8), ZERO)
+    joined = b.node("concatenate", ConcatenateAttrs(3), first, empty, quant=ZERO)
+    assert not reduced(b.graph(b.conv(joined, 6, 3))).channels
+    other = b.conv(first, 6, 3)
+    nothing = b.node("concatenate", ConcatenateAttrs(3), empty, empty, quant=ZERO)
+    assert kept(reduced(b.graph(other, nothing))) == {first: LEFT}
