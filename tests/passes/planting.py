@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from microgen import passes
-from microgen.arithmetic.terms import Activation
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir import verify
 from microgen.ir.graph import Array, Graph, Quant, frozen
 from microgen.ir.interpreter import evaluate
@@ -82,6 +82,12 @@ class Planting(Builder):
     def ignore(self, layer: str, channels: Iterable[int]) -> None:
         """Make a layer ignore channels of its input."""
         self._change(layer, 1, (..., list(channels)), 0)
+
+    def round(self, layer: str, rounding: Rounding) -> None:
+        """Round the sums of a layer in another way."""
+        at = next(i for i, n in enumerate(self.nodes) if n.outputs == (layer,))
+        attrs = dataclasses.replace(self.nodes[at].attrs, rounding=rounding)  # type: ignore[call-arg]
+        self.nodes[at] = dataclasses.replace(self.nodes[at], attrs=attrs)
 
     def relu(self, data: str, channels: int, kernel: int = 1, padding: Padding = "SAME") -> str:
         """A convolution whose zero point is its least value."""

@@ -9,13 +9,15 @@ import pytest
 
 import microgen
 from microgen import frontends, passes
-from microgen.arithmetic.terms import Activation
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Graph, Node
 from microgen.ops.base import Padding
 from microgen.ops.concatenate import ConcatenateAttrs
 from microgen.options import OPTIMIZE
 from microgen.passes.dead_channels import dead_channels
 from tests.passes.planting import EARLIER, ZERO, Planting, reduced
+
+_ROUNDINGS = (Rounding.DOUBLE, Rounding.SINGLE, Rounding.UPWARD, Rounding.NEAREST)
 
 
 def _random_layer(b: Planting, images: list[str]) -> str:
@@ -53,6 +55,7 @@ def _planted(seed: int) -> Graph:
         if node.op not in ("nn.conv2d", "nn.depthwise_conv2d"):
             continue
         (name,) = node.outputs
+        b.round(name, _ROUNDINGS[int(rng.integers(len(_ROUNDINGS)))])
         count = b.types[name].shape[3]
         bias = int(rng.choice([0, 0, -700, 900, 900, 900, 2**27, -(2**27)]))
         (b.kill if abs(bias) < 2**20 else b.offset)(
