@@ -10,7 +10,7 @@ from typing import Any
 from microgen import api
 from microgen.commands import compiling
 from microgen.errors import BoardError, MicrogenError
-from microgen.firmware import ram
+from microgen.firmware import dead_channels, ram
 from microgen.firmware.compiled import Compiled, Firmware
 from microgen.manifest import Manifest
 from microgen.names import module_names
@@ -88,7 +88,8 @@ def _one(
         **_estimated(done),
     }
     head = f"{args.output}: {_calls(done)} for {board.name}"
-    return Outcome(data, [head, _text(done), *_memory(done.manifest), _next(args, board)])
+    memory = (*_dead(done), _text(done), *_memory(done.manifest))
+    return Outcome(data, [head, *memory, _next(args, board)])
 
 
 def _several(
@@ -121,7 +122,14 @@ def _several(
         **_estimated(done),
     }
     head = f"{args.output}: {len(done.models)} models for {board.name}"
-    lines = [f"{c.program.module}: {_calls(c)}; {_text(c)}" for c in done.models]
+    lines = [
+        line
+        for c in done.models
+        for line in (
+            f"{c.program.module}: {_calls(c)}; {_text(c)}",
+            *(f"{c.program.module}: {dead}" for dead in _dead(c)),
+        )
+    ]
     tail = [*_shared(done), *_memory(done.manifest), _next(args, board)]
     return Outcome(data, [head, *lines, *tail])
 
@@ -158,6 +166,7 @@ def _planned(done: Compiled) -> dict[str, Any]:
         "arena": plan.peak + plan.io_bytes,
         "workspace": plan.peak,
         "lower_bound": plan.lower_bound,
+        "dead_channels": dead_channels.saved(done.manifest).to_json(),
         "idle_codegens": [{"codegen": i.name, "reasons": list(i.reasons)} for i in done.idle],
     }
 
@@ -169,6 +178,10 @@ def _calls(done: Compiled) -> str:
 def _text(done: Compiled) -> str:
     plan = done.manifest.plan
     return f"workspace {plan.peak:,} bytes, {plan.proof}"
+
+
+def _dead(done: Compiled) -> tuple[str, ...]:
+    return dead_channels.saved(done.manifest).lines
 
 
 def _memory(record: Manifest) -> list[str]:

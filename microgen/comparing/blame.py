@@ -67,8 +67,10 @@ def _blamed(
     if tensor not in tensors:
         hint = f"limit {tensor!r} to that in the model, or give other --input samples"
     layer = cause.node.origin.layer
-    place = f"{tensor}[{','.join(map(str, cause.element))}]"
-    found = {"element": list(cause.element), "tensor": tensor, "value": cause.value}
+    channels = graph.channels.get(tensor)
+    element = channels.index_in_model(cause.element) if channels else cause.element
+    place = f"{tensor}[{','.join(map(str, element))}]"
+    found = {"element": list(element), "tensor": tensor, "value": cause.value}
     return error.at(
         f'in layer "{layer}": {place} is {cause.value}, expected {cause.allowed}',
         hint,

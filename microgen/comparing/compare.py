@@ -6,6 +6,9 @@ firmware's result must be within the bound of the layer's op (``microgen.ops``).
 are checked in the same way, with the oracle's own inputs. If both follow the reference, they
 compute the same network. Outputs are also compared from end to end, with bounds that grow with
 every layer.
+
+The firmware may lack channels of the file's tensors (``passes/dead_channels.py``). Then the others
+are compared, and later layers prove that those were not needed.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from microgen.files import inside
 from microgen.frontends.model_format import Oracle, OracleError
 from microgen.ir import beside
 from microgen.ir.beside import Expected, Kept
-from microgen.ir.graph import Array, DType, Graph
+from microgen.ir.graph import Array, Channels, DType, Graph, TensorType
 from microgen.manifest import ModuleRecord
 from microgen.ops import registry
 from microgen.output import progress
@@ -38,6 +41,7 @@ _MOST = 8  # with floats: the most samples of which all layers are read
 
 Sample = Sequence[Array]  # one array per input, in the model's order
 Found = Mapping[str, Array]  # tensors by name
+Lacking = Mapping[str, Channels]  # those of which the firmware lacks channels
 
 
 def compare(
@@ -143,6 +147,11 @@ class _Module:
         """The graph of the model's file."""
         return source(self.project, self.record)
 
+    @cached_property
+    def reduced(self) -> Graph:
+        """The graph after the passes."""
+        return passes.run(self.source)
+
     @property
     def model(self) -> Path:
         """The model's file."""
@@ -156,7 +165,7 @@ class _Module:
 
     def by_reference(self) -> Verdict:
         """The comparison with numpy, on the network after the passes."""
-        graph = passes.run(self.source)
+        graph = self.reduced
         name = f"numpy reference ({self.record.options['numerics']})"
         verdict, _ = self._verdict(name, graph, self._ends(graph))
         return verdict
@@ -246,26 +255,28 @@ class _Module:
             traced = self.traces.of(self.record, chosen)
         except ToolError as error:
             return None, str(error)
-        found = _by_sample(graph, traced, len(chosen))
+        lacking = {} if graph is self.reduced else self.reduced.channels
+        found = _by_sample(graph, traced, len(chosen), lacking)
         known = {*graph.types, *(b.tensor for b in self.record.plan.buffers if b.is_state)}
         absent = sorted({name for layers in found for name in layers if name not in known})
-        compared = compare_layers(self.record, self._beside(graph, chosen, found), absent)
+        layers = self._beside(graph, chosen, found, lacking)
+        compared = compare_layers(self.record, layers, absent, graph.channels)
         return replace(compared, unseen=unseen(self.record)), ""
 
     def _beside(
-        self, graph: Graph, chosen: range, found: Sequence[Found]
+        self, graph: Graph, chosen: range, found: Sequence[Found], lacking: Lacking
     ) -> Iterator[tuple[int, Expected]]:
         kept = Kept.at_first(graph)
         for i, known in zip(chosen, found, strict=True):
             given = dict(zip(graph.inputs, self.samples[i], strict=True))
-            for one in beside.walk(graph, given, registry(), known, kept):
+            for one in beside.walk(graph, given, registry(), known, kept, lacking=lacking):
                 yield i, one
 
     def _of_oracle(self, oracle: Oracle, chosen: range) -> Comparison:
         """The oracle's own layers compared with the reference."""
         own = self._layers_by(oracle, "layers", [self.samples[i] for i in chosen])
         found = [_fitting(self.source, layers) for layers in own]
-        layers = self._beside(self.source, chosen, found)
+        layers = self._beside(self.source, chosen, found, {})
         slack = ((i, _with_slack(one, found[i - chosen.start], oracle)) for i, one in layers)
         return compare_layers(self.record, slack)
 
@@ -280,7 +291,7 @@ def _fitting(graph: Graph, layers: Found) -> dict[str, Array]:
     """The arrays whose sizes are those of the graph's tensors."""
     sizes = {name: kind.nbytes for name, kind in graph.types.items()}
     return {
-        name: _shaped(graph, name, array)
+        name: _shaped(graph.types.get(name), name, array)
         for name, array in layers.items()
         if sizes.get(name) == array.nbytes
     }
@@ -291,20 +302,30 @@ def _rows(ports: Iterable[manifest.PortRecord], inputs: Mapping[str, Array]) -> 
     return list(zip(*(inputs[port.tensor] for port in ports), strict=True))
 
 
-def _by_sample(graph: Graph, layers: Iterable[Layer], count: int) -> list[dict[str, Array]]:
+def _by_sample(
+    graph: Graph, layers: Iterable[Layer], count: int, lacking: Lacking
+) -> list[dict[str, Array]]:
     """The arrays that were read, in the shapes and dtypes of the graph's tensors, by sample.
 
-    Raises InternalError if sizes differ.
+    Those in ``lacking`` are without the channels that the firmware lacks. Raises InternalError if
+    sizes differ.
     """
     found: list[dict[str, Array]] = [{} for _ in range(count)]
     for layer in layers:
         for name, array in ((layer.tensor, layer.array), *layer.variables.items()):
-            found[layer.sample][name] = _shaped(graph, name, array)
+            kind = _left(graph.types.get(name), lacking.get(name))
+            found[layer.sample][name] = _shaped(kind, name, array)
     return found
 
 
-def _shaped(graph: Graph, name: str, array: Array) -> Array:
-    kind = graph.types.get(name)
+def _left(kind: TensorType | None, channels: Channels | None) -> TensorType | None:
+    """The type of what the firmware has of a tensor."""
+    if kind is None or channels is None:
+        return kind
+    return replace(kind, shape=(*kind.shape[:-1], len(channels.kept)))
+
+
+def _shaped(kind: TensorType | None, name: str, array: Array) -> Array:
     if kind is None:
         return array
     if kind.nbytes != array.nbytes:

@@ -19,6 +19,7 @@ from microgen.manifest import (
     BufferRecord,
     CallRecord,
     ConstantRecord,
+    DeadChannelsRecord,
     DeviceRecord,
     EstimateRecord,
     ExternalRecord,
@@ -87,6 +88,7 @@ def module(
     suffix: str,
     files: FileTree,
     schedule: ScheduleRecord | None = None,
+    dead_channels: tuple[DeadChannelsRecord, ...] = (),
 ) -> ModuleRecord:
     """The record of one model, whose file was called ``model``. ``files`` contains the file that
     the project keeps, which has the ``suffix`` of the model's format."""
@@ -106,6 +108,7 @@ def module(
         external=tuple(_external(module, unit) for module in program.external_modules),
         blob=_blob(unit) if unit.blob else None,
         schedule=schedule,
+        dead_channels=dead_channels,
     )
 
 

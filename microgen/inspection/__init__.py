@@ -11,13 +11,20 @@ from typing import Any
 
 from microgen import frontends, manifest
 from microgen.errors import MicrogenError
-from microgen.firmware import ram
+from microgen.firmware import dead_channels, ram
 from microgen.inspection import blobs, library
 from microgen.inspection.base import Inspected, columns
 from microgen.ir.graph import Graph
-from microgen.manifest import CallRecord, Manifest, ModuleRecord, StepRecord
+from microgen.manifest import (
+    CallRecord,
+    DeadChannelsRecord,
+    Manifest,
+    ModuleRecord,
+    StepRecord,
+)
 from microgen.mlf import contents, tar
 from microgen.names import cnames
+from microgen.output.text_layout import Part
 
 
 def inspect(
@@ -98,6 +105,7 @@ def _module(record: Manifest, module: ModuleRecord, *, verbose: bool) -> Inspect
         f"numerics {module.options.get('numerics')}",
         f"workspace {plan.peak:,} bytes ({plan.proof}), "
         f"constants {sum(c.nbytes for c in module.constants):,}",
+        *dead_channels.saved(module).lines,
     )
     data = {
         "kind": "project",
@@ -108,8 +116,33 @@ def _module(record: Manifest, module: ModuleRecord, *, verbose: bool) -> Inspect
         "workspace": plan.peak,
         "io_bytes": plan.io_bytes,
         "calls": [_call(call) for call in module.calls],
+        "dead_channels": [_dead_channels(record) for record in module.dead_channels],
     }
-    return Inspected(data, [*lines, "", table])
+    return Inspected(data, [*lines, "", table, *(_removed(module) if verbose else ())])
+
+
+def _removed(module: ModuleRecord) -> Sequence[Part]:
+    """The table of the layers that compute less than in the model, if there are any."""
+    if not module.dead_channels:
+        return ()
+    table = columns("layer", "op", "channels left", "of", "weights saved", "products saved")
+    for record in module.dead_channels:
+        left = record.channels - record.removed
+        numbers = (left, record.channels, record.weights, record.products)
+        table.add(cnames.layer(record.layer), record.op, *(f"{n:,}" for n in numbers))
+    return ("", table)
+
+
+def _dead_channels(record: DeadChannelsRecord) -> dict[str, Any]:
+    return {
+        "layer": record.layer,
+        "op": record.op,
+        "tensor": record.tensor,
+        "channels": record.channels,
+        "kept": list(record.kept),
+        "weights": record.weights,
+        "products": record.products,
+    }
 
 
 def _call(call: CallRecord) -> dict[str, Any]:

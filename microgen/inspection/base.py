@@ -8,7 +8,10 @@ from typing import Any
 
 from microgen.output.text_layout import Column, Part, Table
 
-_NUMBERS = ("bytes", "offset", "constants", "address", "workspace", "inputs and outputs")
+_NUMBERS = (
+    *("bytes", "offset", "constants", "address", "workspace", "inputs and outputs"),
+    *("channels left", "of", "weights saved", "products saved"),
+)
 _NAMES = ("layer", "section", "largest symbols", "name", "argument", "parameter", "file", "target")
 _OPTIONAL = ("output",)
 

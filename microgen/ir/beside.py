@@ -4,6 +4,9 @@ the implementation's own inputs, and how far off it may be.
 Values known from the implementation replace the reference's own values, so that errors do not add
 up from layer to layer. Nodes whose outputs are not known (fused into others, views, inside a part
 that an external generator compiled) pass their bounds on to the next node whose output is known.
+
+An implementation may lack channels of a tensor, because they do not matter. They have the
+reference's values here. If they did matter, the next layer that is known would differ.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from microgen.ir.graph import Array, Graph, Node
+from microgen.ir.graph import Array, Channels, Graph, Node
 from microgen.ir.interpreter import initial_state
 from microgen.ops.balls import UNIT
 from microgen.ops.base import Inexact, Op, Operands
@@ -58,19 +61,22 @@ def walk(
     found: Mapping[str, Array],
     kept: Kept | None = None,
     off: Mapping[str, Array] = MappingProxyType({}),
+    lacking: Mapping[str, Channels] = MappingProxyType({}),
 ) -> Iterator[Expected]:
     """Every tensor that nodes compute or update, in order.
 
     ``inputs`` has one array per graph input. ``found`` has the known tensors of the implementation,
     with their shapes and dtypes. ``kept`` is read and updated; without it, this is the first
-    inference. ``off``, float64, is how far off inputs may be. Raises ``ops.base.StatusError`` as
+    inference. ``off``, float64, is how far off inputs may be. ``lacking`` has the known tensors of
+    which the implementation lacks channels. Raises ``ops.base.StatusError`` as
     ``interpreter.evaluate`` does.
     """
     kept = kept or Kept.at_first(graph)
     values: dict[str, Array] = {**graph.constants, **kept.values, **inputs}
     errors, rules = {**kept.errors, **off}, dict[str, tuple[str, ...]]()
     for node in graph.nodes:
-        for one in _of_node(node, graph, ops[node.op], values, errors, found, rules):
+        given = _Given(values, errors, found, lacking, rules)
+        for one in _of_node(node, graph, ops[node.op], given):
             name = one.tensor
             known = one.found is not None
             values[name] = one.found if one.found is not None else one.values
@@ -82,30 +88,39 @@ def walk(
     kept.errors = {name: errors[source] for name, source in latest.items() if source in errors}
 
 
-def _of_node(
-    node: Node,
-    graph: Graph,
-    op: Op,
-    values: Mapping[str, Array],
-    errors: Mapping[str, Array],
-    found: Mapping[str, Array],
-    rules: Mapping[str, tuple[str, ...]],
-) -> list[Expected]:
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The values so far, what is known about them, and what the implementation has."""
+
+    values: Mapping[str, Array]
+    errors: Mapping[str, Array]
+    found: Mapping[str, Array]
+    lacking: Mapping[str, Channels]
+    rules: Mapping[str, tuple[str, ...]]
+
+    def known(self, name: str, expected: Array) -> Array | None:
+        """The implementation's value of a tensor, or None if it is not known."""
+        if name not in self.found or name not in self.lacking:
+            return self.found.get(name)
+        return self.lacking[name].filled(self.found[name], expected)
+
+
+def _of_node(node: Node, graph: Graph, op: Op, given: _Given) -> list[Expected]:
     operands = Operands(
-        tuple(values[name] for name in node.inputs),
+        tuple(given.values[name] for name in node.inputs),
         graph.type_of(node.inputs),
         graph.type_of(node.outputs),
     )
     off = tuple(
-        errors.get(name, np.broadcast_to(0.0, array.shape))
+        given.errors.get(name, np.broadcast_to(0.0, array.shape))
         for name, array in zip(node.inputs, operands.inputs, strict=True)
     )
     written = op.writes(node.attrs, len(node.inputs))
     names = (*node.outputs, *(node.inputs[position] for position in written))
     expected = op.reference(node.attrs, operands)
-    known = tuple(found.get(name) for name in names)
+    known = tuple(given.known(name, array) for name, array in zip(names, expected, strict=True))
     bounds = op.bound.of(node.attrs, Inexact(operands, off, expected, known))
-    before = [rule for name in node.inputs for rule in rules.get(name, ())]
+    before = [rule for name in node.inputs for rule in given.rules.get(name, ())]
     since = tuple(dict.fromkeys((*before, op.bound.rule)))
     missing = [op.bound.roundings if of is None else 0 for of in known]
     return [

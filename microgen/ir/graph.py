@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -141,6 +142,29 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
+class Channels:
+    """What is left of the channels of one of the model's tensors, which are its last axis: it had
+    ``count`` of them, and the indices of those that are left are ``kept``, ascending."""
+
+    count: int
+    kept: tuple[int, ...]
+
+    def without(self, mask: Array) -> Channels:
+        """What is left if only those stay that ``mask`` marks, bool [len(kept)]."""
+        return Channels(self.count, tuple(itertools.compress(self.kept, mask)))
+
+    def index_in_model(self, index: tuple[int, ...]) -> tuple[int, ...]:
+        """The index in the model's tensor of an element that is left."""
+        return (*index[:-1], self.kept[index[-1]])
+
+    def filled(self, left: Array, whole: Array) -> Array:
+        """The model's tensor: ``left`` in the channels that are left, ``whole`` in the others."""
+        filled = whole.copy()
+        filled[..., list(self.kept)] = left
+        return filled
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """A network. ``nodes`` are in execution order; ``constants`` are read-only arrays.
 
@@ -153,7 +177,8 @@ class Graph:
     follows from the shapes: no node reads them. ``output_names`` has the names of the outputs in C,
     or is empty. ``output_aliases`` has the names by which TVM's frontend calls the outputs if they
     have other names in C, or is empty. ``int4`` has the int8 constants that the model stores in 4
-    bits: their values are -8 to 7, and kernels may get them two to a byte.
+    bits: their values are -8 to 7, and kernels may get them two to a byte. ``channels`` has the
+    model's tensors of which a pass has removed channels; ``types`` are without these channels.
     """
 
     name: str
@@ -169,6 +194,7 @@ class Graph:
     updates: Mapping[str, str] = field(default_factory=dict)
     initial: Mapping[str, Array] = field(default_factory=dict)
     int4: frozenset[str] = frozenset()
+    channels: Mapping[str, Channels] = field(default_factory=dict)
 
     @property
     def results(self) -> tuple[str, ...]:

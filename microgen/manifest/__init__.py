@@ -25,6 +25,7 @@ from microgen.manifest.records import (
     BufferRecord,
     CallRecord,
     ConstantRecord,
+    DeadChannelsRecord,
     DeviceRecord,
     EstimateRecord,
     ExternalRecord,
@@ -48,6 +49,7 @@ __all__ = [
     "BufferRecord",
     "CallRecord",
     "ConstantRecord",
+    "DeadChannelsRecord",
     "DeviceRecord",
     "EstimateRecord",
     "ExternalRecord",
@@ -72,7 +74,10 @@ __all__ = [
 FORMAT = 1
 _DIGEST = "digest"  # of everything else in the file
 # Absent if there is none.
-_OPTIONAL = ("blob", "external", "schedule", "shared_workspace", note.BUILT_FROM)
+_OPTIONAL = (
+    *("blob", "dead_channels", "external", "schedule", "shared_workspace"),
+    note.BUILT_FROM,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

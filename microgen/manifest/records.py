@@ -262,6 +262,29 @@ class EstimateRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class DeadChannelsRecord:
+    """The channels of a layer's result ``tensor`` that the firmware does not compute, because they
+    are constant or nothing reads them. The model's tensor has ``channels`` of them; those in
+    ``kept``, ascending, are left. ``weights`` is the number of the layer's weights, and
+    ``products`` that of its products in an inference, that are not needed because of this and
+    because of the channels that the layer's input lacks.
+    """
+
+    layer: str
+    op: str
+    tensor: str
+    channels: int
+    kept: tuple[int, ...]
+    weights: int
+    products: int
+
+    @property
+    def removed(self) -> int:
+        """The number of channels that are not computed."""
+        return self.channels - len(self.kept)
+
+
+@dataclass(frozen=True, slots=True)
 class SharedRecord:
     """The memory that several modules' workspaces share: its ELF symbol, output section, bytes,
     alignment, and the modules."""
@@ -282,7 +305,8 @@ class ModuleRecord:
     symbols of kernels whose code the operators contain or call. ``passed_pools`` are the pools that
     the caller passes, in the order of their structure. ``external`` and ``blob`` are from external
     code generators, if there are any. ``schedule`` says which
-    implementation computes which layers; projects of earlier versions have none."""
+    implementation computes which layers; projects of earlier versions have none.
+    ``dead_channels`` has the layers that compute less than in the model, in order."""
 
     module: str
     model: ModelRecord
@@ -298,6 +322,7 @@ class ModuleRecord:
     external: tuple[ExternalRecord, ...] = ()
     blob: BlobRecord | None = None
     schedule: ScheduleRecord | None = None
+    dead_channels: tuple[DeadChannelsRecord, ...] = ()
 
     @property
     def prefix(self) -> str:

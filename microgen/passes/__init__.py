@@ -11,6 +11,7 @@ from microgen.ops import budget, registry
 from microgen.ops.external import ExternalAttrs
 from microgen.passes.cancel_layouts import cancel_layouts
 from microgen.passes.canonical_padding import canonical_padding
+from microgen.passes.dead_channels import dead_channels
 from microgen.passes.dead_code import dead_code
 from microgen.passes.fold_constants import fold_constants
 from microgen.passes.fold_pad import fold_pad
@@ -33,15 +34,18 @@ DEFAULT_PIPELINE: tuple[Pass, ...] = (
     tabulate,  # functions of one value become tables, which need no kernel of their own
     slide_windows,  # a variable and the rows joined to it become one buffer
     dead_code,  # drops what the others left without a reader
+    dead_channels,  # then what reads a channel is needed; clamps and tables have become known
     own_outputs,  # then each output has a node that computes only this output
     own_updates,  # comes last, because copies of outputs may read variables
 )
 
 
 def _inside(graph: Graph, pipeline: tuple[Pass, ...]) -> Graph:
-    """The graph after every pass has run on the graph inside each external function."""
+    """The graph after every pass has run on the graph inside each external function, except
+    ``dead_channels``, because the code generator compiles the function with all of its channels."""
+    within = tuple(step for step in pipeline if step is not dead_channels)
     nodes = tuple(
-        replace(node, attrs=replace(node.attrs, graph=run(node.attrs.graph, pipeline)))
+        replace(node, attrs=replace(node.attrs, graph=run(node.attrs.graph, within)))
         if isinstance(node.attrs, ExternalAttrs)
         else node
         for node in graph.nodes

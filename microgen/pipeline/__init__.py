@@ -28,7 +28,7 @@ from microgen.firmware import (
     record,
 )
 from microgen.firmware.compiled import Compiled, Firmware
-from microgen.manifest import Manifest
+from microgen.manifest import Manifest, ModuleRecord
 from microgen.manifest.schedule import ScheduleRecord
 from microgen.names import module_names
 from microgen.options import Options
@@ -74,16 +74,7 @@ def compile_models(
     units = [_unit(part, board, sharing, several=len(parts) > 1) for part in parts]
     files = _assembled(parts, units, board)
     promise = record.manifest(
-        [
-            record.module(
-                *(unit, board, part.options),
-                model=part.model.name,
-                suffix=next(iter(part.files)),
-                files=files,
-                schedule=schedule.file.record(part.schedule),
-            )
-            for part, unit in zip(parts, units, strict=True)
-        ],
+        [_record(part, unit, board, files) for part, unit in zip(parts, units, strict=True)],
         board,
         estimate=estimate.record,
         files=files,
@@ -163,6 +154,17 @@ def _assembled(parts: Sequence[Part], units: Sequence[Unit], board: Board) -> Fi
         alone = {name: data for unit in units for name, data in operators_alone(unit).items()}
         files = files.merged(llvm_ir.operators(alone, files, board))
     return files
+
+
+def _record(part: Part, unit: Unit, board: Board, files: FileTree) -> ModuleRecord:
+    return record.module(
+        *(unit, board, part.options),
+        model=part.model.name,
+        suffix=next(iter(part.files)),
+        files=files,
+        schedule=schedule.file.record(part.schedule),
+        dead_channels=part.dead_channels,
+    )
 
 
 def _library(part: Part) -> FileTree:

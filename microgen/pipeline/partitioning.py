@@ -13,11 +13,13 @@ from microgen.codegens.base import Codegen
 from microgen.codegens.external import ExternalCodegen
 from microgen.ir.graph import Graph
 from microgen.ir.refusal import Refusal
+from microgen.manifest import DeadChannelsRecord
 from microgen.ops import budget
 from microgen.options import Options
 from microgen.partition import Partition, external
 from microgen.partition.external import Idle
 from microgen.partition.relay_module import PartitionedModule
+from microgen.pipeline import dead_channels
 from microgen.target.board import Board
 
 
@@ -28,7 +30,7 @@ class Partitioned:
     ``source`` is the graph from the frontend, ``files`` are the model's files that the project
     keeps. ``module``: the Relay module, step by step, if external generators partitioned one.
     ``refusals``: why these generators refused parts of it; ``idle``: the generators that took
-    nothing.
+    nothing. ``dead_channels``: what is in the source and not in the partition.
     """
 
     codegens: Mapping[str, Codegen]
@@ -38,6 +40,7 @@ class Partitioned:
     module: PartitionedModule | None = None
     refusals: tuple[Refusal[Any], ...] = ()
     idle: tuple[Idle, ...] = ()
+    dead_channels: tuple[DeadChannelsRecord, ...] = ()
 
 
 @budget.of_model()
@@ -47,6 +50,7 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     generators = selection.external(found)
     source, files, module = _source(model, options, generators)
     graph = passes.run(source)
+    removed = dead_channels.records(graph)
     refusals: tuple[Refusal[Any], ...] = external.refusals_of(module, model.name)
     # Generators that take Relay have already seen a Relay model in its original form.
     asked = [generator for generator in generators if generator.takes_nodes or module is None]
@@ -57,7 +61,7 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     parts = partition.assign(graph, list(found.values()), board)
     took = {region.codegen for region in parts.regions}
     idle = external.idle(generators, took, refusals, composite=options.composite)
-    return Partitioned(found, source, files, parts, module, refusals, idle)
+    return Partitioned(found, source, files, parts, module, refusals, idle, removed)
 
 
 def _partitioning(options: Options) -> dict[str, bool]:

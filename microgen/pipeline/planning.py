@@ -16,6 +16,7 @@ from microgen.executors.graph import ExecutorGraph
 from microgen.firmware import conventions, module_blob
 from microgen.ir import text
 from microgen.ir.graph import Graph
+from microgen.manifest import DeadChannelsRecord
 from microgen.options import Options
 from microgen.partition import Partition
 from microgen.partition.external import Idle
@@ -44,6 +45,7 @@ class Part:
     plan: MemoryPlan
     executed: ExecutorGraph | None
     idle: tuple[Idle, ...]
+    dead_channels: tuple[DeadChannelsRecord, ...]
 
 
 def planned(model: Path, board: Board, options: Options) -> Part:
@@ -57,7 +59,7 @@ def planned(model: Path, board: Board, options: Options) -> Part:
     shown = text.show(found.source)
     return Part(
         *(model, options, shown, found.files, parts.graph, chosen),
-        *(program, plan, executed, found.idle),
+        *(program, plan, executed, found.idle, found.dead_channels),
     )
 
 

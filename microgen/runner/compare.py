@@ -4,15 +4,16 @@ layer came."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from microgen.errors import InternalError
 from microgen.ir.beside import Expected, distance, exceeds
-from microgen.ir.graph import Array
+from microgen.ir.graph import Array, Channels
 from microgen.manifest import ModuleRecord
 
 EQUAL = "equal"
@@ -23,8 +24,8 @@ class Difference:
     """The first element that differs, in the order of execution.
 
     ``layer`` is the model's name of the layer, and ``index`` has one number per dimension of the
-    tensor. ``allowed`` is the element's bound. ``differing`` of the tensor's ``size`` elements
-    differ, by at most ``largest``. ``call`` is None for a tensor that no call computes.
+    model's tensor. ``allowed`` is the element's bound. ``differing`` of the tensor's ``size``
+    elements differ, by at most ``largest``. ``call`` is None for a tensor that no call computes.
     """
 
     sample: int
@@ -134,10 +135,14 @@ class Comparison:
 
 
 def compare(
-    module: ModuleRecord, expected: Iterable[tuple[int, Expected]], absent: Iterable[str] = ()
+    module: ModuleRecord,
+    expected: Iterable[tuple[int, Expected]],
+    absent: Iterable[str] = (),
+    channels: Mapping[str, Channels] = MappingProxyType({}),
 ) -> Comparison:
     """Compare a module's tensors, each with its sample's number, with the expected ones, up to the
-    first that differs. ``absent`` is passed on to the result.
+    first that differs. ``absent`` is passed on to the result. ``channels`` says which of the
+    model's channels the expected tensors have, if they do not have all.
 
     Raises InternalError if sizes differ, or if nothing could be compared.
     """
@@ -147,7 +152,7 @@ def compare(
         if one.found is None:
             continue
         held.append(_held(sample, calls.get(one.tensor), one))
-        first = _difference(held[-1], one)
+        first = _difference(held[-1], one, channels)
         if first:
             return Comparison(tuple(held), tuple(absent), first)
     if not held:
@@ -175,18 +180,19 @@ def _held(sample: int, call: int | None, one: Expected) -> Held:
     return Held(sample, call, one.node.origin.layer, one.tensor, rule(one), largest, near)
 
 
-def _difference(held: Held, one: Expected) -> Difference | None:
+def _difference(held: Held, one: Expected, channels: Mapping[str, Channels]) -> Difference | None:
     assert one.found is not None
     wrong = exceeds(one.found, one.values, one.bound)
     if not wrong.any():
         return None
-    index = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+    index = tuple(map(int, np.unravel_index(int(np.argmax(wrong)), wrong.shape)))
+    own = channels.get(held.tensor)
     return Difference(
         sample=held.sample,
         call=held.call,
         layer=held.layer,
         tensor=held.tensor,
-        index=tuple(map(int, index)),
+        index=own.index_in_model(index) if own else index,
         found=one.found[index].item(),
         expected=one.values[index].item(),
         differing=int(np.count_nonzero(wrong)),

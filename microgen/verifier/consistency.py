@@ -16,7 +16,8 @@ _DTYPES = {dtype.value: dtype for dtype in DType}
 
 def manifest(subject: Subject) -> Finding:
     """``generate`` accepts the options. Calls are numbered in order, and the ports, buffers,
-    constants and devices that they name exist. Sizes follow from shapes and add up."""
+    constants and devices that they name exist. Sizes follow from shapes and add up. Layers have the
+    channels that are said to be left."""
     record = subject.manifest
     problems = list(_problems(record))
     if record.files.get(record.model.path) != record.model.sha256:
@@ -41,6 +42,7 @@ def _problems(module: ModuleRecord) -> Iterator[str]:
         if bool(constant.symbol) == bool(constant.name):
             yield f"constant {constant.symbol!r} is called {constant.name!r}, too"
     yield from _plan_problems(module)
+    yield from _channel_problems(module)
 
 
 def _option_problems(module: ModuleRecord) -> Iterator[str]:
@@ -124,6 +126,18 @@ def _holds(
     # A storage of the graph executor is as large as the largest of its tensors.
     is_part = is_graph or argument.storage == "scratch"
     return planned is None or (step.offset + needed <= planned if is_part else needed == planned)
+
+
+def _channel_problems(module: ModuleRecord) -> Iterator[str]:
+    """Problems of the channels that layers still have."""
+    computed = {step.tensor: step for call in module.calls for step in call.steps}
+    for record in module.dead_channels:
+        if list(record.kept) != sorted({*record.kept} & {*range(record.channels)}):
+            yield f"{record.tensor} keeps channels {list(record.kept)} of {record.channels}"
+        step = computed.get(record.tensor)
+        if step and step.shape[-1:] != (len(record.kept),):
+            left = len(record.kept)
+            yield f"{record.tensor} is {step.dtype}{list(step.shape)}, but keeps {left} channels"
 
 
 def _plan_problems(module: ModuleRecord) -> Iterator[str]:

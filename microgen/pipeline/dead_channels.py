@@ -1,0 +1,49 @@
+"""What the firmware does not compute because of dead channels, for the manifest."""
+
+from __future__ import annotations
+
+import math
+
+from microgen.ir.graph import Channels, Graph, Node
+from microgen.manifest import DeadChannelsRecord
+from microgen.ops import registry
+
+_SUMS = ("nn.conv2d", "nn.dense", "nn.depthwise_conv2d")
+
+
+def records(graph: Graph) -> tuple[DeadChannelsRecord, ...]:
+    """The layers of a graph after the passes whose outputs or inputs have lost channels. Views are
+    left out, because they have the bytes of their inputs."""
+    return tuple(
+        _record(node, graph)
+        for node in graph.nodes
+        if any(name in graph.channels for name in (*node.outputs, *node.inputs))
+        and not registry()[node.op].is_view
+    )
+
+
+def _record(node: Node, graph: Graph) -> DeadChannelsRecord:
+    output = _channels(node.outputs[0], graph)
+    weights = products = 0
+    if node.op in _SUMS:
+        left = graph.types[node.inputs[1]].size
+        before = left * output.count // len(output.kept)
+        if node.op != "nn.depthwise_conv2d":
+            given = _channels(node.inputs[0], graph)
+            before = before * given.count // len(given.kept)
+        weights = before - left
+        products = weights * math.prod(graph.types[node.outputs[0]].shape[:-1])
+    return DeadChannelsRecord(
+        layer=node.origin.layer,
+        op=node.op,
+        tensor=node.outputs[0],
+        channels=output.count,
+        kept=output.kept,
+        weights=weights,
+        products=products,
+    )
+
+
+def _channels(name: str, graph: Graph) -> Channels:
+    count = graph.types[name].shape[-1]
+    return graph.channels.get(name, Channels(count, tuple(range(count))))
