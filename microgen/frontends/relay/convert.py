@@ -146,8 +146,14 @@ class _Conversion:
 
     def _value(self, expr: Expr, scope: Scope) -> Value | Closure:
         match expr:
-            case Var():
+            case Var() if expr in scope.bound:
                 return scope[scope.bound[expr]]
+            case Var():
+                raise ModelError(
+                    f"%{expr.name_hint} is read outside of the function that it belongs to",
+                    where=self._where(expr),
+                    hint="pass it to the function that reads it",
+                )
             case Constant():
                 return self._constant(expr)
             case Tuple(parts):

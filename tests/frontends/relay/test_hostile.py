@@ -147,3 +147,19 @@ def test_mutated_texts_compile_or_are_refused(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_more_mutated_texts_compile_or_are_refused(tmp_path: Path) -> None:
     _fuzzed(range(150, 4000), tmp_path)
+
+
+def test_a_parameter_is_not_read_outside_of_its_function(tmp_path: Path) -> None:
+    text = """#[version = "0.0.5"]
+def @main(%x: Tensor[(2), float32]) {
+  %2 = fn (%y: Tensor[(2), float32]) {
+    %0 = fn (%z: Tensor[(2), float32]) { add(%z, %y) };
+    %0(%y)
+  };
+  %3 = %2(%x);
+  %0(%3)
+}
+"""
+    error = _error(written(tmp_path, text))
+    assert error is not None
+    assert "%y is read outside of the function that it belongs to" in str(error)
