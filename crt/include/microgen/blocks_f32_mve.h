@@ -29,10 +29,12 @@ MG_INLINE float32x4_t mg_mve_bias_f32(const float *bias, int32_t c, mve_pred16_t
     return (bias != NULL) ? vldrwq_z_f32(&bias[c], active) : vdupq_n_f32(0.0F);
 }
 
-/* The nearest values to x in [low, high]; NaN remains NaN. */
+/* The nearest values to x in [low, high]; NaN remains NaN, because it is not less than anything.
+ * VCMP's LT is "not GE", and so true for NaN. */
 MG_INLINE float32x4_t mg_mve_clamp_f32(float32x4_t x, float low, float high)
 {
-    const float32x4_t above = vpselq_f32(vdupq_n_f32(low), x, vcmpltq_n_f32(x, low));
+    const float32x4_t least = vdupq_n_f32(low);
+    const float32x4_t above = vpselq_f32(least, x, vcmpgtq_f32(least, x));
     return vpselq_f32(vdupq_n_f32(high), above, vcmpgtq_n_f32(above, high));
 }
 

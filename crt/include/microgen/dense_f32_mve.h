@@ -45,7 +45,7 @@ MG_INLINE void mg_dense_f32_mve_row(const mg_dense_f32_mve_params *p, const floa
     const int32_t depth = p->input_features;
     int32_t o = 0;
 
-    for (; o + 3 * MG_MVE_FLOATS < p->output_features; o += 4 * MG_MVE_FLOATS) {
+    for (; o + 4 * MG_MVE_FLOATS <= p->output_features; o += 4 * MG_MVE_FLOATS) {
         mg_mve_sums_f32 sums = {mg_dense_f32_mve_start(p, bias, o),
                                 mg_dense_f32_mve_start(p, bias, o + MG_MVE_FLOATS),
                                 mg_dense_f32_mve_start(p, bias, o + 2 * MG_MVE_FLOATS),
