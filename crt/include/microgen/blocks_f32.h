@@ -14,17 +14,23 @@
  * cycles for a fused addition and two for its parts, other cores one instead of two. */
 enum { MG_SEPARATE_F32 = 0, MG_FUSED_F32 = 1 };
 
-/* sum + x * w. Without an instruction for that, the product is rounded in any case. */
+/* sum + x * w, rounded once if the core has an instruction for that. clang would call fmaf. */
+MG_INLINE float mg_fused_f32(float sum, float x, float w)
+{
+#if defined(__clang__)
+#pragma clang fp contract(on)
+    return sum + x * w;
+#elif defined(__ARM_FEATURE_FMA) || defined(__riscv_flen)
+    return __builtin_fmaf(x, w, sum);
+#else
+    return sum + x * w;
+#endif
+}
+
+/* sum + x * w. */
 MG_INLINE float mg_add_product_f32(float sum, float x, float w, int fused)
 {
-#if defined(__ARM_FEATURE_FMA) || defined(__riscv_flen)
-    if (fused != MG_SEPARATE_F32) {
-        return __builtin_fmaf(x, w, sum);
-    }
-#else
-    (void)fused;
-#endif
-    return sum + x * w;
+    return (fused != MG_SEPARATE_F32) ? mg_fused_f32(sum, x, w) : sum + x * w;
 }
 
 /* Where the weights of four channels are: those of channel k begin at first[k * step]. */
