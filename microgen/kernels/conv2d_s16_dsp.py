@@ -24,8 +24,7 @@ def _refuses_pointwise(node: Node, graph: Graph) -> str | None:
 
 
 def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    weight = base.KernelConstant("weight", "int32_t", node.inputs[1], transform="pairs_of_filters")
-    return (weight, *wide.folded(node, graph, graph.types[node.inputs[1]].shape[0]))
+    return (wide.pairs(node), *wide.folded(node, graph, graph.types[node.inputs[1]].shape[0]))
 
 
 def _scratch(node: Node, graph: Graph) -> int:

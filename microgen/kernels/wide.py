@@ -65,6 +65,11 @@ def folded(node: Node, graph: Graph, channels: int) -> tuple[base.KernelConstant
     )
 
 
+def pairs(node: Node) -> base.KernelConstant:
+    """The weight in the order of microgen/blocks_s16.h."""
+    return base.KernelConstant("weight", "int32_t", node.inputs[1], transform="pairs_of_filters")
+
+
 def _reduced(scales: Array, arguments: Arguments) -> tuple[Array, Array]:
     """Multipliers of 16 bits, and right shifts, as mg_requantize_reduced has them: int64."""
     multiplier = transforms.apply("requantize_multiplier", (scales,), arguments).astype(np.int64)
@@ -106,12 +111,23 @@ def _pairs_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
     return ordered.reshape(-1).view("<i4").astype(np.int32)
 
 
+def _swapped_fours(sources: Sequence[Array], arguments: Arguments) -> Array:
+    (weight,) = sources
+    if arguments or weight.dtype != np.int8 or weight.shape[-1] % FOUR:
+        raise TypeError("int8 weights of a multiple of four channels, without arguments")
+    swapped: Array = weight.reshape(*weight.shape[:-1], -1, FOUR)[..., [0, 2, 1, 3]]
+    return np.ascontiguousarray(swapped.reshape(weight.shape))
+
+
 # folded_start, folded_factor: weight scales float32 and, for the first, the bias if there is one;
 # the arguments of requantize_multiplier. The tables of mg_folded_s16.
 # pairs_of_filters: int8 weights [filters, ...], no arguments. int32 words in the order of
 # microgen/blocks_s16.h.
+# swapped_fours: int8 weights [..., channels], no arguments. Each four channels in the order
+# 0, 2, 1, 3.
 TRANSFORMS = {
     "folded_start": _start,
     "folded_factor": _factor,
     "pairs_of_filters": _pairs_of_filters,
+    "swapped_fours": _swapped_fours,
 }

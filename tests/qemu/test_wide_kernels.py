@@ -63,6 +63,20 @@ def _dense(seed: int) -> Iterator[c.Case]:
     yield c.Case(f"float dense {seed}", "nn.dense", attrs, inputs, None, DType.FLOAT32)
 
 
+def _int16_dense(seed: int) -> c.Case:
+    rng = np.random.default_rng(seed)
+    rows, depth, units = int(rng.integers(1, 4)), 4 * (1 + seed % 20), int(rng.integers(1, 14))
+    x = c.int16(rng, (rows, depth), 10 ** rng.uniform(-5, -2))
+    w = c.weight(rng, (units, depth), 0 if rng.integers(2) else None)
+    offsets = np.rint(rng.uniform(-(2.0**24), 2.0**24, units))
+    inputs = (x, w, c.bias(offsets, DType.INT64)) if rng.integers(3) else (x, w)
+    assert w.type.quant is not None
+    scale = x.type.scale * max(w.type.quant.scale) * 40 * float(np.sqrt(depth))
+    activation = list(Activation)[int(rng.integers(4))]
+    attrs = DenseAttrs(activation, Rounding.REAL, keep_num_dims=False)
+    return c.Case(f"int16 dense {seed}", "nn.dense", attrs, inputs, c.quant(scale), DType.INT16)
+
+
 _LINES = (
     Geometry(data=(1, 3, 17, 5), filters=(6, 3, 3, 5)),
     Geometry(data=(2, 17, 3, 5), filters=(9, 3, 3, 5), activation=Activation.RELU),
@@ -84,6 +98,7 @@ def _cases() -> Iterator[c.Case]:
         yield from convolving.random_cases(seed, depthwise=False)
         yield from convolving.random_cases(seed, depthwise=True)
         yield from _dense(seed)
+        yield _int16_dense(seed)
     for seed in range(3):
         yield from (_special(case) for case in _dense(1000 + seed))
 

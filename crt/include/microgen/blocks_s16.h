@@ -57,6 +57,14 @@ MG_INLINE int16_t mg_folded_output_s16(const mg_folded_s16 *f, int32_t c, int32_
     return (int16_t)x;
 }
 
+/* Loads two int16 values from any address into a word, in memory order. */
+MG_INLINE uint32_t mg_load_2_s16(const int16_t *values)
+{
+    uint32_t word = 0;
+    memcpy(&word, values, sizeof(word));
+    return word;
+}
+
 /* Four int16 values as two words. */
 typedef struct {
     uint32_t low;
@@ -66,9 +74,7 @@ typedef struct {
 /* Loads four values from any address, in memory order, and moves it on. */
 MG_INLINE mg_four_s16 mg_next_4_s16(const int16_t **values)
 {
-    mg_four_s16 four;
-    memcpy(&four.low, *values, sizeof(four.low));
-    memcpy(&four.high, *values + 2, sizeof(four.high));
+    const mg_four_s16 four = {mg_load_2_s16(*values), mg_load_2_s16(*values + 2)};
     *values += 4;
     return four;
 }
@@ -201,6 +207,57 @@ MG_INLINE mg_sums_1x4_s16 mg_add_1x4_s16(mg_sums_1x4_s16 sums, mg_four_s16 x,
     return sums;
 }
 
+/* Adds the products of the values from x on with the weights before `end` and with as many others,
+ * an even number of words of each filter, at least two. x must be a multiple of 4. */
+#if defined(__ARM_FEATURE_DSP) && defined(__OPTIMIZE__) && !defined(__clang__)
+#define MG_PAIR_1X4_S16(pointer, sum, next)                                                        \
+    "ldrd %[word], %[other], [%[" pointer "]], #8\n\t"                                             \
+    "sxtb16 %[pair], %[word]\n\t"                                                                  \
+    "sxtb16 %[word], %[word], ror #8\n\t"                                                          \
+    "smlad %[" sum "], %[low], %[pair], %[" sum "]\n\t"                                            \
+    "sxtb16 %[pair], %[other]\n\t"                                                                 \
+    "smlad %[" sum "], %[high], %[word], %[" sum "]\n\t"                                           \
+    "sxtb16 %[other], %[other], ror #8\n\t"                                                        \
+    "smlad %[" next "], %[low], %[pair], %[" next "]\n\t"                                          \
+    "smlad %[" next "], %[high], %[other], %[" next "]\n\t"
+#define MG_STEP_1X4_S16                                                                            \
+    "ldrd %[low], %[high], [%[x]], #8\n\t" MG_PAIR_1X4_S16("weights", "sum_a", "sum_b")            \
+        MG_PAIR_1X4_S16("others", "sum_c", "sum_d")
+
+MG_INLINE mg_sums_1x4_s16 mg_loop_1x4_s16(mg_sums_1x4_s16 sums, const int16_t *x,
+                                          const int32_t *weights, const int32_t *others,
+                                          const int32_t *end)
+{
+    uint32_t low;
+    uint32_t high;
+    uint32_t word;
+    uint32_t other;
+    uint32_t pair;
+
+    __asm__("1:\n\t" MG_STEP_1X4_S16 MG_STEP_1X4_S16 "ldr %[word], %[end]\n\t"
+            "cmp %[weights], %[word]\n\t"
+            "bne 1b"
+            : [x] "+r"(x), [weights] "+r"(weights), [others] "+r"(others), [sum_a] "+r"(sums.a),
+              [sum_b] "+r"(sums.b), [sum_c] "+r"(sums.c), [sum_d] "+r"(sums.d), [low] "=&r"(low),
+              [high] "=&r"(high), [word] "=&r"(word), [other] "=&r"(other), [pair] "=&r"(pair)
+            : [end] "m"(end)
+            : "cc", "memory");
+    return sums;
+}
+#else
+MG_INLINE mg_sums_1x4_s16 mg_loop_1x4_s16(mg_sums_1x4_s16 sums, const int16_t *x,
+                                          const int32_t *weights, const int32_t *others,
+                                          const int32_t *end)
+{
+    do {
+        sums = mg_add_1x4_s16(sums, mg_next_4_s16(&x), weights, others);
+        weights += 2;
+        others += 2;
+    } while (weights != end);
+    return sums;
+}
+#endif
+
 /* The sums of products of one pixel's values with two pairs of filters, which are `step` words
  * apart. */
 MG_INLINE mg_sums_1x4_s16 mg_dot_1x4_s16(const int16_t *values, const int32_t *weights,
@@ -215,13 +272,7 @@ MG_INLINE mg_sums_1x4_s16 mg_dot_1x4_s16(const int16_t *values, const int32_t *w
         weights += 2;
         others += 2;
     }
-    while (weights != end) {
-        sums = mg_add_1x4_s16(sums, mg_next_4_s16(&values), weights, others);
-        sums = mg_add_1x4_s16(sums, mg_next_4_s16(&values), &weights[2], &others[2]);
-        weights += 4;
-        others += 4;
-    }
-    return sums;
+    return (weights != end) ? mg_loop_1x4_s16(sums, values, weights, others, end) : sums;
 }
 
 /* Computes all channels of two pixels with filters of 4 * `fours` weights. If `is_one`, q is p, and

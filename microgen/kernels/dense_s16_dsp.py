@@ -1,0 +1,35 @@
+"""A kernel for nn.dense in int16, for the DSP extension."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base, dense, wide
+
+OP_NAME = "nn.dense"
+
+_PLAIN = next(kernel for kernel in dense.IMPLEMENTATIONS if kernel.symbol == "mg_dense_s16")
+
+
+def _refusal(node: Node, graph: Graph) -> str | None:
+    refusal = _PLAIN.refusal(node, graph) or wide.products(node, graph, 0)
+    depth = graph.types[node.inputs[1]].shape[1]
+    if refusal is None and depth % wide.FOUR:
+        return f"there are {depth} input features, the kernel takes multiples of {wide.FOUR}"
+    return refusal
+
+
+def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    return (wide.pairs(node), *_PLAIN.constants(node, graph)[1:])
+
+
+IMPLEMENTATIONS = (
+    dataclasses.replace(
+        _PLAIN,
+        symbol="mg_dense_s16_dsp",
+        needs=base.DSP,
+        refusal=_refusal,
+        constants=_constants,
+    ),
+)
