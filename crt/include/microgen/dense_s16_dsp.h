@@ -8,8 +8,8 @@
 
 #include "microgen/blocks_s16.h"
 #include "microgen/dense_s16.h"
+#include "microgen/dense_s16_store.h"
 #include "microgen/inline.h"
-#include "microgen/requantize_real_s16.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,17 +23,6 @@ void mg_dense_s16_dsp(const mg_dense_s16_dsp_params *p, const int16_t *input, co
                       const int64_t *bias, const int64_t *significand, const int8_t *shift,
                       int16_t *output);
 
-/* Stores output feature o of one row. */
-MG_INLINE void mg_dense_s16_dsp_store(const mg_dense_s16_scaling *s, int32_t o, int32_t sum,
-                                      int16_t *output)
-{
-    const int32_t channel = (s->per_channel != 0) ? o : 0;
-    const int64_t total = sum + ((s->bias != NULL) ? s->bias[o] : 0);
-    output[o] = mg_clamp_s16(
-        mg_requantize_real_soon(total, s->significand[channel], s->shift[channel]),
-        s->activation_min, s->activation_max);
-}
-
 /* Computes output features o to o + 3, of which `count` exist, of one row. */
 MG_INLINE void mg_dense_s16_dsp_four(const mg_dense_s16_dsp_params *p, const int16_t *row,
                                      const int32_t *weight, const mg_dense_s16_scaling *scaling,
@@ -46,7 +35,7 @@ MG_INLINE void mg_dense_s16_dsp_four(const mg_dense_s16_dsp_params *p, const int
     const int32_t found[4] = {sums.a, sums.b, sums.c, sums.d};
 
     for (int32_t i = 0; (i < 4) && (i < count); i++) {
-        mg_dense_s16_dsp_store(scaling, o + i, found[i], output);
+        mg_dense_s16_store(scaling, o + i, found[i], output);
     }
 }
 

@@ -1,4 +1,4 @@
-"""A kernel for nn.dense in int16, for the DSP extension."""
+"""Kernels for nn.dense in int16, for MVE and the DSP extension."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ _PLAIN = next(kernel for kernel in dense.IMPLEMENTATIONS if kernel.symbol == "mg
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
-    refusal = _PLAIN.refusal(node, graph) or wide.products(node, graph, 0)
+    return _PLAIN.refusal(node, graph) or wide.products(node, graph, 0)
+
+
+def _refuses_odd_depth(node: Node, graph: Graph) -> str | None:
+    refusal = _refusal(node, graph)
     depth = graph.types[node.inputs[1]].shape[1]
     if refusal is None and depth % wide.FOUR:
         return f"there are {depth} input features, the kernel takes multiples of {wide.FOUR}"
@@ -25,11 +29,12 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
 
 
 IMPLEMENTATIONS = (
+    dataclasses.replace(_PLAIN, symbol="mg_dense_s16_mve", needs=base.MVE, refusal=_refusal),
     dataclasses.replace(
         _PLAIN,
         symbol="mg_dense_s16_dsp",
         needs=base.DSP,
-        refusal=_refusal,
+        refusal=_refuses_odd_depth,
         constants=_constants,
     ),
 )
