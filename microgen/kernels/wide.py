@@ -1,4 +1,4 @@
-"""Shared by the int16 kernels that sum products in int32 and scale sums by one multiplication."""
+"""Shared by the int16 kernels that sum in int32 and scale sums by one multiplication."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from microgen.arithmetic.terms import Rounding
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Array, DType, Graph, Node
 from microgen.kernels import base, transforms
-from microgen.kernels.constant import What
 from microgen.kernels.transforms import Arguments
 
 FOUR = 4  # weights of a word
@@ -18,12 +17,19 @@ _INT32 = 2**31
 
 
 def refusal(node: Node, graph: Graph, axis: int, channels: int) -> str | None:
-    """Refusal unless no sum of products can exceed int32, and mg_folded_s16 can scale the sums.
-    ``axis`` is the weight's axis of output channels."""
+    """Refusal unless no sum can exceed int32, and mg_folded_s16 can scale the sums. ``axis`` is the
+    weight's axis of output channels."""
     why = base.constant_weights(
         node, graph, axis=axis, dtype=DType.INT16, roundings=(Rounding.REDUCED,)
     )
-    return why or products(node, graph, axis) or _unfit(node, graph, channels)
+    return why or _sums(node, graph, axis) or _unfit(node, graph, channels)
+
+
+def _sums(node: Node, graph: Graph, axis: int) -> str | None:
+    worst = int(base.largest_sums(node, graph, axis).sum(axis=0).max())
+    if worst < _INT32:
+        return None
+    return f"sums with its bias may reach {worst}, the kernel's accumulator {_INT32 - 1}"
 
 
 def products(node: Node, graph: Graph, axis: int) -> str | None:
@@ -35,12 +41,11 @@ def products(node: Node, graph: Graph, axis: int) -> str | None:
 
 
 def _unfit(node: Node, graph: Graph, channels: int) -> str | None:
+    _, factor = folded(node, graph, channels)
     try:
-        for constant in folded(node, graph, channels):
-            sources = constant.arrays(graph)
-            transforms.apply(constant.transform, sources, dict(constant.arguments))
+        transforms.apply(factor.transform, factor.arrays(graph), dict(factor.arguments))
     except MicrogenError:
-        return "a scale is not from 2^-17 to 1, or a bias is too large: the kernel cannot fold them"
+        return "a scale is not from 2^-17 to 1, the kernel cannot fold it"
     return None
 
 
@@ -53,13 +58,16 @@ def folded(node: Node, graph: Graph, channels: int) -> tuple[base.KernelConstant
         ("rule", "conv"),
         ("channels", channels),
     )
-    bias: tuple[tuple[str, What], ...] = ()
-    if len(node.inputs) > 2:
-        bias = ((node.inputs[2], "data"),)
-    weight = node.inputs[1]
+    weight, *bias = node.inputs[1:]
     return (
         base.KernelConstant(
-            "start", "int64_t", weight, "scale", "folded_start", arguments, more=bias
+            "bias",
+            "int32_t",
+            weight,
+            "scale",
+            "narrow_bias",
+            (("channels", channels),),
+            more=tuple((name, "data") for name in bias),
         ),
         base.KernelConstant("factor", "int32_t", weight, "scale", "folded_factor", arguments),
     )
@@ -87,16 +95,12 @@ def _factor(sources: Sequence[Array], arguments: Arguments) -> Array:
     return factor.astype(np.int32)
 
 
-def _start(sources: Sequence[Array], arguments: Arguments) -> Array:
-    scales, *biases = sources
-    multiplier, right = _reduced(scales, arguments)
-    found = []
-    for i, (times, shift) in enumerate(zip(multiplier.tolist(), right.tolist(), strict=True)):
-        bias = int(biases[0][i]) if biases else 0
-        found.append((bias * times + (1 << (shift - 1))) << (32 - shift))
-    if max(map(abs, found)) >= 2**62:
-        raise ValueError("a bias is too large")
-    return np.array(found, np.int64)
+def _narrow_bias(sources: Sequence[Array], arguments: Arguments) -> Array:
+    _, *biases = sources
+    (bias,) = biases or [np.zeros(int(arguments["channels"]), np.int64)]
+    if np.abs(bias.astype(np.int64)).max() >= _INT32:
+        raise ValueError("a bias exceeds int32")
+    return bias.astype(np.int32)
 
 
 def _pairs_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
@@ -119,14 +123,16 @@ def _swapped_fours(sources: Sequence[Array], arguments: Arguments) -> Array:
     return np.ascontiguousarray(swapped.reshape(weight.shape))
 
 
-# folded_start, folded_factor: weight scales float32 and, for the first, the bias if there is one;
-# the arguments of requantize_multiplier. The tables of mg_folded_s16.
+# narrow_bias: weight scales and the bias, if there is one; ``channels``. The bias in int32, or
+# zeros.
+# folded_factor: weight scales float32; the arguments of requantize_multiplier. Factors of
+# mg_folded_s16, int32 [channels].
 # pairs_of_filters: int8 weights [filters, ...], no arguments. int32 words in the order of
 # microgen/blocks_s16.h.
 # swapped_fours: int8 weights [..., channels], no arguments. Each four channels in the order
 # 0, 2, 1, 3.
 TRANSFORMS = {
-    "folded_start": _start,
+    "narrow_bias": _narrow_bias,
     "folded_factor": _factor,
     "pairs_of_filters": _pairs_of_filters,
     "swapped_fours": _swapped_fours,

@@ -16,22 +16,15 @@
 #include "microgen/dsp.h"
 #include "microgen/inline.h"
 
-/* How sums become outputs: (sum * factor + start) / 2^32, rounded down, then clamped. That is
- * mg_requantize_reduced with the multiplier times a power of two, and with bias and rounding in
- * start. |start| is below 2^62, and factor at least 0, so that nothing exceeds int64. */
+/* How sums become outputs: (sum + bias) * factor / 2^32, rounded to nearest, ties upwards, then
+ * clamped. That is mg_requantize_reduced, with the multiplier times a power of two. No sum with its
+ * bias may exceed int32. */
 typedef struct {
-    const int64_t *start; /* per channel, as factor */
+    const int32_t *bias; /* per channel, as factor */
     const int32_t *factor;
     int32_t activation_min;
     int32_t activation_max;
 } mg_folded_s16;
-
-/* The upper half of a 64-bit number. */
-MG_INLINE int32_t mg_upper_s32(int64_t x)
-{
-    const uint32_t upper = (uint32_t)((uint64_t)x >> 32);
-    return (upper <= INT32_MAX) ? (int32_t)upper : -(int32_t)(UINT32_MAX - upper) - 1;
-}
 
 /* x, saturated to int16. */
 MG_INLINE int32_t mg_saturated_s16(int32_t x)
@@ -49,7 +42,7 @@ MG_INLINE int32_t mg_saturated_s16(int32_t x)
 /* The output of channel c. The limits of the activation are constants in most callers. */
 MG_INLINE int16_t mg_folded_output_s16(const mg_folded_s16 *f, int32_t c, int32_t sum)
 {
-    int32_t x = mg_saturated_s16(mg_upper_s32(f->start[c] + (int64_t)sum * f->factor[c]));
+    int32_t x = mg_saturated_s16(mg_smmulr(sum + f->bias[c], f->factor[c]));
 
     if ((f->activation_min > INT16_MIN) || (f->activation_max < INT16_MAX)) {
         x = mg_clamp_s16(x, f->activation_min, f->activation_max);

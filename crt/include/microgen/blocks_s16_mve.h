@@ -12,17 +12,6 @@
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* (sums * factor + start) / 2^32, rounded down, of every lane: the product's lower half carries if
- * the sum of the lower halves is less than one of them. */
-MG_INLINE int32x4_t mg_mve_folded_s16(int32x4_t sums, int32x4_t factor, uint32x4_t start_low,
-                                      int32x4_t start_high)
-{
-    const uint32x4_t low = vreinterpretq_u32_s32(vmulq_s32(sums, factor));
-    const int32x4_t high = vaddq_s32(vmulhq_s32(sums, factor), start_high);
-    const mve_pred16_t carries = vcmphiq_u32(low, vaddq_u32(low, start_low));
-    return vaddq_m_n_s32(high, high, 1, carries);
-}
-
 /* The nearest values in the activation's range. */
 MG_INLINE int32x4_t mg_mve_clamp_s16(int32x4_t x, int32_t least, int32_t most)
 {
@@ -125,11 +114,8 @@ MG_INLINE void mg_mve_pixels_s16(const mg_folded_s16 *folded, const int16_t *con
 
     for (int32_t c = 0; c < channels; c++) {
         const int32x4_t sums = mg_mve_dot_rows_s16(row, &weight[c * depth], depth);
-        const int64_t start = folded->start[c];
-        const int32x4_t scaled =
-            mg_mve_folded_s16(sums, vdupq_n_s32(folded->factor[c]),
-                              vdupq_n_u32((uint32_t)((uint64_t)start & UINT32_MAX)),
-                              vdupq_n_s32(mg_upper_s32(start)));
+        const int32x4_t scaled = vrmulhq_s32(vaddq_n_s32(sums, folded->bias[c]),
+                                             vdupq_n_s32(folded->factor[c]));
         vstrhq_scatter_offset_p_s32(
             output + c, places,
             mg_mve_clamp_s16(scaled, folded->activation_min, folded->activation_max), stored);

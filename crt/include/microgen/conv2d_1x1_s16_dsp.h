@@ -19,15 +19,15 @@ typedef mg_conv2d_s16_params mg_conv2d_1x1_s16_dsp_params;
 /* Computes the same as mg_conv2d_s16_dsp, with kernels of 1x1 and strides of 1, without padding,
  * and with a multiple of four input channels. input must be aligned to 4 bytes. */
 void mg_conv2d_1x1_s16_dsp(const mg_conv2d_1x1_s16_dsp_params *p, const int16_t *input,
-                           const int32_t *weight, const int64_t *start, const int32_t *factor,
+                           const int32_t *weight, const int32_t *bias, const int32_t *factor,
                            int16_t *output);
 
 MG_INLINE void mg_conv2d_1x1_s16_dsp_body(const mg_conv2d_1x1_s16_dsp_params *p,
                                           const int16_t *input, const int32_t *weight,
-                                          const int64_t *start, const int32_t *factor,
+                                          const int32_t *bias, const int32_t *factor,
                                           int16_t *output)
 {
-    const mg_folded_s16 folded = {start, factor, p->activation_min, p->activation_max};
+    const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
     const int32_t pixels = s->batches * s->output_height * s->output_width;
 
@@ -42,10 +42,10 @@ MG_INLINE void mg_conv2d_1x1_s16_dsp_body(const mg_conv2d_1x1_s16_dsp_params *p,
 
 #ifdef MG_CONV2D_1X1_S16_DSP_IMPLEMENTATION /* the out-of-line form */
 void mg_conv2d_1x1_s16_dsp(const mg_conv2d_1x1_s16_dsp_params *p, const int16_t *input,
-                           const int32_t *weight, const int64_t *start, const int32_t *factor,
+                           const int32_t *weight, const int32_t *bias, const int32_t *factor,
                            int16_t *output)
 {
-    mg_conv2d_1x1_s16_dsp_body(p, input, weight, start, factor, output);
+    mg_conv2d_1x1_s16_dsp_body(p, input, weight, bias, factor, output);
 }
 #endif
 

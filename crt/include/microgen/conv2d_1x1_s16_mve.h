@@ -17,17 +17,17 @@ typedef mg_conv2d_s16_params mg_conv2d_1x1_s16_mve_params;
 
 /* Computes the same as mg_conv2d_s16_mve, with kernels of 1x1 and strides of 1, without padding. */
 void mg_conv2d_1x1_s16_mve(const mg_conv2d_1x1_s16_mve_params *p, const int16_t *input,
-                           const int8_t *weight, const int64_t *start, const int32_t *factor,
+                           const int8_t *weight, const int32_t *bias, const int32_t *factor,
                            int16_t *output);
 
 #if defined(__ARM_FEATURE_MVE)
 
 MG_INLINE void mg_conv2d_1x1_s16_mve_body(const mg_conv2d_1x1_s16_mve_params *p,
                                           const int16_t *input, const int8_t *weight,
-                                          const int64_t *start, const int32_t *factor,
+                                          const int32_t *bias, const int32_t *factor,
                                           int16_t *output)
 {
-    const mg_folded_s16 folded = {start, factor, p->activation_min, p->activation_max};
+    const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
     const int32_t depth = s->input_channels;
     const int32_t pixels = s->batches * s->output_height * s->output_width;
@@ -48,10 +48,10 @@ MG_INLINE void mg_conv2d_1x1_s16_mve_body(const mg_conv2d_1x1_s16_mve_params *p,
 
 #ifdef MG_CONV2D_1X1_S16_MVE_IMPLEMENTATION /* the out-of-line form */
 void mg_conv2d_1x1_s16_mve(const mg_conv2d_1x1_s16_mve_params *p, const int16_t *input,
-                           const int8_t *weight, const int64_t *start, const int32_t *factor,
+                           const int8_t *weight, const int32_t *bias, const int32_t *factor,
                            int16_t *output)
 {
-    mg_conv2d_1x1_s16_mve_body(p, input, weight, start, factor, output);
+    mg_conv2d_1x1_s16_mve_body(p, input, weight, bias, factor, output);
 }
 #endif
 

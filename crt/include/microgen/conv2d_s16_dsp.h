@@ -20,18 +20,18 @@ extern "C" {
 typedef mg_conv2d_s16_params mg_conv2d_s16_dsp_params;
 
 /* Computes the same as mg_conv2d_s16 in one group, rounded by MG_ROUND_REDUCED. weight is in the
- * order of microgen/blocks_s16.h; start and factor are those of mg_folded_s16. No sum of products
- * may exceed int32. scratch must have 4 bytes for each weight of a filter, rounded up to a multiple
+ * order of microgen/blocks_s16.h; bias and factor are those of mg_folded_s16. No sum of products
+ * and bias may exceed int32. scratch must have 4 bytes for each weight of a filter, rounded up to a multiple
  * of four weights. It must be aligned to 4 bytes. */
 void mg_conv2d_s16_dsp(const mg_conv2d_s16_dsp_params *p, const int16_t *input,
-                       const int32_t *weight, const int64_t *start, const int32_t *factor,
+                       const int32_t *weight, const int32_t *bias, const int32_t *factor,
                        int16_t *output, uint8_t *scratch);
 
 MG_INLINE void mg_conv2d_s16_dsp_body(const mg_conv2d_s16_dsp_params *p, const int16_t *input,
-                                      const int32_t *weight, const int64_t *start,
+                                      const int32_t *weight, const int32_t *bias,
                                       const int32_t *factor, int16_t *output, uint8_t *scratch)
 {
-    const mg_folded_s16 folded = {start, factor, p->activation_min, p->activation_max};
+    const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
     const int32_t fours = mg_fours_of_filter(s);
     const int32_t pixels = s->batches * s->output_height * s->output_width;
@@ -53,10 +53,10 @@ MG_INLINE void mg_conv2d_s16_dsp_body(const mg_conv2d_s16_dsp_params *p, const i
 
 #ifdef MG_CONV2D_S16_DSP_IMPLEMENTATION /* the out-of-line form */
 void mg_conv2d_s16_dsp(const mg_conv2d_s16_dsp_params *p, const int16_t *input,
-                       const int32_t *weight, const int64_t *start, const int32_t *factor,
+                       const int32_t *weight, const int32_t *bias, const int32_t *factor,
                        int16_t *output, uint8_t *scratch)
 {
-    mg_conv2d_s16_dsp_body(p, input, weight, start, factor, output, scratch);
+    mg_conv2d_s16_dsp_body(p, input, weight, bias, factor, output, scratch);
 }
 #endif
 

@@ -17,20 +17,20 @@ extern "C" {
 
 typedef mg_conv2d_s16_params mg_conv2d_s16_mve_params;
 
-/* Computes the same as mg_conv2d_s16 in one group, rounded by MG_ROUND_REDUCED. start and factor are
- * those of mg_folded_s16. No sum of products may exceed int32. scratch must have 8 bytes for each
+/* Computes the same as mg_conv2d_s16 in one group, rounded by MG_ROUND_REDUCED. bias and factor are
+ * those of mg_folded_s16. No sum of products and bias may exceed int32. scratch must have 8 bytes for each
  * weight of a filter. It must be aligned to 2 bytes. */
 void mg_conv2d_s16_mve(const mg_conv2d_s16_mve_params *p, const int16_t *input,
-                       const int8_t *weight, const int64_t *start, const int32_t *factor,
+                       const int8_t *weight, const int32_t *bias, const int32_t *factor,
                        int16_t *output, uint8_t *scratch);
 
 #if defined(__ARM_FEATURE_MVE)
 
 MG_INLINE void mg_conv2d_s16_mve_body(const mg_conv2d_s16_mve_params *p, const int16_t *input,
-                                      const int8_t *weight, const int64_t *start,
+                                      const int8_t *weight, const int32_t *bias,
                                       const int32_t *factor, int16_t *output, uint8_t *scratch)
 {
-    const mg_folded_s16 folded = {start, factor, p->activation_min, p->activation_max};
+    const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
     const int32_t size = s->kernel_height * s->kernel_width * s->filter_channels;
     const int32_t pixels = s->batches * s->output_height * s->output_width;
@@ -56,10 +56,10 @@ MG_INLINE void mg_conv2d_s16_mve_body(const mg_conv2d_s16_mve_params *p, const i
 
 #ifdef MG_CONV2D_S16_MVE_IMPLEMENTATION /* the out-of-line form */
 void mg_conv2d_s16_mve(const mg_conv2d_s16_mve_params *p, const int16_t *input,
-                       const int8_t *weight, const int64_t *start, const int32_t *factor,
+                       const int8_t *weight, const int32_t *bias, const int32_t *factor,
                        int16_t *output, uint8_t *scratch)
 {
-    mg_conv2d_s16_mve_body(p, input, weight, start, factor, output, scratch);
+    mg_conv2d_s16_mve_body(p, input, weight, bias, factor, output, scratch);
 }
 #endif
 

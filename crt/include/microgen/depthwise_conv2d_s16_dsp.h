@@ -19,10 +19,10 @@ typedef mg_depthwise_conv2d_s16_params mg_depthwise_conv2d_s16_dsp_params;
 
 /* Computes the same as mg_depthwise_conv2d_s16 with as many inputs as outputs, rounded by
  * MG_ROUND_REDUCED. There must be a multiple of four channels. weight has [taps][channels] with each
- * four channels in the order 0, 2, 1, 3; start and factor are those of mg_folded_s16. No sum of
- * products may exceed int32. */
+ * four channels in the order 0, 2, 1, 3; bias and factor are those of mg_folded_s16. No sum of
+ * products and bias may exceed int32. */
 void mg_depthwise_conv2d_s16_dsp(const mg_depthwise_conv2d_s16_dsp_params *p, const int16_t *input,
-                                 const int8_t *weight, const int64_t *start, const int32_t *factor,
+                                 const int8_t *weight, const int32_t *bias, const int32_t *factor,
                                  int16_t *output);
 
 /* The sums of products of four channels, whose values and weights begin at the window's first. */
@@ -67,10 +67,10 @@ MG_INLINE void mg_depthwise_s16_dsp_pixel(const mg_conv2d_shape *s, const mg_win
 
 MG_INLINE void mg_depthwise_conv2d_s16_dsp_body(const mg_depthwise_conv2d_s16_dsp_params *p,
                                                 const int16_t *input, const int8_t *weight,
-                                                const int64_t *start, const int32_t *factor,
+                                                const int32_t *bias, const int32_t *factor,
                                                 int16_t *output)
 {
-    const mg_folded_s16 folded = {start, factor, p->activation_min, p->activation_max};
+    const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
     int16_t *pixel = output;
 
@@ -87,10 +87,10 @@ MG_INLINE void mg_depthwise_conv2d_s16_dsp_body(const mg_depthwise_conv2d_s16_ds
 
 #ifdef MG_DEPTHWISE_CONV2D_S16_DSP_IMPLEMENTATION /* the out-of-line form */
 void mg_depthwise_conv2d_s16_dsp(const mg_depthwise_conv2d_s16_dsp_params *p, const int16_t *input,
-                                 const int8_t *weight, const int64_t *start, const int32_t *factor,
+                                 const int8_t *weight, const int32_t *bias, const int32_t *factor,
                                  int16_t *output)
 {
-    mg_depthwise_conv2d_s16_dsp_body(p, input, weight, start, factor, output);
+    mg_depthwise_conv2d_s16_dsp_body(p, input, weight, bias, factor, output);
 }
 #endif
 

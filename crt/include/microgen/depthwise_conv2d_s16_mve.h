@@ -17,10 +17,10 @@ extern "C" {
 typedef mg_depthwise_conv2d_s16_params mg_depthwise_conv2d_s16_mve_params;
 
 /* Computes the same as mg_depthwise_conv2d_s16 with as many inputs as outputs, four or more, rounded
- * by MG_ROUND_REDUCED. start and factor are those of mg_folded_s16. No sum of products may exceed
- * int32. */
+ * by MG_ROUND_REDUCED. bias and factor are those of mg_folded_s16. No sum of products and bias may
+ * exceed int32. */
 void mg_depthwise_conv2d_s16_mve(const mg_depthwise_conv2d_s16_mve_params *p, const int16_t *input,
-                                 const int8_t *weight, const int64_t *start, const int32_t *factor,
+                                 const int8_t *weight, const int32_t *bias, const int32_t *factor,
                                  int16_t *output);
 
 #if defined(__ARM_FEATURE_MVE)
@@ -55,10 +55,8 @@ MG_INLINE void mg_depthwise_s16_mve_pixel(const mg_conv2d_shape *s, const mg_win
         const int32_t from = (c < last) ? c : last;
         const int32x4_t sums = mg_depthwise_s16_mve_sums(window, &input[window->value + from],
                                                          &weight[window->weight + from]);
-        const uint32x4x2_t start = vld2q_u32((const uint32_t *)(const void *)&folded->start[from]);
-        const int32x4_t scaled =
-            mg_mve_folded_s16(sums, vldrwq_s32(&folded->factor[from]), start.val[0],
-                              vreinterpretq_s32_u32(start.val[1]));
+        const int32x4_t scaled = vrmulhq_s32(vaddq_s32(sums, vldrwq_s32(&folded->bias[from])),
+                                             vldrwq_s32(&folded->factor[from]));
         vstrhq_s32(&pixel[from],
                    mg_mve_clamp_s16(scaled, folded->activation_min, folded->activation_max));
     }
@@ -66,10 +64,10 @@ MG_INLINE void mg_depthwise_s16_mve_pixel(const mg_conv2d_shape *s, const mg_win
 
 MG_INLINE void mg_depthwise_conv2d_s16_mve_body(const mg_depthwise_conv2d_s16_mve_params *p,
                                                 const int16_t *input, const int8_t *weight,
-                                                const int64_t *start, const int32_t *factor,
+                                                const int32_t *bias, const int32_t *factor,
                                                 int16_t *output)
 {
-    const mg_folded_s16 folded = {start, factor, p->activation_min, p->activation_max};
+    const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
     int16_t *pixel = output;
 
@@ -86,10 +84,10 @@ MG_INLINE void mg_depthwise_conv2d_s16_mve_body(const mg_depthwise_conv2d_s16_mv
 
 #ifdef MG_DEPTHWISE_CONV2D_S16_MVE_IMPLEMENTATION /* the out-of-line form */
 void mg_depthwise_conv2d_s16_mve(const mg_depthwise_conv2d_s16_mve_params *p, const int16_t *input,
-                                 const int8_t *weight, const int64_t *start, const int32_t *factor,
+                                 const int8_t *weight, const int32_t *bias, const int32_t *factor,
                                  int16_t *output)
 {
-    mg_depthwise_conv2d_s16_mve_body(p, input, weight, start, factor, output);
+    mg_depthwise_conv2d_s16_mve_body(p, input, weight, bias, factor, output);
 }
 #endif
 
