@@ -12,7 +12,10 @@
 
 /* How products are added: rounded before, or fused with the addition. Cortex-M4 and M33 need three
  * cycles for a fused addition and two for its parts, other cores one instead of two. */
-enum { MG_SEPARATE_F32 = 0, MG_FUSED_F32 = 1 };
+enum {
+    MG_SEPARATE_F32 = 0,
+    MG_FUSED_F32 = 1
+};
 
 /* sum + x * w, rounded once if the core has an instruction for that. clang would call fmaf. */
 MG_INLINE float mg_fused_f32(float sum, float x, float w)
@@ -77,8 +80,9 @@ MG_INLINE mg_sums_16_f32 mg_dot_16_f32(mg_sums_16_f32 sums, const float *values,
     return sums;
 }
 
-/* mg_dot_4_f32 with products that are rounded, for a multiple of four values, n of them. In assembly,
- * because compilers load numbers one by one: a third of the instructions would be loads. */
+/* mg_dot_4_f32 with products that are rounded, for a multiple of four values, n of them. In
+ * assembly, because compilers load numbers one by one: a third of the instructions would be loads.
+ */
 #if defined(__ARM_FEATURE_FMA) && defined(__thumb2__) && defined(__OPTIMIZE__)
 #define MG_PRODUCTS_F32(x, a, b, c, d)                                                             \
     "vmul.f32 s20, " x ", " a "\n\t"                                                               \
@@ -100,24 +104,23 @@ MG_INLINE mg_sums_f32 mg_dot_fours_f32(mg_sums_f32 sums, const float *values,
     const float *end = &values[n];
 
     if (n > 0) {
-        __asm__("1:\n\t"
-                "vldmia %[values]!, {s0-s3}\n\t"
-                "vldmia %[a]!, {s4-s7}\n\t"
-                "vldmia %[b]!, {s8-s11}\n\t"
-                "vldmia %[c]!, {s12-s15}\n\t"
-                "vldmia %[d]!, {s16-s19}\n\t" MG_PRODUCTS_F32("s0", "s4", "s8", "s12", "s16")
-                    MG_PRODUCTS_F32("s1", "s5", "s9", "s13", "s17")
-                        MG_PRODUCTS_F32("s2", "s6", "s10", "s14", "s18")
-                            MG_PRODUCTS_F32("s3", "s7", "s11", "s15", "s19")
-                "cmp %[values], %[end]\n\t"
-                "bne 1b"
-                : [values] "+r"(values), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d),
-                  [sum_a] "+t"(sums.a), [sum_b] "+t"(sums.b), [sum_c] "+t"(sums.c),
-                  [sum_d] "+t"(sums.d)
-                : [end] "r"(end)
-                : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12",
-                  "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "cc",
-                  "memory");
+        __asm__(
+            "1:\n\t"
+            "vldmia %[values]!, {s0-s3}\n\t"
+            "vldmia %[a]!, {s4-s7}\n\t"
+            "vldmia %[b]!, {s8-s11}\n\t"
+            "vldmia %[c]!, {s12-s15}\n\t"
+            "vldmia %[d]!, {s16-s19}\n\t" MG_PRODUCTS_F32("s0", "s4", "s8", "s12", "s16")
+                MG_PRODUCTS_F32("s1", "s5", "s9", "s13", "s17")
+                    MG_PRODUCTS_F32("s2", "s6", "s10", "s14", "s18")
+                        MG_PRODUCTS_F32("s3", "s7", "s11", "s15", "s19") "cmp %[values], %[end]\n\t"
+                                                                         "bne 1b"
+            : [values] "+r"(values), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d),
+              [sum_a] "+t"(sums.a), [sum_b] "+t"(sums.b), [sum_c] "+t"(sums.c), [sum_d] "+t"(sums.d)
+            : [end] "r"(end)
+            : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12",
+              "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "cc",
+              "memory");
     }
     return sums;
 }
@@ -179,8 +182,7 @@ MG_INLINE void mg_clamp_4_f32(mg_range_f32 range, mg_sums_f32 sums, float *outpu
 }
 
 /* The same for four pixels, which are `step` apart. */
-MG_INLINE void mg_clamp_16_f32(mg_range_f32 range, mg_sums_16_f32 sums, float *output,
-                               int32_t step)
+MG_INLINE void mg_clamp_16_f32(mg_range_f32 range, mg_sums_16_f32 sums, float *output, int32_t step)
 {
     mg_clamp_4_f32(range, sums.p, output);
     mg_clamp_4_f32(range, sums.q, &output[step]);

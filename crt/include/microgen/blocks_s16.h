@@ -3,8 +3,9 @@
  * cores that multiply two pairs of int16 in an instruction. Whoever calls must have proved that no
  * sum of products exceeds int32.
  *
- * Weights are in words of four, in the order 0, 2, 1, 3, so that SXTB16 widens neighbours: [pairs of
- * channels][fours of a filter][2 channels]. Filters end with weights of 0, up to a multiple of four.
+ * Weights are in words of four, in the order 0, 2, 1, 3, so that SXTB16 widens neighbours: [pairs
+ * of channels][fours of a filter][2 channels]. Filters end with weights of 0, up to a multiple of
+ * four.
  */
 #ifndef MICROGEN_BLOCKS_S16_H
 #define MICROGEN_BLOCKS_S16_H
@@ -101,8 +102,8 @@ MG_INLINE mg_sums_2x2_s16 mg_add_2x2_s16(mg_sums_2x2_s16 sums, mg_four_s16 p, mg
     return sums;
 }
 
-/* Adds the products of values from p and q on with the weights before `end`, an even number of words
- * of each filter, at least two. p and q must be multiples of 4. */
+/* Adds the products of values from p and q on with the weights before `end`, an even number of
+ * words of each filter, at least two. p and q must be multiples of 4. */
 #if defined(__ARM_FEATURE_DSP) && defined(__OPTIMIZE__) && !defined(__clang__)
 /* In assembly, because the compiler begins loads too early, keeps sums on the stack, and does not
  * know that p and q can be read by LDRD. `end` is in memory for want of registers. */
@@ -134,15 +135,15 @@ MG_INLINE mg_sums_2x2_s16 mg_loop_2x2_s16(mg_sums_2x2_s16 sums, const int16_t *p
     uint32_t word;
     uint32_t pair;
 
-    __asm__("1:\n\t" MG_STEP_2X2_S16 MG_STEP_2X2_S16 "ldr %[word], %[end]\n\t"
-            "cmp %[weights], %[word]\n\t"
-            "bne 1b"
-            : [p] "+r"(p), [q] "+r"(q), [weights] "+r"(weights), [pa] "+r"(sums.pa),
-              [pb] "+r"(sums.pb), [qa] "+r"(sums.qa), [qb] "+r"(sums.qb), [p_low] "=&r"(p_low),
-              [p_high] "=&r"(p_high), [q_low] "=&r"(q_low), [q_high] "=&r"(q_high),
-              [word] "=&r"(word), [pair] "=&r"(pair)
-            : [end] "m"(end)
-            : "cc", "memory");
+    __asm__(
+        "1:\n\t" MG_STEP_2X2_S16 MG_STEP_2X2_S16 "ldr %[word], %[end]\n\t"
+        "cmp %[weights], %[word]\n\t"
+        "bne 1b"
+        : [p] "+r"(p), [q] "+r"(q), [weights] "+r"(weights), [pa] "+r"(sums.pa), [pb] "+r"(sums.pb),
+          [qa] "+r"(sums.qa), [qb] "+r"(sums.qb), [p_low] "=&r"(p_low), [p_high] "=&r"(p_high),
+          [q_low] "=&r"(q_low), [q_high] "=&r"(q_high), [word] "=&r"(word), [pair] "=&r"(pair)
+        : [end] "m"(end)
+        : "cc", "memory");
     return sums;
 }
 #else
@@ -159,8 +160,8 @@ MG_INLINE mg_sums_2x2_s16 mg_loop_2x2_s16(mg_sums_2x2_s16 sums, const int16_t *p
 #endif
 
 /* The sums of products of the two pixels' values with a pair of filters: 4 * `fours` each. */
-MG_INLINE mg_sums_2x2_s16 mg_dot_2x2_s16(const int16_t *p, const int16_t *q,
-                                         const int32_t *weights, int32_t fours)
+MG_INLINE mg_sums_2x2_s16 mg_dot_2x2_s16(const int16_t *p, const int16_t *q, const int32_t *weights,
+                                         int32_t fours)
 {
     mg_sums_2x2_s16 sums = {0, 0, 0, 0};
     const int32_t *end = &weights[2 * fours];

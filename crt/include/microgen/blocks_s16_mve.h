@@ -46,8 +46,8 @@ MG_INLINE int32x4_t mg_mve_dot_rows_s16(const int16_t *const row[MG_MVE_ROWS],
             "vldrh.16 q2, [%[d]], #16\n\t"
             "vmladava.s16 %[sum_d], q0, q2\n\t"
             "letp lr, 1b"
-            : [w] "+l"(w), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d),
-              [sum_a] "+Te"(sum_a), [sum_b] "+Te"(sum_b), [sum_c] "+Te"(sum_c), [sum_d] "+Te"(sum_d)
+            : [w] "+l"(w), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [sum_a] "+Te"(sum_a),
+              [sum_b] "+Te"(sum_b), [sum_c] "+Te"(sum_c), [sum_d] "+Te"(sum_d)
             : [depth] "r"(depth)
             : "lr", "q0", "q1", "q2", "memory");
 #else
@@ -87,8 +87,8 @@ MG_INLINE int32x4_t mg_mve_dot_filters_s16(const int16_t *values,
             "vldrb.s16 q2, [%[d]], #8\n\t"
             "vmladava.s16 %[sum_d], q0, q2\n\t"
             "letp lr, 1b"
-            : [x] "+r"(x), [a] "+l"(a), [b] "+l"(b), [c] "+l"(c), [d] "+l"(d),
-              [sum_a] "+Te"(sum_a), [sum_b] "+Te"(sum_b), [sum_c] "+Te"(sum_c), [sum_d] "+Te"(sum_d)
+            : [x] "+r"(x), [a] "+l"(a), [b] "+l"(b), [c] "+l"(c), [d] "+l"(d), [sum_a] "+Te"(sum_a),
+              [sum_b] "+Te"(sum_b), [sum_c] "+Te"(sum_c), [sum_d] "+Te"(sum_d)
             : [depth] "r"(depth)
             : "lr", "q0", "q1", "q2", "memory");
 #else
@@ -114,8 +114,8 @@ MG_INLINE void mg_mve_pixels_s16(const mg_folded_s16 *folded, const int16_t *con
 
     for (int32_t c = 0; c < channels; c++) {
         const int32x4_t sums = mg_mve_dot_rows_s16(row, &weight[c * depth], depth);
-        const int32x4_t scaled = vrmulhq_s32(vaddq_n_s32(sums, folded->bias[c]),
-                                             vdupq_n_s32(folded->factor[c]));
+        const int32x4_t scaled =
+            vrmulhq_s32(vaddq_n_s32(sums, folded->bias[c]), vdupq_n_s32(folded->factor[c]));
         vstrhq_scatter_offset_p_s32(
             output + c, places,
             mg_mve_clamp_s16(scaled, folded->activation_min, folded->activation_max), stored);

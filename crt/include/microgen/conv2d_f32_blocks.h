@@ -23,9 +23,8 @@ MG_INLINE mg_sums_f32 mg_conv2d_f32_pixel_sums(mg_sums_f32 sums, const mg_window
         for (int32_t run = 0; run < window->runs; run++) {
             const int32_t at = row * window->next_weight_row + run * window->next_weight_run;
             const mg_filters_f32 from = {&filters.first[at], filters.step};
-            sums =
-                mg_dot_pixel_f32(sums, &values[row * window->next_row + run * window->next_run],
-                                 from, window->length, fused);
+            sums = mg_dot_pixel_f32(sums, &values[row * window->next_row + run * window->next_run],
+                                    from, window->length, fused);
         }
     }
     return sums;
@@ -42,19 +41,18 @@ MG_INLINE mg_sums_16_f32 mg_conv2d_f32_block_sums(mg_sums_f32 sums, const mg_win
         for (int32_t run = 0; run < window->runs; run++) {
             const int32_t at = row * window->next_weight_row + run * window->next_weight_run;
             const mg_filters_f32 from = {&filters.first[at], filters.step};
-            found =
-                mg_dot_16_f32(found, &values[row * window->next_row + run * window->next_run],
-                              step, from, window->length, fused);
+            found = mg_dot_16_f32(found, &values[row * window->next_row + run * window->next_run],
+                                  step, from, window->length, fused);
         }
     }
     return found;
 }
 
 /* Computes four channels, from c on, of one pixel, or of four of a line (`is_block`). */
-MG_INLINE void mg_conv2d_f32_block(const mg_conv2d_f32_blocks_params *p, const mg_pixel_lines *lines,
-                                   const mg_window *window, const float *values,
-                                   const float *weight, const float *bias, int32_t c, int is_block,
-                                   float *output, int fused)
+MG_INLINE void mg_conv2d_f32_block(const mg_conv2d_f32_blocks_params *p,
+                                   const mg_pixel_lines *lines, const mg_window *window,
+                                   const float *values, const float *weight, const float *bias,
+                                   int32_t c, int is_block, float *output, int fused)
 {
     const mg_conv2d_shape *s = &p->shape;
     const int32_t size = s->kernel_height * s->kernel_width * s->filter_channels;
@@ -63,10 +61,10 @@ MG_INLINE void mg_conv2d_f32_block(const mg_conv2d_f32_blocks_params *p, const m
     const mg_sums_f32 start = mg_bias_4_f32(bias, c);
 
     if (is_block != 0) {
-        mg_clamp_16_f32(range,
-                        mg_conv2d_f32_block_sums(start, window, values, lines->value_step, filters,
-                                                 fused),
-                        output, lines->output_step);
+        mg_clamp_16_f32(
+            range,
+            mg_conv2d_f32_block_sums(start, window, values, lines->value_step, filters, fused),
+            output, lines->output_step);
     } else {
         mg_clamp_4_f32(range, mg_conv2d_f32_pixel_sums(start, window, values, filters, fused),
                        output);

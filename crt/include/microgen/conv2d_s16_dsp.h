@@ -21,8 +21,8 @@ typedef mg_conv2d_s16_params mg_conv2d_s16_dsp_params;
 
 /* Computes the same as mg_conv2d_s16 in one group, rounded by MG_ROUND_REDUCED. weight is in the
  * order of microgen/blocks_s16.h; bias and factor are those of mg_folded_s16. No sum of products
- * and bias may exceed int32. scratch must have 4 bytes for each weight of a filter, rounded up to a multiple
- * of four weights. It must be aligned to 4 bytes. */
+ * and bias may exceed int32. scratch must have 4 bytes for each weight of a filter, rounded up to a
+ * multiple of four weights. It must be aligned to 4 bytes. */
 void mg_conv2d_s16_dsp(const mg_conv2d_s16_dsp_params *p, const int16_t *input,
                        const int32_t *weight, const int32_t *bias, const int32_t *factor,
                        int16_t *output, uint8_t *scratch);

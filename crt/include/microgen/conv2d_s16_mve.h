@@ -18,8 +18,8 @@ extern "C" {
 typedef mg_conv2d_s16_params mg_conv2d_s16_mve_params;
 
 /* Computes the same as mg_conv2d_s16 in one group, rounded by MG_ROUND_REDUCED. bias and factor are
- * those of mg_folded_s16. No sum of products and bias may exceed int32. scratch must have 8 bytes for each
- * weight of a filter. It must be aligned to 2 bytes. */
+ * those of mg_folded_s16. No sum of products and bias may exceed int32. scratch must have 8 bytes
+ * for each weight of a filter. It must be aligned to 2 bytes. */
 void mg_conv2d_s16_mve(const mg_conv2d_s16_mve_params *p, const int16_t *input,
                        const int8_t *weight, const int32_t *bias, const int32_t *factor,
                        int16_t *output, uint8_t *scratch);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies of the windows of int16 images, with zeros for the padding, in the order of the weights. */
+/* Copies of the windows of int16 images, with zeros for the padding, in the order of the weights.
+ */
 #ifndef MICROGEN_COPIED_WINDOW_S16_H
 #define MICROGEN_COPIED_WINDOW_S16_H
 
@@ -42,14 +43,14 @@ MG_INLINE void mg_copy_s16(int16_t *to, const int16_t *from, int32_t count)
     /* In assembly, because a call of memcpy takes longer than most runs, and GCC 12 does not form
      * tail-predicated loops from intrinsics. */
     __asm__ volatile("wlstp.16 lr, %[count], 2f\n"
-                 "1:\n\t"
-                 "vldrh.16 q0, [%[from]], #16\n\t"
-                 "vstrh.16 q0, [%[to]], #16\n\t"
-                 "letp lr, 1b\n"
-                 "2:"
-                 : [to] "+r"(to), [from] "+r"(from)
-                 : [count] "r"(count)
-                 : "lr", "q0", "memory");
+                     "1:\n\t"
+                     "vldrh.16 q0, [%[from]], #16\n\t"
+                     "vstrh.16 q0, [%[to]], #16\n\t"
+                     "letp lr, 1b\n"
+                     "2:"
+                     : [to] "+r"(to), [from] "+r"(from)
+                     : [count] "r"(count)
+                     : "lr", "q0", "memory");
 #else
     memcpy(to, from, (uint32_t)count * sizeof(int16_t));
 #endif
@@ -68,10 +69,10 @@ MG_INLINE void mg_copy_window_s16(const mg_conv2d_shape *s, mg_place *place, con
     }
     for (int32_t row = 0; row < window.rows; row++) {
         for (int32_t run = 0; run < window.runs; run++) {
-            mg_copy_s16(&to[window.weight + row * window.next_weight_row +
-                            run * window.next_weight_run],
-                        &input[window.value + row * window.next_row + run * window.next_run],
-                        window.length);
+            mg_copy_s16(
+                &to[window.weight + row * window.next_weight_row + run * window.next_weight_run],
+                &input[window.value + row * window.next_row + run * window.next_run],
+                window.length);
         }
     }
     place->x++;

@@ -32,13 +32,12 @@ MG_INLINE void mg_dense_f32_blocks_body(const mg_dense_f32_blocks_params *p, con
 
         for (int32_t n = 0; n < fours; n += 4) {
             const mg_sums_16_f32 starts = {start, start, start, start};
-            mg_clamp_16_f32(
-                range, mg_dot_16_f32(starts, &input[n * depth], depth, filters, depth, fused),
-                &results[n * p->output_features], p->output_features);
+            mg_clamp_16_f32(range,
+                            mg_dot_16_f32(starts, &input[n * depth], depth, filters, depth, fused),
+                            &results[n * p->output_features], p->output_features);
         }
         for (int32_t n = fours; n < p->batches; n++) {
-            mg_clamp_4_f32(range,
-                           mg_dot_pixel_f32(start, &input[n * depth], filters, depth, fused),
+            mg_clamp_4_f32(range, mg_dot_pixel_f32(start, &input[n * depth], filters, depth, fused),
                            &results[n * p->output_features]);
         }
     }

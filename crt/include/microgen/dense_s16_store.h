@@ -12,13 +12,13 @@
 
 /* Stores output feature o of one row. */
 MG_INLINE void mg_dense_s16_store(const mg_dense_s16_scaling *s, int32_t o, int32_t sum,
-                                      int16_t *output)
+                                  int16_t *output)
 {
     const int32_t channel = (s->per_channel != 0) ? o : 0;
     const int64_t total = sum + ((s->bias != NULL) ? s->bias[o] : 0);
-    output[o] = mg_clamp_s16(
-        mg_requantize_real_soon(total, s->significand[channel], s->shift[channel]),
-        s->activation_min, s->activation_max);
+    output[o] =
+        mg_clamp_s16(mg_requantize_real_soon(total, s->significand[channel], s->shift[channel]),
+                     s->activation_min, s->activation_max);
 }
 
 #endif

@@ -66,8 +66,8 @@ MG_INLINE mg_sums_16_f32 mg_depthwise_f32_block_sums(mg_sums_f32 sums, const mg_
     return found;
 }
 
-/* Computes all channels of a pixel, or of four of a line (`is_block`). The last four channels may be
- * computed together with some that are already known. */
+/* Computes all channels of a pixel, or of four of a line (`is_block`). The last four channels may
+ * be computed together with some that are already known. */
 MG_INLINE void mg_depthwise_f32_pixels(const mg_depthwise_conv2d_f32_blocks_params *p,
                                        const mg_pixel_lines *lines, const mg_window *window,
                                        const float *input, const float *weight, const float *bias,
@@ -82,10 +82,10 @@ MG_INLINE void mg_depthwise_f32_pixels(const mg_depthwise_conv2d_f32_blocks_para
         const float *taps = &weight[window->weight + from];
         const mg_sums_f32 start = mg_bias_4_f32(bias, from);
         if (is_block != 0) {
-            mg_clamp_16_f32(range,
-                            mg_depthwise_f32_block_sums(start, window, values, lines->value_step,
-                                                        taps, fused),
-                            &pixel[from], lines->output_step);
+            mg_clamp_16_f32(
+                range,
+                mg_depthwise_f32_block_sums(start, window, values, lines->value_step, taps, fused),
+                &pixel[from], lines->output_step);
         } else {
             mg_clamp_4_f32(range, mg_depthwise_f32_pixel_sums(start, window, values, taps, fused),
                            &pixel[from]);
@@ -95,10 +95,9 @@ MG_INLINE void mg_depthwise_f32_pixels(const mg_depthwise_conv2d_f32_blocks_para
 
 /* Computes the same as mg_depthwise_conv2d_f32_body, except that sums begin with the bias and are
  * added as `fused` says. There must be four or more channels, and as many inputs as outputs. */
-MG_INLINE void
-mg_depthwise_conv2d_f32_blocks_body(const mg_depthwise_conv2d_f32_blocks_params *p,
-                                    const float *input, const float *weight, const float *bias,
-                                    float *output, int fused)
+MG_INLINE void mg_depthwise_conv2d_f32_blocks_body(const mg_depthwise_conv2d_f32_blocks_params *p,
+                                                   const float *input, const float *weight,
+                                                   const float *bias, float *output, int fused)
 {
     const mg_conv2d_shape *s = &p->shape;
     const mg_pixel_lines lines = mg_pixel_lines_of(s, 4);

@@ -18,8 +18,8 @@ extern "C" {
 typedef mg_depthwise_conv2d_s16_params mg_depthwise_conv2d_s16_dsp_params;
 
 /* Computes the same as mg_depthwise_conv2d_s16 with as many inputs as outputs, rounded by
- * MG_ROUND_REDUCED. There must be a multiple of four channels. weight has [taps][channels] with each
- * four channels in the order 0, 2, 1, 3; bias and factor are those of mg_folded_s16. No sum of
+ * MG_ROUND_REDUCED. There must be a multiple of four channels. weight has [taps][channels] with
+ * each four channels in the order 0, 2, 1, 3; bias and factor are those of mg_folded_s16. No sum of
  * products and bias may exceed int32. */
 void mg_depthwise_conv2d_s16_dsp(const mg_depthwise_conv2d_s16_dsp_params *p, const int16_t *input,
                                  const int8_t *weight, const int32_t *bias, const int32_t *factor,

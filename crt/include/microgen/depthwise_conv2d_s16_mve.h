@@ -16,9 +16,9 @@ extern "C" {
 
 typedef mg_depthwise_conv2d_s16_params mg_depthwise_conv2d_s16_mve_params;
 
-/* Computes the same as mg_depthwise_conv2d_s16 with as many inputs as outputs, four or more, rounded
- * by MG_ROUND_REDUCED. bias and factor are those of mg_folded_s16. No sum of products and bias may
- * exceed int32. */
+/* Computes the same as mg_depthwise_conv2d_s16 with as many inputs as outputs, four or more,
+ * rounded by MG_ROUND_REDUCED. bias and factor are those of mg_folded_s16. No sum of products and
+ * bias may exceed int32. */
 void mg_depthwise_conv2d_s16_mve(const mg_depthwise_conv2d_s16_mve_params *p, const int16_t *input,
                                  const int8_t *weight, const int32_t *bias, const int32_t *factor,
                                  int16_t *output);

@@ -43,8 +43,8 @@ MG_INLINE mg_pixel_lines mg_pixel_lines_of(const mg_conv2d_shape *s, int32_t blo
                                          s->stride_height, s->dilation_height, s->pad_top);
     const mg_taps columns = mg_whole_places(s->input_width, s->output_width, s->kernel_width,
                                             s->stride_width, s->dilation_width, s->pad_left);
-    const int32_t is_column = mg_blocks_of(rows, s->output_width, block) >
-                              mg_blocks_of(columns, s->output_height, block);
+    const int32_t is_column =
+        mg_blocks_of(rows, s->output_width, block) > mg_blocks_of(columns, s->output_height, block);
     const mg_pixel_lines by_row = {0,
                                    s->output_height,
                                    s->output_width,

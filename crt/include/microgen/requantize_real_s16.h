@@ -11,10 +11,10 @@
 /* Computes the same as mg_requantize_real.
  *
  * With m the upper 32 bits of the significand, |x| * m is at most |x| units of 2^21 below the exact
- * product, which its rounding to double changes by less than |x| such units: by 2^-53 of itself, and
- * it is below |x| * 2^32 of them. So if the result is the same for |x| * m and for 2 * |x| + 1 units
- * more, no exact computation gives another one. Nothing exceeds 64 bits if |x| is below 2^31: the
- * product is below 2^63, half a unit of the result at most 2^61. */
+ * product, which its rounding to double changes by less than |x| such units: by 2^-53 of itself,
+ * and it is below |x| * 2^32 of them. So if the result is the same for |x| * m and for 2 * |x| + 1
+ * units more, no exact computation gives another one. Nothing exceeds 64 bits if |x| is below 2^31:
+ * the product is below 2^63, half a unit of the result at most 2^61. */
 MG_INLINE int32_t mg_requantize_real_soon(int64_t x, int64_t significand, int32_t shift)
 {
     const int32_t right = shift - 21;
