@@ -32,7 +32,7 @@ VECTOR = ("four_", "vector", "window_")  # what the numbers begin with that only
 # Estimates that are further off are worth less than none: then the form is not written.
 LIMIT = 0.3
 MOST = 150  # layers of one firmware: the compiler has them all in one file
-LAYER = 1500  # assumed bytes of a layer's code
+LAYER = 4000  # assumed bytes of a layer's code
 # Bytes of flash and RAM for the layers of one firmware: constants and code; what is kept.
 ROOM, SMALL_ROOM = (400_000, 100_000), (200_000, 2_600)
 

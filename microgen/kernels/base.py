@@ -129,7 +129,9 @@ _RULES: dict[Rounding | None, Rule] = {  # of roundings that have one, whatever 
 
 REFERENCE = frozenset[Feature]()  # a reference kernel needs no features
 DSP = frozenset({Feature.DSP})
+FPU = frozenset({Feature.FPU})
 MVE = frozenset({Feature.MVE})
+MVE_FLOAT = frozenset({Feature.MVE_FLOAT})
 DATA_WEIGHT_BIAS = (0, 1, 2)  # ``inputs`` of float kernels, whose weights may be computed
 
 

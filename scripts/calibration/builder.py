@@ -1,6 +1,6 @@
 """Builds graphs from nodes: one layer after the other, each with data and a result of its own.
 
-Layers read parts of the same two inputs, one of int8 and one of float32, and the network's output
+Layers read parts of the same inputs, one of each dtype, and the network's output
 has one element of each layer's result. So two tensors of a layer are in memory at a time."""
 
 from __future__ import annotations
@@ -75,12 +75,14 @@ class Builder:
         return self.constant(values, quant, name)
 
     def bias(self, dtype: DType, *shape: int) -> str:
-        """Biases: int32 for integers."""
+        """Biases: int64 for int16, int32 for other integers."""
         rng = np.random.default_rng(math.prod(shape))
         name = f"bias_{dtype.value}_{'_'.join(map(str, shape))}"
         if dtype is DType.FLOAT32:
             return self.constant(rng.normal(0, 1, shape).astype(np.float32), None, name)
-        return self.constant(rng.integers(-3000, 3000, shape).astype(np.int32), None, name)
+        biases = rng.integers(-3000, 3000, shape)
+        wide = np.int64 if dtype is DType.INT16 else np.int32
+        return self.constant(biases.astype(wide), None, name)
 
     def constant(self, values: Array, quant: Quant | None, name: str) -> str:
         """A constant."""
@@ -146,4 +148,6 @@ class Builder:
 
 
 def _quant(dtype: DType, quant: Quant | None) -> Quant | None:
-    return quant if dtype in (DType.INT8, DType.INT16) else None
+    if quant is not None and dtype is DType.INT16:
+        return Quant(quant.scale, (0,))
+    return quant if dtype is DType.INT8 else None

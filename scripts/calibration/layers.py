@@ -54,7 +54,7 @@ def conv2d(
     """nn.conv2d."""
     weight = b.weight(_stored(dtype), (filters, *kernel, data[-1]), 0, bits)
     pads = resolve(padding, (data[0], data[1]), kernel, strides, _ONE)
-    attrs = Conv2DAttrs(strides, _ONE, pads, activation, rounding)
+    attrs = Conv2DAttrs(strides, _ONE, pads, activation, _rounding(dtype, rounding))
     inputs = (b.data(dtype, 1, *data), weight, b.bias(dtype, filters))
     return b.node("nn.conv2d", attrs, *inputs, dtype=dtype)
 
@@ -94,7 +94,8 @@ def depthwise(
     channels = data[-1] * multiplier
     weight = b.weight(_stored(dtype), (1, *kernel, channels), 3, bits)
     pads = resolve(padding, (data[0], data[1]), kernel, strides, _ONE)
-    attrs = DepthwiseConv2DAttrs(strides, _ONE, pads, multiplier, activation, Rounding.DOUBLE)
+    rounding = _rounding(dtype, Rounding.DOUBLE)
+    attrs = DepthwiseConv2DAttrs(strides, _ONE, pads, multiplier, activation, rounding)
     inputs = (b.data(dtype, 1, *data), weight, b.bias(dtype, channels))
     return b.node("nn.depthwise_conv2d", attrs, *inputs, dtype=dtype)
 
@@ -136,6 +137,8 @@ def dense(
 ) -> Node:
     """nn.dense. Rounded once, it has one scale for all filters, like LiteRT's."""
     weight = b.weight(_stored(dtype), (filters, depth), None, bits)
+    if dtype is DType.INT16:
+        rounding = Rounding.REAL
     attrs = DenseAttrs(activation, rounding, keep_num_dims=False)
     inputs = (b.data(dtype, rows, depth), weight, b.bias(dtype, filters))
     return b.node("nn.dense", attrs, *inputs, dtype=dtype)
@@ -284,6 +287,11 @@ def dequantize(b: Builder, dtype: DType, _bits: int, *, size: int) -> Node:
     return b.node(
         "qnn.dequantize", DequantizeAttrs(), b.data(dtype, 1, size), dtype=FLOAT, quant=None
     )
+
+
+def _rounding(dtype: DType, of_int8: Rounding) -> Rounding:
+    """How sums of products are rounded that become a dtype."""
+    return Rounding.REDUCED if dtype is DType.INT16 else of_int8
 
 
 def _stored(dtype: DType) -> DType:

@@ -13,7 +13,7 @@ import microgen
 from microgen import kernels, ops
 from microgen.errors import InternalError
 from microgen.ir import verify
-from microgen.ir.graph import Array, DType, Graph, Node
+from microgen.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.kernels import cost
 from microgen.kernels.base import Implementation
 from microgen.manifest.schedule import ChoiceRecord, FunctionChoices, ScheduleRecord
@@ -35,7 +35,13 @@ BOARDS = {
     "rv32imac": "qemu_riscv32",
 }
 _ALIGNMENT = 16  # of a buffer
-KINDS = {"s8": (DType.INT8, 8), "s4": (DType.INT8, 4), "f32": (DType.FLOAT32, 8)}
+KINDS = {
+    "s8": (DType.INT8, 8),
+    "s4": (DType.INT8, 4),
+    "s16": (DType.INT16, 8),
+    "f32": (DType.FLOAT32, 8),
+}
+_INTEGERS = {DType.INT8: 128, DType.INT16: 32768}  # the limits of inputs
 
 
 @dataclass(frozen=True)
@@ -217,12 +223,14 @@ def _parameter_bytes(fields: Sequence[tuple[str, object]]) -> int:
 
 def _inputs(graph: Graph) -> dict[str, Array]:
     rng = np.random.default_rng(7)
-    return {
-        name: rng.integers(-128, 128, graph.types[name].shape).astype(np.int8)
-        if graph.types[name].dtype is DType.INT8
-        else rng.normal(0, 1, graph.types[name].shape).astype(np.float32)
-        for name in graph.inputs
-    }
+    return {name: _input(rng, graph.types[name]) for name in graph.inputs}
+
+
+def _input(rng: np.random.Generator, kind: TensorType) -> Array:
+    if kind.dtype is DType.FLOAT32:
+        return rng.normal(0, 1, kind.shape).astype(np.float32)
+    limit = _INTEGERS[kind.dtype]
+    return rng.integers(-limit, limit, kind.shape).astype(kind.dtype.numpy)
 
 
 def _sizes(path: Path) -> dict[str, int]:

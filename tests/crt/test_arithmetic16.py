@@ -25,6 +25,7 @@ ROW = np.dtype(
 DRIVER = """
 #include <stdint.h>
 #include <stdio.h>
+#include "microgen/requantize_real_s16.h"
 #include "microgen/requantize_s16.h"
 struct row {
     int64_t x; int32_t multiplier; int32_t shift; double scale; int64_t significand; int64_t right;
@@ -83,6 +84,7 @@ CASES: dict[str, Callable[[Array], Array]] = {
     "mg_requantize_wide(a.x, a.multiplier, a.shift, MG_ROUND_REDUCED)": _reduced,
     "mg_requantize_wide(a.x, a.multiplier, a.shift, MG_ROUND_DOUBLE)": _double,
     "mg_requantize_real(a.x, a.significand, (int32_t)a.right)": _real,
+    "mg_requantize_real_soon(a.x, a.significand, (int32_t)a.right)": _real,
     "mg_clamp_s16((int32_t)a.x, -300, 32767)": lambda rows: np.clip(
         rows["x"].astype(np.int32), -300, 32767
     ),

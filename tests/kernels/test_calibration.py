@@ -33,6 +33,7 @@ BEYOND: Mapping[tuple[str, str, str], tuple[float, float]] = {
     ("mg_depthwise_conv2d_s4", "cortex-m7f", _OWN): (RUN, 0.20),
     ("mg_depthwise_conv2d_s8", "cortex-m7f", _OWN): (RUN, 0.20),
     ("mg_depthwise_conv2d_s8_portable", "cortex-m7f", _OWN): (RUN, 0.18),
+    ("mg_depthwise_conv2d_f32_fma", "cortex-m7f", _OWN): (RUN, 0.30),
     ("mg_dense_s8", "cortex-m3", _OWN): (RUN, 0.23),
     ("mg_dense_s8", "cortex-m4f", _OWN): (RUN, 0.22),
     ("mg_dense_s8", "cortex-m33", _OWN): (RUN, 0.23),

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 1x1 convolution, int16 with int8 weights, for MVE: four pixels at a time. */
+#ifndef MICROGEN_CONV2D_1X1_S16_MVE_H
+#define MICROGEN_CONV2D_1X1_S16_MVE_H
+
+#include <stdint.h>
+
+#include "microgen/blocks_s16_mve.h"
+#include "microgen/conv2d_s16.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_conv2d_s16_params mg_conv2d_1x1_s16_mve_params;
+
+/* Computes the same as mg_conv2d_s16_mve, with kernels of 1x1 and strides of 1, without padding. */
+void mg_conv2d_1x1_s16_mve(const mg_conv2d_1x1_s16_mve_params *p, const int16_t *input,
+                           const int8_t *weight, const int32_t *bias, const int32_t *factor,
+                           int16_t *output);
+
+#if defined(__ARM_FEATURE_MVE)
+
+MG_INLINE void mg_conv2d_1x1_s16_mve_body(const mg_conv2d_1x1_s16_mve_params *p,
+                                          const int16_t *input, const int8_t *weight,
+                                          const int32_t *bias, const int32_t *factor,
+                                          int16_t *output)
+{
+    const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
+    const mg_conv2d_shape *s = &p->shape;
+    const int32_t depth = s->input_channels;
+    const int32_t pixels = s->batches * s->output_height * s->output_width;
+
+    for (int32_t i = 0; i < pixels; i += MG_MVE_ROWS) {
+        const int32_t left = pixels - i;
+        const int16_t *first = &input[i * depth];
+        const int16_t *const row[MG_MVE_ROWS] = {
+            first,
+            first + ((left > 1) ? depth : 0),
+            first + ((left > 2) ? 2 * depth : 0),
+            first + ((left > 3) ? 3 * depth : 0),
+        };
+        mg_mve_pixels_s16(&folded, row, (left < MG_MVE_ROWS) ? left : MG_MVE_ROWS, weight,
+                          s->output_channels, depth, &output[i * s->output_channels]);
+    }
+}
+
+#ifdef MG_CONV2D_1X1_S16_MVE_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_1x1_s16_mve(const mg_conv2d_1x1_s16_mve_params *p, const int16_t *input,
+                           const int8_t *weight, const int32_t *bias, const int32_t *factor,
+                           int16_t *output)
+{
+    mg_conv2d_1x1_s16_mve_body(p, input, weight, bias, factor, output);
+}
+#endif
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,28 @@
+"""Kernels for nn.dense in float32, for cores with an FPU."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import DType, Graph, Node
+from microgen.kernels import base, dense, float_work, floats
+from microgen.ops.dense import DenseAttrs
+
+OP_NAME = "nn.dense"
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, DenseAttrs)
+    output = graph.types[node.outputs[0]]
+    clamp = base.activation_fields(node.attrs.activation, output)
+    return (*dense.sizes(node, graph), *clamp)
+
+
+IMPLEMENTATIONS = (
+    floats.vectors(
+        "dense_f32",
+        base.only(DType.FLOAT32),
+        _params,
+        float_work.dense,
+        ("float_blocks", (("wide", 16),)),
+    ),
+    *floats.kernels("dense_f32", floats.refuses, _params, float_work.dense),
+)

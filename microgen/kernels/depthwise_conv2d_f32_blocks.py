@@ -1,0 +1,24 @@
+"""Kernels for nn.depthwise_conv2d in float32, for cores with an FPU."""
+
+from __future__ import annotations
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import blocks, float_work, floats, window
+
+OP_NAME = "nn.depthwise_conv2d"
+
+
+def _refusal(node: Node, graph: Graph) -> str | None:
+    return floats.refuses(node, graph) or blocks.depthwise(node, graph)
+
+
+IMPLEMENTATIONS = (
+    floats.vectors(
+        "depthwise_conv2d_f32",
+        _refusal,
+        window.shaped_fields,
+        float_work.depthwise,
+        ("identity", ()),
+    ),
+    *floats.kernels("depthwise_conv2d_f32", _refusal, window.shaped_fields, float_work.depthwise),
+)

@@ -1,0 +1,146 @@
+"""How often the parts run of the float32 kernels that compute tiles: four pixels, four channels.
+
+docs/costs.md describes the numbers. Tiles are found as in ``microgen/pixel_lines.h``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels.work import Work, work
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.ops.geometry import resolve
+
+TILE = 4  # pixels, and channels
+_WIDE = 16  # features that the dense kernel for MVE computes at a time
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """An axis of a window. ``taps`` has the taps inside the input for each place, ``whole`` the
+    places with all of them."""
+
+    taps: tuple[int, ...]
+    kernel: int
+
+    @property
+    def whole(self) -> range:
+        """The places whose windows are not clipped, which follow one another."""
+        places = [i for i, n in enumerate(self.taps) if n == self.kernel]
+        return range(places[0], places[-1] + 1) if places else range(0)
+
+    @property
+    def tiles(self) -> int:
+        """Tiles of a line along this axis."""
+        return len(self.whole) // TILE
+
+    def lone(self) -> Iterator[int]:
+        """The taps of the places of a line that are in no tile."""
+        begin = self.whole.start
+        tiled = range(begin, begin + self.tiles * TILE)
+        yield from (n for i, n in enumerate(self.taps) if i not in tiled)
+
+
+def _inside(size: int, places: int, kernel: int, stride: int, dilation: int, pad: int) -> _Axis:
+    starts = range(-pad, places * stride - pad, stride)
+    taps = (sum(0 <= start + k * dilation < size for k in range(kernel)) for start in starts)
+    return _Axis(tuple(taps), kernel)
+
+
+def _axes(node: Node, graph: Graph) -> tuple[_Axis, _Axis]:
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
+    data, weight = (graph.types[name].shape for name in node.inputs[:2])
+    output, kernel = graph.types[node.outputs[0]].shape, (weight[1], weight[2])
+    pads = resolve(attrs.padding, (data[1], data[2]), kernel, attrs.strides, attrs.dilation)
+    rows, columns = (
+        _inside(data[1 + i], output[1 + i], kernel[i], attrs.strides[i], attrs.dilation[i], pads[i])
+        for i in (0, 1)
+    )
+    if kernel == (1, 1) and attrs.strides == (1, 1) and not any(pads):  # all pixels are one line
+        return _Axis((1,), 1), _Axis((1,) * (output[0] * output[1] * output[2]), 1)
+    return rows, columns
+
+
+def _parts(rows: _Axis, columns: _Axis, depth: int, *, is_one_run: bool) -> dict[str, int]:
+    """Tiles and lone pixels, with the runs and values that they read."""
+    by_row = len(rows.taps) * columns.tiles >= len(columns.taps) * rows.tiles
+    line, across = (columns, rows) if by_row else (rows, columns)
+    lone = list(line.lone())
+
+    def runs(along: int, other: int) -> int:
+        height, width = (other, along) if by_row else (along, other)
+        return height if is_one_run else height * width
+
+    whole = [(line.kernel, n) for n in across.taps for _ in range(line.tiles)]
+    single = [(m, n) for n in across.taps for m in lone]
+    return {
+        "tile": len(whole),
+        "tile_run": sum(runs(*pair) for pair in whole),
+        "tile_value": sum(m * n for m, n in whole) * depth,
+        "lone": len(single),
+        "lone_run": sum(runs(*pair) for pair in single),
+        "lone_value": sum(m * n for m, n in single) * depth,
+    }
+
+
+def _times(parts: dict[str, int], images: int, blocks: int) -> dict[str, int]:
+    """The numbers of pixels, and of all channels' blocks."""
+    pixels = {f"{name}_pixel": parts[name] * images for name in ("tile", "lone")}
+    return pixels | {name: n * images * blocks for name, n in parts.items()}
+
+
+def _common(node: Node, graph: Graph) -> dict[str, int]:
+    usual = work(node, graph)
+    return {name: usual[name] for name in ("call", "output", "clamped")}
+
+
+def _images(node: Node, graph: Graph, rows: _Axis, columns: _Axis) -> int:
+    """The images whose pixels the axes have: one if all images are one line."""
+    output = graph.types[node.outputs[0]]
+    return output.size // output.shape[3] // (len(rows.taps) * len(columns.taps))
+
+
+def _blocks(channels: int) -> int:
+    return -(-channels // TILE)
+
+
+def conv2d(node: Node, graph: Graph) -> Work:
+    """The work of nn.conv2d."""
+    assert isinstance(node.attrs, Conv2DAttrs)
+    data, weight = (graph.types[name].shape for name in node.inputs[:2])
+    groups = data[3] // weight[3]
+    rows, columns = _axes(node, graph)
+    is_one_run = groups == 1 and node.attrs.dilation[1] == 1
+    parts = _parts(rows, columns, weight[3], is_one_run=is_one_run)
+    images = _images(node, graph, rows, columns)
+    return _common(node, graph) | _times(parts, images, groups * _blocks(weight[0] // groups))
+
+
+def depthwise(node: Node, graph: Graph) -> Work:
+    """The work of nn.depthwise_conv2d; a row of a window is a run."""
+    rows, columns = _axes(node, graph)
+    channels = graph.types[node.outputs[0]].shape[3]
+    parts = _parts(rows, columns, 1, is_one_run=True)
+    return _common(node, graph) | _times(
+        parts, _images(node, graph, rows, columns), _blocks(channels)
+    )
+
+
+def dense(node: Node, graph: Graph) -> Work:
+    """The work of nn.dense; rows are pixels."""
+    filters, depth = graph.types[node.inputs[1]].shape
+    rows = graph.types[node.outputs[0]].size // filters
+    wide, rest = divmod(filters, _WIDE)
+    parts = _parts(_Axis((1,), 1), _Axis((1,) * rows, 1), depth, is_one_run=True)
+    del parts["tile_run"], parts["lone_run"]
+    return {
+        **_common(node, graph),
+        **_times(parts, 1, _blocks(filters)),
+        "wide": rows * wide,
+        "wide_value": rows * wide * depth,
+        "narrow": rows * _blocks(rest),
+        "narrow_value": rows * _blocks(rest) * depth,
+    }

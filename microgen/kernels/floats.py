@@ -1,0 +1,102 @@
+"""Shared by the float32 kernels that compute blocks of pixels and channels, for cores with an FPU
+or with vectors of floats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from microgen.ir.graph import Array, DType, Graph, Node
+from microgen.kernels import base, window
+from microgen.kernels.transforms import Arguments
+from microgen.kernels.work import Work
+
+BLOCK = 4  # output channels
+# How products are added, by the end of the kernel's name: microgen/blocks_f32.h describes it.
+_FUSED = {"fma": "MG_FUSED_F32", "mla": "MG_SEPARATE_F32"}
+
+
+Weights = tuple[str, tuple[tuple[str, int], ...]]
+Count = Callable[[Node, Graph], Work]
+
+
+def kernels(
+    stem: str, refusal: base.Refuse, params: base.Params, work: Count
+) -> Iterator[base.Implementation]:
+    """The kernels that the header ``<stem>_blocks.h`` has."""
+    for name, constant in _FUSED.items():
+        yield base.Implementation(
+            symbol=f"mg_{stem}_{name}",
+            family=f"{stem}_blocks",
+            variant=(constant,),
+            needs=base.FPU,
+            refusal=refusal,
+            params=params,
+            inputs=base.DATA_WEIGHT_BIAS,
+            ulps=window.FLOAT_ULPS,
+            work=work,
+        )
+
+
+def vectors(
+    stem: str, refusal: base.Refuse, params: base.Params, work: Count, weights: Weights
+) -> base.Implementation:
+    """The kernel for MVE that the header ``<stem>_mve.h`` has. ``weights`` are a transform and
+    its arguments."""
+
+    def refuses(node: Node, graph: Graph) -> str | None:
+        return base.constant_float_weights(node, graph) or refusal(node, graph)
+
+    def constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
+        bias = node.inputs[2] if len(node.inputs) > 2 else ""
+        transform, arguments = weights
+        weight = base.KernelConstant(
+            "weight", "float", node.inputs[1], "data", transform, arguments
+        )
+        return weight, base.KernelConstant("bias", "float", bias)
+
+    return base.Implementation(
+        symbol=f"mg_{stem}_mve",
+        needs=base.MVE_FLOAT,
+        refusal=refuses,
+        params=params,
+        constants=constants,
+        ulps=window.FLOAT_ULPS,
+        work=work,
+    )
+
+
+def refuses(node: Node, graph: Graph) -> str | None:
+    """Refusal unless there are four channels to compute together, all from the same values."""
+    why = base.only(DType.FLOAT32)(node, graph)
+    return why or few(graph.types[node.outputs[0]].shape[-1])
+
+
+def few(channels: int) -> str | None:
+    """Refusal of fewer channels than a block has."""
+    if channels >= BLOCK:
+        return None
+    return f"{channels} channels are computed from the same values, the kernel takes {BLOCK}"
+
+
+def _in_blocks(sources: Sequence[Array], arguments: Arguments) -> Array:
+    (weight,) = sources
+    if set(arguments) - {"wide"} or weight.dtype != np.float32:
+        raise TypeError("float32 weights are laid out in blocks")
+    wide = int(arguments.get("wide", BLOCK))
+    filters = weight.reshape(len(weight), -1)
+    whole = len(filters) - len(filters) % wide
+    return np.concatenate([_laid_out(filters[:whole], wide), _laid_out(filters[whole:], BLOCK)])
+
+
+def _laid_out(filters: Array, block: int) -> Array:
+    """Filters [n, weights] as [blocks of filters, weights, block], flat."""
+    padded = np.pad(filters, ((0, -len(filters) % block), (0, 0)))
+    return padded.reshape(-1, block, filters.shape[1]).transpose(0, 2, 1).reshape(-1)
+
+
+# float_blocks: float32 weights [filters, ...] as [blocks of four filters, weights of a filter, 4],
+# flat; filters that do not exist have weights of 0. With ``wide`` as many filters as fit are in
+# blocks of that many instead.
+TRANSFORMS = {"float_blocks": _in_blocks}

@@ -1,0 +1,229 @@
+"""The float32 and int16 kernels for some instructions on emulated cores that have these: integers
+equal the numpy references, and floats are within the kernels' bounds."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from microgen import kernels
+from microgen.arithmetic.terms import Activation, Rounding
+from microgen.building.builder import build
+from microgen.ir.graph import DType
+from microgen.kernels.base import Implementation
+from microgen.ops.dense import DenseAttrs
+from microgen.target import board as boards
+from tests import minimal_project
+from tests.ops import conformance as c
+from tests.ops import convolving
+from tests.ops.convolving import Geometry
+from tests.tools import NEEDS_ARM, NEEDS_NINJA
+
+pytestmark = [
+    NEEDS_NINJA,
+    NEEDS_ARM,
+    pytest.mark.filterwarnings("ignore:invalid value"),  # the references of infinities
+]
+
+BOARDS = ("mps2_an386", "mps2_an500", "mps3_an547")
+DRIVER = Path(__file__).with_name("mve_driver.c")
+GUARD = 32  # bytes after every output that must not change
+FILLER = 0x5A
+ARGUMENTS = 8
+WORDS = 16
+RANDOM = 60  # cases of each op
+INLINED = 5  # cases of each kernel with constant parameters
+
+
+# Cases
+
+
+def _special(case: c.Case) -> c.Case:
+    """The case with NaN and infinities in its data."""
+    x, *others = case.inputs
+    array = x.array.copy()
+    array.reshape(-1)[::7] = np.resize([np.nan, np.inf, -np.inf], array.size)[::7]
+    inputs = (dataclasses.replace(x, array=array), *others)
+    return dataclasses.replace(case, name=f"{case.name}, special", inputs=inputs)
+
+
+def _dense(seed: int) -> Iterator[c.Case]:
+    rng = np.random.default_rng(seed)
+    rows, depth, units = int(rng.integers(1, 10)), 1 + seed % 70, int(rng.integers(1, 40))
+    activation = list(Activation)[int(rng.integers(4))]
+    attrs = DenseAttrs(activation, Rounding.SINGLE, keep_num_dims=False)
+    weights = c.float_weights(rng, (units, depth), 0, biased=bool(rng.integers(2)))
+    inputs = (c.float32(rng, (rows, depth)), *weights)
+    yield c.Case(f"float dense {seed}", "nn.dense", attrs, inputs, None, DType.FLOAT32)
+
+
+def _int16_dense(seed: int) -> c.Case:
+    rng = np.random.default_rng(seed)
+    rows, depth, units = int(rng.integers(1, 4)), 4 * (1 + seed % 20), int(rng.integers(1, 14))
+    x = c.int16(rng, (rows, depth), 10 ** rng.uniform(-5, -2))
+    w = c.weight(rng, (units, depth), 0 if rng.integers(2) else None)
+    offsets = np.rint(rng.uniform(-(2.0**24), 2.0**24, units))
+    inputs = (x, w, c.bias(offsets, DType.INT64)) if rng.integers(3) else (x, w)
+    assert w.type.quant is not None
+    scale = x.type.scale * max(w.type.quant.scale) * 40 * float(np.sqrt(depth))
+    activation = list(Activation)[int(rng.integers(4))]
+    attrs = DenseAttrs(activation, Rounding.REAL, keep_num_dims=False)
+    return c.Case(f"int16 dense {seed}", "nn.dense", attrs, inputs, c.quant(scale), DType.INT16)
+
+
+_LINES = (
+    Geometry(data=(1, 3, 17, 5), filters=(6, 3, 3, 5)),
+    Geometry(data=(2, 17, 3, 5), filters=(9, 3, 3, 5), activation=Activation.RELU),
+    Geometry(data=(1, 12, 5, 4), filters=(1, 3, 3, 4), multiplier=1),
+    Geometry(data=(2, 5, 14, 7), filters=(1, 5, 3, 7), multiplier=1, strides=(1, 2)),
+    Geometry(data=(1, 5, 5, 16), filters=(8, 1, 1, 16)),
+    Geometry(data=(1, 1, 1, 8), filters=(4, 1, 1, 8)),
+    Geometry(data=(1, 1, 9, 1), filters=(1, 1, 1, 1), biased=False),
+    Geometry(data=(1, 9, 9, 4), filters=(5, 3, 3, 4), dilation=(2, 2)),
+    Geometry(data=(1, 4, 7, 3), filters=(5, 2, 2, 3), padding=(3, 0, 1, 2)),
+)
+
+
+def _cases() -> Iterator[c.Case]:
+    for g in _LINES:
+        yield from convolving.of_dtype(g)
+        yield _special(convolving.float_case(8, f"{g}", g))
+    for seed in range(RANDOM):
+        yield from convolving.random_cases(seed, depthwise=False)
+        yield from convolving.random_cases(seed, depthwise=True)
+        yield from _dense(seed)
+        yield _int16_dense(seed)
+    for seed in range(3):
+        yield from (_special(case) for case in _dense(1000 + seed))
+
+
+# Calls
+
+
+def _kernels(board: str) -> tuple[Implementation, ...]:
+    """The kernels for instructions that the board's core has, apart from those of int8."""
+    features = boards.load(board).cpu.features
+    return tuple(
+        kernel
+        for every in kernels.registry().values()
+        for kernel in every
+        if kernel.needs and kernel.needs <= features and "_s8" not in kernel.symbol
+        if "_s4" not in kernel.symbol
+    )
+
+
+def _calls(board: str) -> list[c.Call]:
+    wanted = _kernels(board)
+    return [
+        c.call_of(case, kernel)
+        for case in _cases()
+        for kernel in kernels.registry()[case.op]
+        if kernel in wanted and not kernel.refusal(case.node, case.graph)
+    ]
+
+
+def _encoded(call: c.Call, function: int) -> bytes:
+    """The call in the form that the driver reads; every array starts at a multiple of 16, the
+    arguments in a place of their own with bytes after it that must not change."""
+    ((_, fields),) = call.calls
+    params = np.concatenate([c._words(value) for _, value in fields])
+    parts = [params.tobytes()]
+    parts += [b"" if a is None else a.tobytes() for a in call.arguments]
+    parts[1 + call.output] += bytes([FILLER]) * GUARD
+    offsets, body, at = [], b"", 4 * WORDS
+    for part in parts:
+        offsets.append(at)
+        padded = part + bytes(-len(part) % 16)
+        body, at = body + padded, at + len(padded)
+    places = [-1 if a is None else o for a, o in zip(call.arguments, offsets[1:], strict=True)]
+    places += [-1] * (ARGUMENTS - len(places))
+    slot = [offsets[1 + call.output], len(parts[1 + call.output])]
+    words = [offsets[0], *places, *slot]
+    head = np.array([function, at, *words, *[0] * (WORDS - len(words))], "<i4")
+    return head.tobytes() + body
+
+
+def _functions(bodies: Sequence[c.Body], used: Sequence[Implementation]) -> str:
+    lines = [f"#define {kernel.code.macro}" for kernel in used if kernel.code.macro]
+    lines += [f'#include "{kernel.code.header}"' for kernel in used]
+    lines += [kernel.code.definition for kernel in used]
+    for i, body in enumerate(bodies):
+        lines.append(f"static void call_{i}(const void *params, void **a) {{ {body.statements} }}")
+    names = ", ".join(f"call_{i}" for i in range(len(bodies)))
+    return "\n".join([*lines, f"static const function functions[] = {{{names}}};", ""])
+
+
+def _run(
+    board: str,
+    calls: Sequence[c.Call],
+    bodies: Sequence[c.Body],
+    functions: Sequence[int],
+    at: Path,
+) -> None:
+    used = list(dict.fromkeys(call.kernel for call in calls))
+    project = minimal_project.write(at / "project", board)
+    shutil.copytree(c.CRT, project / "crt", dirs_exist_ok=True)
+    (project / "src" / "functions.inc").write_text(_functions(bodies, used))
+    # The driver is the application's main. It is compiled with -O2, like operators.
+    text = '#include <stddef.h>\n#pragma GCC optimize("O2")\n'
+    (project / "src" / "main.c").write_text(text + DRIVER.read_text())
+    elf = build(project).elf
+    records = [_encoded(call, f) for f, call in zip(functions, calls, strict=True)]
+    (at / "cases.bin").write_bytes(b"".join(records))
+    machine = boards.load(board).qemu
+    assert machine is not None
+    command = ["qemu-system-arm", "-M", machine.machine, "-nographic", "-semihosting-config",
+               "enable=on,target=native", "-kernel", str(elf)]  # fmt: skip
+    done = subprocess.run(command, cwd=at, capture_output=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    _compare(calls, (at / "outputs.bin").read_bytes())
+
+
+def _compare(calls: Sequence[c.Call], found: bytes) -> None:
+    for call in calls:
+        expected = call.case.expected
+        size = expected.nbytes
+        got = np.frombuffer(found[:size], expected.dtype).reshape(expected.shape)
+        if np.isfinite(expected).all():
+            c._compare(call, got, expected, 0)
+            if not c._same([got], [expected]):
+                c._check_bound(call.case, [got])
+        else:
+            np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4, err_msg=str(call))
+        assert found[size : size + GUARD] == bytes([FILLER]) * GUARD, f"{call}: writes past its end"
+        found = found[size + GUARD :]
+    assert not found
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_shared_forms_equal_the_reference(board: str, tmp_path: Path) -> None:
+    calls = _calls(board)
+    bodies = [c._shared_form(call) for call in calls]
+    unique = list(dict.fromkeys(bodies))
+    _run(board, calls, unique, [unique.index(body) for body in bodies], tmp_path)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_inlined_bodies_equal_the_reference(board: str, tmp_path: Path) -> None:
+    calls = _calls(board)
+    kept = []
+    for kernel in dict.fromkeys(call.kernel for call in calls):
+        own = [call for call in calls if call.kernel is kernel]
+        kept += own[:: max(1, len(own) // INLINED)]
+    bodies = [
+        dataclasses.replace(body, statements=f"(void)a; {body.statements}")
+        for body in map(c.specialised_form, kept)
+    ]
+    _run(board, kept, bodies, list(range(len(kept))), tmp_path)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_cases_reach_every_kernel(board: str) -> None:
+    reached = {call.kernel.symbol for call in _calls(board)}
+    assert reached == {kernel.symbol for kernel in _kernels(board)}
