@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from microgen import lowering, planner, schedule
@@ -23,7 +23,7 @@ from microgen.partition.external import Idle
 from microgen.pipeline.partitioning import Partitioned, partitioned
 from microgen.planner import pools
 from microgen.program import workspace_io
-from microgen.program.plan import MemoryPlan
+from microgen.program.plan import MemoryPlan, Pool
 from microgen.program.types import Program
 from microgen.schedule import Front, Ram, Schedule
 from microgen.schedule.state import RamOf
@@ -156,4 +156,11 @@ def _plan(
                     hint=f"ask for at least {nbytes}",
                 )
     declared = pools.on_host(options.pools, board.cpu.name)
+    if any(call.scratch for call in program.calls):
+        declared = tuple(_with_words(pool) for pool in declared)
     return planner.plan(program, algorithm=options.planner, pools=declared), program
+
+
+def _with_words(pool: Pool) -> Pool:
+    """The pool, aligned so that it can hold scratch: kernels have words of 32 bits in it."""
+    return replace(pool, alignment=max(pool.alignment, 4))

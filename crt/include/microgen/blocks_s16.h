@@ -103,13 +103,20 @@ MG_INLINE mg_sums_2x2_s16 mg_add_2x2_s16(mg_sums_2x2_s16 sums, mg_four_s16 p, mg
 }
 
 /* Adds the products of values from p and q on with the weights before `end`, an even number of
- * words of each filter, at least two. p and q must be multiples of 4. */
+ * words of each filter, at least two. `aligned` says whether p and q are multiples of 4. */
 #if defined(__ARM_FEATURE_DSP) && defined(__OPTIMIZE__) && !defined(__clang__)
 /* In assembly, because the compiler begins loads too early, keeps sums on the stack, and does not
- * know that p and q can be read by LDRD. `end` is in memory for want of registers. */
-#define MG_STEP_2X2_S16                                                                            \
+ * know when p and q can be read by LDRD, which LDR needs two of. `end` is in memory for want of
+ * registers. */
+#define MG_LDRD_2X2_S16                                                                            \
     "ldrd %[p_low], %[p_high], [%[p]], #8\n\t"                                                     \
-    "ldrd %[q_low], %[q_high], [%[q]], #8\n\t"                                                     \
+    "ldrd %[q_low], %[q_high], [%[q]], #8\n\t"
+#define MG_LDR_2X2_S16                                                                             \
+    "ldr %[p_low], [%[p]], #4\n\t"                                                                 \
+    "ldr %[p_high], [%[p]], #4\n\t"                                                                \
+    "ldr %[q_low], [%[q]], #4\n\t"                                                                 \
+    "ldr %[q_high], [%[q]], #4\n\t"
+#define MG_STEP_2X2_S16                                                                            \
     "ldr %[word], [%[weights]], #4\n\t"                                                            \
     "sxtb16 %[pair], %[word]\n\t"                                                                  \
     "sxtb16 %[word], %[word], ror #8\n\t"                                                          \
@@ -125,8 +132,19 @@ MG_INLINE mg_sums_2x2_s16 mg_add_2x2_s16(mg_sums_2x2_s16 sums, mg_four_s16 p, mg
     "smlad %[pb], %[p_high], %[word], %[pb]\n\t"                                                   \
     "smlad %[qb], %[q_high], %[word], %[qb]\n\t"
 
+#define MG_LOOP_2X2_S16(loads)                                                                     \
+    __asm__("1:\n\t" loads MG_STEP_2X2_S16 loads MG_STEP_2X2_S16 "ldr %[word], %[end]\n\t"         \
+            "cmp %[weights], %[word]\n\t"                                                          \
+            "bne 1b"                                                                               \
+            : [p] "+r"(p), [q] "+r"(q), [weights] "+r"(weights), [pa] "+r"(sums.pa),               \
+              [pb] "+r"(sums.pb), [qa] "+r"(sums.qa), [qb] "+r"(sums.qb), [p_low] "=&r"(p_low),    \
+              [p_high] "=&r"(p_high), [q_low] "=&r"(q_low), [q_high] "=&r"(q_high),                \
+              [word] "=&r"(word), [pair] "=&r"(pair)                                               \
+            : [end] "m"(end)                                                                       \
+            : "cc", "memory")
+
 MG_INLINE mg_sums_2x2_s16 mg_loop_2x2_s16(mg_sums_2x2_s16 sums, const int16_t *p, const int16_t *q,
-                                          const int32_t *weights, const int32_t *end)
+                                          const int32_t *weights, const int32_t *end, int aligned)
 {
     uint32_t p_low;
     uint32_t p_high;
@@ -135,21 +153,18 @@ MG_INLINE mg_sums_2x2_s16 mg_loop_2x2_s16(mg_sums_2x2_s16 sums, const int16_t *p
     uint32_t word;
     uint32_t pair;
 
-    __asm__(
-        "1:\n\t" MG_STEP_2X2_S16 MG_STEP_2X2_S16 "ldr %[word], %[end]\n\t"
-        "cmp %[weights], %[word]\n\t"
-        "bne 1b"
-        : [p] "+r"(p), [q] "+r"(q), [weights] "+r"(weights), [pa] "+r"(sums.pa), [pb] "+r"(sums.pb),
-          [qa] "+r"(sums.qa), [qb] "+r"(sums.qb), [p_low] "=&r"(p_low), [p_high] "=&r"(p_high),
-          [q_low] "=&r"(q_low), [q_high] "=&r"(q_high), [word] "=&r"(word), [pair] "=&r"(pair)
-        : [end] "m"(end)
-        : "cc", "memory");
+    if (aligned) {
+        MG_LOOP_2X2_S16(MG_LDRD_2X2_S16);
+    } else {
+        MG_LOOP_2X2_S16(MG_LDR_2X2_S16);
+    }
     return sums;
 }
 #else
 MG_INLINE mg_sums_2x2_s16 mg_loop_2x2_s16(mg_sums_2x2_s16 sums, const int16_t *p, const int16_t *q,
-                                          const int32_t *weights, const int32_t *end)
+                                          const int32_t *weights, const int32_t *end, int aligned)
 {
+    (void)aligned;
     do {
         const mg_four_s16 first = mg_next_4_s16(&p);
         sums = mg_add_2x2_s16(sums, first, mg_next_4_s16(&q), weights);
@@ -161,7 +176,7 @@ MG_INLINE mg_sums_2x2_s16 mg_loop_2x2_s16(mg_sums_2x2_s16 sums, const int16_t *p
 
 /* The sums of products of the two pixels' values with a pair of filters: 4 * `fours` each. */
 MG_INLINE mg_sums_2x2_s16 mg_dot_2x2_s16(const int16_t *p, const int16_t *q, const int32_t *weights,
-                                         int32_t fours)
+                                         int32_t fours, int aligned)
 {
     mg_sums_2x2_s16 sums = {0, 0, 0, 0};
     const int32_t *end = &weights[2 * fours];
@@ -171,7 +186,7 @@ MG_INLINE mg_sums_2x2_s16 mg_dot_2x2_s16(const int16_t *p, const int16_t *q, con
         sums = mg_add_2x2_s16(sums, first, mg_next_4_s16(&q), weights);
         weights += 2;
     }
-    return (weights != end) ? mg_loop_2x2_s16(sums, p, q, weights, end) : sums;
+    return (weights != end) ? mg_loop_2x2_s16(sums, p, q, weights, end, aligned) : sums;
 }
 
 /* The sums of four channels of one pixel. */
@@ -202,7 +217,7 @@ MG_INLINE mg_sums_1x4_s16 mg_add_1x4_s16(mg_sums_1x4_s16 sums, mg_four_s16 x,
 }
 
 /* Adds the products of the values from x on with the weights before `end` and with as many others,
- * an even number of words of each filter, at least two. x must be a multiple of 4. */
+ * an even number of words of each filter, at least two. */
 #if defined(__ARM_FEATURE_DSP) && defined(__OPTIMIZE__) && !defined(__clang__)
 #define MG_PAIR_1X4_S16(pointer, sum, next)                                                        \
     "ldrd %[word], %[other], [%[" pointer "]], #8\n\t"                                             \
@@ -215,8 +230,8 @@ MG_INLINE mg_sums_1x4_s16 mg_add_1x4_s16(mg_sums_1x4_s16 sums, mg_four_s16 x,
     "smlad %[" next "], %[low], %[pair], %[" next "]\n\t"                                          \
     "smlad %[" next "], %[high], %[other], %[" next "]\n\t"
 #define MG_STEP_1X4_S16                                                                            \
-    "ldrd %[low], %[high], [%[x]], #8\n\t" MG_PAIR_1X4_S16("weights", "sum_a", "sum_b")            \
-        MG_PAIR_1X4_S16("others", "sum_c", "sum_d")
+    "ldr %[low], [%[x]], #4\n\tldr %[high], [%[x]], #4\n\t" MG_PAIR_1X4_S16(                       \
+        "weights", "sum_a", "sum_b") MG_PAIR_1X4_S16("others", "sum_c", "sum_d")
 
 MG_INLINE mg_sums_1x4_s16 mg_loop_1x4_s16(mg_sums_1x4_s16 sums, const int16_t *x,
                                           const int32_t *weights, const int32_t *others,
@@ -270,13 +285,13 @@ MG_INLINE mg_sums_1x4_s16 mg_dot_1x4_s16(const int16_t *values, const int32_t *w
 }
 
 /* Computes all channels of two pixels with filters of 4 * `fours` weights. If `is_one`, q is p, and
- * only its outputs are stored. */
+ * only its outputs are stored. `aligned`, a constant, says whether p and q are multiples of 4. */
 MG_INLINE void mg_pixels_s16(const mg_folded_s16 *folded, const int16_t *p, const int16_t *q,
                              const int32_t *weights, int32_t channels, int32_t fours,
-                             int32_t is_one, int16_t *output)
+                             int32_t is_one, int aligned, int16_t *output)
 {
     for (int32_t c = 0; c < channels; c += 2) {
-        const mg_sums_2x2_s16 sums = mg_dot_2x2_s16(p, q, &weights[c * fours], fours);
+        const mg_sums_2x2_s16 sums = mg_dot_2x2_s16(p, q, &weights[c * fours], fours, aligned);
         const int32_t has_b = c + 1 < channels;
         output[c] = mg_folded_output_s16(folded, c, sums.pa);
         if (has_b) {

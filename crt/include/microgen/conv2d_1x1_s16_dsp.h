@@ -17,7 +17,7 @@ extern "C" {
 typedef mg_conv2d_s16_params mg_conv2d_1x1_s16_dsp_params;
 
 /* Computes the same as mg_conv2d_s16_dsp, with kernels of 1x1 and strides of 1, without padding,
- * and with a multiple of four input channels. input must be aligned to 4 bytes. */
+ * and with a multiple of four input channels. */
 void mg_conv2d_1x1_s16_dsp(const mg_conv2d_1x1_s16_dsp_params *p, const int16_t *input,
                            const int32_t *weight, const int32_t *bias, const int32_t *factor,
                            int16_t *output);
@@ -35,7 +35,7 @@ MG_INLINE void mg_conv2d_1x1_s16_dsp_body(const mg_conv2d_1x1_s16_dsp_params *p,
         const int32_t is_one = i + 1 == pixels;
         const int16_t *values = &input[i * s->input_channels];
         mg_pixels_s16(&folded, values, is_one ? values : &values[s->input_channels], weight,
-                      s->output_channels, s->input_channels / 4, is_one,
+                      s->output_channels, s->input_channels / 4, is_one, 0,
                       &output[i * s->output_channels]);
     }
 }

@@ -46,7 +46,7 @@ MG_INLINE void mg_conv2d_s16_dsp_body(const mg_conv2d_s16_dsp_params *p, const i
         if (!is_one) {
             mg_copy_window_s16(s, &place, input, other);
         }
-        mg_pixels_s16(&folded, windows, other, weight, s->output_channels, fours, is_one,
+        mg_pixels_s16(&folded, windows, other, weight, s->output_channels, fours, is_one, 1,
                       &output[i * s->output_channels]);
     }
 }

@@ -18,8 +18,7 @@ extern "C" {
 typedef mg_dense_s16_params mg_dense_s16_dsp_params;
 
 /* Computes the same as mg_dense_s16 for a multiple of four input features. weight is in the order
- * of microgen/blocks_s16.h. No sum of products may exceed int32. input must be aligned to 4 bytes.
- */
+ * of microgen/blocks_s16.h. No sum of products may exceed int32. */
 void mg_dense_s16_dsp(const mg_dense_s16_dsp_params *p, const int16_t *input, const int32_t *weight,
                       const int64_t *bias, const int64_t *significand, const int8_t *shift,
                       int16_t *output);
