@@ -20,7 +20,7 @@ def _strides(shape: Shape, rank: int) -> tuple[int, ...]:
     return tuple(0 if n == 1 else s for n, s in zip(padded, row_major(padded), strict=True))
 
 
-def _axes(node: Node, graph: Graph) -> list[tuple[int, tuple[int, ...]]]:
+def merged_axes(node: Node, graph: Graph) -> list[tuple[int, tuple[int, ...]]]:
     """(size, stride of each operand) of the fewest axes that visit the elements in order."""
     inputs, output = base.types(node, graph)
     rank = len(output.shape)
@@ -38,7 +38,7 @@ def _axes(node: Node, graph: Graph) -> list[tuple[int, tuple[int, ...]]]:
 
 def too_many_axes(node: Node, graph: Graph) -> str | None:
     """Refusal unless four axes are enough after adjacent ones are merged where possible."""
-    count = len(_axes(node, graph))
+    count = len(merged_axes(node, graph))
     if count > _AXES:
         return f"its elements lie along {count} axes, the kernel takes at most {_AXES}"
     return None
@@ -46,7 +46,7 @@ def too_many_axes(node: Node, graph: Graph) -> str | None:
 
 def strided(node: Node, graph: Graph, names: Sequence[str]) -> base.Fields:
     """The output's shape and every operand's strides, which are fields with those names."""
-    axes = _axes(node, graph)
+    axes = merged_axes(node, graph)
     axes = [(1, (0,) * len(names))] * (_AXES - len(axes)) + axes
     strides = zip(*(steps for _, steps in axes), strict=True)
     return (("shape", tuple(size for size, _ in axes)), *zip(names, strides, strict=True))
