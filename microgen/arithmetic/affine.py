@@ -18,7 +18,8 @@ VALUES = np.arange(-128, 128, dtype=np.int64)  # of int8
 _LIMIT = 2**31  # sums are int32
 _MOST_SHIFT = 30
 _SHIFTS = 3  # tried from the largest one: others are seldom exact if these are not
-_NEAR = (0, 1, -1)  # tried in addition to the nearest integer. Larger slopes send ties outwards
+# Slopes are tried a little larger, too: that sends ties away from zero, where TFLite rounds them.
+_GROWTHS = (0.0, 2.0**-20, 2.0**-18, 2.0**-16, 2.0**-14)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,8 @@ def affine_sum(
     if not np.isfinite(slopes).all() or low == high:
         return None
     for shift in _shifts(wanted, slopes):
-        near = [round(slope * 2**shift) for slope in slopes]
-        for lhs, rhs in ((near[0] + i, near[1] + j) for i in _NEAR for j in _NEAR):
+        for growth in _GROWTHS:
+            lhs, rhs = (round(slope * (1 + growth) * 2**shift) for slope in slopes)
             found = _with_factors(wanted, (lhs, rhs), shift, (low, high))
             if found is not None and found.largest < _LIMIT:
                 return found

@@ -13,6 +13,7 @@ import numpy as np
 from microgen.arithmetic.affine import AffineSum, affine_sum
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base, broadcast, pairs, transforms
+from microgen.kernels.work import Work, work
 from microgen.target.cpu import Feature
 
 KIND = "affine_sum"
@@ -94,6 +95,20 @@ def _coefficients(sources: Sequence[Array], arguments: transforms.Arguments) -> 
     return np.array([arguments[name] for name in names], np.int32)
 
 
+def _work(node: Node, graph: Graph) -> Work:
+    """Parts of its loops: groups of four elements, those that are left, rows."""
+    fields = dict(_params(node, graph))
+    rows, size = int(str(fields["rows"])), int(str(fields["size"]))
+    counted = work(node, graph)
+    return {
+        "call": 1,
+        "quad": rows * (size // 4),
+        "left": rows * (size % 4),
+        "row": rows - 1,
+        "clamped": counted["clamped"],
+    }
+
+
 def _kernel(symbol: str, needs: frozenset[Feature]) -> base.Implementation:
     return base.Implementation(
         symbol=symbol,
@@ -103,6 +118,7 @@ def _kernel(symbol: str, needs: frozenset[Feature]) -> base.Implementation:
         inputs=(0, 1),
         constants=_constants,
         in_place=broadcast.in_place,
+        work=_work,
     )
 
 

@@ -220,9 +220,11 @@ def add(
     data: Sequence[int],
     activation: Activation = Activation.NONE,
 ) -> Node:
-    """An addition of two tensors of one shape, with different scales."""
+    """An addition of two tensors of one shape, with different scales. Their ratios are not those of
+    small numbers, because then there are ties, for which no affine form is exact."""
     inputs = (b.data(dtype, 1, *data), b.rescaled(b.data(dtype, 1, *data)))
-    return b.node("add", AddAttrs(activation), *inputs, dtype=dtype)
+    quant = Quant((0.8713,), (-4,))
+    return b.node("add", AddAttrs(activation), *inputs, dtype=dtype, quant=quant)
 
 
 def softmax(b: Builder, dtype: DType, _bits: int, *, rows: int, width: int) -> Node:

@@ -10,7 +10,6 @@
 
 /* clang 14 defines the first macro for the baseline of Armv8-M, too, which has no ssat. */
 #if defined(__ARM_FEATURE_SAT) && __ARM_ARCH_ISA_THUMB >= 2
-#include <arm_acle.h>
 #define MG_HAS_SSAT 1
 #else
 #define MG_HAS_SSAT 0
@@ -20,8 +19,9 @@
 MG_INLINE int8_t mg_clamp_s8(int32_t x, int32_t low, int32_t high)
 {
 #if MG_HAS_SSAT
-    /* The compiler forms ssat with its shift from this, but not from comparisons in a loop. */
-    int32_t stored = (int32_t)__ssat(x, 8);
+    /* This is __ssat of arm_acle.h, whose macro GCC warns about. In a loop compilers do not form
+     * ssat from comparisons. */
+    int32_t stored = (int32_t)__builtin_arm_ssat(x, 8);
     if (low > INT8_MIN && stored < low) {
         stored = low;
     }
