@@ -77,6 +77,8 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
         ("factor_rhs", found.factor_rhs),
         ("constant", found.constant),
         ("shift", found.shift),
+        ("low", found.low),
+        ("high", found.high),
     )
     name = f"{node.outputs[0]}#scales"
     arguments = (*pairs.arguments(of), *proof)
