@@ -19,81 +19,86 @@ _LIMIT = 2**31  # sums are int32
 _MOST_SHIFT = 30
 _SHIFTS = 3  # tried from the largest one: others are seldom exact if these are not
 # Slopes are tried a little larger, too: that sends ties away from zero, where TFLite rounds them.
-_GROWTHS = (0.0, 2.0**-20, 2.0**-18, 2.0**-16, 2.0**-14)
+_GROWTHS = (0.0, *(2.0**-bits for bits in (20, 18, 17, 16, 15, 14)))
+_FAR = 2**40  # beyond all constants
 
 
 @dataclass(frozen=True, slots=True)
-class AffineSum:
-    """``clip((lhs * factor_lhs + rhs * factor_rhs + constant) >> shift, low, high)``."""
+class Affine:
+    """``clip((x0 * factors[0] + x1 * factors[1] + ... + constant) >> shift, low, high)``."""
 
-    factor_lhs: int
-    factor_rhs: int
+    factors: tuple[int, ...]
     constant: int
     shift: int
     low: int
     high: int
 
-    @property
-    def largest(self) -> int:
-        """A bound of the magnitudes of its sum and of all partial sums."""
-        return 128 * (abs(self.factor_lhs) + abs(self.factor_rhs)) + abs(self.constant)
-
-    def of_all_pairs(self) -> Array:
-        """Its results int64 [256, 256] for all values of lhs (first axis) and rhs.
-
-        ValueError if a sum may exceed int32.
-        """
-        if self.largest >= _LIMIT or not 0 <= self.shift <= _MOST_SHIFT:
-            raise ValueError(f"the sums of {self} may exceed int32")
-        sums = _sums(self.factor_lhs, self.factor_rhs) + self.constant
-        results: Array = np.clip(sums >> self.shift, self.low, self.high)
-        return results
-
-
-def _sums(lhs: int, rhs: int) -> Array:
-    sums: Array = VALUES[:, None] * lhs + VALUES[None, :] * rhs
-    return sums
-
 
 def affine_sum(
     results: Array, slopes: tuple[float, float], low: int = -128, high: int = 127
-) -> AffineSum | None:
-    """The affine form of a function, None if none is found that is exact for all pairs.
+) -> Affine | None:
+    """The affine form of a function of two int8 values, None if none is found that is exact for all
+    pairs.
 
     ``results`` int8 [256, 256] are the function's values, with those of lhs along the first axis.
     ``slopes`` are about its slopes along both, and ``low`` and ``high`` the range to which it
-    clamps."""
+    clamps. With the result no partial sum exceeds int32."""
+    return _found(results, (VALUES[:, None], VALUES[None, :]), slopes, (low, high))
+
+
+def affine_value(
+    results: Array, first: int, slope: float, low: int = -128, high: int = 127
+) -> Affine | None:
+    """The same for a function of one number, whose values are ``results`` int8 [n] for the numbers
+    from ``first`` on."""
+    numbers = first + np.arange(len(results), dtype=np.int64)
+    return _found(results, (numbers,), (slope,), (low, high))
+
+
+def _found(
+    results: Array, values: tuple[Array, ...], slopes: tuple[float, ...], limits: tuple[int, int]
+) -> Affine | None:
     wanted = results.astype(np.int64)
-    if not np.isfinite(slopes).all() or low == high:
+    if not np.isfinite(slopes).all() or limits[0] == limits[1]:
         return None
-    for shift in _shifts(wanted, slopes):
+    for shift in _shifts(wanted, values, slopes):
         for growth in _GROWTHS:
-            lhs, rhs = (round(slope * (1 + growth) * 2**shift) for slope in slopes)
-            found = _with_factors(wanted, (lhs, rhs), shift, (low, high))
-            if found is not None and found.largest < _LIMIT:
-                return found
+            factors = tuple(round(slope * (1 + growth) * 2**shift) for slope in slopes)
+            constant = _constant(wanted, _sums(values, factors), shift, limits)
+            if constant is not None and _largest(values, factors) + abs(constant) < _LIMIT:
+                return Affine(factors, constant, shift, *limits)
     return None
 
 
-def _shifts(wanted: Array, slopes: tuple[float, float]) -> Iterator[int]:
+def _sums(values: tuple[Array, ...], factors: tuple[int, ...]) -> Array:
+    """The sum of products, of the results' shape."""
+    first, *others = (x * factor for x, factor in zip(values, factors, strict=True))
+    return sum(others, first)
+
+
+def _largest(values: tuple[Array, ...], factors: tuple[float, ...]) -> float:
+    """A bound of the magnitudes of all sums of products, and of their partial sums."""
+    pairs = zip(values, factors, strict=True)
+    return sum(float(np.abs(x).max()) * abs(factor) for x, factor in pairs)
+
+
+def _shifts(wanted: Array, values: tuple[Array, ...], slopes: tuple[float, ...]) -> Iterator[int]:
     """The largest shifts with which sums fit int32."""
-    middle = np.argmin(np.abs(wanted))  # a pair whose result is hardly clamped
-    at = [float(VALUES[i]) for i in np.unravel_index(middle, wanted.shape)]
-    constant = wanted.flat[middle] - slopes[0] * at[0] - slopes[1] * at[1]
-    largest = 128 * (abs(slopes[0]) + abs(slopes[1])) + abs(float(constant)) + 1
-    fitting = (s for s in range(_MOST_SHIFT, -1, -1) if largest * 2**s + 2**s + 512 < _LIMIT)
+    place = np.argmin(np.abs(wanted))  # where the result is hardly clamped
+    at = (np.broadcast_to(x, wanted.shape).flat[place] for x in values)
+    level = sum(slope * float(x) for slope, x in zip(slopes, at, strict=True))
+    largest = _largest(values, slopes) + abs(float(wanted.flat[place]) - level) + 2
+    fitting = (s for s in range(_MOST_SHIFT, -1, -1) if largest * 2**s + 2**10 < _LIMIT)
     return (shift for shift, _ in zip(fitting, range(_SHIFTS), strict=False))
 
 
-def _with_factors(
-    wanted: Array, factors: tuple[int, int], shift: int, limits: tuple[int, int]
-) -> AffineSum | None:
-    """The form with these factors and the middle one of the constants that are exact."""
+def _constant(wanted: Array, sums: Array, shift: int, limits: tuple[int, int]) -> int | None:
+    """The middle one of the constants with which all results are exact; None if there is none."""
     low, high = limits
-    below = (wanted << shift) - _sums(*factors)  # the constant that gives this result exactly
-    least = int(below.max(where=wanted > low, initial=-(2**40)))
-    most = int((below + (1 << shift) - 1).min(where=wanted < high, initial=2**40))
+    below = (wanted << shift) - sums  # the constant that gives this result exactly
+    least = int(below.max(where=wanted > low, initial=-_FAR))
+    most = int((below + (1 << shift) - 1).min(where=wanted < high, initial=_FAR))
     if least > most:
         return None
     least, most = max(least, most - (1 << shift)), min(most, least + (1 << shift))
-    return AffineSum(*factors, (least + most) // 2, shift, low, high)
+    return (least + most) // 2

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from microgen.arithmetic.affine import AffineSum, affine_sum
+from microgen.arithmetic.affine import Affine, affine_sum
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base, broadcast, pairs, transforms
 from microgen.kernels.work import Work, work
@@ -23,7 +23,7 @@ _AXES = 2  # of the kernel: rows, and elements of a row
 
 
 @lru_cache(_KEPT)
-def _proven(of: pairs.Pair) -> AffineSum | None:
+def _proven(of: pairs.Pair) -> Affine | None:
     lhs, rhs, output = (float(scale) for scale in pairs.scales(of))
     if not output:
         return None
@@ -31,7 +31,7 @@ def _proven(of: pairs.Pair) -> AffineSum | None:
     return affine_sum(of.results(), slopes, *of.limits)
 
 
-def _of(node: Node, graph: Graph) -> AffineSum:
+def _of(node: Node, graph: Graph) -> Affine:
     of = pairs.pair(node, graph)
     found = of and _proven(of)
     assert found, "the kernel was not refused"
@@ -73,8 +73,8 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
     assert of
     found = _of(node, graph)
     proof = (
-        ("factor_lhs", found.factor_lhs),
-        ("factor_rhs", found.factor_rhs),
+        ("factor_lhs", found.factors[0]),
+        ("factor_rhs", found.factors[1]),
         ("constant", found.constant),
         ("shift", found.shift),
         ("low", found.low),
