@@ -18,7 +18,9 @@ from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType
 from microgen.manifest import ConstantRecord
 from microgen.ops import registry
 from microgen.ops.add import AddAttrs
+from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.base import Operands
+from microgen.ops.mean import MeanAttrs
 from microgen.ops.rescaled import RescaledAttrs
 from microgen.ops.subtract import SubtractAttrs
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
@@ -27,6 +29,7 @@ Arguments = Mapping[str, Any]
 # From a constant's sources and arguments, for all values: the reference's results and the form's.
 Proof = Callable[[Sequence[Array], Arguments], tuple[Array, Array]]
 _VALUES = np.arange(-128, 128, dtype=np.int64)
+_MOST_VALUES = 256  # of a window, whose sum is int16
 _WRONG = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError)
 
 
@@ -123,4 +126,44 @@ def _affine_sum(sources: Sequence[Array], arguments: Arguments) -> tuple[Array, 
     return _reference(quants, arguments), _stored(sums, arguments)
 
 
-PROOFS: Mapping[str, Proof] = {"affine_sum": _affine_sum}  # by the transform's kind
+def _mean_attrs(arguments: Arguments) -> Attrs:
+    if arguments["op"] == "mean":
+        return MeanAttrs((1,), keep_dims=True)
+    activation, count = Activation(arguments["activation"]), int(arguments["count"])
+    return AvgPool2DAttrs((count, 1), (1, 1), "VALID", activation, bool(arguments["ties_upward"]))
+
+
+def _means(sums: Array, quants: Sequence[Quant], arguments: Arguments) -> Array:
+    """The operator's results for windows with these sums, from windows with almost equal values."""
+    count = int(arguments["count"])
+    windows = (sums[:, None] + np.arange(count)) // count  # their sum is sums
+    types = (
+        TensorType((len(sums), count, 1, 1), DType.INT8, quants[0]),
+        TensorType((len(sums), 1, 1, 1), DType.INT8, quants[1]),
+    )
+    op, attrs = registry()[arguments["op"]], _mean_attrs(arguments)
+    wrong = op.check(attrs, types[:1], types[1:])
+    if wrong or (windows.sum(axis=1) != sums).any():
+        raise ValueError(wrong or "windows have other sums")
+    data = windows.astype(np.int8).reshape(types[0].shape)
+    (results,) = op.reference(attrs, Operands((data,), types[:1], types[1:]))
+    return results.reshape(-1).astype(np.int64)
+
+
+def _affine_mean(sources: Sequence[Array], arguments: Arguments) -> tuple[Array, Array]:
+    (scales,) = sources
+    zeros = [int(arguments[f"{name}_zero_point"]) for name in ("input", "output")]
+    quants = [Quant((float(s),), (z,)) for s, z in zip(scales, zeros, strict=True)]
+    count, factor = int(arguments["count"]), int(arguments["factor"])
+    if not 1 <= count <= _MOST_VALUES or abs(factor) * 128 * count >= 2**31:
+        raise ValueError("its sums may exceed their type")
+    sums = np.arange(-128 * count, 127 * count + 1, dtype=np.int64)
+    parts = np.array_split(sums, count)  # windows take memory
+    wanted = np.concatenate([_means(part, quants, arguments) for part in parts])
+    return wanted, _stored(sums * factor + int(arguments["constant"]), arguments)
+
+
+PROOFS: Mapping[str, Proof] = {  # by the transform's kind
+    "affine_sum": _affine_sum,
+    "affine_mean": _affine_mean,
+}
