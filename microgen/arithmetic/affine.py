@@ -20,7 +20,9 @@ _MOST_SHIFT = 30
 _SHIFTS = 3  # tried from the largest one: others are seldom exact if these are not
 # Slopes are tried a little larger, too: that sends ties away from zero, where TFLite rounds them.
 _GROWTHS = (0.0, *(2.0**-bits for bits in (20, 18, 17, 16, 15, 14)))
-_FAR = 2**40  # beyond all constants
+_WORD = 32  # bits
+_LARGEST_SLOPE = 0.49  # whose factor fits int32, grown, too
+_FAR = 2**56  # beyond all constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,23 @@ def affine_value(
     from ``first`` on."""
     numbers = first + np.arange(len(results), dtype=np.int64)
     return _found(results, (numbers,), (slope,), (low, high))
+
+
+def affine_product(
+    results: Array, zeros: tuple[int, int], slope: float, low: int = -128, high: int = 127
+) -> Affine | None:
+    """The same for a function of two int8 values that depends only on their product without the
+    zero points ``zeros``. The shift is 32, so the sum has 64 bits; the factor has 32."""
+    products = (VALUES - zeros[0])[:, None] * (VALUES - zeros[1])[None, :]
+    wanted = results.astype(np.int64)
+    if not 0 <= slope < _LARGEST_SLOPE or low == high:
+        return None
+    for growth in _GROWTHS:
+        factor = round(slope * (1 + growth) * 2**_WORD)
+        constant = _constant(wanted, products * factor, _WORD, (low, high))
+        if constant is not None:
+            return Affine((factor,), constant, _WORD, low, high)
+    return None
 
 
 def _found(

@@ -13,13 +13,11 @@ import numpy as np
 from microgen.arithmetic.affine import Affine, affine_sum
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base, broadcast, pairs, transforms
-from microgen.kernels.work import Work, work
 from microgen.target.cpu import Feature
 
 KIND = "affine_sum"
 _KEPT = 1024  # proofs
 _SIGNS = {"add": 1, "subtract": -1, "qnn.add": 1, "qnn.subtract": -1}  # of the second operand
-_AXES = 2  # of the kernel: rows, and elements of a row
 
 
 @lru_cache(_KEPT)
@@ -42,9 +40,9 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     of = pairs.pair(node, graph)
     if of is None:
         return base.Mismatch(base.Trait.DTYPE, "it does not compute int8")
-    count = len(broadcast.merged_axes(node, graph))
-    if count > _AXES:
-        return f"its elements lie along {count} axes, the kernel takes at most {_AXES}"
+    refusal = broadcast.too_many_for_rows(node, graph)
+    if refusal:
+        return refusal
     if _proven(of) is None:
         return "no affine function of both values was found that is exact for all pairs"
     return None
@@ -52,16 +50,9 @@ def _refusal(node: Node, graph: Graph) -> str | None:
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_affine_sum_s8_params``."""
-    axes = broadcast.merged_axes(node, graph)
-    (rows, of_row), (size, of_element) = [(1, (0, 0))] * (_AXES - len(axes)) + axes
     found = _of(node, graph)
     return (
-        ("rows", rows),
-        ("size", size),
-        ("lhs_row", of_row[0]),
-        ("rhs_row", of_row[1]),
-        ("lhs_step", of_element[0]),
-        ("rhs_step", of_element[1]),
+        *broadcast.in_rows(node, graph),
         ("shift", found.shift),
         ("activation_min", found.low),
         ("activation_max", found.high),
@@ -97,20 +88,6 @@ def _coefficients(sources: Sequence[Array], arguments: transforms.Arguments) -> 
     return np.array([arguments[name] for name in names], np.int32)
 
 
-def _work(node: Node, graph: Graph) -> Work:
-    """Parts of its loops: groups of four elements, those that are left, rows."""
-    fields = dict(_params(node, graph))
-    rows, size = int(str(fields["rows"])), int(str(fields["size"]))
-    counted = work(node, graph)
-    return {
-        "call": 1,
-        "quad": rows * (size // 4),
-        "left": rows * (size % 4),
-        "row": rows - 1,
-        "clamped": counted["clamped"],
-    }
-
-
 def _kernel(symbol: str, needs: frozenset[Feature]) -> base.Implementation:
     return base.Implementation(
         symbol=symbol,
@@ -120,7 +97,7 @@ def _kernel(symbol: str, needs: frozenset[Feature]) -> base.Implementation:
         inputs=(0, 1),
         constants=_constants,
         in_place=broadcast.in_place,
-        work=_work,
+        work=broadcast.row_work,
     )
 
 

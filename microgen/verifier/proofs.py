@@ -21,6 +21,7 @@ from microgen.ops.add import AddAttrs
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.base import Operands
 from microgen.ops.mean import MeanAttrs
+from microgen.ops.multiply import MultiplyAttrs
 from microgen.ops.rescaled import RescaledAttrs
 from microgen.ops.subtract import SubtractAttrs
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
@@ -87,6 +88,9 @@ def _rescaled_attrs(quants: Sequence[Quant], arguments: Arguments) -> Attrs:
 
 def _attrs(quants: Sequence[Quant], arguments: Arguments) -> Attrs:
     sums: Mapping[str, Callable[..., Attrs]] = {"add": AddAttrs, "subtract": SubtractAttrs}
+    if arguments["op"] == "multiply":
+        activation = Activation(arguments["activation"])
+        return MultiplyAttrs(activation, bool(arguments["double_scales"]))
     if arguments["op"] in sums:
         return _sum_attrs(sums[arguments["op"]], arguments)
     return _rescaled_attrs(quants, arguments)
@@ -124,6 +128,17 @@ def _affine_sum(sources: Sequence[Array], arguments: Arguments) -> tuple[Array, 
         raise ValueError("its sums may exceed int32")
     sums = _VALUES[:, None] * lhs + _VALUES[None, :] * rhs + constant
     return _reference(quants, arguments), _stored(sums, arguments)
+
+
+def _affine_product(sources: Sequence[Array], arguments: Arguments) -> tuple[Array, Array]:
+    quants = _quants(sources, arguments)
+    words = ("factor", "constant_high", "constant_low", "low", "high")
+    factor, upper, lower, low, high = (int(arguments[name]) for name in words)
+    if not (0 <= factor < 2**31 and abs(upper) < 2**25 and 0 <= lower < 2**32):
+        raise ValueError("its sums may exceed their type")
+    lhs, rhs = (_VALUES - quant.zero_point[0] for quant in quants[:2])
+    sums = lhs[:, None] * rhs[None, :] * factor + (upper * 2**32 + lower)
+    return _reference(quants, arguments), np.clip(sums >> 32, low, high)
 
 
 def _mean_attrs(arguments: Arguments) -> Attrs:
@@ -165,5 +180,6 @@ def _affine_mean(sources: Sequence[Array], arguments: Arguments) -> tuple[Array,
 
 PROOFS: Mapping[str, Proof] = {  # by the transform's kind
     "affine_sum": _affine_sum,
+    "affine_product": _affine_product,
     "affine_mean": _affine_mean,
 }
