@@ -11,6 +11,8 @@ from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.base import Padding
 from microgen.ops.max_pool2d import MaxPool2DAttrs
 from microgen.ops.mean import MeanAttrs
+from microgen.ops.multiply import MultiplyAttrs
+from microgen.ops.softmax import SoftmaxAttrs
 from microgen.ops.subtract import SubtractAttrs
 from tests.ops import conformance as c
 
@@ -73,9 +75,31 @@ def _mean(seed: int) -> c.Case:
     return c.Case(f"mean {seed}", "mean", MeanAttrs((1, 2), False), (data,), out)
 
 
+def _product(seed: int, lhs: Shape, rhs: Shape) -> c.Case:
+    """A product of usual scales."""
+    rng = np.random.default_rng(seed)
+    operands = tuple(c.int8(rng, shape, c.random_quant(rng)) for shape in (lhs, rhs))
+    scale = operands[0].type.scale * operands[1].type.scale * float(2.0 ** rng.uniform(-2, 14))
+    zero = int(rng.choice([-128, 127, *rng.integers(-128, 128, 3)]))
+    attrs = MultiplyAttrs(list(Activation)[int(rng.integers(4))])
+    return c.Case(f"product {seed}", "multiply", attrs, operands, c.quant(scale, zero))
+
+
+def _softmax(seed: int) -> c.Case:
+    rng = np.random.default_rng(seed)
+    quant = c.quant(float(10 ** rng.uniform(-3, 0.5)), int(rng.integers(-128, 128)))
+    data = c.int8(rng, (int(rng.integers(1, 4)), 1 + seed), quant)
+    return c.Case(
+        f"softmax {seed}", "nn.softmax", SoftmaxAttrs(1.0), (data,), c.quant(1 / 256, -128)
+    )
+
+
 CASES = (
     *(_sum(size, (size,), (size,)) for size in SIZES),
     *(_sum(100 + i, *shapes) for i, shapes in enumerate(BROADCASTS * 2)),
+    *(_product(size, (size,), (size,)) for size in SIZES),
+    *(_product(100 + i, *shapes) for i, shapes in enumerate(BROADCASTS * 3)),
+    *map(_softmax, range(20)),
     *map(_pool, range(120)),
     *map(_extreme_pool, (-128, 127)),
     *map(_mean, range(36)),

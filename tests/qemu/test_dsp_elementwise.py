@@ -15,13 +15,17 @@ pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 
 BOARD = "mps2_an386"
 INLINED = 30  # every such case is compiled with constant parameters, too
+NEW = (
+    *("mg_affine_sum_s8", "mg_pool_mean_s8", "mg_max_pool2d_s8_", "mg_multiply_s8_rows"),
+    *("mg_scaled_product_s8", "mg_softmax_s8_table"),
+)
 NEEDS: tuple[frozenset[Feature], ...] = (base.DSP, base.REFERENCE)
 CALLS = [
     call
     for needs in NEEDS
     for case in mve_elementwise.CASES
     for call in calls_of(case, needs)
-    if call.kernel.symbol.startswith(("mg_affine", "mg_pool", "mg_max_pool2d_s8_"))
+    if call.kernel.symbol.startswith(NEW)
 ]
 
 
@@ -39,4 +43,5 @@ def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
 
 def test_every_kernel_is_reached() -> None:
     reached = {call.kernel.symbol for call in CALLS}
-    assert {"mg_affine_sum_s8", "mg_pool_mean_s8_dsp", "mg_max_pool2d_s8_dsp"} <= reached
+    assert all(any(symbol.startswith(name) for symbol in reached) for name in NEW)
+    assert {"mg_pool_mean_s8_dsp", "mg_max_pool2d_s8_dsp"} <= reached
