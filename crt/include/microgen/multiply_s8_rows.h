@@ -61,21 +61,31 @@ MG_INLINE int32_t mg_multiply_s8_rows_twice(const mg_multiply_s8_rows_params *p,
     return 2 * rhs + 2 * p->rhs_offset;
 }
 
+/* The stored product of element i of both rows. */
+MG_INLINE int8_t mg_multiply_s8_rows_element(const mg_multiply_s8_rows_params *p, const int8_t *lhs,
+                                             const int8_t *rhs, int32_t i)
+{
+    return mg_multiply_s8_rows_stored(p, lhs[i * p->lhs_step] + p->lhs_offset,
+                                      mg_multiply_s8_rows_twice(p, rhs[i * p->rhs_step]));
+}
+
 MG_INLINE void mg_multiply_s8_rows_row(const mg_multiply_s8_rows_params *p, const int8_t *lhs,
                                        const int8_t *rhs, int8_t *output)
 {
     int32_t i = 0;
 
     for (; i < (p->size & ~3); i += 4) {
-        for (int32_t k = i; k < i + 4; k++) {
-            output[k] =
-                mg_multiply_s8_rows_stored(p, lhs[k * p->lhs_step] + p->lhs_offset,
-                                           mg_multiply_s8_rows_twice(p, rhs[k * p->rhs_step]));
-        }
+        const int8_t first = mg_multiply_s8_rows_element(p, lhs, rhs, i);
+        const int8_t second = mg_multiply_s8_rows_element(p, lhs, rhs, i + 1);
+        const int8_t third = mg_multiply_s8_rows_element(p, lhs, rhs, i + 2);
+        const int8_t fourth = mg_multiply_s8_rows_element(p, lhs, rhs, i + 3);
+        output[i] = first;
+        output[i + 1] = second;
+        output[i + 2] = third;
+        output[i + 3] = fourth;
     }
     for (; i < p->size; i++) {
-        output[i] = mg_multiply_s8_rows_stored(p, lhs[i * p->lhs_step] + p->lhs_offset,
-                                               mg_multiply_s8_rows_twice(p, rhs[i * p->rhs_step]));
+        output[i] = mg_multiply_s8_rows_element(p, lhs, rhs, i);
     }
 }
 
