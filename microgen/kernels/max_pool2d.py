@@ -30,8 +30,8 @@ def _blocks(suffix: str, needs: frozenset[Feature]) -> base.Implementation:
 
 
 IMPLEMENTATIONS = (
-    *pool.kernels("mg_max_pool2d"),
-    _blocks("portable", base.REFERENCE),
-    _blocks("dsp", base.DSP),
     _blocks("mve", base.MVE),
+    _blocks("dsp", base.DSP),
+    _blocks("portable", base.REFERENCE),
+    *pool.kernels("mg_max_pool2d"),
 )
