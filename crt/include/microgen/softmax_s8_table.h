@@ -44,7 +44,7 @@ MG_INLINE int32_t mg_leading_zeros(uint32_t x)
 MG_INLINE int32_t mg_softmax_s8_table_exp(const mg_softmax_s8_table_params *p, const int32_t *table,
                                           int32_t d)
 {
-    return (p->entries > UINT8_MAX || d < p->entries) ? table[d] : 0;
+    return (p->entries > (int32_t)UINT8_MAX || d < p->entries) ? table[d] : 0;
 }
 
 /* The sum of a row's exponentials as Q12.19. None is negative, so adding a half rounds as
@@ -84,7 +84,7 @@ MG_INLINE void mg_softmax_s8_table_row(const mg_softmax_s8_table_params *p, cons
         const uint32_t quotient = (uint32_t)mg_multiply_high(reciprocal, exponential);
         /* For sums of 512 and more the divisor is at least 2^32, so the quotient is 0. */
         const int32_t scaled = (exponent > 31) ? 0 : (int32_t)((quotient + half) >> exponent);
-        output[i] = (int8_t)((scaled > UINT8_MAX) ? INT8_MAX : scaled + INT8_MIN);
+        output[i] = (int8_t)((scaled > (int32_t)UINT8_MAX) ? INT8_MAX : scaled + INT8_MIN);
     }
 }
 
