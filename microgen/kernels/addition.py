@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, broadcast
+from microgen.kernels import affine, base, broadcast
 from microgen.ops.addition import AdditionAttrs, parameters
 
 
@@ -15,9 +15,10 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 
 def kernels(op: str) -> tuple[base.Implementation, ...]:
-    """``mg_<op>_<dtype>`` for every dtype."""
+    """``mg_<op>_<dtype>`` for every dtype, and the affine ones."""
     plain = broadcast.plain_params
     return (
+        *affine.KERNELS,
         broadcast.kernel(f"mg_{op}_s8", DType.INT8, _params),
         broadcast.kernel(f"mg_{op}_s16", DType.INT16, _params, family="arithmetic_s16"),
         broadcast.kernel(f"mg_{op}_s32", DType.INT32, plain, family="arithmetic_s32"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base
+from microgen.kernels import base, window_mean
 from microgen.kernels.pool import kernel
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 
@@ -33,6 +33,7 @@ def _int8(symbol: str, requantization: str) -> base.Implementation:
 
 
 IMPLEMENTATIONS = (
+    *window_mean.KERNELS,
     _rounding(_int8("mg_avg_pool2d_s8", "MG_ROUND_NEAREST")),
     _rounding(_int8("mg_avg_pool2d_s8_upward", "MG_ROUND_UPWARD"), ties_upward=True),
     _rounding(kernel("mg_avg_pool2d_s16", DType.INT16)),

@@ -9,9 +9,11 @@ from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.kernels.strided import row_major
+from microgen.kernels.work import Work, work
 from microgen.ops.base import Shape
 
 _AXES = 4
+_ROW_AXES = 2  # rows, and elements of a row
 
 
 def _strides(shape: Shape, rank: int) -> tuple[int, ...]:
@@ -20,7 +22,7 @@ def _strides(shape: Shape, rank: int) -> tuple[int, ...]:
     return tuple(0 if n == 1 else s for n, s in zip(padded, row_major(padded), strict=True))
 
 
-def _axes(node: Node, graph: Graph) -> list[tuple[int, tuple[int, ...]]]:
+def merged_axes(node: Node, graph: Graph) -> list[tuple[int, tuple[int, ...]]]:
     """(size, stride of each operand) of the fewest axes that visit the elements in order."""
     inputs, output = base.types(node, graph)
     rank = len(output.shape)
@@ -38,15 +40,52 @@ def _axes(node: Node, graph: Graph) -> list[tuple[int, tuple[int, ...]]]:
 
 def too_many_axes(node: Node, graph: Graph) -> str | None:
     """Refusal unless four axes are enough after adjacent ones are merged where possible."""
-    count = len(_axes(node, graph))
+    count = len(merged_axes(node, graph))
     if count > _AXES:
         return f"its elements lie along {count} axes, the kernel takes at most {_AXES}"
     return None
 
 
+def too_many_for_rows(node: Node, graph: Graph) -> str | None:
+    """Refusal unless two axes are enough."""
+    count = len(merged_axes(node, graph))
+    if count > _ROW_AXES:
+        return f"its elements lie along {count} axes, the kernel takes at most {_ROW_AXES}"
+    return None
+
+
+def in_rows(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
+    """Fields of kernels that compute rows: their number and size, and the steps of both
+    operands."""
+    axes = merged_axes(node, graph)
+    (rows, of_row), (size, of_element) = [(1, (0, 0))] * (_ROW_AXES - len(axes)) + axes
+    return (
+        ("rows", rows),
+        ("size", size),
+        ("lhs_row", of_row[0]),
+        ("rhs_row", of_row[1]),
+        ("lhs_step", of_element[0]),
+        ("rhs_step", of_element[1]),
+    )
+
+
+def row_work(node: Node, graph: Graph) -> Work:
+    """Parts of such kernels' loops: groups of four elements, those that are left, rows."""
+    fields, counted = dict(in_rows(node, graph)), work(node, graph)
+    rows, size = fields["rows"], fields["size"]
+    return {
+        "call": 1,
+        "output": counted["output"],
+        "quad": rows * (size // 4),
+        "left": rows * (size % 4),
+        "row": rows - 1,
+        "clamped": counted["clamped"],
+    }
+
+
 def strided(node: Node, graph: Graph, names: Sequence[str]) -> base.Fields:
     """The output's shape and every operand's strides, which are fields with those names."""
-    axes = _axes(node, graph)
+    axes = merged_axes(node, graph)
     axes = [(1, (0,) * len(names))] * (_AXES - len(axes)) + axes
     strides = zip(*(steps for _, steps in axes), strict=True)
     return (("shape", tuple(size for size, _ in axes)), *zip(names, strides, strict=True))

@@ -2,8 +2,36 @@
 
 from __future__ import annotations
 
-from microgen.kernels.pool import kernels
+import dataclasses
+
+from microgen.ir.graph import DType, Graph, Node
+from microgen.kernels import base, pool
+from microgen.kernels.work import Work, work
+from microgen.target.cpu import Feature
 
 OP_NAME = "nn.max_pool2d"
 
-IMPLEMENTATIONS = kernels("mg_max_pool2d")
+
+def _work(node: Node, graph: Graph) -> Work:
+    """The usual parts, and those of loops over blocks of sixteen channels, begun ones included."""
+    found = work(node, graph)
+    channels = graph.types[node.outputs[0]].shape[3]
+    return {
+        **found,
+        "block_16": found["pixel"] * -(-channels // 16),
+        "tap_16": found["pixel_tap"] * -(-channels // 16),
+    }
+
+
+def _blocks(suffix: str, needs: frozenset[Feature]) -> base.Implementation:
+    """A kernel of ``max_pool2d_s8_blocks.h``."""
+    made = pool.kernel(f"mg_max_pool2d_s8_{suffix}", DType.INT8)
+    return dataclasses.replace(made, needs=needs, family="max_pool2d_s8_blocks", work=_work)
+
+
+IMPLEMENTATIONS = (
+    _blocks("mve", base.MVE),
+    _blocks("dsp", base.DSP),
+    _blocks("portable", base.REFERENCE),
+    *pool.kernels("mg_max_pool2d"),
+)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, broadcast
+from microgen.kernels import base, broadcast, scaled_product
 from microgen.ops.multiply import MultiplyAttrs, parameters
+from microgen.target.cpu import Feature
 
 OP_NAME = "multiply"
+
+_MOST_RIGHT = 22  # bits that mg_multiply_s8_rows shifts
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
@@ -22,7 +25,44 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+def _row_params(node: Node, graph: Graph) -> base.Fields:
+    """Fields of ``mg_multiply_s8_rows_params``, and of MVE's."""
+    shapes = len(broadcast.shapes(node, graph))
+    return (*broadcast.in_rows(node, graph), *_params(node, graph)[shapes:])
+
+
+def _vector_refusal(node: Node, graph: Graph) -> str | None:
+    return base.only(DType.INT8)(node, graph) or broadcast.too_many_for_rows(node, graph)
+
+
+def _refusal_of_rows(node: Node, graph: Graph) -> str | None:
+    refusal = _vector_refusal(node, graph)
+    if refusal:
+        return refusal
+    shift = dict(_params(node, graph))["shift"]
+    if shift not in range(-_MOST_RIGHT, 0):
+        return (
+            f"products are shifted by {shift} bits, the kernel shifts {_MOST_RIGHT} right at most"
+        )
+    return None
+
+
+def _of_rows(symbol: str, needs: frozenset[Feature], refusal: base.Refuse) -> base.Implementation:
+    return base.Implementation(
+        symbol=symbol,
+        needs=needs,
+        refusal=refusal,
+        params=_row_params,
+        inputs=(0, 1),
+        in_place=broadcast.in_place,
+        work=broadcast.row_work,
+    )
+
+
 IMPLEMENTATIONS = (
+    scaled_product.KERNEL,
+    _of_rows("mg_multiply_s8_rows", base.REFERENCE, _refusal_of_rows),
+    _of_rows("mg_multiply_s8_mve", base.MVE, _vector_refusal),
     broadcast.kernel("mg_multiply_s8", DType.INT8, _params),
     broadcast.kernel("mg_multiply_s16", DType.INT16, _params, family="arithmetic_s16"),
     broadcast.kernel(

@@ -18,7 +18,7 @@ def _refusal(dtype: DType) -> base.Refuse:
     """Refusal unless the data is of that dtype and three reduced groups can hold the axes."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
-        shape = _alternating(node, graph)
+        shape = alternating(node, graph)
         if len(shape) > _SIZES:
             return f"the axes reduced make {len(shape) // 2} groups, the kernel takes 3"
         return base.only(dtype)(node, graph)
@@ -28,11 +28,11 @@ def _refusal(dtype: DType) -> base.Refuse:
 
 def _shape(node: Node, graph: Graph) -> base.Fields:
     """``shape`` in the form of ``crt/include/microgen/reduction.h``."""
-    shape = _alternating(node, graph)
+    shape = alternating(node, graph)
     return (("shape", (*(1 for _ in range(_SIZES - len(shape))), *shape)),)
 
 
-def _alternating(node: Node, graph: Graph) -> tuple[int, ...]:
+def alternating(node: Node, graph: Graph) -> tuple[int, ...]:
     """Sizes of adjacent axes of one kind multiplied: kept, reduced, kept, reduced, ..."""
     attrs = node.attrs
     assert isinstance(attrs, ReductionAttrs)

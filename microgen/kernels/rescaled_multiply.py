@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from microgen.ir.graph import DType
-from microgen.kernels import broadcast, rescaled
+from microgen.kernels import broadcast, rescaled, scaled_product
 
 OP_NAME = "qnn.mul"
 
 IMPLEMENTATIONS = (
+    scaled_product.KERNEL,
     broadcast.kernel(
         "mg_rescaled_multiply_s8",
         DType.INT8,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from microgen.ir.graph import DType
-from microgen.kernels import broadcast, rescaled
+from microgen.kernels import affine, broadcast, rescaled
 
 OP_NAME = "qnn.subtract"
 
 IMPLEMENTATIONS = (
+    *affine.KERNELS,
     broadcast.kernel(
         "mg_rescaled_subtract_s8", DType.INT8, rescaled.sum_params, family="rescaled_arithmetic_s8"
     ),

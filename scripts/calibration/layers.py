@@ -25,6 +25,7 @@ from microgen.ops.lookup import LookupAttrs
 from microgen.ops.lstm import LstmAttrs
 from microgen.ops.max_pool2d import MaxPool2DAttrs
 from microgen.ops.mean import MeanAttrs
+from microgen.ops.multiply import MultiplyAttrs
 from microgen.ops.pad import PadAttrs
 from microgen.ops.quantize import QuantizeAttrs
 from microgen.ops.requantize import RequantizeAttrs
@@ -223,9 +224,25 @@ def add(
     data: Sequence[int],
     activation: Activation = Activation.NONE,
 ) -> Node:
-    """An addition of two tensors of one shape, with different scales."""
+    """An addition of two tensors of one shape, with different scales. Their ratios are not those of
+    small numbers, because then there are ties, for which no affine form is exact."""
     inputs = (b.data(dtype, 1, *data), b.rescaled(b.data(dtype, 1, *data)))
-    return b.node("add", AddAttrs(activation), *inputs, dtype=dtype)
+    quant = Quant((0.8713,), (-4,))
+    return b.node("add", AddAttrs(activation), *inputs, dtype=dtype, quant=quant)
+
+
+def multiply(
+    b: Builder,
+    dtype: DType,
+    _bits: int,
+    *,
+    data: Sequence[int],
+    activation: Activation = Activation.NONE,
+) -> Node:
+    """A product of two tensors of one shape."""
+    inputs = (b.data(dtype, 1, *data), b.data(dtype, 1, *data))
+    quant = Quant((0.1713,), (-4,))
+    return b.node("multiply", MultiplyAttrs(activation), *inputs, dtype=dtype, quant=quant)
 
 
 def softmax(b: Builder, dtype: DType, _bits: int, *, rows: int, width: int) -> Node:

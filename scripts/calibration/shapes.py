@@ -190,6 +190,10 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
         *_sized(layers.add, "data", _IMAGES),
         *_sized(layers.add, "data", _IMAGES[1:3], activation=_RELU),
     ),
+    "multiply": (
+        *_sized(layers.multiply, "data", _IMAGES),
+        *_sized(layers.multiply, "data", _IMAGES[1:3], activation=_RELU),
+    ),
     "mean": _sized(layers.mean, "data", _IMAGES),
     "nn.softmax": _each(layers.softmax, [{"rows": r, "width": w} for r, w in _ROWS]),
     "nn.pad": _each(layers.pad, [{"data": d, "by": i % 2 + 1} for i, d in enumerate(_IMAGES)]),

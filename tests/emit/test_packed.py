@@ -15,7 +15,7 @@ import pytest
 from microgen import runner
 from microgen.arithmetic.terms import Activation
 from microgen.building import builder
-from microgen.ir.graph import Graph
+from microgen.ir.graph import Graph, Quant
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
 from microgen.options import Options
@@ -129,7 +129,9 @@ def test_what_the_entry_point_cannot_take_is_an_error_code(
 def test_functions_are_found_by_name_and_metadata_says_what_the_model_is(tmp_path: Path) -> None:
     b = Builder()
     left, right = b.input(1, 4, 4, 2), b.input(1, 4, 4, 2)
-    write_project(b.graph(b.add(left, right), b.conv(right, 3)), tmp_path / "p", PACKED)
+    scaled = Quant((0.3,), (-4,))  # there are ties, so no affine form, which takes a constant
+    graph = b.graph(b.add(left, right, scaled), b.conv(right, 3))
+    write_project(graph, tmp_path / "p", PACKED)
     done = _program(tmp_path / "p", "packed_registry.c", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines() == [

@@ -133,15 +133,17 @@ def test_the_layers_of_one_function_are_lines_of_its_comment(
         "mg_depthwise_conv2d_s8_dsp\n"
         f"     * then block/pointwise/BiasAdd: {image} -> {image} in scratch[2048], "
         "mg_conv2d_1x1_s8_dsp\n"
-        f"     * then block/add/Relu: {image}, {image} -> {image}, mg_add_s8 */\n"
+        f"     * then block/add/Relu: {image}, {image} -> {image}, mg_affine_sum_s8 */\n"
     ) in text
     names = "conv1/Relu + block/depthwise/Relu + block/pointwise/BiasAdd + block/add/Relu"
     assert f"/* {names} */" in files["model/codegen/host/src/default_lib1.c"].decode()
     profile = files["src/profile_zephyr.c"].decode()
     texts = re.sub(r'"\s+"', "", profile)  # C joins them
-    kernels = "mg_conv2d_s8_dsp + mg_depthwise_conv2d_s8_dsp + mg_conv2d_1x1_s8_dsp + mg_add_s8"
+    kernels = (
+        "mg_conv2d_s8_dsp + mg_depthwise_conv2d_s8_dsp + mg_conv2d_1x1_s8_dsp + mg_affine_sum_s8"
+    )
     assert f'{{"{kernels}",\n     "{names}"}},' in texts
-    assert '    {"mg_softmax_s8", "probabilities"},\n' in profile
+    assert '    {"mg_softmax_s8_table", "probabilities"},\n' in profile
     assert not _long(files)
 
 

@@ -22,7 +22,7 @@ def digits() -> Compiled:
 
 def test_parameters_by_name(digits: Compiled) -> None:
     names = digits.list_params_name()
-    assert names == [f"p{i}" for i in range(12)]
+    assert names == [f"p{i}" for i in range(14)]
     assert digits.get_param_by_name("p0").shape == (16, 3, 3, 1)
     assert digits.get_param_by_name("p2").dtype == np.float32
 
@@ -58,8 +58,8 @@ def _two_dense() -> bytes:
 
 def test_a_parameter_that_is_not_there_is_an_error(digits: Compiled) -> None:
     for ask in (digits.get_param_by_name, digits.get_param_id):
-        with pytest.raises(MicrogenError, match=r"module default: no such parameter p12; .*p0, p1"):
-            ask("p12")
+        with pytest.raises(MicrogenError, match=r"module default: no such parameter p14; .*p0, p1"):
+            ask("p14")
 
 
 def test_lowered_functions_stand_by_target_and_the_runner_with_the_host(digits: Compiled) -> None:

@@ -20,7 +20,8 @@ def test_four_separate_groups_are_refused() -> None:
     rng = np.random.default_rng(0)
     data = c.int8(rng, (2, 3, 2, 2, 3, 2), c.quant(1))
     case = c.Case("too many", "mean", MeanAttrs((0, 2, 4), False), (data,), c.quant(1))
-    for kernel in kernels.registry()["mean"]:
+    sums = [k for k in kernels.registry()["mean"] if k.symbol.startswith("mg_reduce_sum")]
+    for kernel in sums:
         assert kernel.refusal(case.node, case.graph) == (
             "the axes reduced make 4 groups, the kernel takes 3"
         )

@@ -23,8 +23,10 @@ from microgen.ops.base import Padding, Pair
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.target.cpu import Feature
 from tests import minimal_project
 from tests.ops import conformance as c
+from tests.qemu import mve_elementwise
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
@@ -184,7 +186,7 @@ EIGHT_BITS = (
     ),
 )
 
-CASES = (*EIGHT_BITS, *map(_int4, EIGHT_BITS))
+CASES = (*EIGHT_BITS, *map(_int4, EIGHT_BITS), *mve_elementwise.CASES)
 
 
 # Calls
@@ -220,25 +222,26 @@ class Call:
         return head.tobytes() + body
 
 
-def _calls(case: c.Case) -> Iterator[Call]:
+def calls_of(case: c.Case, needs: frozenset[Feature] = base.MVE) -> Iterator[Call]:
     node, graph = case.node, case.graph
     for kernel in kernels.registry()[case.op]:
-        if kernel.needs == base.MVE and not kernel.refusal(node, graph):
+        if kernel.needs == needs and not kernel.refusal(node, graph):
             constants = [c._constant(k, graph) for k in kernel.constants(node, graph)]
             output = np.full(case.output_type.shape, FILLER, np.int8)
             nbytes = kernel.scratch(node, graph)
             # Scratch starts as garbage. Writes past its end change only the bytes after it.
             scratch = [np.full(nbytes, 0x77, np.int8)] if nbytes else []
-            arguments = (case.inputs[0].array, *constants, output, *scratch)
-            yield Call(case, kernel, arguments, 1 + len(constants))
+            given = [case.inputs[i].array for i in kernel.passed(node)]
+            arguments = (*given, *constants, output, *scratch)
+            yield Call(case, kernel, arguments, len(given) + len(constants))
 
 
-def _shared(kernel: Implementation, count: int) -> str:
+def shared(kernel: Implementation, count: int) -> str:
     places = ", ".join(f"a[{i}]" for i in range(count))
     return f"{kernel.symbol}(params, {places});"
 
 
-def _inlined(call: Call) -> str:
+def inlined(call: Call) -> str:
     code = call.kernel.code
     fields = ", ".join(f".{name} = {value}" for name, value in call.fields)
     given = ["0" if a is None else f"a[{i}]" for i, a in enumerate(call.arguments)]
@@ -256,9 +259,15 @@ def _functions(bodies: Sequence[str], used: Sequence[Implementation]) -> str:
     return "\n".join([*lines, f"static const function functions[] = {{{names}}};", ""])
 
 
-def _run(calls: Sequence[Call], bodies: Sequence[str], functions: Sequence[int], at: Path) -> None:
+def run(
+    calls: Sequence[Call],
+    bodies: Sequence[str],
+    functions: Sequence[int],
+    at: Path,
+    board: str = BOARD,
+) -> None:
     used = list(dict.fromkeys(call.kernel for call in calls))
-    project = minimal_project.write(at / "project", BOARD)
+    project = minimal_project.write(at / "project", board)
     shutil.copytree(c.CRT, project / "crt", dirs_exist_ok=True)
     (project / "src" / "functions.inc").write_text(_functions(bodies, used))
     # The driver is the application's main. It is compiled with -O2, like operators.
@@ -266,7 +275,8 @@ def _run(calls: Sequence[Call], bodies: Sequence[str], functions: Sequence[int],
     elf = build(project).elf
     records = [call.encoded(f) for f, call in zip(functions, calls, strict=True)]
     (at / "cases.bin").write_bytes(b"".join(records))
-    command = ["qemu-system-arm", "-M", "mps3-an547", "-nographic", "-semihosting-config",
+    machine = board.replace("_", "-")
+    command = ["qemu-system-arm", "-M", machine, "-nographic", "-semihosting-config",
                "enable=on,target=native", "-kernel", str(elf)]  # fmt: skip
     done = subprocess.run(command, cwd=at, capture_output=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -286,25 +296,24 @@ def _compare(calls: Sequence[Call], found: bytes) -> None:
 
 
 def test_shared_forms_equal_the_reference(tmp_path: Path) -> None:
-    calls = [call for case in CASES for call in _calls(case)]
-    bodies = [_shared(call.kernel, len(call.arguments)) for call in calls]
+    calls = [call for case in CASES for call in calls_of(case)]
+    bodies = [shared(call.kernel, len(call.arguments)) for call in calls]
     unique = list(dict.fromkeys(bodies))
-    _run(calls, unique, [unique.index(body) for body in bodies], tmp_path)
+    run(calls, unique, [unique.index(body) for body in bodies], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    calls = [call for case in CASES for call in _calls(case)]
-    kept = [
-        call
-        for kernel in dict.fromkeys(call.kernel for call in calls)
-        for call in [call for call in calls if call.kernel is kernel][:: RANDOM // INLINED]
-    ]
-    _run(kept, [_inlined(call) for call in kept], list(range(len(kept))), tmp_path)
+    calls = [call for case in CASES for call in calls_of(case)]
+    kept = list[Call]()
+    for kernel in dict.fromkeys(call.kernel for call in calls):
+        own = [call for call in calls if call.kernel is kernel]
+        kept += own[:: max(1, len(own) // INLINED)]
+    run(kept, [inlined(call) for call in kept], list(range(len(kept))), tmp_path)
 
 
 def test_cases_reach_every_kernel() -> None:
     entries = {k.symbol for found in kernels.registry().values() for k in found}
-    reached = {call.kernel.symbol for case in CASES for call in _calls(case)}
+    reached = {call.kernel.symbol for case in CASES for call in calls_of(case)}
     vectors = {symbol for symbol in entries if symbol.endswith("_mve")}
     assert reached == {symbol for symbol in vectors if "_s8" in symbol or "_s4" in symbol}
 

@@ -24,7 +24,19 @@ void mg_lookup_s8(const mg_lookup_s8_params *p, const int8_t *input, const int8_
 MG_INLINE void mg_lookup_s8_body(const mg_lookup_s8_params *p, const int8_t *input,
                                  const int8_t *table, int8_t *output)
 {
-    for (int32_t i = 0; i < p->size; i++) {
+    int32_t i = 0;
+
+    for (; i < (p->size & ~3); i += 4) {
+        const int8_t first = table[input[i] + 128];
+        const int8_t second = table[input[i + 1] + 128];
+        const int8_t third = table[input[i + 2] + 128];
+        const int8_t fourth = table[input[i + 3] + 128];
+        output[i] = first;
+        output[i + 1] = second;
+        output[i + 2] = third;
+        output[i + 3] = fourth;
+    }
+    for (; i < p->size; i++) {
         output[i] = table[input[i] + 128];
     }
 }

@@ -7,9 +7,9 @@
  *         0      1024  1..4         sid_5
  *      1024      1024  2..3         sid_10
  *      2048      1024  3..4         sid_15
- *         0      1024  4..5         sid_16
- *      1024       256  5..6         sid_17
- *         0        10  6..7         sid_22
+ *         0      1024  4..5         sid_17
+ *      1024       256  5..6         sid_18
+ *         0        10  6..7         sid_23
  */
 #include "tvmgen_default.h"
 #include "default_lib1.h"
@@ -55,29 +55,31 @@ int32_t tvmgen_default___tvm_main__(void *image, void *output)
         tvmgen_default_block_pointwise_BiasAdd_rounding_shift,
         (int8_t *)&tvmgen_default_global_workspace[2048] /* sid_15 */);
 
-    /* 4/7 block/add/Relu: int8[1,8,8,16], int8[1,8,8,16] -> int8[1,8,8,16], mg_add_s8 */
+    /* 4/7 block/add/Relu: int8[1,8,8,16], int8[1,8,8,16] -> int8[1,8,8,16], mg_affine_sum_s8 */
     (void)tvmgen_default_fused_add_clip(
         (const int8_t *)&tvmgen_default_global_workspace[0] /* sid_5 */,
         (const int8_t *)&tvmgen_default_global_workspace[2048] /* sid_15 */,
-        (int8_t *)&tvmgen_default_global_workspace[0] /* sid_16 */);
+        tvmgen_default_block_add_Relu_coefficient,
+        (int8_t *)&tvmgen_default_global_workspace[0] /* sid_17 */);
 
     /* 5/7 pool/AvgPool: int8[1,8,8,16] -> int8[1,4,4,16], mg_avg_pool2d_s8 */
     (void)tvmgen_default_fused_nn_avg_pool2d(
-        (const int8_t *)&tvmgen_default_global_workspace[0] /* sid_16 */,
-        (int8_t *)&tvmgen_default_global_workspace[1024] /* sid_17 */);
+        (const int8_t *)&tvmgen_default_global_workspace[0] /* sid_17 */,
+        (int8_t *)&tvmgen_default_global_workspace[1024] /* sid_18 */);
 
     /* 6/7 dense/BiasAdd: int8[1,256] -> int8[1,10], mg_dense_s8 */
     (void)tvmgen_default_fused_nn_dense_nn_bias_add(
-        (const int8_t *)&tvmgen_default_global_workspace[1024] /* sid_17 */,
+        (const int8_t *)&tvmgen_default_global_workspace[1024] /* sid_18 */,
         tvmgen_default_dense_BiasAdd_weight,
         tvmgen_default_dense_BiasAdd_bias,
         tvmgen_default_dense_BiasAdd_multiplier,
         tvmgen_default_dense_BiasAdd_shift,
-        (int8_t *)&tvmgen_default_global_workspace[0] /* sid_22 */);
+        (int8_t *)&tvmgen_default_global_workspace[0] /* sid_23 */);
 
-    /* 7/7 probabilities: int8[1,10] -> int8[1,10], mg_softmax_s8 */
+    /* 7/7 probabilities: int8[1,10] -> int8[1,10], mg_softmax_s8_table */
     (void)tvmgen_default_fused_nn_softmax(
-        (const int8_t *)&tvmgen_default_global_workspace[0] /* sid_22 */,
+        (const int8_t *)&tvmgen_default_global_workspace[0] /* sid_23 */,
+        tvmgen_default_probabilities_table,
         (int8_t *)output);
 
     return 0;

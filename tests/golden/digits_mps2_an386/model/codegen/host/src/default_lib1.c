@@ -6,13 +6,13 @@
 
 #include <stddef.h>
 
-#include "microgen/add_s8.h"
+#include "microgen/affine_sum_s8.h"
 #include "microgen/avg_pool2d_s8.h"
 #include "microgen/conv2d_1x1_s8_blocks.h"
 #include "microgen/conv2d_s8_blocks.h"
 #include "microgen/dense_s8.h"
 #include "microgen/depthwise_conv2d_s8_blocks.h"
-#include "microgen/softmax_s8.h"
+#include "microgen/softmax_s8_table.h"
 
 /* conv1/Relu */
 __attribute__((noinline))
@@ -153,29 +153,25 @@ __attribute__((noinline))
 int32_t tvmgen_default_fused_add_clip(
     const int8_t *in0,
     const int8_t *in1,
+    const int32_t *coefficient,
     int8_t *out0)
 {
-    static const mg_add_s8_params params = {
-        .shape = {1, 1, 1, 1024},
-        .lhs_stride = {0, 0, 0, 1},
-        .rhs_stride = {0, 0, 0, 1},
-        .lhs_offset = 128,
-        .rhs_offset = 40,
-        .output_offset = -128,
-        .left_shift = 20,
-        .lhs_multiplier = 1591648568,
-        .lhs_shift = -3,
-        .rhs_multiplier = 1073741824,
-        .rhs_shift = 0,
-        .output_multiplier = 1449777647,
-        .output_shift = -18,
+    static const mg_affine_sum_s8_params params = {
+        .rows = 1,
+        .size = 1024,
+        .lhs_row = 0,
+        .rhs_row = 0,
+        .lhs_step = 1,
+        .rhs_step = 1,
+        .shift = 23,
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_add_s8_body(
+    mg_affine_sum_s8_body(
         &params,
         in0,
         in1,
+        coefficient,
         out0);
     return 0;
 }
@@ -246,18 +242,18 @@ int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
 __attribute__((noinline))
 int32_t tvmgen_default_fused_nn_softmax(
     const int8_t *in0,
+    const int32_t *table,
     int8_t *out0)
 {
-    static const mg_softmax_s8_params params = {
+    static const mg_softmax_s8_table_params params = {
         .outer_size = 1,
         .depth = 10,
-        .input_multiplier = 1854989184,
-        .input_left_shift = 24,
-        .diff_min = -124,
+        .entries = 125,
     };
-    mg_softmax_s8_body(
+    mg_softmax_s8_table_body(
         &params,
         in0,
+        table,
         out0);
     return 0;
 }

@@ -37,6 +37,7 @@ int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
 int32_t tvmgen_default_fused_add_clip(
     const int8_t *in0,
     const int8_t *in1,
+    const int32_t *coefficient,
     int8_t *out0);
 int32_t tvmgen_default_fused_nn_avg_pool2d(
     const int8_t *in0,
@@ -50,6 +51,7 @@ int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
     int8_t *out0);
 int32_t tvmgen_default_fused_nn_softmax(
     const int8_t *in0,
+    const int32_t *table,
     int8_t *out0);
 
 #ifdef __cplusplus

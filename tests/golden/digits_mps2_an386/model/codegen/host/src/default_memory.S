@@ -25,17 +25,17 @@ tvmgen_default_global_workspace:
     .set sid_15, tvmgen_default_global_workspace + 2048
     .size sid_15, 1024
 
-    .type sid_16, %object
-    .set sid_16, tvmgen_default_global_workspace + 0
-    .size sid_16, 1024
-
     .type sid_17, %object
-    .set sid_17, tvmgen_default_global_workspace + 1024
-    .size sid_17, 256
+    .set sid_17, tvmgen_default_global_workspace + 0
+    .size sid_17, 1024
 
-    .type sid_22, %object
-    .set sid_22, tvmgen_default_global_workspace + 0
-    .size sid_22, 10
+    .type sid_18, %object
+    .set sid_18, tvmgen_default_global_workspace + 1024
+    .size sid_18, 256
+
+    .type sid_23, %object
+    .set sid_23, tvmgen_default_global_workspace + 0
+    .size sid_23, 10
 
 /* The note also keeps the local symbols: ld drops those of an object that contributes nothing but
  * NOLOAD sections (and, from 2.44 on, mergeable ones). */

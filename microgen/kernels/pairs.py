@@ -1,0 +1,98 @@
+"""Functions of two int8 values, which a proof compares for all 65,536 pairs.
+
+What a proof has found is a constant of the kernel: ``scales`` of the operands and the output, and
+arguments that say which function it is. ``microgen/verifier/proofs.py`` computes the function from
+these again and compares it with the kernel's form, without the search.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from microgen.arithmetic.int8 import activation_range
+from microgen.arithmetic.terms import Activation
+from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Quant, TensorType
+from microgen.kernels import base
+from microgen.ops import registry
+from microgen.ops.base import Operands
+from microgen.ops.rescaled import RescaledAttrs
+
+_VALUES = np.arange(-128, 128, dtype=np.int8)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Pair:
+    """An operator on two int8 values. ``lhs``, ``rhs`` and ``output`` are their quantizations."""
+
+    op: str
+    attrs: Attrs
+    lhs: Quant
+    rhs: Quant
+    output: Quant
+
+    @property
+    def quants(self) -> tuple[Quant, Quant, Quant]:
+        """Of both operands and the output."""
+        return self.lhs, self.rhs, self.output
+
+    @property
+    def activation(self) -> Activation:
+        """Its fused activation."""
+        found: Activation = getattr(self.attrs, "activation", Activation.NONE)
+        return found
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The range to which its results are clamped."""
+        return activation_range(self.activation, self.output, DType.INT8)
+
+    def results(self) -> Array:
+        """The reference's results for all pairs: int8 [256, 256], lhs along the first axis."""
+        shapes = ((256, 1), (1, 256), (256, 256))
+        lhs, rhs, output = (
+            TensorType(shape, DType.INT8, quant)
+            for shape, quant in zip(shapes, self.quants, strict=True)
+        )
+        values = _VALUES.reshape(lhs.shape), _VALUES.reshape(rhs.shape)
+        (found,) = registry()[self.op].reference(
+            self.attrs, Operands(values, (lhs, rhs), (output,))
+        )
+        return found
+
+
+def pair(node: Node, graph: Graph) -> Pair | None:
+    """The function of each pair of elements, None if they are not int8."""
+    (lhs, rhs), output = base.types(node, graph)
+    attrs = node.attrs
+    if any(kind.dtype is not DType.INT8 for kind in (lhs, rhs, output)):
+        return None
+    if isinstance(attrs, RescaledAttrs):
+        scales = (attrs.lhs_scale, attrs.rhs_scale, attrs.output_scale)
+        zeros = (attrs.lhs_zero_point, attrs.rhs_zero_point, attrs.output_zero_point)
+        quants = [Quant((s,), (z,)) for s, z in zip(scales, zeros, strict=True)]
+        return Pair(node.op, attrs, *quants)
+    if lhs.quant is None or rhs.quant is None or output.quant is None:
+        return None
+    return Pair(node.op, attrs, lhs.quant, rhs.quant, output.quant)
+
+
+def scales(of: Pair) -> Array:
+    """The scales of both operands and the output: float32 [3]."""
+    return np.array([quant.scale[0] for quant in of.quants], np.float32)
+
+
+def arguments(of: Pair) -> tuple[tuple[str, float | int | str], ...]:
+    """All that decides its results, except the scales."""
+    rounding = getattr(of.attrs, "rounding", None)
+    return (
+        ("op", of.op),
+        ("lhs_zero_point", of.lhs.zero_point[0]),
+        ("rhs_zero_point", of.rhs.zero_point[0]),
+        ("output_zero_point", of.output.zero_point[0]),
+        ("activation", of.activation.value),
+        ("rounding", "" if rounding is None else rounding.value),
+        ("float32_scales", int(getattr(of.attrs, "float32_scales", False))),
+        ("double_scales", int(getattr(of.attrs, "double_scales", False))),
+    )

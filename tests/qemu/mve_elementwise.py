@@ -1,0 +1,106 @@
+"""Cases of kernels for MVE and DSP without weights: sums of two operands, and pools."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microgen.arithmetic.terms import Activation
+from microgen.ir.graph import DType, TensorType
+from microgen.ops.add import AddAttrs
+from microgen.ops.avg_pool2d import AvgPool2DAttrs
+from microgen.ops.base import Padding
+from microgen.ops.max_pool2d import MaxPool2DAttrs
+from microgen.ops.mean import MeanAttrs
+from microgen.ops.multiply import MultiplyAttrs
+from microgen.ops.softmax import SoftmaxAttrs
+from microgen.ops.subtract import SubtractAttrs
+from tests.ops import conformance as c
+
+Shape = tuple[int, ...]
+SIZES = range(1, 36)
+BROADCASTS: tuple[tuple[Shape, Shape], ...] = (
+    ((3, 7), (7,)),
+    ((5,), (4, 5)),
+    ((4, 9), (4, 1)),
+    ((3, 1), (3, 18)),
+    ((1,), (21,)),
+    ((2, 16), (1, 1)),
+)
+
+
+def _sum(seed: int, lhs: Shape, rhs: Shape) -> c.Case:
+    """A sum or a difference of usual scales, for which there is an affine form."""
+    rng = np.random.default_rng(seed)
+    operands = tuple(c.int8(rng, shape, c.random_quant(rng)) for shape in (lhs, rhs))
+    scale = sum(operand.type.scale for operand in operands) * float(2.0 ** rng.uniform(-1, 1))
+    zero = int(rng.choice([-128, 127, *rng.integers(-128, 128, 3)]))
+    activation = list(Activation)[int(rng.integers(4))]
+    op, kind = (("add", AddAttrs), ("subtract", SubtractAttrs))[seed % 2]
+    return c.Case(f"{op} {seed}", op, kind(activation), operands, c.quant(scale, zero))
+
+
+def _pool(seed: int) -> c.Case:
+    """A pool of any size, with odd numbers of channels, seldom beyond the input."""
+    rng = np.random.default_rng(seed)
+    kernel = (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
+    height, width = (k + int(rng.integers(0, 4)) for k in kernel)
+    strides = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+    padding: Padding = "SAME" if rng.integers(3) == 0 else "VALID"
+    shape = (int(rng.integers(1, 3)), height, width, 1 + seed % 40)
+    data = c.int8(rng, shape, c.random_quant(rng))
+    activation = list(Activation)[int(rng.integers(4))]
+    quant = data.type.quant
+    if seed % 2:
+        attrs = MaxPool2DAttrs(kernel, strides, padding, activation)
+        return c.Case(f"max {seed}", "nn.max_pool2d", attrs, (data,), quant)
+    mean = AvgPool2DAttrs(kernel, strides, padding, activation, bool(rng.integers(2)))
+    return c.Case(f"avg {seed}", "nn.avg_pool2d", mean, (data,), quant)
+
+
+def _extreme_pool(value: int) -> c.Case:
+    """The largest sums: all of 256 values are the same."""
+    data = c.Tensor(
+        TensorType((1, 16, 16, 21), DType.INT8, c.quant(0.1, 3)),
+        np.full((1, 16, 16, 21), value, np.int8),
+    )
+    attrs = AvgPool2DAttrs((16, 16), (1, 1), "VALID", Activation.NONE)
+    return c.Case(f"all {value}", "nn.avg_pool2d", attrs, (data,), data.type.quant)
+
+
+def _mean(seed: int) -> c.Case:
+    rng = np.random.default_rng(seed)
+    shape = (int(rng.integers(1, 3)), int(rng.integers(1, 9)), int(rng.integers(1, 9)), 1 + seed)
+    data = c.int8(rng, shape, c.random_quant(rng))
+    out = c.quant(data.type.scale * float(2.0 ** rng.uniform(-2, 1)), int(rng.integers(-128, 128)))
+    return c.Case(f"mean {seed}", "mean", MeanAttrs((1, 2), False), (data,), out)
+
+
+def _product(seed: int, lhs: Shape, rhs: Shape) -> c.Case:
+    """A product of usual scales."""
+    rng = np.random.default_rng(seed)
+    operands = tuple(c.int8(rng, shape, c.random_quant(rng)) for shape in (lhs, rhs))
+    scale = operands[0].type.scale * operands[1].type.scale * float(2.0 ** rng.uniform(-2, 14))
+    zero = int(rng.choice([-128, 127, *rng.integers(-128, 128, 3)]))
+    attrs = MultiplyAttrs(list(Activation)[int(rng.integers(4))])
+    return c.Case(f"product {seed}", "multiply", attrs, operands, c.quant(scale, zero))
+
+
+def _softmax(seed: int) -> c.Case:
+    rng = np.random.default_rng(seed)
+    quant = c.quant(float(10 ** rng.uniform(-3, 0.5)), int(rng.integers(-128, 128)))
+    data = c.int8(rng, (int(rng.integers(1, 4)), 1 + seed), quant)
+    return c.Case(
+        f"softmax {seed}", "nn.softmax", SoftmaxAttrs(1.0), (data,), c.quant(1 / 256, -128)
+    )
+
+
+CASES = (
+    *(_sum(size, (size,), (size,)) for size in SIZES),
+    *(_sum(100 + i, *shapes) for i, shapes in enumerate(BROADCASTS * 2)),
+    *(_product(size, (size,), (size,)) for size in SIZES),
+    *(_product(100 + i, *shapes) for i, shapes in enumerate(BROADCASTS * 3)),
+    *map(_softmax, range(20)),
+    *map(_pool, range(120)),
+    *map(_extreme_pool, (-128, 127)),
+    *map(_mean, range(36)),
+)
