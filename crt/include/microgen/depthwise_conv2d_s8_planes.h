@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 2-D depthwise convolution, int8, for cores with the DSP extension: four channels at a time are
+ * copied to planes of int16 (microgen/planes_s8.h), and then each filter slides over its plane. */
+#ifndef MICROGEN_DEPTHWISE_CONV2D_S8_PLANES_H
+#define MICROGEN_DEPTHWISE_CONV2D_S8_PLANES_H
+
+#include <stdint.h>
+
+#include "microgen/filters_3x3_s8.h"
+#include "microgen/filters_s8.h"
+#include "microgen/inline.h"
+#include "microgen/out_of_line.h"
+#include "microgen/planes_s8.h"
+#include "microgen/scaling_s8.h"
+
+/* Which filters the body is for. */
+enum {
+    MG_FILTERS_3X3,   /* 3x3, stride 1 along the fast axis */
+    MG_FILTERS_3X3_2, /* 3x3, stride 2 along the fast axis */
+    MG_FILTERS_ANY    /* any size, stride 1 or 2 along the fast axis */
+};
+
+/* The fast axis is the height if is_upright is not 0, otherwise the width. */
+typedef struct {
+    int32_t batches;
+    int32_t input_channels;
+    int32_t depth_multiplier; /* output channels per input channel, at least 1 */
+    int32_t input_fast;
+    int32_t input_slow;
+    int32_t output_fast;
+    int32_t output_slow;
+    int32_t kernel_fast;
+    int32_t kernel_slow;
+    int32_t stride_fast; /* 1 or 2 */
+    int32_t stride_slow;
+    int32_t pad_fast; /* columns or rows of zero points before the input */
+    int32_t pad_slow;
+    int32_t is_upright;
+    int32_t input_offset;   /* minus the input's zero point: -127 to 128 */
+    int32_t output_offset;  /* the output's zero point: -128 to 127 */
+    int32_t activation_min; /* -128 to 127 */
+    int32_t activation_max; /* activation_min to 127 */
+} mg_depthwise_conv2d_s8_planes_params;
+
+typedef mg_depthwise_conv2d_s8_planes_params mg_planes_params;
+
+/* How the outputs of a line are divided into bands, each of which is copied on its own, and what a
+ * band of `count` outputs reads of each line. */
+MG_INLINE int32_t mg_planes_band(const mg_planes_params *p, int filters)
+{
+    if (filters == MG_FILTERS_ANY) {
+        return p->output_fast;
+    }
+    return (filters == MG_FILTERS_3X3) ? MG_3X3_BAND : MG_3X3_2_BAND;
+}
+
+MG_INLINE int32_t mg_planes_words(const mg_planes_params *p, int32_t count, int filters)
+{
+    if (filters == MG_FILTERS_3X3) {
+        return (count + 1) / 2 + 1;
+    }
+    if (filters == MG_FILTERS_3X3_2) {
+        return count + 1;
+    }
+    return mg_filters_words_read(count, p->kernel_fast, p->stride_fast);
+}
+
+MG_INLINE int32_t mg_planes_pitch(const mg_planes_params *p, int filters)
+{
+    if (filters == MG_FILTERS_ANY) {
+        return mg_planes_words(p, p->output_fast, filters);
+    }
+    return (filters == MG_FILTERS_3X3) ? MG_3X3_PITCH : MG_3X3_2_PITCH;
+}
+
+/* Describes the band of `count` outputs of each line that begins with output `first`. Returns the
+ * offset of its first value in an image. */
+MG_INLINE int32_t mg_planes_describe(const mg_planes_params *p, int32_t first, int32_t count,
+                                     int filters, mg_planes_copy *c)
+{
+    const int32_t depth = p->input_channels;
+    const int32_t across = depth * ((p->is_upright != 0) ? p->input_slow : p->input_fast);
+    const int32_t begin = first * p->stride_fast - p->pad_fast;
+    const int32_t before = (begin < 0) ? -begin : 0;
+    const int32_t start = (begin < 0) ? 0 : begin;
+    const int32_t words = mg_planes_words(p, count, filters);
+    const int32_t room = 2 * words - before;
+    const int32_t values = (p->input_fast - start < room) ? p->input_fast - start : room;
+
+    c->pitch = mg_planes_pitch(p, filters);
+    c->words = words;
+    c->head = (values > 0) ? before / 2 : words;
+    c->has_zero = before % 2;
+    c->length = (values > 0) ? values + before % 2 : 0;
+    c->lines = (p->output_slow - 1) * p->stride_slow + p->kernel_slow;
+    c->above = p->pad_slow;
+    c->inside = p->input_slow;
+    c->step = (p->is_upright != 0) ? across : depth;
+    c->line_step = (p->is_upright != 0) ? depth : across;
+    c->zero = mg_twice_s16(-p->input_offset);
+    return start * c->step;
+}
+
+/* The lines of one output channel, of which a band is computed. */
+MG_INLINE void mg_planes_channel(const mg_planes_params *p, const mg_filters_lines *lines,
+                                 const int8_t *weight, int32_t channel, uint32_t *pairs,
+                                 int filters, int requantization)
+{
+    if (filters == MG_FILTERS_ANY) {
+        mg_filters_widen(&weight[channel * p->kernel_slow * p->kernel_fast], p->kernel_slow,
+                         p->kernel_fast, mg_filters_words(p->kernel_fast, p->stride_fast), pairs);
+        mg_filters_slide(lines, pairs, p->kernel_slow,
+                         mg_filters_words(p->kernel_fast, p->stride_fast), p->stride_fast,
+                         requantization);
+    } else if (filters == MG_FILTERS_3X3) {
+        mg_filters_3x3(lines, &weight[channel * MG_3X3_TAPS], requantization);
+    } else {
+        mg_filters_3x3_2(lines, &weight[channel * MG_3X3_TAPS], requantization);
+    }
+}
+
+/* One band of up to four input channels, of which the first `done` are not computed. */
+MG_INLINE void mg_planes_block(const mg_planes_params *p, const mg_scaling *scaling,
+                               const int8_t *input, const int8_t *weight, const int32_t *bias,
+                               int8_t *output, uint32_t *pairs, uint32_t *planes, int32_t first,
+                               int32_t count, int32_t channel, int32_t done, int filters,
+                               int requantization)
+{
+    const int32_t depth = p->input_channels * p->depth_multiplier;
+    const int32_t across = depth * ((p->is_upright != 0) ? p->output_slow : p->output_fast);
+    const int32_t blocked =
+        (p->input_channels < MG_PLANES) ? p->input_channels : (int32_t)MG_PLANES;
+    mg_planes_copy copy;
+    mg_filters_lines lines;
+    const int32_t from = mg_planes_describe(p, first, count, filters, &copy);
+
+    if (p->input_channels < MG_PLANES) {
+        mg_planes_fill_few(&copy, &input[from + channel], planes, blocked);
+    } else {
+        mg_planes_fill_4(&copy, &input[from + channel], planes);
+    }
+    lines.scaling = scaling;
+    lines.count = count;
+    lines.lines = p->output_slow;
+    lines.line_words = MG_PLANES * copy.pitch * p->stride_slow;
+    lines.row_words = MG_PLANES * copy.pitch;
+    lines.step = (p->is_upright != 0) ? across : depth;
+    lines.line_step = (p->is_upright != 0) ? depth : across;
+    for (int32_t k = done; k < blocked; k++) {
+        lines.plane = &planes[k * copy.pitch];
+        for (int32_t m = 0; m < p->depth_multiplier; m++) {
+            const int32_t c = (channel + k) * p->depth_multiplier + m;
+            lines.channel = mg_channel_of(scaling, bias, c, requantization);
+            lines.output = &output[first * lines.step + c];
+            mg_planes_channel(p, &lines, weight, c, pairs, filters, requantization);
+        }
+    }
+}
+
+/* The last block of four channels overlaps the one before it if the number of channels is no
+ * multiple of four. Then it computes only the new ones. */
+MG_INLINE void mg_planes_image(const mg_planes_params *p, const mg_scaling *scaling,
+                               const int8_t *input, const int8_t *weight, const int32_t *bias,
+                               int8_t *output, uint8_t *scratch, int filters, int requantization)
+{
+    const int32_t band = mg_planes_band(p, filters);
+    const int32_t last = (p->input_channels < MG_PLANES) ? 0 : p->input_channels - MG_PLANES;
+    uint32_t *pairs = (uint32_t *)(void *)scratch;
+    uint32_t *planes = pairs;
+
+    if (filters == MG_FILTERS_ANY) {
+        planes += 2 * p->kernel_slow * mg_filters_words(p->kernel_fast, p->stride_fast);
+    }
+    for (int32_t c = 0; c < p->input_channels; c += MG_PLANES) {
+        const int32_t channel = (c < last) ? c : last;
+        for (int32_t first = 0; first < p->output_fast; first += band) {
+            const int32_t left = p->output_fast - first;
+            mg_planes_block(p, scaling, input, weight, bias, output, pairs, planes, first,
+                            (left < band) ? left : band, channel, c - channel, filters,
+                            requantization);
+        }
+    }
+}
+
+MG_INLINE void mg_planes_all(const mg_planes_params *p, const int8_t *input, const int8_t *weight,
+                             const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
+                             int8_t *output, uint8_t *scratch, int filters, int requantization)
+{
+    const mg_scaling scaling = {multiplier, shift, p->output_offset, INT8_MIN, INT8_MAX};
+    const int32_t pixels = p->output_fast * p->output_slow;
+
+    for (int32_t n = 0; n < p->batches; n++) {
+        mg_planes_image(p, &scaling, input, weight, bias, output, scratch, filters, requantization);
+        input += p->input_fast * p->input_slow * p->input_channels;
+        output += pixels * p->input_channels * p->depth_multiplier;
+    }
+}
+
+/* Out of line, so that the operators of a model share the code, which gains little from a constant
+ * shape. */
+#define MG_PLANES_FUNCTION(name, filters, requantization)                                          \
+    static __attribute__((noinline, unused)) void name(                                            \
+        const mg_planes_params *p, const int8_t *input, const int8_t *weight, const int32_t *bias, \
+        const int32_t *multiplier, const int8_t *shift, int8_t *output, uint8_t *scratch)          \
+    {                                                                                              \
+        mg_planes_all(p, input, weight, bias, multiplier, shift, output, scratch, filters,         \
+                      requantization);                                                             \
+    }
+
+#define MG_PLANES_FUNCTIONS(suffix, requantization)                                                \
+    MG_PLANES_FUNCTION(mg_planes_3x3_##suffix, MG_FILTERS_3X3, requantization)                     \
+    MG_PLANES_FUNCTION(mg_planes_3x3_2_##suffix, MG_FILTERS_3X3_2, requantization)                 \
+    MG_PLANES_FUNCTION(mg_planes_any_##suffix, MG_FILTERS_ANY, requantization)                     \
+    MG_INLINE void mg_planes_##suffix(const mg_planes_params *p, const int8_t *input,              \
+                                      const int8_t *weight, const int32_t *bias,                   \
+                                      const int32_t *multiplier, const int8_t *shift,              \
+                                      int8_t *output, uint8_t *scratch, int filters)               \
+    {                                                                                              \
+        if (filters == MG_FILTERS_3X3) {                                                           \
+            mg_planes_3x3_##suffix(p, input, weight, bias, multiplier, shift, output, scratch);    \
+        } else if (filters == MG_FILTERS_3X3_2) {                                                  \
+            mg_planes_3x3_2_##suffix(p, input, weight, bias, multiplier, shift, output, scratch);  \
+        } else {                                                                                   \
+            mg_planes_any_##suffix(p, input, weight, bias, multiplier, shift, output, scratch);    \
+        }                                                                                          \
+    }
+
+MG_PLANES_FUNCTIONS(twice, MG_ROUND_TWICE_NARROW)
+MG_PLANES_FUNCTIONS(upward, MG_ROUND_UPWARD_NARROW)
+MG_PLANES_FUNCTIONS(linear, MG_LINEAR)
+
+/* Computes the same as mg_depthwise_conv2d_s8_body (microgen/depthwise_conv2d_s8.h).
+ *
+ * `filters` and `requantization` are constants. weight has the filters of all output channels, one
+ * after the other: [output_channels][kernel_slow][kernel_fast], and then four bytes that are read
+ * but do not count. For MG_FILTERS_3X3 and MG_FILTERS_3X3_2 the taps of a row are in the order 0, 2, 1.
+ * bias [output_channels] contains the zero point of the data; see mg_output of
+ * microgen/scaling_s8.h. scratch is aligned to 4 bytes, and as large as the kernel's module in
+ * microgen/kernels says.
+ *
+ * If the depth multiplier is 1 and each line is one band, the output may be in the input's place:
+ * all values of a channel are copied before the first of its outputs is stored, and outputs have the
+ * places of this channel. Sums of products of int8 and int8 in int32 need fewer than 2^17 taps. */
+MG_INLINE void mg_depthwise_conv2d_s8_planes_body(const mg_depthwise_conv2d_s8_planes_params *p,
+                                                  const int8_t *input, const int8_t *weight,
+                                                  const int32_t *bias, const int32_t *multiplier,
+                                                  const int8_t *shift, void *output,
+                                                  uint8_t *scratch, int filters, int requantization)
+{
+    const int32_t count = p->batches * p->output_fast * p->output_slow * p->input_channels *
+                          p->depth_multiplier;
+    int8_t *out = (int8_t *)output;
+
+    if (requantization == MG_LINEAR) {
+        mg_planes_linear(p, input, weight, bias, multiplier, shift, out, scratch, filters);
+    } else if (requantization == MG_ROUND_TWICE_NARROW) {
+        mg_planes_twice(p, input, weight, bias, multiplier, shift, out, scratch, filters);
+    } else {
+        mg_planes_upward(p, input, weight, bias, multiplier, shift, out, scratch, filters);
+    }
+    if ((p->activation_min != INT8_MIN) || (p->activation_max != INT8_MAX)) {
+        for (int32_t i = 0; i < count; i++) {
+            out[i] = mg_offset_and_clamp(out[i], 0, p->activation_min, p->activation_max);
+        }
+    }
+}
+
+#define MG_DEPTHWISE_CONV2D_S8_PLANES_PROTOTYPE(name)                                              \
+    MG_PROTOTYPE_SCRATCH(name, mg_depthwise_conv2d_s8_planes, int8_t)
+#define MG_DEPTHWISE_CONV2D_S8_PLANES_KERNEL(name, ...)                                            \
+    MG_KERNEL_SCRATCH(name, mg_depthwise_conv2d_s8_planes, int8_t, __VA_ARGS__)
+
+#endif
