@@ -73,7 +73,7 @@ class _Filters:
 
     def work(self, node: Node, graph: Graph) -> Work:
         usual, own = work(node, graph), self.shape(node, graph).work(self.is_3x3)
-        return {**usual, **own}
+        return {**{name: usual[name] for name in ("call", "output", "clamped")}, **own}
 
     def params(self, node: Node, graph: Graph) -> base.Fields:
         shape = self.shape(node, graph)

@@ -101,26 +101,42 @@ class Shape:
 
     def work(self, is_3x3: bool) -> Work:
         """How often the parts of the loops run; docs/costs.md describes each number."""
-        bands, blocks = self.bands(is_3x3), -(-self.channels // PLANES) * self.batches
-        inside = min(self.slow.values, max(0, self.lines - self.slow.pad))
+        bands = self.bands(is_3x3)
+        few = self.channels < PLANES
+        fills = self.batches * len(bands) * (self.channels if few else -(-self.channels // PLANES))
+        lines = fills * max(0, min(self.slow.values, self.lines - self.slow.pad))
+        words = lines * sum(self.words(count, is_3x3) for count in bands) // len(bands)
         filters = self.channels * self.multiplier * self.batches
         runs = filters * self.slow.outputs
-        groups = runs * self.groups(is_3x3)
-        words = sum(self.words(count, is_3x3) for count in bands)
-        return {
-            "plane_block": blocks * len(bands),
-            "plane_line": blocks * len(bands) * inside,
-            "plane_word": blocks * words * inside,
-            "plane_margin": blocks * words * (self.lines - inside),
+        found = {
+            "plane_band": len(bands),
+            "plane_cleared": self.scratch(is_3x3) * len(bands),
+            "plane_fill": fills,
+            "plane_line": 0 if few else lines,
+            "plane_word": 0 if few else words,
+            "plane_single_word": words if few else 0,
             "plane_filter": filters * len(bands),
-            "plane_run": runs * len(bands),
-            "plane_pair": runs * sum(count // 2 for count in bands),
-            "plane_single": runs * sum(count % 2 for count in bands),
+        }
+        if is_3x3:
+            single = sum(count % 2 for count in bands)
+            return {
+                **found,
+                "plane_run": runs * sum(count > 1 for count in bands),
+                "plane_pair": runs * sum(count // 2 for count in bands),
+                "plane_single": runs * single,
+                "plane_single_filter": filters * single,
+            }
+        groups = runs * self.groups(is_3x3)
+        taps = self.slow.taps * self.filter_words // 2
+        return {
+            **found,
+            "plane_run": runs,
             "plane_group": groups,
-            "plane_row": groups * self.slow.taps,
-            "plane_taps": groups * self.slow.taps * self.filter_words // 2,
-            "plane_weights": filters * self.slow.taps * self.filter_words // 2,
-            "plane_few": blocks * words * self.lines * (self.channels < PLANES),
+            "plane_group_row": groups * self.slow.taps,
+            "plane_taps": groups * taps * (self.fast.stride == 1),
+            "plane_strided_taps": groups * taps * (self.fast.stride == 2),
+            "plane_row": filters * self.slow.taps,
+            "plane_widened": filters * taps,
         }
 
 

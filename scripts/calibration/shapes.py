@@ -78,6 +78,34 @@ _MULTIPLIED = [
     {"data": (6, 6, 5), "multiplier": 2, "padding": "VALID"},
     {"data": (5, 5, 16), "multiplier": 2},
 ]
+_PLANES = [  # outputs of one sign, so that they are requantized in one step
+    {"data": (16, 16, 8)},
+    {"data": (25, 5, 16)},
+    {"data": (6, 6, 32)},
+    {"data": (3, 3, 64)},
+    {"data": (9, 12, 13)},
+    {"data": (6, 36, 8)},
+    {"data": (27, 27, 4)},
+    {"data": (12, 10, 1), "multiplier": 4},
+    {"data": (5, 4, 3), "padding": "VALID"},
+    {"data": (16, 16, 8), "strides": (2, 2)},
+    {"data": (9, 9, 16), "strides": (2, 2)},
+    {"data": (6, 6, 32), "strides": (2, 2)},
+    {"data": (3, 3, 64), "strides": (2, 2)},
+    {"data": (8, 22, 12), "strides": (2, 2)},
+    {"data": (33, 33, 4), "strides": (2, 2)},
+    {"data": (12, 10, 1), "strides": (2, 2), "multiplier": 4},
+    {"data": (7, 7, 3), "strides": (2, 2)},
+    {"data": (20, 1, 32), "kernel": (5, 1), "padding": "VALID"},
+    {"data": (24, 1, 16), "kernel": (10, 1), "padding": "VALID"},
+    {"data": (12, 1, 48), "kernel": (3, 1)},
+    {"data": (15, 1, 32), "kernel": (15, 1), "padding": "VALID"},
+    {"data": (9, 9, 12), "kernel": (5, 5)},
+    {"data": (9, 9, 8), "kernel": (5, 5), "strides": (2, 2)},
+    {"data": (20, 10, 1), "kernel": (10, 4), "strides": (2, 2), "multiplier": 8},
+    {"data": (10, 10, 2), "kernel": (4, 6), "padding": "VALID", "multiplier": 3},
+    {"data": (7, 9, 10), "kernel": (2, 3), "padding": "VALID"},
+]
 _DENSE = [
     {"depth": 640, "filters": 32, "activation": _RELU},
     {"depth": 128, "filters": 128},
@@ -174,7 +202,10 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
         layers.conv2d_hybrid,
         [{k: v for k, v in shape.items() if k != "activation"} for shape in _WINDOWS[:8]],
     ),
-    "nn.depthwise_conv2d": _each(layers.depthwise, [*_CHANNELS, *_MULTIPLIED]),
+    "nn.depthwise_conv2d": (
+        *_each(layers.depthwise, [*_CHANNELS, *_MULTIPLIED]),
+        *_each(layers.depthwise, _PLANES, activation=_RELU),
+    ),
     "nn.conv2d_transpose": _each(layers.transposed, _TRANSPOSED),
     "nn.dense": tuple(
         layer

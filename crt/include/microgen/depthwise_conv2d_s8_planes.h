@@ -65,6 +65,14 @@ MG_INLINE int32_t mg_planes_words(const mg_planes_params *p, int32_t count, int 
     return mg_filters_words_read(count, p->kernel_fast, p->stride_fast);
 }
 
+/* Words of scratch for the taps of a filter. */
+MG_INLINE int32_t mg_planes_taps(const mg_planes_params *p, int filters)
+{
+    return (filters == MG_FILTERS_ANY)
+               ? 2 * p->kernel_slow * mg_filters_words(p->kernel_fast, p->stride_fast)
+               : 0;
+}
+
 MG_INLINE int32_t mg_planes_pitch(const mg_planes_params *p, int filters)
 {
     if (filters == MG_FILTERS_ANY) {
@@ -73,112 +81,116 @@ MG_INLINE int32_t mg_planes_pitch(const mg_planes_params *p, int filters)
     return (filters == MG_FILTERS_3X3) ? MG_3X3_PITCH : MG_3X3_2_PITCH;
 }
 
-/* Describes the band of `count` outputs of each line that begins with output `first`. Returns the
- * offset of its first value in an image. */
-MG_INLINE int32_t mg_planes_describe(const mg_planes_params *p, int32_t first, int32_t count,
-                                     int filters, mg_planes_copy *c)
-{
-    const int32_t depth = p->input_channels;
-    const int32_t across = depth * ((p->is_upright != 0) ? p->input_slow : p->input_fast);
-    const int32_t begin = first * p->stride_fast - p->pad_fast;
-    const int32_t before = (begin < 0) ? -begin : 0;
-    const int32_t start = (begin < 0) ? 0 : begin;
-    const int32_t words = mg_planes_words(p, count, filters);
-    const int32_t room = 2 * words - before;
-    const int32_t values = (p->input_fast - start < room) ? p->input_fast - start : room;
-
-    c->pitch = mg_planes_pitch(p, filters);
-    c->words = words;
-    c->head = (values > 0) ? before / 2 : words;
-    c->has_zero = before % 2;
-    c->length = (values > 0) ? values + before % 2 : 0;
-    c->lines = (p->output_slow - 1) * p->stride_slow + p->kernel_slow;
-    c->above = p->pad_slow;
-    c->inside = p->input_slow;
-    c->step = (p->is_upright != 0) ? across : depth;
-    c->line_step = (p->is_upright != 0) ? depth : across;
-    c->zero = mg_twice_s16(-p->input_offset);
-    return start * c->step;
-}
-
-/* The lines of one output channel, of which a band is computed. */
-MG_INLINE void mg_planes_channel(const mg_planes_params *p, const mg_filters_lines *lines,
-                                 const int8_t *weight, int32_t channel, uint32_t *pairs,
-                                 int filters, int requantization)
-{
-    if (filters == MG_FILTERS_ANY) {
-        mg_filters_widen(&weight[channel * p->kernel_slow * p->kernel_fast], p->kernel_slow,
-                         p->kernel_fast, mg_filters_words(p->kernel_fast, p->stride_fast), pairs);
-        mg_filters_slide(lines, pairs, p->kernel_slow,
-                         mg_filters_words(p->kernel_fast, p->stride_fast), p->stride_fast,
-                         requantization);
-    } else if (filters == MG_FILTERS_3X3) {
-        mg_filters_3x3(lines, &weight[channel * MG_3X3_TAPS], requantization);
-    } else {
-        mg_filters_3x3_2(lines, &weight[channel * MG_3X3_TAPS], requantization);
-    }
-}
-
-/* One band of up to four input channels, of which the first `done` are not computed. */
-MG_INLINE void mg_planes_block(const mg_planes_params *p, const mg_scaling *scaling,
-                               const int8_t *input, const int8_t *weight, const int32_t *bias,
-                               int8_t *output, uint32_t *pairs, uint32_t *planes, int32_t first,
-                               int32_t count, int32_t channel, int32_t done, int filters,
-                               int requantization)
-{
-    const int32_t depth = p->input_channels * p->depth_multiplier;
-    const int32_t across = depth * ((p->is_upright != 0) ? p->output_slow : p->output_fast);
-    const int32_t blocked =
-        (p->input_channels < MG_PLANES) ? p->input_channels : (int32_t)MG_PLANES;
+/* A band of lines, and what all blocks of channels have in common. */
+typedef struct {
     mg_planes_copy copy;
     mg_filters_lines lines;
-    const int32_t from = mg_planes_describe(p, first, count, filters, &copy);
+    int32_t from; /* the offset of its first value in an image */
+    int32_t to;   /* the offset of its first output */
+} mg_planes_area;
+
+/* The band of `count` outputs of each line that begins with output `first`. It is out of line,
+ * because operators share it. */
+static __attribute__((noinline, unused)) void mg_planes_describe(const mg_planes_params *p,
+                                                                 int32_t first, int32_t count,
+                                                                 int32_t words, int32_t pitch,
+                                                                 mg_planes_area *area)
+{
+    mg_planes_copy *c = &area->copy;
+    mg_filters_lines *l = &area->lines;
+    const int32_t is_upright = p->is_upright;
+    const int32_t depth = p->input_channels;
+    const int32_t outputs = depth * p->depth_multiplier;
+    const int32_t begin = first * p->stride_fast - p->pad_fast;
+    const int32_t before = (begin < 0) ? -begin : 0;
+    const int32_t start = begin + before;
+    const int32_t room = 2 * words - before;
+    const int32_t values = (p->input_fast - start < room) ? p->input_fast - start : room;
+    const int32_t below = (p->output_slow - 1) * p->stride_slow + p->kernel_slow - p->pad_slow;
+    const int32_t inside = (p->input_slow < below) ? p->input_slow : below;
+
+    c->pitch = pitch;
+    c->begin = MG_PLANES * pitch * p->pad_slow + before / 2;
+    c->lines = (values > 0) ? inside : 0;
+    c->has_zero = before % 2;
+    c->length = values + before % 2;
+    c->step = depth * ((is_upright != 0) ? p->input_slow : 1);
+    c->line_step = depth * ((is_upright != 0) ? 1 : p->input_fast);
+    c->zero = mg_twice_s16(-p->input_offset);
+    l->count = count;
+    l->lines = p->output_slow;
+    l->row_words = MG_PLANES * pitch;
+    l->line_words = l->row_words * p->stride_slow;
+    l->step = outputs * ((is_upright != 0) ? p->output_slow : 1);
+    l->line_step = outputs * ((is_upright != 0) ? 1 : p->output_fast);
+    area->from = start * c->step;
+    area->to = first * l->step;
+}
+
+/* The arguments of the kernel, and the parts of the scratch. */
+typedef struct {
+    const mg_planes_params *p;
+    const int8_t *weight;
+    const int32_t *bias;
+    mg_scaling scaling;
+    uint32_t *pairs;
+    uint32_t *planes;
+} mg_planes_job;
+
+/* One output channel of a band. */
+MG_INLINE void mg_planes_channel(const mg_planes_job *job, mg_filters_lines *lines, int32_t c,
+                                 int filters, int requantization)
+{
+    const mg_planes_params *p = job->p;
+
+    lines->channel = mg_channel_of(&job->scaling, job->bias, c, requantization);
+    if (filters == MG_FILTERS_ANY) {
+        const int32_t words = mg_filters_words(p->kernel_fast, p->stride_fast);
+        mg_filters_widen(&job->weight[c * p->kernel_slow * p->kernel_fast], p->kernel_slow,
+                         p->kernel_fast, words, job->pairs);
+        mg_filters_slide(lines, job->pairs, p->kernel_slow, words, p->stride_fast, requantization);
+    } else {
+        mg_filters_3x3(lines, &job->weight[c * MG_3X3_TAPS], (filters == MG_FILTERS_3X3) ? 1 : 2,
+                       requantization);
+    }
+}
+
+/* The block of up to four input channels that begins with `channel`; the first `done` of them were
+ * computed with the block before. */
+MG_INLINE void mg_planes_block(const mg_planes_job *job, mg_planes_area *area, const int8_t *input,
+                               int8_t *output, int32_t channel, int32_t done, int filters,
+                               int requantization)
+{
+    const mg_planes_params *p = job->p;
+    const int32_t end = (p->input_channels < MG_PLANES) ? 1 : MG_PLANES;
 
     if (p->input_channels < MG_PLANES) {
-        mg_planes_fill_few(&copy, &input[from + channel], planes, blocked);
+        mg_planes_fill_one(&area->copy, &input[area->from + channel], job->planes);
     } else {
-        mg_planes_fill_4(&copy, &input[from + channel], planes);
+        mg_planes_fill(&area->copy, &input[area->from + channel], job->planes);
     }
-    lines.scaling = scaling;
-    lines.count = count;
-    lines.lines = p->output_slow;
-    lines.line_words = MG_PLANES * copy.pitch * p->stride_slow;
-    lines.row_words = MG_PLANES * copy.pitch;
-    lines.step = (p->is_upright != 0) ? across : depth;
-    lines.line_step = (p->is_upright != 0) ? depth : across;
-    for (int32_t k = done; k < blocked; k++) {
-        lines.plane = &planes[k * copy.pitch];
+    for (int32_t k = done; k < end; k++) {
+        int32_t c = (channel + k) * p->depth_multiplier;
+        area->lines.plane = &job->planes[k * area->copy.pitch];
         for (int32_t m = 0; m < p->depth_multiplier; m++) {
-            const int32_t c = (channel + k) * p->depth_multiplier + m;
-            lines.channel = mg_channel_of(scaling, bias, c, requantization);
-            lines.output = &output[first * lines.step + c];
-            mg_planes_channel(p, &lines, weight, c, pairs, filters, requantization);
+            area->lines.output = &output[area->to + c];
+            mg_planes_channel(job, &area->lines, c, filters, requantization);
+            c++;
         }
     }
 }
 
-/* The last block of four channels overlaps the one before it if the number of channels is no
- * multiple of four. Then it computes only the new ones. */
-MG_INLINE void mg_planes_image(const mg_planes_params *p, const mg_scaling *scaling,
-                               const int8_t *input, const int8_t *weight, const int32_t *bias,
-                               int8_t *output, uint8_t *scratch, int filters, int requantization)
+/* A band of an image. The last block of four channels overlaps the one before it if the number of
+ * channels is no multiple of four. Fewer than four are computed one by one. */
+MG_INLINE void mg_planes_image(const mg_planes_job *job, mg_planes_area *area, const int8_t *input,
+                               int8_t *output, int filters, int requantization)
 {
-    const int32_t band = mg_planes_band(p, filters);
-    const int32_t last = (p->input_channels < MG_PLANES) ? 0 : p->input_channels - MG_PLANES;
-    uint32_t *pairs = (uint32_t *)(void *)scratch;
-    uint32_t *planes = pairs;
+    const int32_t channels = job->p->input_channels;
+    const int32_t step = (channels < MG_PLANES) ? 1 : MG_PLANES;
 
-    if (filters == MG_FILTERS_ANY) {
-        planes += 2 * p->kernel_slow * mg_filters_words(p->kernel_fast, p->stride_fast);
-    }
-    for (int32_t c = 0; c < p->input_channels; c += MG_PLANES) {
-        const int32_t channel = (c < last) ? c : last;
-        for (int32_t first = 0; first < p->output_fast; first += band) {
-            const int32_t left = p->output_fast - first;
-            mg_planes_block(p, scaling, input, weight, bias, output, pairs, planes, first,
-                            (left < band) ? left : band, channel, c - channel, filters,
-                            requantization);
-        }
+    for (int32_t c = 0; c < channels; c += step) {
+        const int32_t channel = (c + step <= channels) ? c : channels - step;
+        mg_planes_block(job, area, input, output, channel, c - channel, filters, requantization);
     }
 }
 
@@ -186,13 +198,31 @@ MG_INLINE void mg_planes_all(const mg_planes_params *p, const int8_t *input, con
                              const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
                              int8_t *output, uint8_t *scratch, int filters, int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, INT8_MIN, INT8_MAX};
-    const int32_t pixels = p->output_fast * p->output_slow;
+    const mg_planes_job job = {p,
+                               weight,
+                               bias,
+                               {multiplier, shift, p->output_offset, INT8_MIN, INT8_MAX},
+                               (uint32_t *)(void *)scratch,
+                               (uint32_t *)(void *)scratch + mg_planes_taps(p, filters)};
+    const int32_t band = mg_planes_band(p, filters);
+    const int32_t pitch = mg_planes_pitch(p, filters);
+    const int32_t lines = (p->output_slow - 1) * p->stride_slow + p->kernel_slow;
+    const int32_t channels = p->input_channels;
+    mg_planes_area area;
+    int32_t count = 0;
 
-    for (int32_t n = 0; n < p->batches; n++) {
-        mg_planes_image(p, &scaling, input, weight, bias, output, scratch, filters, requantization);
-        input += p->input_fast * p->input_slow * p->input_channels;
-        output += pixels * p->input_channels * p->depth_multiplier;
+    area.lines.scaling = &job.scaling;
+    for (int32_t first = 0; first < p->output_fast; first += count) {
+        const int32_t left = p->output_fast - first;
+        count = (left < band) ? left : band;
+        mg_planes_describe(p, first, count, mg_planes_words(p, count, filters), pitch, &area);
+        mg_planes_clear(job.planes, MG_PLANES * pitch * lines, area.copy.zero);
+        for (int32_t n = 0; n < p->batches; n++) {
+            mg_planes_image(
+                &job, &area, &input[n * p->input_fast * p->input_slow * channels],
+                &output[n * p->output_fast * p->output_slow * channels * p->depth_multiplier],
+                filters, requantization);
+        }
     }
 }
 
@@ -233,22 +263,23 @@ MG_PLANES_FUNCTIONS(linear, MG_LINEAR)
  *
  * `filters` and `requantization` are constants. weight has the filters of all output channels, one
  * after the other: [output_channels][kernel_slow][kernel_fast], and then four bytes that are read
- * but do not count. For MG_FILTERS_3X3 and MG_FILTERS_3X3_2 the taps of a row are in the order 0, 2, 1.
- * bias [output_channels] contains the zero point of the data; see mg_output of
+ * but do not count. For MG_FILTERS_3X3 and MG_FILTERS_3X3_2 the taps of a row are in the order 0,
+ * 2, 1. bias [output_channels] contains the zero point of the data; see mg_output of
  * microgen/scaling_s8.h. scratch is aligned to 4 bytes, and as large as the kernel's module in
  * microgen/kernels says.
  *
  * If the depth multiplier is 1 and each line is one band, the output may be in the input's place:
- * all values of a channel are copied before the first of its outputs is stored, and outputs have the
- * places of this channel. Sums of products of int8 and int8 in int32 need fewer than 2^17 taps. */
+ * all values of a channel are copied before the first of its outputs is stored, and outputs have
+ * the places of this channel. Sums of products of int8 and int8 in int32 need fewer than 2^17 taps.
+ */
 MG_INLINE void mg_depthwise_conv2d_s8_planes_body(const mg_depthwise_conv2d_s8_planes_params *p,
                                                   const int8_t *input, const int8_t *weight,
                                                   const int32_t *bias, const int32_t *multiplier,
                                                   const int8_t *shift, void *output,
                                                   uint8_t *scratch, int filters, int requantization)
 {
-    const int32_t count = p->batches * p->output_fast * p->output_slow * p->input_channels *
-                          p->depth_multiplier;
+    const int32_t count =
+        p->batches * p->output_fast * p->output_slow * p->input_channels * p->depth_multiplier;
     int8_t *out = (int8_t *)output;
 
     if (requantization == MG_LINEAR) {

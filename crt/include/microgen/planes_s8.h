@@ -13,7 +13,9 @@
 #include "microgen/dsp.h"
 #include "microgen/inline.h"
 
-enum { MG_PLANES = 4 };
+enum {
+    MG_PLANES = 4
+};
 
 /* A pointer that the compiler knows nothing about. Otherwise it keeps four pointers in a loop that
  * stores to four planes, and moves what has no register left to the stack. */
@@ -23,22 +25,26 @@ enum { MG_PLANES = 4 };
 #define MG_OPAQUE(pointer) (void)(pointer)
 #endif
 
-/* What is copied. A plane of a line begins with `head` words of zero points. Then comes a run of
- * `length` halves of words: the input's values, with one more zero point before them if
- * `has_zero`. The rest, up to `words`, are zero points. */
+/* What is copied: `lines` lines with a run of `length` halves of words each. These are values of
+ * the input, with a zero point before them if `has_zero`, and one after them if `length` is odd. */
 typedef struct {
-    int32_t pitch;     /* words from one plane of a line to the next, at least `words` */
-    int32_t words;     /* that are written */
-    int32_t head;      /* at most `words` */
-    int32_t length;    /* 0 if there are no values, but then head is `words` */
+    int32_t pitch;     /* words from one plane of a line to the next */
+    int32_t begin;     /* words from the first plane to the run of its first line with values */
+    int32_t lines;     /* with values; there may be none */
+    int32_t length;    /* more than has_zero */
     int32_t has_zero;  /* 0 or 1 */
-    int32_t lines;     /* in total */
-    int32_t above;     /* lines of zero points before the first one with values */
-    int32_t inside;    /* lines with values */
     int32_t step;      /* bytes from one value to the next */
     int32_t line_step; /* bytes from one line to the next */
     uint32_t zero;     /* two zero points */
 } mg_planes_copy;
+
+/* Makes `count` words zero points. */
+MG_INLINE void mg_planes_clear(uint32_t *planes, int32_t count, uint32_t zero)
+{
+    for (int32_t i = 0; i < count; i++) {
+        planes[i] = zero;
+    }
+}
 
 /* One word of each plane. `even` has values of the first and the third channel, `odd` of the
  * second and the fourth. */
@@ -54,92 +60,67 @@ MG_INLINE void mg_planes_put(uint32_t *to, int32_t pitch, uint32_t even, uint32_
     second[2 * pitch] = mg_high_halves(odd, next_odd);
 }
 
-MG_INLINE uint32_t *mg_planes_zeros(const mg_planes_copy *c, uint32_t *to, int32_t count)
+/* Copies a run of values of four channels. */
+MG_INLINE void mg_planes_run(const mg_planes_copy *c, const int8_t *from, uint32_t *to)
 {
-    for (int32_t i = 0; i < count; i++) {
-        mg_planes_put(to, c->pitch, c->zero, c->zero, c->zero, c->zero);
-        to++;
-    }
-    return to;
-}
-
-/* The next values of `channels` channels, 1 to 4. Four are loaded at once. */
-MG_INLINE uint32_t mg_planes_load(const int8_t *from, int32_t channels)
-{
-    uint32_t word = 0;
-
-    if (channels == MG_PLANES) {
-        return mg_load_4_s8(from);
-    }
-    for (int32_t k = 0; k < channels; k++) {
-        word |= (uint32_t)(uint8_t)from[k] << (8 * k);
-    }
-    return word;
-}
-
-/* Copies the run of values of a line, which has one at least. */
-MG_INLINE uint32_t *mg_planes_run(const mg_planes_copy *c, const int8_t *from, uint32_t *to,
-                                  int32_t channels)
-{
+    const int32_t step = c->step;
+    const int32_t pitch = c->pitch;
     uint32_t even = c->zero;
     uint32_t odd = c->zero;
     uint32_t next_even = c->zero;
     uint32_t next_odd = c->zero;
 
     if (c->has_zero == 0) {
-        const uint32_t bytes = mg_planes_load(from, channels);
+        const uint32_t bytes = mg_load_4_s8(from);
         even = mg_sxtb16(bytes);
         odd = mg_sxtb16_odd(bytes);
-        from += c->step;
+        from += step;
     }
     for (int32_t left = c->length; left > 2; left -= 2) {
-        const uint32_t bytes = mg_planes_load(from, channels);
-        const uint32_t more = mg_planes_load(from + c->step, channels);
-        mg_planes_put(to, c->pitch, even, odd, mg_sxtb16(bytes), mg_sxtb16_odd(bytes));
-        even = mg_sxtb16(more);
-        odd = mg_sxtb16_odd(more);
-        from += 2 * c->step;
+        uint32_t bytes = mg_load_4_s8(from);
+        mg_planes_put(to, pitch, even, odd, mg_sxtb16(bytes), mg_sxtb16_odd(bytes));
+        bytes = mg_load_4_s8(from + step);
+        even = mg_sxtb16(bytes);
+        odd = mg_sxtb16_odd(bytes);
+        from += 2 * step;
         to++;
     }
     if (c->length % 2 == 0) {
-        const uint32_t bytes = mg_planes_load(from, channels);
+        const uint32_t bytes = mg_load_4_s8(from);
         next_even = mg_sxtb16(bytes);
         next_odd = mg_sxtb16_odd(bytes);
     }
-    mg_planes_put(to, c->pitch, even, odd, next_even, next_odd);
-    return to + 1;
+    mg_planes_put(to, pitch, even, odd, next_even, next_odd);
 }
 
-/* Copies `channels` channels. `from` is their first value. `copy` is a copy of the caller's, so the
- * compiler knows that no store changes it. */
-MG_INLINE void mg_planes_fill(mg_planes_copy copy, const int8_t *from, uint32_t *planes,
-                              int32_t channels)
+/* Copies four channels. `from` is the first value. It is out of line, because operators share
+ * it. */
+static __attribute__((noinline, unused)) void mg_planes_fill(const mg_planes_copy *copy,
+                                                             const int8_t *from, uint32_t *planes)
 {
-    const mg_planes_copy *c = &copy;
+    const mg_planes_copy c = *copy; /* which no store changes */
+    uint32_t *to = &planes[c.begin];
 
-    for (int32_t line = 0; line < c->lines; line++) {
-        uint32_t *end = &planes[c->words];
-        uint32_t *to = planes;
-        if ((line >= c->above) && (line < c->above + c->inside) && (c->length > 0)) {
-            to = mg_planes_run(c, from, mg_planes_zeros(c, to, c->head), channels);
-            from += c->line_step;
-        }
-        (void)mg_planes_zeros(c, to, (int32_t)(end - to));
-        planes += MG_PLANES * c->pitch;
+    for (int32_t line = 0; line < c.lines; line++) {
+        mg_planes_run(&c, from, to);
+        from += c.line_step;
+        to += MG_PLANES * c.pitch;
     }
 }
 
-/* Out of line, because operators share them. */
+/* The same for one channel, for inputs that have fewer than four. */
 static __attribute__((noinline, unused)) void
-mg_planes_fill_4(const mg_planes_copy *c, const int8_t *from, uint32_t *planes)
+mg_planes_fill_one(const mg_planes_copy *c, const int8_t *from, uint32_t *plane)
 {
-    mg_planes_fill(*c, from, planes, MG_PLANES);
-}
+    int16_t *to = (int16_t *)(void *)&plane[c->begin];
 
-static __attribute__((noinline, unused)) void
-mg_planes_fill_few(const mg_planes_copy *c, const int8_t *from, uint32_t *planes, int32_t channels)
-{
-    mg_planes_fill(*c, from, planes, channels);
+    for (int32_t line = 0; line < c->lines; line++) {
+        for (int32_t i = c->has_zero; i < c->length; i++) {
+            to[i] = from[(i - c->has_zero) * c->step];
+        }
+        from += c->line_step;
+        to += 2 * MG_PLANES * c->pitch;
+    }
 }
 
 #endif
