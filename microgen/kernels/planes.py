@@ -118,13 +118,11 @@ class Shape:
             "plane_filter": filters * len(bands),
         }
         if is_3x3:
-            single = sum(count % 2 for count in bands)
             return {
                 **found,
-                "plane_run": runs * sum(count > 1 for count in bands),
+                "plane_run": runs * len(bands),
                 "plane_pair": runs * sum(count // 2 for count in bands),
-                "plane_single": runs * single,
-                "plane_single_filter": filters * single,
+                "plane_single": runs * sum(count % 2 for count in bands),
             }
         groups = runs * self.groups(is_3x3)
         taps = self.slow.taps * self.filter_words // 2

@@ -78,7 +78,7 @@ _MULTIPLIED = [
     {"data": (6, 6, 5), "multiplier": 2, "padding": "VALID"},
     {"data": (5, 5, 16), "multiplier": 2},
 ]
-_PLANES = [  # outputs of one sign, so that they are requantized in one step
+_PLANES = [  # for kernels that copy channels to planes
     {"data": (16, 16, 8)},
     {"data": (25, 5, 16)},
     {"data": (6, 6, 32)},
@@ -204,7 +204,8 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
     ),
     "nn.depthwise_conv2d": (
         *_each(layers.depthwise, [*_CHANNELS, *_MULTIPLIED]),
-        *_each(layers.depthwise, _PLANES, activation=_RELU),
+        *_each(layers.depthwise, _PLANES, rounding=Rounding.UPWARD),
+        *_each(layers.depthwise, _PLANES[:9], activation=_RELU),
     ),
     "nn.conv2d_transpose": _each(layers.transposed, _TRANSPOSED),
     "nn.dense": tuple(

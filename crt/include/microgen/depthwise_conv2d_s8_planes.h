@@ -113,10 +113,11 @@ static __attribute__((noinline, unused)) void mg_planes_describe(const mg_planes
     c->begin = MG_PLANES * pitch * p->pad_slow + before / 2;
     c->lines = (values > 0) ? inside : 0;
     c->has_zero = before % 2;
-    c->length = values + before % 2;
+    c->pairs = (values - c->has_zero) / 2;
+    c->has_rest = (values - c->has_zero) % 2;
     c->step = depth * ((is_upright != 0) ? p->input_slow : 1);
     c->line_step = depth * ((is_upright != 0) ? 1 : p->input_fast);
-    c->zero = mg_twice_s16(-p->input_offset);
+    l->output_offset = p->output_offset;
     l->count = count;
     l->lines = p->output_slow;
     l->row_words = MG_PLANES * pitch;
@@ -138,28 +139,36 @@ typedef struct {
 } mg_planes_job;
 
 /* One output channel of a band. */
-MG_INLINE void mg_planes_channel(const mg_planes_job *job, mg_filters_lines *lines, int32_t c,
-                                 int filters, int requantization)
+MG_INLINE void mg_planes_channel(const mg_planes_job *job, const mg_filters_lines *lines,
+                                 const uint32_t *plane, int8_t *output, int32_t c, int filters,
+                                 int requantization)
 {
     const mg_planes_params *p = job->p;
+    const mg_filters_channel channel = {plane, output,
+                                        mg_channel_of(&job->scaling, job->bias, c, requantization)};
+    const int32_t stride = (filters == MG_FILTERS_3X3) ? 1 : 2;
 
-    lines->channel = mg_channel_of(&job->scaling, job->bias, c, requantization);
     if (filters == MG_FILTERS_ANY) {
         const int32_t words = mg_filters_words(p->kernel_fast, p->stride_fast);
         mg_filters_widen(&job->weight[c * p->kernel_slow * p->kernel_fast], p->kernel_slow,
                          p->kernel_fast, words, job->pairs);
-        mg_filters_slide(lines, job->pairs, p->kernel_slow, words, p->stride_fast, requantization);
+        if (p->stride_fast == 1) {
+            mg_filters_slide(lines, &channel, job->pairs, p->kernel_slow, words, 1, requantization);
+        } else {
+            mg_filters_slide(lines, &channel, job->pairs, p->kernel_slow, words, 2, requantization);
+        }
+    } else if (requantization == MG_LINEAR) {
+        mg_filters_3x3_linear(lines, &channel, &job->weight[c * MG_3X3_TAPS], stride);
     } else {
-        mg_filters_3x3(lines, &job->weight[c * MG_3X3_TAPS], (filters == MG_FILTERS_3X3) ? 1 : 2,
-                       requantization);
+        mg_filters_3x3(lines, &channel, &job->weight[c * MG_3X3_TAPS], stride, requantization);
     }
 }
 
 /* The block of up to four input channels that begins with `channel`; the first `done` of them were
  * computed with the block before. */
-MG_INLINE void mg_planes_block(const mg_planes_job *job, mg_planes_area *area, const int8_t *input,
-                               int8_t *output, int32_t channel, int32_t done, int filters,
-                               int requantization)
+MG_INLINE void mg_planes_block(const mg_planes_job *job, const mg_planes_area *area,
+                               const int8_t *input, int8_t *output, int32_t channel, int32_t done,
+                               int filters, int requantization)
 {
     const mg_planes_params *p = job->p;
     const int32_t end = (p->input_channels < MG_PLANES) ? 1 : MG_PLANES;
@@ -171,10 +180,10 @@ MG_INLINE void mg_planes_block(const mg_planes_job *job, mg_planes_area *area, c
     }
     for (int32_t k = done; k < end; k++) {
         int32_t c = (channel + k) * p->depth_multiplier;
-        area->lines.plane = &job->planes[k * area->copy.pitch];
+        const uint32_t *plane = &job->planes[k * area->copy.pitch];
         for (int32_t m = 0; m < p->depth_multiplier; m++) {
-            area->lines.output = &output[area->to + c];
-            mg_planes_channel(job, &area->lines, c, filters, requantization);
+            mg_planes_channel(job, &area->lines, plane, &output[area->to + c], c, filters,
+                              requantization);
             c++;
         }
     }
@@ -182,8 +191,8 @@ MG_INLINE void mg_planes_block(const mg_planes_job *job, mg_planes_area *area, c
 
 /* A band of an image. The last block of four channels overlaps the one before it if the number of
  * channels is no multiple of four. Fewer than four are computed one by one. */
-MG_INLINE void mg_planes_image(const mg_planes_job *job, mg_planes_area *area, const int8_t *input,
-                               int8_t *output, int filters, int requantization)
+MG_INLINE void mg_planes_image(const mg_planes_job *job, const mg_planes_area *area,
+                               const int8_t *input, int8_t *output, int filters, int requantization)
 {
     const int32_t channels = job->p->input_channels;
     const int32_t step = (channels < MG_PLANES) ? 1 : MG_PLANES;
@@ -211,12 +220,11 @@ MG_INLINE void mg_planes_all(const mg_planes_params *p, const int8_t *input, con
     mg_planes_area area;
     int32_t count = 0;
 
-    area.lines.scaling = &job.scaling;
     for (int32_t first = 0; first < p->output_fast; first += count) {
         const int32_t left = p->output_fast - first;
         count = (left < band) ? left : band;
         mg_planes_describe(p, first, count, mg_planes_words(p, count, filters), pitch, &area);
-        mg_planes_clear(job.planes, MG_PLANES * pitch * lines, area.copy.zero);
+        mg_planes_clear(job.planes, MG_PLANES * pitch * lines, mg_twice_s16(-p->input_offset));
         for (int32_t n = 0; n < p->batches; n++) {
             mg_planes_image(
                 &job, &area, &input[n * p->input_fast * p->input_slow * channels],

@@ -13,11 +13,12 @@
 /* The lines of a plane have a constant pitch, because then the places of three values in three
  * lines need one register. A band is as many outputs as such a line has windows, with stride 1
  * and 2. */
+#define MG_3X3_PITCH 14 /* words */
+#define MG_3X3_2_PITCH 9
+
 enum {
     MG_3X3_TAPS = 9,
-    MG_3X3_PITCH = 14, /* words */
     MG_3X3_BAND = 2 * (MG_3X3_PITCH - 1),
-    MG_3X3_2_PITCH = 9,
     MG_3X3_2_BAND = MG_3X3_2_PITCH - 1
 };
 
@@ -69,23 +70,26 @@ MG_INLINE int32_t mg_filters_3x3_next(const uint32_t *x, int32_t pitch,
     return sum;
 }
 
-/* All pairs of outputs, whose second one is stride values later. */
-MG_INLINE void mg_filters_3x3_pairs(const mg_filters_lines *l, const mg_filters_3x3_taps *t,
-                                    int32_t stride, int requantization)
+/* Computes all lines. weight are the nine taps of the channel. `stride`, 1 or 2, is a constant. */
+MG_INLINE void mg_filters_3x3(const mg_filters_lines *l, const mg_filters_channel *c,
+                              const int8_t *weight, int32_t stride, int requantization)
 {
+    const mg_filters_3x3_taps t = mg_filters_3x3_widen(weight);
     const int32_t pitch = (stride == 1) ? MG_3X3_PITCH : MG_3X3_2_PITCH;
-    const uint32_t *line = l->plane;
-    int8_t *output = l->output;
+    const uint32_t *line = c->plane;
+    int8_t *output = c->output;
 
     for (int32_t y = 0; y < l->lines; y++) {
         const uint32_t *x = line;
         int8_t *to = output;
-        for (int32_t i = 0; i + 1 < l->count; i += 2) {
-            const int32_t a = mg_filters_3x3_sum(x, pitch, t);
-            const int32_t b = (stride == 1) ? mg_filters_3x3_next(x, pitch, t)
-                                            : mg_filters_3x3_sum(x + 1, pitch, t);
-            to[0] = mg_output(l->scaling, &l->channel, a, requantization);
-            to[l->step] = mg_output(l->scaling, &l->channel, b, requantization);
+        for (int32_t left = l->count; left > 0; left -= 2) {
+            const int32_t a = mg_filters_3x3_sum(x, pitch, &t);
+            to[0] = mg_filters_output(l, c, a, requantization);
+            if (left > 1) {
+                const int32_t b = (stride == 1) ? mg_filters_3x3_next(x, pitch, &t)
+                                                : mg_filters_3x3_sum(x + 1, pitch, &t);
+                to[l->step] = mg_filters_output(l, c, b, requantization);
+            }
             to += 2 * l->step;
             x += stride;
         }
@@ -94,156 +98,179 @@ MG_INLINE void mg_filters_3x3_pairs(const mg_filters_lines *l, const mg_filters_
     }
 }
 
-/* The same with the linear requantization is in assembly, because it needs all registers: six for
- * the taps, four for two sums and two words, and four for the multiplier, both places, and the
- * number of pairs together with the step of the output. From C, compilers move six or more of them
- * to the stack. */
-#if defined(__ARM_FEATURE_DSP) && defined(__OPTIMIZE__) && !defined(__clang__)
+/* With the linear requantization, this is in assembly, because it needs all registers: six for the
+ * taps, four for two sums and two words, and four for the multiplier, both places, and the number
+ * of pairs together with the step of the output. From C, compilers move six or more of them to the
+ * stack. */
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__)
 
-/* Requantizes a sum and stores it. The constant is that of mg_linear. */
+/* What the assembly reads, in this order. The first six are copied to the stack. */
+typedef struct {
+    int32_t constant_low; /* of mg_linear */
+    int32_t constant_high;
+    int32_t words_gap; /* bytes from the end of a line to the next one */
+    int32_t output_gap;
+    int32_t lines; /* that are left */
+    int32_t step;  /* of the output; in the upper half the number of pairs of a line less one */
+    int32_t multiplier;
+    const uint32_t *words;
+    int8_t *output;
+    const int8_t *weight;
+} mg_filters_3x3_job;
+
+#define MG_TEXT_(text) #text
+#define MG_TEXT(text) MG_TEXT_(text)
+
+/* r0 and r1 are the sums of two outputs, r2 and r3 words of a row. r4 to r6 are the first words of
+ * the taps, r7 to r9 the second ones. r10 is the multiplier, r11 the place in the plane, r12 the
+ * place in the output, and lr the step. */
+#define MG_3X3_BEGIN                                                                               \
+    "push {r4-r11, lr}\n"                                                                          \
+    "ldm r0!, {r1-r6}\n"                                                                           \
+    "push {r1-r6}\n"                                                                               \
+    "mov lr, r6\n"                                                                                 \
+    "ldm r0, {r1-r3, r9}\n"                                                                        \
+    "mov r10, r1\n"                                                                                \
+    "mov r11, r2\n"                                                                                \
+    "mov r12, r3\n"                                                                                \
+    "ldr r4, [r9]\n"                                                                               \
+    "ldr r5, [r9, #3]\n"                                                                           \
+    "ldr r6, [r9, #6]\n"                                                                           \
+    "sxtb16 r7, r4, ror #8\n"                                                                      \
+    "sxtb16 r8, r5, ror #8\n"                                                                      \
+    "sxtb16 r9, r6, ror #8\n"                                                                      \
+    "sxtb16 r4, r4\n"                                                                              \
+    "sxtb16 r5, r5\n"                                                                              \
+    "sxtb16 r6, r6\n"                                                                              \
+    "pkhbt r7, r7, r4\n"                                                                           \
+    "pkhbt r8, r8, r5\n"                                                                           \
+    "pkhbt r9, r9, r6\n"
+
+/* The next line, or the end. */
+#define MG_3X3_END                                                                                 \
+    "ldrd r2, r3, [sp, #8]\n"                                                                      \
+    "add r11, r11, r2\n"                                                                           \
+    "add r12, r12, r3\n"                                                                           \
+    "ldrd r2, lr, [sp, #16]\n"                                                                     \
+    "subs r2, r2, #1\n"                                                                            \
+    "str r2, [sp, #16]\n"                                                                          \
+    "bne 1b\n"                                                                                     \
+    "add sp, sp, #24\n"                                                                            \
+    "pop {r4-r11, pc}\n"
+
+/* Requantizes a sum and stores it. */
 #define MG_3X3_STORE(sum)                                                                          \
-    "ldrd %[x], %[y], %[constant]\n"                                                               \
-    "smlal %[x], %[y], %[" sum "], %[multiplier]\n"                                                \
-    "ssat %[y], #8, %[y], asr #2\n"                                                                \
-    "strb %[y], [%[output]]\n"                                                                     \
-    "uxtah %[output], %[output], %[step]\n"
+    "ldrd r2, r3, [sp]\n"                                                                          \
+    "smlal r2, r3, " sum ", r10\n"                                                                 \
+    "ssat r3, #8, r3, asr #2\n"                                                                    \
+    "strb r3, [r12]\n"
 
-/* The products of a row and one sum: of the words x and y; of those after them by one value. */
-#define MG_3X3_SUM(sum, x, y, row)                                                                 \
-    "smlad %[" sum "], %[" x "], %[f" row "], %[" sum "]\n"                                        \
-    "smlabb %[" sum "], %[" y "], %[s" row "], %[" sum "]\n"
-#define MG_3X3_NEXT(row)                                                                           \
-    "smlatb %[b], %[x], %[f" row "], %[b]\n"                                                       \
-    "smladx %[b], %[y], %[s" row "], %[b]\n"
+#define MG_3X3_STORE_AND_STEP(sum) MG_3X3_STORE(sum) "uxtah r12, r12, lr\n"
 
-/* Stride 1. Row 1 is the first one. Row 0 is the last one and moves to the next words. */
-#define MG_3X3_PAIR                                                                                \
-    "ldrd %[x], %[y], [%[words], %[row]]\n"                                                        \
-    "smuad %[a], %[x], %[f1]\n"                                                                    \
-    "smlabb %[a], %[y], %[s1], %[a]\n"                                                             \
-    "smultb %[b], %[x], %[f1]\n"                                                                   \
-    "smladx %[b], %[y], %[s1], %[b]\n"                                                             \
-    "ldrd %[x], %[y], [%[words], %[next_row]]\n" MG_3X3_SUM("a", "x", "y", "2")                    \
-        MG_3X3_NEXT("2") "ldrd %[x], %[y], [%[words]], #4\n" MG_3X3_SUM("a", "x", "y", "0")        \
-            MG_3X3_NEXT("0")
+/* A word of a row of a plane. */
+#define MG_3X3_AT(row, pitch) "[r11, #16*" MG_TEXT(row) "*" MG_TEXT(pitch) "]\n"
+#define MG_3X3_THIRD(row, pitch) "[r11, #16*" MG_TEXT(row) "*" MG_TEXT(pitch) "+8]\n"
 
-/* Stride 2. The third word of a row takes the place of the first one. */
-#define MG_3X3_2_PAIR                                                                                              \
-    "ldrd %[x], %[y], [%[words], %[row]]\n"                                                                        \
-    "smuad %[a], %[x], %[f1]\n"                                                                                    \
-    "smlabb %[a], %[y], %[s1], %[a]\n"                                                                             \
-    "ldr %[x], [%[words], %[row] + 8]\n"                                                                           \
-    "smuad %[b], %[y], %[f1]\n"                                                                                    \
-    "smlabb %[b], %[x], %[s1], %[b]\n"                                                                             \
-    "ldrd %[x], %[y], [%[words], %[next_row]]\n" MG_3X3_SUM(                                                       \
-        "a", "x", "y",                                                                                             \
-        "2") "ldr %[x], [%[words], %[next_row] + 8]\n" MG_3X3_SUM("b", "y", "x",                                   \
-                                                                  "2") "ldrd %[x], %[y], "                         \
-                                                                       "[%[words]], "                              \
-                                                                       "#8\n" MG_3X3_SUM("a", "x",                 \
-                                                                                         "y",                      \
-                                                                                         "0") "ld"                 \
-                                                                                              "r "                 \
-                                                                                              "%["                 \
-                                                                                              "x]"                 \
-                                                                                              ", "                 \
-                                                                                              "[%"                 \
-                                                                                              "[w"                 \
-                                                                                              "or"                 \
-                                                                                              "ds"                 \
-                                                                                              "]]"                 \
-                                                                                              "\n" MG_3X3_SUM("b", \
-                                                                                                              "y", \
-                                                                                                              "x", \
-                                                                                                              "0")
+/* The products of a row's words x and y, and the same one value later. The row's taps are `first`
+ * and `second`. */
+#define MG_3X3_START(sum, x, y, first, second)                                                     \
+    "smuad " sum ", " x ", " first "\n"                                                            \
+    "smlabb " sum ", " y ", " second ", " sum "\n"
+#define MG_3X3_SUM(sum, x, y, first, second)                                                       \
+    "smlad " sum ", " x ", " first ", " sum "\n"                                                   \
+    "smlabb " sum ", " y ", " second ", " sum "\n"
+#define MG_3X3_NEXT(sum, x, y, first, second)                                                      \
+    "smlatb " sum ", " x ", " first ", " sum "\n"                                                  \
+    "smladx " sum ", " y ", " second ", " sum "\n"
 
-/* A loop over the lines and one over the pairs of a line. Variables of the outer one are in
- * memory. */
-#define MG_3X3_LINES(pair, pitch)                                                                  \
-    __asm__ volatile(                                                                              \
-        "1:\n" pair MG_3X3_STORE("a") MG_3X3_STORE("b") "subs %[step], %[step], #65536\n"          \
-                                                        "bpl 1b\n"                                 \
-                                                        "ldrd %[x], %[y], %[gaps]\n"               \
-                                                        "add %[words], %[words], %[x]\n"           \
-                                                        "add %[output], %[output], %[y]\n"         \
-                                                        "ldrd %[x], %[step], %[counts]\n"          \
-                                                        "subs %[x], %[x], #1\n"                    \
-                                                        "str %[x], %[counts]\n"                    \
-                                                        "bne 1b\n"                                 \
-        : [a] "=&r"(a), [b] "=&r"(b), [x] "=&r"(x), [y] "=&r"(y), [words] "+r"(words),             \
-          [output] "+r"(output), [step] "+r"(step), [counts] "+m"(counts)                          \
-        : [f0] "r"(t->first[0]), [f1] "r"(t->first[1]), [f2] "r"(t->first[2]),                     \
-          [s0] "r"(t->second[0]), [s1] "r"(t->second[1]), [s2] "r"(t->second[2]),                  \
-          [multiplier] "r"(l->channel.multiplier), [constant] "m"(constant), [gaps] "m"(gaps),     \
-          [row] "i"(16 * (pitch)), [next_row] "i"(32 * (pitch))                                    \
-        : "memory", "cc")
+/* Two sums with stride 1. The row that is loaded last moves to the next words. */
+#define MG_3X3_PAIR(pitch)                                                                         \
+    "ldrd r2, r3, " MG_3X3_AT(1, pitch) MG_3X3_START(                                              \
+        "r0", "r2", "r3", "r5",                                                                    \
+        "r8") "smultb r1, r2, r5\n"                                                                \
+              "smladx r1, r3, r8, r1\n"                                                            \
+              "ldrd r2, r3, " MG_3X3_AT(2, pitch) MG_3X3_SUM("r0", "r2", "r3", "r6", "r9")         \
+                  MG_3X3_NEXT("r1", "r2", "r3", "r6", "r9") "ldrd r2, r3, [r11], #4\n" MG_3X3_SUM( \
+                      "r0", "r2", "r3", "r4", "r7") MG_3X3_NEXT("r1", "r2", "r3", "r4", "r7")
 
-MG_INLINE void mg_filters_3x3_linear(const mg_filters_lines *l, const mg_filters_3x3_taps *t,
-                                     int32_t stride)
-{
-    const int64_t constant = (int64_t)l->channel.bias * (1 << MG_LINEAR_OFFSET_SHIFT);
-    const int32_t pairs = l->count / 2;
-    const int32_t gaps[2] = {4 * (l->line_words - stride * pairs), /* bytes to the next line */
-                             l->line_step - 2 * pairs * l->step};
-    int32_t step = l->step + 65536 * (pairs - 1);
-    int32_t counts[2] = {l->lines, step};
-    const uint32_t *words = l->plane;
-    int8_t *output = l->output;
-    uint32_t x;
-    uint32_t y;
-    int32_t a;
-    int32_t b;
+/* The same with stride 2. The third word of a row takes the place of the first one. */
+#define MG_3X3_2_PAIR(pitch)                                                                       \
+    "ldrd r2, r3, " MG_3X3_AT(1, pitch) MG_3X3_START("r0", "r2", "r3", "r5",                       \
+                                                     "r8") "ldr r2, " MG_3X3_THIRD(1, pitch)       \
+        MG_3X3_START("r1", "r3", "r2", "r5", "r8") "ldrd r2, r3, " MG_3X3_AT(2, pitch)             \
+            MG_3X3_SUM("r0", "r2", "r3", "r6", "r9") "ldr r2, " MG_3X3_THIRD(2, pitch)             \
+                MG_3X3_SUM("r1", "r3", "r2", "r6", "r9") "ldrd r2, r3, [r11], #8\n" MG_3X3_SUM(    \
+                    "r0", "r2", "r3", "r4", "r7") "ldr r2, [r11]\n" MG_3X3_SUM("r1", "r3", "r2",   \
+                                                                               "r4", "r7")
 
-    if (pairs == 0) {
-        return;
+/* The last output of a line whose number of outputs is odd. Nothing moves. */
+#define MG_3X3_LAST(pitch)                                                                         \
+    "ldrd r2, r3, " MG_3X3_AT(1, pitch)                                                            \
+        MG_3X3_START("r0", "r2", "r3", "r5", "r8") "ldrd r2, r3, " MG_3X3_AT(2, pitch)             \
+            MG_3X3_SUM("r0", "r2", "r3", "r6", "r9") "ldrd r2, r3, [r11]\n" MG_3X3_SUM(            \
+                "r0", "r2", "r3", "r4", "r7") MG_3X3_STORE("r0")
+
+#define MG_3X3_PAIRS(pair, pitch)                                                                  \
+    "2:\n" pair(pitch) MG_3X3_STORE_AND_STEP("r0")                                                 \
+        MG_3X3_STORE_AND_STEP("r1") "subs lr, lr, #65536\n"                                        \
+                                    "bpl 2b\n"
+
+/* Functions for lines with pairs only, and for lines with a last output and perhaps no pairs. */
+#define MG_3X3_FUNCTION(name, lines)                                                               \
+    static __attribute__((naked, noinline, unused)) void name(__attribute__((unused))              \
+                                                              const mg_filters_3x3_job *job)       \
+    {                                                                                              \
+        __asm__(MG_3X3_BEGIN "1:\n" lines MG_3X3_END);                                             \
     }
+#define MG_3X3_EVEN(pair, pitch) MG_3X3_PAIRS(pair, pitch)
+#define MG_3X3_ODD(pair, pitch)                                                                    \
+    "cmp lr, #0\n"                                                                                 \
+    "bmi 3f\n" MG_3X3_PAIRS(pair, pitch) "3:\n" MG_3X3_LAST(pitch)
+
+MG_3X3_FUNCTION(mg_filters_3x3_even, MG_3X3_EVEN(MG_3X3_PAIR, MG_3X3_PITCH))
+MG_3X3_FUNCTION(mg_filters_3x3_odd, MG_3X3_ODD(MG_3X3_PAIR, MG_3X3_PITCH))
+MG_3X3_FUNCTION(mg_filters_3x3_2_even, MG_3X3_EVEN(MG_3X3_2_PAIR, MG_3X3_2_PITCH))
+MG_3X3_FUNCTION(mg_filters_3x3_2_odd, MG_3X3_ODD(MG_3X3_2_PAIR, MG_3X3_2_PITCH))
+
+MG_INLINE void mg_filters_3x3_linear(const mg_filters_lines *l, const mg_filters_channel *c,
+                                     const int8_t *weight, int32_t stride)
+{
+    const int32_t pairs = l->count / 2;
+    const int64_t constant = (int64_t)c->scale.bias * (1 << MG_LINEAR_OFFSET_SHIFT);
+    const mg_filters_3x3_job job = {(int32_t)(uint32_t)(constant & 0xFFFFFFFF),
+                                    mg_high_word(constant),
+                                    4 * (l->line_words - stride * pairs),
+                                    l->line_step - 2 * pairs * l->step,
+                                    l->lines,
+                                    l->step + 65536 * (pairs - 1),
+                                    c->scale.multiplier,
+                                    c->plane,
+                                    c->output,
+                                    weight};
+
     if (stride == 1) {
-        MG_3X3_LINES(MG_3X3_PAIR, MG_3X3_PITCH);
+        if (l->count % 2 == 0) {
+            mg_filters_3x3_even(&job);
+        } else {
+            mg_filters_3x3_odd(&job);
+        }
     } else {
-        MG_3X3_LINES(MG_3X3_2_PAIR, MG_3X3_2_PITCH);
+        if (l->count % 2 == 0) {
+            mg_filters_3x3_2_even(&job);
+        } else {
+            mg_filters_3x3_2_odd(&job);
+        }
     }
 }
 
 #else
 
-MG_INLINE void mg_filters_3x3_linear(const mg_filters_lines *l, const mg_filters_3x3_taps *t,
-                                     int32_t stride)
+MG_INLINE void mg_filters_3x3_linear(const mg_filters_lines *l, const mg_filters_channel *c,
+                                     const int8_t *weight, int32_t stride)
 {
-    mg_filters_3x3_pairs(l, t, stride, MG_LINEAR);
+    mg_filters_3x3(l, c, weight, stride, MG_LINEAR);
 }
 
 #endif
-
-/* The last output of each line, if their number is odd. */
-MG_INLINE void mg_filters_3x3_last(const mg_filters_lines *l, const mg_filters_3x3_taps *t,
-                                   int32_t stride, int requantization)
-{
-    const int32_t pitch = (stride == 1) ? MG_3X3_PITCH : MG_3X3_2_PITCH;
-    const uint32_t *x = l->plane + l->count / 2 * stride;
-    int8_t *output = l->output + (l->count - 1) * l->step;
-
-    for (int32_t y = 0; y < l->lines; y++) {
-        const int32_t sum = mg_filters_3x3_sum(x, pitch, t);
-        *output = mg_output(l->scaling, &l->channel, sum, requantization);
-        x += l->line_words;
-        output += l->line_step;
-    }
-}
-
-/* Computes all lines, with stride 1 or 2. weight are the nine taps of the channel. */
-MG_INLINE void mg_filters_3x3(const mg_filters_lines *l, const int8_t *weight, int32_t stride,
-                              int requantization)
-{
-    const mg_filters_3x3_taps t = mg_filters_3x3_widen(weight);
-
-    if (requantization == MG_LINEAR) {
-        mg_filters_3x3_linear(l, &t, stride);
-    } else {
-        mg_filters_3x3_pairs(l, &t, stride, requantization);
-    }
-    if (l->count % 2 != 0) {
-        mg_filters_3x3_last(l, &t, stride, requantization);
-    }
-}
 
 #endif

@@ -3,25 +3,38 @@
 #ifndef MICROGEN_FILTERS_S8_H
 #define MICROGEN_FILTERS_S8_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "microgen/dsp.h"
 #include "microgen/inline.h"
 #include "microgen/scaling_s8.h"
 
-/* A plane, and the outputs of one channel, of which each of `lines` lines has `count`. */
+/* Planes and outputs: each of `lines` lines has `count` outputs. */
 typedef struct {
-    const mg_scaling *scaling;
-    const uint32_t *plane;
-    int8_t *output;
-    mg_channel channel;
     int32_t count;
     int32_t lines;
-    int32_t line_words; /* of the plane, from one line of outputs to the next */
-    int32_t row_words;  /* of the plane, from one row of taps to the next */
+    int32_t line_words; /* of a plane, from one line of outputs to the next */
+    int32_t row_words;  /* of a plane, from one row of taps to the next */
     int32_t step;       /* bytes from one output to the next */
     int32_t line_step;  /* bytes from one line of outputs to the next */
+    int32_t output_offset;
 } mg_filters_lines;
+
+/* One output channel: its plane, its first output, and its scale. */
+typedef struct {
+    const uint32_t *plane;
+    int8_t *output;
+    mg_channel scale;
+} mg_filters_channel;
+
+/* An output from its sum, without a clamp that is narrower than int8. */
+MG_INLINE int8_t mg_filters_output(const mg_filters_lines *l, const mg_filters_channel *c,
+                                   int32_t sum, int requantization)
+{
+    const mg_scaling scaling = {NULL, NULL, l->output_offset, INT8_MIN, INT8_MAX};
+    return mg_output(&scaling, &c->scale, sum, requantization);
+}
 
 /* The outputs that are computed at a time: they need the same words of the filter, and words of the
  * plane from every second one on. */
@@ -57,9 +70,9 @@ MG_INLINE uint32_t mg_filters_taps(const int8_t *weight, int32_t count)
 
 /* Widens the taps of a filter to two words for each word of taps. The first one has taps 2q and 2q
  * + 1 in its halves. The second one has, in exchanged halves, taps 2q - 1 and 2q. Up to four bytes
- * after the filter are read. */
-MG_INLINE void mg_filters_widen(const int8_t *weight, int32_t rows, int32_t taps, int32_t words,
-                                uint32_t *pairs)
+ * after the filter are read. It is out of line, because operators share it. */
+static __attribute__((noinline, unused)) void
+mg_filters_widen(const int8_t *weight, int32_t rows, int32_t taps, int32_t words, uint32_t *pairs)
 {
     for (int32_t row = 0; row < rows; row++) {
         uint32_t before = 0;
@@ -80,95 +93,99 @@ MG_INLINE void mg_filters_widen(const int8_t *weight, int32_t rows, int32_t taps
     }
 }
 
-/* The outputs of a group from its sums, of which there may be fewer at the end of a line. */
-MG_INLINE void mg_filters_store(const mg_filters_lines *l, const int32_t *sums, int32_t count,
-                                int8_t *output, int requantization)
+/* The sums of a group. */
+typedef struct {
+    int32_t a;
+    int32_t b;
+    int32_t c;
+    int32_t d;
+} mg_filters_sums;
+
+/* Stores the outputs of a group, of which a line may end with fewer. */
+MG_INLINE void mg_filters_store(const mg_filters_lines *l, const mg_filters_channel *c,
+                                const mg_filters_sums *sums, int32_t count, int8_t *to,
+                                int requantization)
 {
-    for (int32_t i = 0; i < count; i++) {
-        output[0] = mg_output(l->scaling, &l->channel, sums[i], requantization);
-        output += l->step;
+    const int32_t step = l->step;
+
+    to[0] = mg_filters_output(l, c, sums->a, requantization);
+    if (count > 1) {
+        to[step] = mg_filters_output(l, c, sums->b, requantization);
+    }
+    if (count > 2) {
+        to[2 * step] = mg_filters_output(l, c, sums->c, requantization);
+    }
+    if (count > 3) {
+        to[3 * step] = mg_filters_output(l, c, sums->d, requantization);
     }
 }
 
-/* Four sums with stride 1. */
-MG_INLINE void mg_filters_group_1(const uint32_t *plane, int32_t row_words, const uint32_t *pairs,
-                                  int32_t rows, int32_t words, int32_t *sums)
+/* The products of two words of a row of taps with stride 1. x has the words of the plane. */
+MG_INLINE mg_filters_sums mg_filters_taps_1(mg_filters_sums s, const uint32_t *x,
+                                            const uint32_t *pairs)
 {
-    int32_t a = 0;
-    int32_t b = 0;
-    int32_t c = 0;
-    int32_t d = 0;
+    uint32_t word = x[0];
+
+    s.a = mg_smlad(word, pairs[0], s.a);
+    s.b = mg_smladx(word, pairs[1], s.b);
+    word = x[1];
+    s.c = mg_smlad(word, pairs[0], s.c);
+    s.d = mg_smladx(word, pairs[1], s.d);
+    s.a = mg_smlad(word, pairs[2], s.a);
+    s.b = mg_smladx(word, pairs[3], s.b);
+    word = x[2];
+    s.c = mg_smlad(word, pairs[2], s.c);
+    s.d = mg_smladx(word, pairs[3], s.d);
+    return s;
+}
+
+/* The same with stride 2. */
+MG_INLINE mg_filters_sums mg_filters_taps_2(mg_filters_sums s, const uint32_t *x,
+                                            const uint32_t *pairs)
+{
+    s.a = mg_smlad(x[0], pairs[0], s.a);
+    s.b = mg_smlad(x[1], pairs[0], s.b);
+    s.a = mg_smlad(x[1], pairs[2], s.a);
+    s.b = mg_smlad(x[2], pairs[2], s.b);
+    return s;
+}
+
+/* The sums of a group that begins with plane[0]. */
+MG_INLINE mg_filters_sums mg_filters_dot(const uint32_t *plane, int32_t row_words,
+                                         const uint32_t *pairs, int32_t rows, int32_t words,
+                                         int32_t stride)
+{
+    mg_filters_sums s = {0, 0, 0, 0};
 
     for (int32_t row = 0; row < rows; row++) {
         const uint32_t *x = plane;
-        uint32_t even = x[0];
-        for (int32_t q = 0; q < words; q += 2) {
-            const uint32_t odd = x[1];
-            a = mg_smlad(even, pairs[0], a);
-            b = mg_smladx(even, pairs[1], b);
-            c = mg_smlad(odd, pairs[0], c);
-            d = mg_smladx(odd, pairs[1], d);
-            even = x[2];
-            a = mg_smlad(odd, pairs[2], a);
-            b = mg_smladx(odd, pairs[3], b);
-            c = mg_smlad(even, pairs[2], c);
-            d = mg_smladx(even, pairs[3], d);
+        for (int32_t q = words; q > 0; q -= 2) {
+            s = (stride == 1) ? mg_filters_taps_1(s, x, pairs) : mg_filters_taps_2(s, x, pairs);
             x += 2;
             pairs += 4;
         }
         plane += row_words;
     }
-    sums[0] = a;
-    sums[1] = b;
-    sums[2] = c;
-    sums[3] = d;
+    return s;
 }
 
-/* Two sums with stride 2. */
-MG_INLINE void mg_filters_group_2(const uint32_t *plane, int32_t row_words, const uint32_t *pairs,
-                                  int32_t rows, int32_t words, int32_t *sums)
-{
-    int32_t a = 0;
-    int32_t b = 0;
-
-    for (int32_t row = 0; row < rows; row++) {
-        const uint32_t *x = plane;
-        uint32_t even = x[0];
-        for (int32_t q = 0; q < words; q += 2) {
-            const uint32_t odd = x[1];
-            a = mg_smlad(even, pairs[0], a);
-            b = mg_smlad(odd, pairs[0], b);
-            even = x[2];
-            a = mg_smlad(odd, pairs[2], a);
-            b = mg_smlad(even, pairs[2], b);
-            x += 2;
-            pairs += 4;
-        }
-        plane += row_words;
-    }
-    sums[0] = a;
-    sums[1] = b;
-}
-
-/* Computes all lines with a filter of `rows` rows that mg_filters_widen has made. */
-MG_INLINE void mg_filters_slide(const mg_filters_lines *l, const uint32_t *pairs, int32_t rows,
-                                int32_t words, int32_t stride, int requantization)
+/* Computes all lines with a filter of `rows` rows that mg_filters_widen has made. `stride` is a
+ * constant. */
+MG_INLINE void mg_filters_slide(const mg_filters_lines *l, const mg_filters_channel *c,
+                                const uint32_t *pairs, int32_t rows, int32_t words, int32_t stride,
+                                int requantization)
 {
     const int32_t group = mg_filters_group(stride);
-    const uint32_t *line = l->plane;
-    int8_t *output = l->output;
+    const uint32_t *line = c->plane;
+    int8_t *output = c->output;
 
     for (int32_t y = 0; y < l->lines; y++) {
         const uint32_t *plane = line;
         int8_t *to = output;
         for (int32_t left = l->count; left > 0; left -= group) {
-            int32_t sums[4];
-            if (stride == 1) {
-                mg_filters_group_1(plane, l->row_words, pairs, rows, words, sums);
-            } else {
-                mg_filters_group_2(plane, l->row_words, pairs, rows, words, sums);
-            }
-            mg_filters_store(l, sums, (left < group) ? left : group, to, requantization);
+            const mg_filters_sums sums =
+                mg_filters_dot(plane, l->row_words, pairs, rows, words, stride);
+            mg_filters_store(l, c, &sums, (left < group) ? left : group, to, requantization);
             plane += 2;
             to += group * l->step;
         }

@@ -25,17 +25,18 @@ enum {
 #define MG_OPAQUE(pointer) (void)(pointer)
 #endif
 
-/* What is copied: `lines` lines with a run of `length` halves of words each. These are values of
- * the input, with a zero point before them if `has_zero`, and one after them if `length` is odd. */
+/* What is copied: `lines` lines with a run of values each. The first value of a run is the second
+ * half of a word if has_zero, and its last one the first half of a word if has_rest; the other
+ * halves of these words are zero points already. */
 typedef struct {
     int32_t pitch;     /* words from one plane of a line to the next */
     int32_t begin;     /* words from the first plane to the run of its first line with values */
     int32_t lines;     /* with values; there may be none */
-    int32_t length;    /* more than has_zero */
+    int32_t pairs;     /* of values, between those two */
     int32_t has_zero;  /* 0 or 1 */
+    int32_t has_rest;  /* 0 or 1 */
     int32_t step;      /* bytes from one value to the next */
     int32_t line_step; /* bytes from one line to the next */
-    uint32_t zero;     /* two zero points */
 } mg_planes_copy;
 
 /* Makes `count` words zero points. */
@@ -46,11 +47,24 @@ MG_INLINE void mg_planes_clear(uint32_t *planes, int32_t count, uint32_t zero)
     }
 }
 
-/* One word of each plane. `even` has values of the first and the third channel, `odd` of the
- * second and the fourth. */
-MG_INLINE void mg_planes_put(uint32_t *to, int32_t pitch, uint32_t even, uint32_t odd,
-                             uint32_t next_even, uint32_t next_odd)
+/* One half of a word of each plane, from the bytes of four channels. */
+MG_INLINE void mg_planes_put_half(uint32_t *to, int32_t pitch, int32_t half, uint32_t bytes)
 {
+    int16_t *halves = (int16_t *)(void *)to + half;
+
+    halves[0] = (int8_t)(uint8_t)bytes;
+    halves[2 * pitch] = (int8_t)(uint8_t)(bytes >> 8);
+    halves[4 * pitch] = (int8_t)(uint8_t)(bytes >> 16);
+    halves[6 * pitch] = (int8_t)(uint8_t)(bytes >> 24);
+}
+
+/* One word of each plane, from the bytes of two values of four channels. */
+MG_INLINE void mg_planes_put(uint32_t *to, int32_t pitch, uint32_t bytes, uint32_t next)
+{
+    const uint32_t even = mg_sxtb16(bytes);
+    const uint32_t odd = mg_sxtb16_odd(bytes);
+    const uint32_t next_even = mg_sxtb16(next);
+    const uint32_t next_odd = mg_sxtb16_odd(next);
     uint32_t *second = to + pitch;
 
     MG_OPAQUE(second);
@@ -60,51 +74,33 @@ MG_INLINE void mg_planes_put(uint32_t *to, int32_t pitch, uint32_t even, uint32_
     second[2 * pitch] = mg_high_halves(odd, next_odd);
 }
 
-/* Copies a run of values of four channels. */
-MG_INLINE void mg_planes_run(const mg_planes_copy *c, const int8_t *from, uint32_t *to)
-{
-    const int32_t step = c->step;
-    const int32_t pitch = c->pitch;
-    uint32_t even = c->zero;
-    uint32_t odd = c->zero;
-    uint32_t next_even = c->zero;
-    uint32_t next_odd = c->zero;
-
-    if (c->has_zero == 0) {
-        const uint32_t bytes = mg_load_4_s8(from);
-        even = mg_sxtb16(bytes);
-        odd = mg_sxtb16_odd(bytes);
-        from += step;
-    }
-    for (int32_t left = c->length; left > 2; left -= 2) {
-        uint32_t bytes = mg_load_4_s8(from);
-        mg_planes_put(to, pitch, even, odd, mg_sxtb16(bytes), mg_sxtb16_odd(bytes));
-        bytes = mg_load_4_s8(from + step);
-        even = mg_sxtb16(bytes);
-        odd = mg_sxtb16_odd(bytes);
-        from += 2 * step;
-        to++;
-    }
-    if (c->length % 2 == 0) {
-        const uint32_t bytes = mg_load_4_s8(from);
-        next_even = mg_sxtb16(bytes);
-        next_odd = mg_sxtb16_odd(bytes);
-    }
-    mg_planes_put(to, pitch, even, odd, next_even, next_odd);
-}
-
 /* Copies four channels. `from` is the first value. It is out of line, because operators share
  * it. */
-static __attribute__((noinline, unused)) void mg_planes_fill(const mg_planes_copy *copy,
+static __attribute__((noinline, unused)) void mg_planes_fill(const mg_planes_copy *c,
                                                              const int8_t *from, uint32_t *planes)
 {
-    const mg_planes_copy c = *copy; /* which no store changes */
-    uint32_t *to = &planes[c.begin];
+    const int32_t pitch = c->pitch;
+    const int32_t step = c->step;
+    uint32_t *line = &planes[c->begin];
 
-    for (int32_t line = 0; line < c.lines; line++) {
-        mg_planes_run(&c, from, to);
-        from += c.line_step;
-        to += MG_PLANES * c.pitch;
+    for (int32_t left = c->lines; left > 0; left--) {
+        const int8_t *value = from;
+        uint32_t *to = line;
+        if (c->has_zero != 0) {
+            mg_planes_put_half(to, pitch, 1, mg_load_4_s8(value));
+            value += step;
+            to++;
+        }
+        for (int32_t pairs = c->pairs; pairs > 0; pairs--) {
+            mg_planes_put(to, pitch, mg_load_4_s8(value), mg_load_4_s8(value + step));
+            value += 2 * step;
+            to++;
+        }
+        if (c->has_rest != 0) {
+            mg_planes_put_half(to, pitch, 0, mg_load_4_s8(value));
+        }
+        from += c->line_step;
+        line += MG_PLANES * pitch;
     }
 }
 
@@ -112,11 +108,12 @@ static __attribute__((noinline, unused)) void mg_planes_fill(const mg_planes_cop
 static __attribute__((noinline, unused)) void
 mg_planes_fill_one(const mg_planes_copy *c, const int8_t *from, uint32_t *plane)
 {
-    int16_t *to = (int16_t *)(void *)&plane[c->begin];
+    const int32_t values = c->has_zero + 2 * c->pairs + c->has_rest;
+    int16_t *to = (int16_t *)(void *)&plane[c->begin] + c->has_zero;
 
-    for (int32_t line = 0; line < c->lines; line++) {
-        for (int32_t i = c->has_zero; i < c->length; i++) {
-            to[i] = from[(i - c->has_zero) * c->step];
+    for (int32_t left = c->lines; left > 0; left--) {
+        for (int32_t i = 0; i < values; i++) {
+            to[i] = from[i * c->step];
         }
         from += c->line_step;
         to += 2 * MG_PLANES * c->pitch;
