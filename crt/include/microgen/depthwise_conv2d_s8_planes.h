@@ -224,6 +224,9 @@ MG_INLINE void mg_planes_all(const mg_planes_params *p, const int8_t *input, con
         const int32_t left = p->output_fast - first;
         count = (left < band) ? left : band;
         mg_planes_describe(p, first, count, mg_planes_words(p, count, filters), pitch, &area);
+        if (filters != MG_FILTERS_ANY) {
+            mg_filters_3x3_set_gaps(&area.lines, (filters == MG_FILTERS_3X3) ? 1 : 2);
+        }
         mg_planes_clear(job.planes, MG_PLANES * pitch * lines, mg_twice_s16(-p->input_offset));
         for (int32_t n = 0; n < p->batches; n++) {
             mg_planes_image(

@@ -98,44 +98,43 @@ MG_INLINE void mg_filters_3x3(const mg_filters_lines *l, const mg_filters_channe
     }
 }
 
+/* Sets what only 3x3 filters need. */
+MG_INLINE void mg_filters_3x3_set_gaps(mg_filters_lines *l, int32_t stride)
+{
+    const int32_t pairs = l->count / 2;
+
+    l->words_gap = 4 * (l->line_words - stride * pairs);
+    l->output_gap = l->line_step - 2 * pairs * l->step;
+    l->lines_left = l->lines;
+    l->pair_step = l->step + 65536 * (pairs - 1);
+}
+
 /* With the linear requantization, this is in assembly, because it needs all registers: six for the
  * taps, four for two sums and two words, and four for the multiplier, both places, and the number
  * of pairs together with the step of the output. From C, compilers move six or more of them to the
  * stack. */
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__)
 
-/* What the assembly reads, in this order. The first six are copied to the stack. */
-typedef struct {
-    int32_t constant_low; /* of mg_linear */
-    int32_t constant_high;
-    int32_t words_gap; /* bytes from the end of a line to the next one */
-    int32_t output_gap;
-    int32_t lines; /* that are left */
-    int32_t step;  /* of the output; in the upper half the number of pairs of a line less one */
-    int32_t multiplier;
-    const uint32_t *words;
-    int8_t *output;
-    const int8_t *weight;
-} mg_filters_3x3_job;
-
 #define MG_TEXT_(text) #text
 #define MG_TEXT(text) MG_TEXT_(text)
 
-/* r0 and r1 are the sums of two outputs, r2 and r3 words of a row. r4 to r6 are the first words of
- * the taps, r7 to r9 the second ones. r10 is the multiplier, r11 the place in the plane, r12 the
- * place in the output, and lr the step. */
+/* The arguments are in r0 to r2. The stack gets the constant of mg_linear, and the first four of
+ * mg_filters_lines. Then r0 and r1 are the sums of two outputs, r2 and r3 words of a row. r4 to r6
+ * are the first words of the taps, r7 to r9 the second ones. r10 is the multiplier, r11 the place
+ * in the plane, r12 the place in the output, and lr the step. */
 #define MG_3X3_BEGIN                                                                               \
     "push {r4-r11, lr}\n"                                                                          \
-    "ldm r0!, {r1-r6}\n"                                                                           \
-    "push {r1-r6}\n"                                                                               \
-    "mov lr, r6\n"                                                                                 \
-    "ldm r0, {r1-r3, r9}\n"                                                                        \
-    "mov r10, r1\n"                                                                                \
-    "mov r11, r2\n"                                                                                \
-    "mov r12, r3\n"                                                                                \
-    "ldr r4, [r9]\n"                                                                               \
-    "ldr r5, [r9, #3]\n"                                                                           \
-    "ldr r6, [r9, #6]\n"                                                                           \
+    "ldm r0, {r4-r7}\n"                                                                            \
+    "push {r4-r7}\n"                                                                               \
+    "mov lr, r7\n"                                                                                 \
+    "ldrd r11, r12, [r1]\n"                                                                        \
+    "ldrd r3, r10, [r1, #8]\n"                                                                     \
+    "lsl r4, r3, #16\n"                                                                            \
+    "asr r5, r3, #16\n"                                                                            \
+    "push {r4, r5}\n"                                                                              \
+    "ldr r4, [r2]\n"                                                                               \
+    "ldr r5, [r2, #3]\n"                                                                           \
+    "ldr r6, [r2, #6]\n"                                                                           \
     "sxtb16 r7, r4, ror #8\n"                                                                      \
     "sxtb16 r8, r5, ror #8\n"                                                                      \
     "sxtb16 r9, r6, ror #8\n"                                                                      \
@@ -217,8 +216,10 @@ typedef struct {
 
 /* Functions for lines with pairs only, and for lines with a last output and perhaps no pairs. */
 #define MG_3X3_FUNCTION(name, lines)                                                               \
-    static __attribute__((naked, noinline, unused)) void name(__attribute__((unused))              \
-                                                              const mg_filters_3x3_job *job)       \
+    static __attribute__((naked, noinline, unused)) void name(                                     \
+        __attribute__((unused)) const mg_filters_lines *l,                                         \
+        __attribute__((unused)) const mg_filters_channel *c,                                       \
+        __attribute__((unused)) const int8_t *weight)                                              \
     {                                                                                              \
         __asm__(MG_3X3_BEGIN "1:\n" lines MG_3X3_END);                                             \
     }
@@ -235,30 +236,17 @@ MG_3X3_FUNCTION(mg_filters_3x3_2_odd, MG_3X3_ODD(MG_3X3_2_PAIR, MG_3X3_2_PITCH))
 MG_INLINE void mg_filters_3x3_linear(const mg_filters_lines *l, const mg_filters_channel *c,
                                      const int8_t *weight, int32_t stride)
 {
-    const int32_t pairs = l->count / 2;
-    const int64_t constant = (int64_t)c->scale.bias * (1 << MG_LINEAR_OFFSET_SHIFT);
-    const mg_filters_3x3_job job = {(int32_t)(uint32_t)(constant & 0xFFFFFFFF),
-                                    mg_high_word(constant),
-                                    4 * (l->line_words - stride * pairs),
-                                    l->line_step - 2 * pairs * l->step,
-                                    l->lines,
-                                    l->step + 65536 * (pairs - 1),
-                                    c->scale.multiplier,
-                                    c->plane,
-                                    c->output,
-                                    weight};
-
     if (stride == 1) {
         if (l->count % 2 == 0) {
-            mg_filters_3x3_even(&job);
+            mg_filters_3x3_even(l, c, weight);
         } else {
-            mg_filters_3x3_odd(&job);
+            mg_filters_3x3_odd(l, c, weight);
         }
     } else {
         if (l->count % 2 == 0) {
-            mg_filters_3x3_2_even(&job);
+            mg_filters_3x3_2_even(l, c, weight);
         } else {
-            mg_filters_3x3_2_odd(&job);
+            mg_filters_3x3_2_odd(l, c, weight);
         }
     }
 }

@@ -10,8 +10,14 @@
 #include "microgen/inline.h"
 #include "microgen/scaling_s8.h"
 
-/* Planes and outputs: each of `lines` lines has `count` outputs. */
+/* Planes and outputs: each of `lines` lines has `count` outputs. The first four are only for 3x3
+ * filters. */
 typedef struct {
+    int32_t
+        words_gap; /* bytes of a plane from the end of the last pair of a line to the next line */
+    int32_t output_gap; /* the same of the outputs */
+    int32_t lines_left; /* the same as lines */
+    int32_t pair_step;  /* step, and in the upper half the number of pairs of a line less one */
     int32_t count;
     int32_t lines;
     int32_t line_words; /* of a plane, from one line of outputs to the next */
@@ -21,7 +27,8 @@ typedef struct {
     int32_t output_offset;
 } mg_filters_lines;
 
-/* One output channel: its plane, its first output, and its scale. */
+/* One output channel: its plane, its first output, and its scale. Assembly reads it, and the first
+ * four of mg_filters_lines. */
 typedef struct {
     const uint32_t *plane;
     int8_t *output;
