@@ -209,7 +209,7 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
         [{k: v for k, v in shape.items() if k != "activation"} for shape in _WINDOWS[:8]],
     ),
     "nn.depthwise_conv2d": (
-        *_each(layers.depthwise, [*_CHANNELS, *_MULTIPLIED]),
+        *_each(layers.depthwise, [*_CHANNELS, *_MULTIPLIED, *_PLANES]),
         *_each(layers.depthwise, _PLANES, rounding=Rounding.UPWARD),
         *_each(layers.depthwise, _PLANES[:9], activation=_RELU),
     ),

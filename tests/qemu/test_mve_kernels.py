@@ -29,7 +29,7 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 
-BOARD = "mps3_an547"
+BOARD, MACHINE = "mps3_an547", "mps3-an547"
 DRIVER = Path(__file__).with_name("mve_driver.c")
 GUARD = 32  # bytes after every output that must not change
 FILLER = 0x5A
@@ -256,9 +256,17 @@ def _functions(bodies: Sequence[str], used: Sequence[Implementation]) -> str:
     return "\n".join([*lines, f"static const function functions[] = {{{names}}};", ""])
 
 
-def _run(calls: Sequence[Call], bodies: Sequence[str], functions: Sequence[int], at: Path) -> None:
+def _run(
+    calls: Sequence[Call],
+    bodies: Sequence[str],
+    functions: Sequence[int],
+    at: Path,
+    *,
+    board: str = BOARD,
+    machine: str = MACHINE,
+) -> None:
     used = list(dict.fromkeys(call.kernel for call in calls))
-    project = minimal_project.write(at / "project", BOARD)
+    project = minimal_project.write(at / "project", board)
     shutil.copytree(c.CRT, project / "crt", dirs_exist_ok=True)
     (project / "src" / "functions.inc").write_text(_functions(bodies, used))
     # The driver is the application's main. It is compiled with -O2, like operators.
@@ -266,7 +274,7 @@ def _run(calls: Sequence[Call], bodies: Sequence[str], functions: Sequence[int],
     elf = build(project).elf
     records = [call.encoded(f) for f, call in zip(functions, calls, strict=True)]
     (at / "cases.bin").write_bytes(b"".join(records))
-    command = ["qemu-system-arm", "-M", "mps3-an547", "-nographic", "-semihosting-config",
+    command = ["qemu-system-arm", "-M", machine, "-nographic", "-semihosting-config",
                "enable=on,target=native", "-kernel", str(elf)]  # fmt: skip
     done = subprocess.run(command, cwd=at, capture_output=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
