@@ -98,9 +98,7 @@ class _Filters:
             *((name, usual[name]) for name in last),
         )
 
-    def layout(
-        self, weight: base.KernelConstant, node: Node, graph: Graph
-    ) -> base.KernelConstant:
+    def layout(self, weight: base.KernelConstant, node: Node, graph: Graph) -> base.KernelConstant:
         is_upright = int(self.shape(node, graph).is_upright)
         arguments = (("is_upright", is_upright), ("order", _ROW if self.is_3x3 else ""))
         return dataclasses.replace(weight, transform="filters_by_channel", arguments=arguments)

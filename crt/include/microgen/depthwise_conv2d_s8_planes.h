@@ -248,27 +248,27 @@ MG_INLINE void mg_planes_all(const mg_planes_params *p, const int8_t *input, con
                       requantization);                                                             \
     }
 
-#define MG_PLANES_FUNCTIONS(suffix, requantization)                                                \
-    MG_PLANES_FUNCTION(mg_planes_3x3_##suffix, MG_FILTERS_3X3, requantization)                     \
-    MG_PLANES_FUNCTION(mg_planes_3x3_2_##suffix, MG_FILTERS_3X3_2, requantization)                 \
-    MG_PLANES_FUNCTION(mg_planes_any_##suffix, MG_FILTERS_ANY, requantization)                     \
-    MG_INLINE void mg_planes_##suffix(const mg_planes_params *p, const int8_t *input,              \
-                                      const int8_t *weight, const int32_t *bias,                   \
-                                      const int32_t *multiplier, const int8_t *shift,              \
-                                      int8_t *output, uint8_t *scratch, int filters)               \
+/* They are named like the kernels, so that their bytes are counted as those of the kernels. */
+#define MG_PLANES_FUNCTIONS(name, dispatch, requantization)                                        \
+    MG_PLANES_FUNCTION(name##3x3_all, MG_FILTERS_3X3, requantization)                              \
+    MG_PLANES_FUNCTION(name##3x3_stride_2_all, MG_FILTERS_3X3_2, requantization)                   \
+    MG_PLANES_FUNCTION(name##planes_all, MG_FILTERS_ANY, requantization)                           \
+    MG_INLINE void dispatch(const mg_planes_params *p, const int8_t *input, const int8_t *weight,  \
+                            const int32_t *bias, const int32_t *multiplier, const int8_t *shift,   \
+                            int8_t *output, uint8_t *scratch, int filters)                         \
     {                                                                                              \
         if (filters == MG_FILTERS_3X3) {                                                           \
-            mg_planes_3x3_##suffix(p, input, weight, bias, multiplier, shift, output, scratch);    \
+            name##3x3_all(p, input, weight, bias, multiplier, shift, output, scratch);             \
         } else if (filters == MG_FILTERS_3X3_2) {                                                  \
-            mg_planes_3x3_2_##suffix(p, input, weight, bias, multiplier, shift, output, scratch);  \
+            name##3x3_stride_2_all(p, input, weight, bias, multiplier, shift, output, scratch);    \
         } else {                                                                                   \
-            mg_planes_any_##suffix(p, input, weight, bias, multiplier, shift, output, scratch);    \
+            name##planes_all(p, input, weight, bias, multiplier, shift, output, scratch);          \
         }                                                                                          \
     }
 
-MG_PLANES_FUNCTIONS(twice, MG_ROUND_TWICE_NARROW)
-MG_PLANES_FUNCTIONS(upward, MG_ROUND_UPWARD_NARROW)
-MG_PLANES_FUNCTIONS(linear, MG_LINEAR)
+MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_, mg_planes_twice, MG_ROUND_TWICE_NARROW)
+MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_upward_, mg_planes_upward, MG_ROUND_UPWARD_NARROW)
+MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_linear_, mg_planes_linear, MG_LINEAR)
 
 /* Computes the same as mg_depthwise_conv2d_s8_body (microgen/depthwise_conv2d_s8.h).
  *

@@ -228,25 +228,27 @@ MG_INLINE void mg_filters_3x3_set_gaps(mg_filters_lines *l, int32_t stride)
     "cmp lr, #0\n"                                                                                 \
     "bmi 3f\n" MG_3X3_PAIRS(pair, pitch) "3:\n" MG_3X3_LAST(pitch)
 
-MG_3X3_FUNCTION(mg_filters_3x3_even, MG_3X3_EVEN(MG_3X3_PAIR, MG_3X3_PITCH))
-MG_3X3_FUNCTION(mg_filters_3x3_odd, MG_3X3_ODD(MG_3X3_PAIR, MG_3X3_PITCH))
-MG_3X3_FUNCTION(mg_filters_3x3_2_even, MG_3X3_EVEN(MG_3X3_2_PAIR, MG_3X3_2_PITCH))
-MG_3X3_FUNCTION(mg_filters_3x3_2_odd, MG_3X3_ODD(MG_3X3_2_PAIR, MG_3X3_2_PITCH))
+MG_3X3_FUNCTION(mg_depthwise_conv2d_s8_linear_3x3_even, MG_3X3_EVEN(MG_3X3_PAIR, MG_3X3_PITCH))
+MG_3X3_FUNCTION(mg_depthwise_conv2d_s8_linear_3x3_odd, MG_3X3_ODD(MG_3X3_PAIR, MG_3X3_PITCH))
+MG_3X3_FUNCTION(mg_depthwise_conv2d_s8_linear_3x3_stride_2_even,
+                MG_3X3_EVEN(MG_3X3_2_PAIR, MG_3X3_2_PITCH))
+MG_3X3_FUNCTION(mg_depthwise_conv2d_s8_linear_3x3_stride_2_odd,
+                MG_3X3_ODD(MG_3X3_2_PAIR, MG_3X3_2_PITCH))
 
 MG_INLINE void mg_filters_3x3_linear(const mg_filters_lines *l, const mg_filters_channel *c,
                                      const int8_t *weight, int32_t stride)
 {
     if (stride == 1) {
         if (l->count % 2 == 0) {
-            mg_filters_3x3_even(l, c, weight);
+            mg_depthwise_conv2d_s8_linear_3x3_even(l, c, weight);
         } else {
-            mg_filters_3x3_odd(l, c, weight);
+            mg_depthwise_conv2d_s8_linear_3x3_odd(l, c, weight);
         }
     } else {
         if (l->count % 2 == 0) {
-            mg_filters_3x3_2_even(l, c, weight);
+            mg_depthwise_conv2d_s8_linear_3x3_stride_2_even(l, c, weight);
         } else {
-            mg_filters_3x3_2_odd(l, c, weight);
+            mg_depthwise_conv2d_s8_linear_3x3_stride_2_odd(l, c, weight);
         }
     }
 }
