@@ -157,40 +157,55 @@ MG_INLINE void mg_filters_3x3_set_gaps(mg_filters_lines *l, int32_t stride)
     "add sp, sp, #24\n"                                                                            \
     "pop {r4-r11, pc}\n"
 
-/* Requantizes a sum and stores it. */
-#define MG_3X3_STORE(sum)                                                                          \
+/* Requantizes and stores one sum, or both. With two, each instruction is far from the next one that
+ * needs its result, for cores that issue two at a time. `subs` leaves the lower half of lr, the
+ * step, as it is. */
+#define MG_3X3_STORE                                                                               \
     "ldrd r2, r3, [sp]\n"                                                                          \
-    "smlal r2, r3, " sum ", r10\n"                                                                 \
+    "smlal r2, r3, r0, r10\n"                                                                      \
     "ssat r3, #8, r3, asr #2\n"                                                                    \
     "strb r3, [r12]\n"
-
-#define MG_3X3_STORE_AND_STEP(sum) MG_3X3_STORE(sum) "uxtah r12, r12, lr\n"
+#define MG_3X3_STORE_2                                                                             \
+    "ldrd r2, r3, [sp]\n"                                                                          \
+    "smlal r2, r3, r0, r10\n"                                                                      \
+    "ssat r0, #8, r3, asr #2\n"                                                                    \
+    "ldrd r2, r3, [sp]\n"                                                                          \
+    "strb r0, [r12]\n"                                                                             \
+    "smlal r2, r3, r1, r10\n"                                                                      \
+    "uxtah r12, r12, lr\n"                                                                         \
+    "subs lr, lr, #65536\n"                                                                        \
+    "ssat r3, #8, r3, asr #2\n"                                                                    \
+    "strb r3, [r12]\n"                                                                             \
+    "uxtah r12, r12, lr\n"
 
 /* A word of a row of a plane. */
 #define MG_3X3_AT(row, pitch) "[r11, #16*" MG_TEXT(row) "*" MG_TEXT(pitch) "]\n"
 #define MG_3X3_THIRD(row, pitch) "[r11, #16*" MG_TEXT(row) "*" MG_TEXT(pitch) "+8]\n"
 
-/* The products of a row's words x and y, and the same one value later. The row's taps are `first`
- * and `second`. */
+/* The products of a row's words x and y. The row's taps are `first` and `second`. */
 #define MG_3X3_START(sum, x, y, first, second)                                                     \
     "smuad " sum ", " x ", " first "\n"                                                            \
     "smlabb " sum ", " y ", " second ", " sum "\n"
 #define MG_3X3_SUM(sum, x, y, first, second)                                                       \
     "smlad " sum ", " x ", " first ", " sum "\n"                                                   \
     "smlabb " sum ", " y ", " second ", " sum "\n"
-#define MG_3X3_NEXT(sum, x, y, first, second)                                                      \
-    "smlatb " sum ", " x ", " first ", " sum "\n"                                                  \
-    "smladx " sum ", " y ", " second ", " sum "\n"
+
+/* The same, and in r1 those of the window one value later. */
+#define MG_3X3_SUMS(first, second)                                                                 \
+    "smlad r0, r2, " first ", r0\n"                                                                \
+    "smlatb r1, r2, " first ", r1\n"                                                               \
+    "smlabb r0, r3, " second ", r0\n"                                                              \
+    "smladx r1, r3, " second ", r1\n"
 
 /* Two sums with stride 1. The row that is loaded last moves to the next words. */
 #define MG_3X3_PAIR(pitch)                                                                         \
-    "ldrd r2, r3, " MG_3X3_AT(1, pitch) MG_3X3_START(                                              \
-        "r0", "r2", "r3", "r5",                                                                    \
-        "r8") "smultb r1, r2, r5\n"                                                                \
-              "smladx r1, r3, r8, r1\n"                                                            \
-              "ldrd r2, r3, " MG_3X3_AT(2, pitch) MG_3X3_SUM("r0", "r2", "r3", "r6", "r9")         \
-                  MG_3X3_NEXT("r1", "r2", "r3", "r6", "r9") "ldrd r2, r3, [r11], #4\n" MG_3X3_SUM( \
-                      "r0", "r2", "r3", "r4", "r7") MG_3X3_NEXT("r1", "r2", "r3", "r4", "r7")
+    "ldrd r2, r3, " MG_3X3_AT(                                                                     \
+        1, pitch) "smuad r0, r2, r5\n"                                                             \
+                  "smultb r1, r2, r5\n"                                                            \
+                  "smlabb r0, r3, r8, r0\n"                                                        \
+                  "smladx r1, r3, r8, r1\n"                                                        \
+                  "ldrd r2, r3, " MG_3X3_AT(2, pitch)                                              \
+                      MG_3X3_SUMS("r6", "r9") "ldrd r2, r3, [r11], #4\n" MG_3X3_SUMS("r4", "r7")
 
 /* The same with stride 2. The third word of a row takes the place of the first one. */
 #define MG_3X3_2_PAIR(pitch)                                                                       \
@@ -207,12 +222,9 @@ MG_INLINE void mg_filters_3x3_set_gaps(mg_filters_lines *l, int32_t stride)
     "ldrd r2, r3, " MG_3X3_AT(1, pitch)                                                            \
         MG_3X3_START("r0", "r2", "r3", "r5", "r8") "ldrd r2, r3, " MG_3X3_AT(2, pitch)             \
             MG_3X3_SUM("r0", "r2", "r3", "r6", "r9") "ldrd r2, r3, [r11]\n" MG_3X3_SUM(            \
-                "r0", "r2", "r3", "r4", "r7") MG_3X3_STORE("r0")
+                "r0", "r2", "r3", "r4", "r7") MG_3X3_STORE
 
-#define MG_3X3_PAIRS(pair, pitch)                                                                  \
-    "2:\n" pair(pitch) MG_3X3_STORE_AND_STEP("r0")                                                 \
-        MG_3X3_STORE_AND_STEP("r1") "subs lr, lr, #65536\n"                                        \
-                                    "bpl 2b\n"
+#define MG_3X3_PAIRS(pair, pitch) "2:\n" pair(pitch) MG_3X3_STORE_2 "bpl 2b\n"
 
 /* Functions for lines with pairs only, and for lines with a last output and perhaps no pairs. */
 #define MG_3X3_FUNCTION(name, lines)                                                               \
