@@ -197,32 +197,46 @@ MG_INLINE void mg_filters_3x3_set_gaps(mg_filters_lines *l, int32_t stride)
     "smlabb r0, r3, " second ", r0\n"                                                              \
     "smladx r1, r3, " second ", r1\n"
 
+/* clang-format off */
+
 /* Two sums with stride 1. The row that is loaded last moves to the next words. */
 #define MG_3X3_PAIR(pitch)                                                                         \
-    "ldrd r2, r3, " MG_3X3_AT(                                                                     \
-        1, pitch) "smuad r0, r2, r5\n"                                                             \
-                  "smultb r1, r2, r5\n"                                                            \
-                  "smlabb r0, r3, r8, r0\n"                                                        \
-                  "smladx r1, r3, r8, r1\n"                                                        \
-                  "ldrd r2, r3, " MG_3X3_AT(2, pitch)                                              \
-                      MG_3X3_SUMS("r6", "r9") "ldrd r2, r3, [r11], #4\n" MG_3X3_SUMS("r4", "r7")
+    "ldrd r2, r3, " MG_3X3_AT(1, pitch)                                                            \
+    "smuad r0, r2, r5\n"                                                                           \
+    "smultb r1, r2, r5\n"                                                                          \
+    "smlabb r0, r3, r8, r0\n"                                                                      \
+    "smladx r1, r3, r8, r1\n"                                                                      \
+    "ldrd r2, r3, " MG_3X3_AT(2, pitch)                                                            \
+    MG_3X3_SUMS("r6", "r9")                                                                        \
+    "ldrd r2, r3, [r11], #4\n"                                                                     \
+    MG_3X3_SUMS("r4", "r7")
 
 /* The same with stride 2. The third word of a row takes the place of the first one. */
 #define MG_3X3_2_PAIR(pitch)                                                                       \
-    "ldrd r2, r3, " MG_3X3_AT(1, pitch) MG_3X3_START("r0", "r2", "r3", "r5",                       \
-                                                     "r8") "ldr r2, " MG_3X3_THIRD(1, pitch)       \
-        MG_3X3_START("r1", "r3", "r2", "r5", "r8") "ldrd r2, r3, " MG_3X3_AT(2, pitch)             \
-            MG_3X3_SUM("r0", "r2", "r3", "r6", "r9") "ldr r2, " MG_3X3_THIRD(2, pitch)             \
-                MG_3X3_SUM("r1", "r3", "r2", "r6", "r9") "ldrd r2, r3, [r11], #8\n" MG_3X3_SUM(    \
-                    "r0", "r2", "r3", "r4", "r7") "ldr r2, [r11]\n" MG_3X3_SUM("r1", "r3", "r2",   \
-                                                                               "r4", "r7")
+    "ldrd r2, r3, " MG_3X3_AT(1, pitch)                                                            \
+    MG_3X3_START("r0", "r2", "r3", "r5", "r8")                                                     \
+    "ldr r2, " MG_3X3_THIRD(1, pitch)                                                              \
+    MG_3X3_START("r1", "r3", "r2", "r5", "r8")                                                     \
+    "ldrd r2, r3, " MG_3X3_AT(2, pitch)                                                            \
+    MG_3X3_SUM("r0", "r2", "r3", "r6", "r9")                                                       \
+    "ldr r2, " MG_3X3_THIRD(2, pitch)                                                              \
+    MG_3X3_SUM("r1", "r3", "r2", "r6", "r9")                                                       \
+    "ldrd r2, r3, [r11], #8\n"                                                                     \
+    MG_3X3_SUM("r0", "r2", "r3", "r4", "r7")                                                       \
+    "ldr r2, [r11]\n"                                                                              \
+    MG_3X3_SUM("r1", "r3", "r2", "r4", "r7")
 
 /* The last output of a line whose number of outputs is odd. Nothing moves. */
 #define MG_3X3_LAST(pitch)                                                                         \
     "ldrd r2, r3, " MG_3X3_AT(1, pitch)                                                            \
-        MG_3X3_START("r0", "r2", "r3", "r5", "r8") "ldrd r2, r3, " MG_3X3_AT(2, pitch)             \
-            MG_3X3_SUM("r0", "r2", "r3", "r6", "r9") "ldrd r2, r3, [r11]\n" MG_3X3_SUM(            \
-                "r0", "r2", "r3", "r4", "r7") MG_3X3_STORE
+    MG_3X3_START("r0", "r2", "r3", "r5", "r8")                                                     \
+    "ldrd r2, r3, " MG_3X3_AT(2, pitch)                                                            \
+    MG_3X3_SUM("r0", "r2", "r3", "r6", "r9")                                                       \
+    "ldrd r2, r3, [r11]\n"                                                                         \
+    MG_3X3_SUM("r0", "r2", "r3", "r4", "r7")                                                       \
+    MG_3X3_STORE
+
+/* clang-format on */
 
 #define MG_3X3_PAIRS(pair, pitch) "2:\n" pair(pitch) MG_3X3_STORE_2 "bpl 2b\n"
 
