@@ -113,8 +113,8 @@ MG_INLINE uint32_t mg_sxtb16_odd(uint32_t bytes)
     return result;
 }
 
-/* The low half of one word, and the high half of another. These three are in assembly because from C
- * the compiler masks both words first. */
+/* The low half of one word, and the high half of another. These three are in assembly because from
+ * C the compiler masks both words first. */
 MG_INLINE uint32_t mg_halves(uint32_t low, uint32_t high)
 {
     uint32_t result;
