@@ -23,7 +23,7 @@ def modules() -> tuple[ModuleType, ...]:
 @functools.cache
 def registry() -> Mapping[str, tuple[Implementation, ...]]:
     """Op or pattern -> its kernels. Several modules may have kernels of one op. The one with the
-    last name comes first: an op's own module, which ends with the reference kernels, is the last."""
+    last name comes first, so an op's own module, which has the reference kernels, is the last."""
     found: dict[str, tuple[Implementation, ...]] = {}
     for module in modules():
         if hasattr(module, "IMPLEMENTATIONS"):

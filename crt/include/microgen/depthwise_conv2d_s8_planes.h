@@ -237,10 +237,17 @@ MG_INLINE void mg_planes_all(const mg_planes_params *p, const int8_t *input, con
     }
 }
 
+/* GCC would make a copy for a model that has one such operator, whose cost nobody has measured. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define MG_PLANES_ATTRIBUTES __attribute__((noinline, noclone, unused))
+#else
+#define MG_PLANES_ATTRIBUTES __attribute__((noinline, unused))
+#endif
+
 /* Out of line, so that the operators of a model share the code, which gains little from a constant
  * shape. */
 #define MG_PLANES_FUNCTION(name, filters, requantization)                                          \
-    static __attribute__((noinline, unused)) void name(                                            \
+    static MG_PLANES_ATTRIBUTES void name(                                                         \
         const mg_planes_params *p, const int8_t *input, const int8_t *weight, const int32_t *bias, \
         const int32_t *multiplier, const int8_t *shift, int8_t *output, uint8_t *scratch)          \
     {                                                                                              \
