@@ -22,12 +22,12 @@ def modules() -> tuple[ModuleType, ...]:
 
 @functools.cache
 def registry() -> Mapping[str, tuple[Implementation, ...]]:
-    """Op or pattern -> its kernels. Several modules may have kernels of one op; they follow one
-    another in the order of the modules' names."""
+    """Op or pattern -> its kernels. Several modules may have kernels of one op. The one with the
+    last name comes first, so an op's own module, which has the reference kernels, is the last."""
     found: dict[str, tuple[Implementation, ...]] = {}
     for module in modules():
         if hasattr(module, "IMPLEMENTATIONS"):
-            found[module.OP_NAME] = (*found.get(module.OP_NAME, ()), *module.IMPLEMENTATIONS)
+            found[module.OP_NAME] = (*module.IMPLEMENTATIONS, *found.get(module.OP_NAME, ()))
     return MappingProxyType(found)
 
 

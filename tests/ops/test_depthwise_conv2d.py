@@ -7,7 +7,7 @@ from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ops.base import Padding, Pair
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from tests.ops import conformance as c
-from tests.ops import convolving
+from tests.ops import convolving, plane_cases
 from tests.ops.convolving import Geometry
 
 
@@ -86,7 +86,7 @@ CORNERS = (
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([*CORNERS, *map(_random, range(150))], tmp_path)
+    c.check([*CORNERS, *plane_cases.cases(), *map(_random, range(150))], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:

@@ -113,6 +113,31 @@ MG_INLINE uint32_t mg_sxtb16_odd(uint32_t bytes)
     return result;
 }
 
+/* The low half of one word, and the high half of another. These three are in assembly because from
+ * C the compiler masks both words first. */
+MG_INLINE uint32_t mg_halves(uint32_t low, uint32_t high)
+{
+    uint32_t result;
+    __asm__("pkhbt %0, %1, %2" : "=r"(result) : "r"(low), "r"(high));
+    return result;
+}
+
+/* The low halves of two words, in this order. */
+MG_INLINE uint32_t mg_low_halves(uint32_t first, uint32_t second)
+{
+    uint32_t result;
+    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(result) : "r"(first), "r"(second));
+    return result;
+}
+
+/* The high halves of two words, in this order. */
+MG_INLINE uint32_t mg_high_halves(uint32_t first, uint32_t second)
+{
+    uint32_t result;
+    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(result) : "r"(second), "r"(first));
+    return result;
+}
+
 /* sum + the products of the low halves and of the high halves. */
 MG_INLINE int32_t mg_smlad(uint32_t a, uint32_t b, int32_t sum)
 {
@@ -134,6 +159,20 @@ MG_INLINE int32_t mg_smlatt(uint32_t a, uint32_t b, int32_t sum)
     int32_t result;
     __asm__("smlatt %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
     return result;
+}
+
+/* sum + the product of the high half of a and the low half of b. */
+MG_INLINE int32_t mg_smlatb(uint32_t a, uint32_t b, int32_t sum)
+{
+    int32_t result;
+    __asm__("smlatb %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+    return result;
+}
+
+/* sum + the products of the low half of a and the high half of b, and of the other halves. */
+MG_INLINE int32_t mg_smladx(uint32_t a, uint32_t b, int32_t sum)
+{
+    return __smladx((int16x2_t)a, (int16x2_t)b, sum);
 }
 
 /* a * b / 2^32, rounded to nearest, ties upwards. */
@@ -175,6 +214,21 @@ MG_INLINE uint32_t mg_sxtb16_odd(uint32_t bytes)
     return mg_sxtab16(0, bytes >> 8);
 }
 
+MG_INLINE uint32_t mg_halves(uint32_t low, uint32_t high)
+{
+    return (low & 0xFFFFU) | (high & 0xFFFF0000U);
+}
+
+MG_INLINE uint32_t mg_low_halves(uint32_t first, uint32_t second)
+{
+    return (first & 0xFFFFU) | (second << 16);
+}
+
+MG_INLINE uint32_t mg_high_halves(uint32_t first, uint32_t second)
+{
+    return (first >> 16) | (second & 0xFFFF0000U);
+}
+
 MG_INLINE int32_t mg_smlabb(uint32_t a, uint32_t b, int32_t sum)
 {
     return sum + mg_low_s16(a) * mg_low_s16(b);
@@ -188,6 +242,16 @@ MG_INLINE int32_t mg_smlatt(uint32_t a, uint32_t b, int32_t sum)
 MG_INLINE int32_t mg_smlad(uint32_t a, uint32_t b, int32_t sum)
 {
     return mg_smlatt(a, b, mg_smlabb(a, b, sum));
+}
+
+MG_INLINE int32_t mg_smlatb(uint32_t a, uint32_t b, int32_t sum)
+{
+    return sum + mg_high_s16(a) * mg_low_s16(b);
+}
+
+MG_INLINE int32_t mg_smladx(uint32_t a, uint32_t b, int32_t sum)
+{
+    return mg_smlatb(a, b, mg_smlatb(b, a, sum));
 }
 
 MG_INLINE int32_t mg_smmulr(int32_t a, int32_t b)
