@@ -37,13 +37,14 @@ typedef mg_conv2d_s8_params mg_conv2d_winograd_s8_params;
 /* Four tiles in a row are computed at a time, two output channels at a time. */
 enum {
     MG_WINOGRAD_CHANNELS = 404, /* input channels at most */
-    MG_WINOGRAD_SIDE = 4,       /* rows, and columns, of a tile of the input */
-    MG_WINOGRAD_COLUMNS = 10,   /* of the input under four tiles */
-    MG_WINOGRAD_WIDTH = 8,      /* outputs in a row of four tiles */
-    MG_WINOGRAD_STREAMS = 8,    /* words of a column: 4 rows of B^T d, even and odd channels */
-    MG_WINOGRAD_WORDS = 16,     /* of a step in a row of tiles: 4 columns of B^T d B, 4 tiles */
-    MG_WINOGRAD_SUMS = 8,       /* 4 tiles, 2 output channels */
-    MG_WINOGRAD_POSITIONS = 16  /* of a tile */
+    MG_WINOGRAD_TILES = 4,
+    MG_WINOGRAD_SIDE = 4,      /* rows, and columns, of a tile of the input */
+    MG_WINOGRAD_COLUMNS = 10,  /* of the input under four tiles */
+    MG_WINOGRAD_WIDTH = 8,     /* outputs in a row of four tiles */
+    MG_WINOGRAD_STREAMS = 8,   /* words of a column: 4 rows of B^T d, even and odd channels */
+    MG_WINOGRAD_WORDS = 64,    /* of a step: 16 positions, 4 tiles */
+    MG_WINOGRAD_SUMS = 8,      /* 4 tiles, 2 output channels */
+    MG_WINOGRAD_POSITIONS = 16 /* of a tile */
 };
 
 /* The scratch memory. A step is two input channels. Input channels come in groups of four, whose
@@ -52,7 +53,7 @@ enum {
 typedef struct {
     int32_t *sums;     /* [16 positions][4 tiles][2 channels] */
     uint32_t *columns; /* [10][8], in the same place: B^T d of four channels */
-    uint32_t *tiles;   /* [4 rows][steps][4 columns][4 tiles]: B^T d B */
+    uint32_t *tiles;   /* [steps][16 positions][4 tiles]: B^T d B */
     int8_t *zeros;     /* [10 * input_channels]: zero points */
 } mg_winograd_memory;
 
@@ -70,15 +71,16 @@ MG_INLINE int32_t mg_winograd_steps(int32_t channels)
 }
 
 MG_INLINE mg_winograd_memory mg_winograd_lay_out(const mg_conv2d_winograd_s8_params *p,
-                                                       uint8_t *scratch)
+                                                 uint8_t *scratch)
 {
     mg_winograd_memory m;
 
     m.sums = (int32_t *)(void *)scratch;
     m.columns = (uint32_t *)(void *)scratch;
     m.tiles = &m.columns[MG_WINOGRAD_POSITIONS * MG_WINOGRAD_SUMS];
-    m.zeros = (int8_t *)&m.tiles[MG_WINOGRAD_SIDE * MG_WINOGRAD_WORDS *
-                                 mg_winograd_steps(p->input_channels)];
+    m.zeros =
+        (int8_t *)&m
+            .tiles[MG_WINOGRAD_SIDE * MG_WINOGRAD_WORDS * mg_winograd_steps(p->input_channels)];
     memset(m.zeros, -p->input_offset, (size_t)(MG_WINOGRAD_COLUMNS * p->input_channels));
     return m;
 }
@@ -86,8 +88,8 @@ MG_INLINE mg_winograd_memory mg_winograd_lay_out(const mg_conv2d_winograd_s8_par
 /* Finds the area whose first row is `top` and whose first column is `left`, and sets the columns
  * outside the input. They are the same for all channels: B^T times four zero points. */
 MG_INLINE mg_winograd_area mg_winograd_find(const mg_conv2d_winograd_s8_params *p,
-                                                  const int8_t *input, int32_t n, int32_t top,
-                                                  int32_t left, const mg_winograd_memory *m)
+                                            const int8_t *input, int32_t n, int32_t top,
+                                            int32_t left, const mg_winograd_memory *m)
 {
     const mg_taps columns = mg_taps_inside(left, MG_WINOGRAD_COLUMNS, 1, p->input_width);
     const uint32_t twice = mg_twice_s16(-2 * p->input_offset);
@@ -116,8 +118,7 @@ MG_INLINE mg_winograd_area mg_winograd_find(const mg_conv2d_winograd_s8_params *
 
 /* Sets the columns inside the input to B^T d of four channels, from channel c on. */
 static __attribute__((noinline, unused)) void
-mg_winograd_columns(const mg_winograd_area *area, int32_t c, int32_t channels,
-                       uint32_t *columns)
+mg_winograd_columns(const mg_winograd_area *area, int32_t c, int32_t channels, uint32_t *columns)
 {
     const int8_t *a = area->row[0] + c;
     const int8_t *b = area->row[1] + c;
@@ -146,169 +147,138 @@ mg_winograd_columns(const mg_winograd_area *area, int32_t c, int32_t channels,
     }
 }
 
-/* Four tiles' row of B^T d B from a row of the ten columns, whose words are `columns` and each
- * eighth word after it. */
-MG_INLINE void mg_winograd_row(const uint32_t *columns, uint32_t *tiles)
+/* One tile's row of B^T d B from a row of its columns, whose words are `columns` and each eighth
+ * word after it. */
+MG_INLINE void mg_winograd_row(const uint32_t *columns, uint32_t *tile)
 {
-    const uint32_t *t = columns;
-    uint32_t even = t[0];
-    uint32_t odd = t[MG_WINOGRAD_STREAMS];
+    const uint32_t a = columns[0];
+    const uint32_t b = columns[MG_WINOGRAD_STREAMS];
+    const uint32_t c = columns[2 * MG_WINOGRAD_STREAMS];
+    const uint32_t d = columns[3 * MG_WINOGRAD_STREAMS];
 
-    for (int32_t tile = 0; tile < MG_WINOGRAD_SIDE; tile++) {
-        const uint32_t next_even = t[2 * MG_WINOGRAD_STREAMS];
-        const uint32_t next_odd = t[3 * MG_WINOGRAD_STREAMS];
-        tiles[tile] = mg_ssub16(even, next_even);
-        tiles[4 + tile] = mg_sadd16(odd, next_even);
-        tiles[8 + tile] = mg_ssub16(next_even, odd);
-        tiles[12 + tile] = mg_ssub16(odd, next_odd);
-        even = next_even;
-        odd = next_odd;
-        t += 2 * MG_WINOGRAD_STREAMS;
-    }
+    tile[0] = mg_ssub16(a, c);
+    tile[4] = mg_sadd16(b, c);
+    tile[8] = mg_ssub16(c, b);
+    tile[12] = mg_ssub16(b, d);
 }
 
-/* Both steps of four channels, in all four rows. Rows are `next_row` words apart. */
+/* Both steps of four channels, in all rows of four tiles. */
 static __attribute__((noinline, unused)) void mg_winograd_rows(const uint32_t *columns,
-                                                                  uint32_t *tiles, int32_t next_row)
+                                                               uint32_t *tiles)
 {
-    for (int32_t row = 0; row < MG_WINOGRAD_SIDE; row++) {
-        mg_winograd_row(columns, tiles);
-        mg_winograd_row(columns + 1, tiles + MG_WINOGRAD_WORDS);
-        columns += 2;
-        tiles += next_row;
+    for (int32_t stream = 0; stream < MG_WINOGRAD_STREAMS; stream++) {
+        uint32_t *to = &tiles[stream / 2 * 16 + stream % 2 * MG_WINOGRAD_WORDS];
+        mg_winograd_row(columns, to);
+        mg_winograd_row(columns + 2 * MG_WINOGRAD_STREAMS, to + 1);
+        mg_winograd_row(columns + 4 * MG_WINOGRAD_STREAMS, to + 2);
+        mg_winograd_row(columns + 6 * MG_WINOGRAD_STREAMS, to + 3);
+        columns++;
     }
 }
 
 /* Fills m->tiles for the area. */
 MG_INLINE void mg_winograd_transform(const mg_winograd_area *area, int32_t channels,
-                                        const mg_winograd_memory *m)
+                                     const mg_winograd_memory *m)
 {
     uint32_t *tiles = m->tiles;
 
     for (int32_t c = 0; c < channels; c += 4) {
         mg_winograd_columns(area, (c + 4 <= channels) ? c : channels - 4, channels, m->columns);
-        mg_winograd_rows(m->columns, tiles, mg_winograd_steps(channels) * MG_WINOGRAD_WORDS);
+        mg_winograd_rows(m->columns, tiles);
         tiles += 2 * MG_WINOGRAD_WORDS;
     }
 }
 
-/* The sums over all steps at one position: 4 tiles, for each two output channels. */
-typedef struct {
-    int32_t a0, b0, a1, b1, a2, b2, a3, b3;
-} mg_winograd_block;
-
 /* GCC keeps no more than six of the eight sums in registers, because it moves loads forward. */
 #if defined(__ARM_FEATURE_DSP) && defined(__OPTIMIZE__) && !defined(__clang__)
 
-/* Products of the first two tiles, or of the last two. `add` ends the first part of an operand
- * list with an accumulator, or begins a comment. */
-#define MG_WINOGRAD_FIRST(mac, add)                                                                \
-    mac " %[a0], %[x], %[u]" add "%[a0]\n" mac " %[b0], %[x], %[v]" add "%[b0]\n"                  \
-    mac " %[a1], %[y], %[u]" add "%[a1]\n" mac " %[b1], %[y], %[v]" add "%[b1]\n"
-#define MG_WINOGRAD_LAST(mac, add)                                                                 \
-    mac " %[a2], %[x], %[u]" add "%[a2]\n" mac " %[b2], %[x], %[v]" add "%[b2]\n"                  \
-    mac " %[a3], %[y], %[u]" add "%[a3]\n" mac " %[b3], %[y], %[v]" add "%[b3]\n"
+/* The products of one step. Tiles are in r0, input in r2 and r3, weights in r1, r7 and lr, and the
+ * sums in r4 to r12. `add` ends the first part of an operand list with a sum, or begins a comment,
+ * if the products start the sums. */
 #define MG_WINOGRAD_STEP(mac, add)                                                                 \
-    "ldrd %[u], %[v], [%[weight]], #8\n"                                                           \
-    "ldrd %[x], %[y], [%[tiles]], #8\n"                                                            \
-    MG_WINOGRAD_FIRST(mac, add)                                                                    \
-    "ldrd %[x], %[y], [%[tiles]], #56\n"                                                           \
-    MG_WINOGRAD_LAST(mac, add)
+    "ldrd r7, lr, [r1], #8\n"                                                                      \
+    "ldrd r2, r3, [r0], #8\n" mac " r4, r2, r7" add "r4\n" mac " r5, r2, lr" add "r5\n" mac        \
+    " r6, r3, r7" add "r6\n" mac " r8, r3, lr" add "r8\n"                                          \
+    "ldrd r2, r3, [r0], #248\n" mac " r9, r2, r7" add "r9\n" mac " r10, r2, lr" add "r10\n" mac    \
+    " r11, r3, r7" add "r11\n" mac " r12, r3, lr" add "r12\n"
 #define MG_WINOGRAD_STEPS(n, mac, add) ".rept " n "\n" MG_WINOGRAD_STEP(mac, add) ".endr\n"
-
-MG_INLINE const int32_t *mg_winograd_dot(mg_winograd_block *s, const uint32_t *tiles,
-                                            const int32_t *weight, int32_t steps)
-{
-    const int32_t *const end = weight + 2 * steps;
-    uint32_t u;
-    uint32_t v;
-    uint32_t x;
-    uint32_t y;
-
-    __asm__ volatile(
-        /* The first four steps; their first products start the sums. */
-        MG_WINOGRAD_STEPS("1", "smuad", " @")
-        MG_WINOGRAD_STEPS("3", "smlad", ", ")
-        "ldr %[u], %[end]\n"
-        "cmp %[weight], %[u]\n"
-        "beq 2f\n"
-        "1:\n"
-        MG_WINOGRAD_STEPS("4", "smlad", ", ")
-        "ldr %[u], %[end]\n"
-        "cmp %[weight], %[u]\n"
-        "bne 1b\n"
-        "2:\n"
-        : [a0] "=&r"(s->a0), [b0] "=&r"(s->b0), [a1] "=&r"(s->a1), [b1] "=&r"(s->b1),
-          [a2] "=&r"(s->a2), [b2] "=&r"(s->b2), [a3] "=&r"(s->a3), [b3] "=&r"(s->b3),
-          [u] "=&r"(u), [v] "=&r"(v), [x] "=&r"(x), [y] "=&r"(y), [tiles] "+r"(tiles),
-          [weight] "+r"(weight)
-        : [end] "m"(end)
-        : "memory", "cc");
-    return weight;
-}
-
-#else
-
-/* Returns the address after the weights. */
-MG_INLINE const int32_t *mg_winograd_dot(mg_winograd_block *s, const uint32_t *tiles,
-                                            const int32_t *weight, int32_t steps)
-{
-    const mg_winograd_block zero = {0, 0, 0, 0, 0, 0, 0, 0};
-
-    *s = zero;
-    for (int32_t k = 0; k < steps; k++) {
-        const uint32_t u = (uint32_t)weight[0];
-        const uint32_t v = (uint32_t)weight[1];
-        s->a0 = mg_smlad(tiles[0], u, s->a0);
-        s->b0 = mg_smlad(tiles[0], v, s->b0);
-        s->a1 = mg_smlad(tiles[1], u, s->a1);
-        s->b1 = mg_smlad(tiles[1], v, s->b1);
-        s->a2 = mg_smlad(tiles[2], u, s->a2);
-        s->b2 = mg_smlad(tiles[2], v, s->b2);
-        s->a3 = mg_smlad(tiles[3], u, s->a3);
-        s->b3 = mg_smlad(tiles[3], v, s->b3);
-        tiles += MG_WINOGRAD_WORDS;
-        weight += 2;
-    }
-    return weight;
-}
-
-#endif
 
 /* Sums over the input channels at all positions, for two output channels. */
 static __attribute__((noinline, unused)) void
 mg_winograd_products(const uint32_t *tiles, const int32_t *weight, int32_t steps, int32_t *sums)
 {
-    mg_winograd_block block;
+    const int32_t *const sums_end = sums + MG_WINOGRAD_POSITIONS * MG_WINOGRAD_SUMS;
+    const int32_t size = steps * MG_WINOGRAD_WORDS * (int32_t)sizeof(*tiles);
+    const uint32_t *end = tiles + steps * MG_WINOGRAD_WORDS;
 
-    for (int32_t row = 0; row < MG_WINOGRAD_SIDE; row++) {
-        for (int32_t column = 0; column < MG_WINOGRAD_SIDE; column++) {
-            weight = mg_winograd_dot(&block, &tiles[column * 4], weight, steps);
-            sums[0] = block.a0;
-            sums[1] = block.b0;
-            sums[2] = block.a1;
-            sums[3] = block.b1;
-            sums[4] = block.a2;
-            sums[5] = block.b2;
-            sums[6] = block.a3;
-            sums[7] = block.b3;
-            sums += MG_WINOGRAD_SUMS;
+    __asm__ volatile(
+        "ldr r0, %[tiles]\n"
+        "ldr r1, %[weight]\n"
+        "1:\n" MG_WINOGRAD_STEPS("1", "smuad", " @") MG_WINOGRAD_STEPS(
+            "3", "smlad", ", ") "ldr r2, %[end]\n"
+                                "cmp r0, r2\n"
+                                "beq 3f\n"
+                                "2:\n" MG_WINOGRAD_STEPS("4", "smlad",
+                                                         ", ") "ldr r2, %[end]\n"
+                                                               "cmp r0, r2\n"
+                                                               "bne 2b\n"
+                                                               "3:\n"
+                                                               "ldr r2, %[sums]\n"
+                                                               "ldr r3, %[size]\n"
+                                                               "ldr r7, %[sums_end]\n"
+                                                               "adds r0, #16\n"
+                                                               "stmia r2!, {r4-r6, r8-r12}\n"
+                                                               "str r0, %[end]\n"
+                                                               "str r2, %[sums]\n"
+                                                               "subs r0, r0, r3\n"
+                                                               "cmp r2, r7\n"
+                                                               "bne 1b\n"
+        : [sums] "+m"(sums), [end] "+m"(end)
+        : [tiles] "m"(tiles), [weight] "m"(weight), [size] "m"(size), [sums_end] "m"(sums_end)
+        : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr",
+          "memory", "cc");
+}
+
+#else
+
+/* Sums over the input channels at all positions, for two output channels. */
+static __attribute__((noinline, unused)) void
+mg_winograd_products(const uint32_t *tiles, const int32_t *weight, int32_t steps, int32_t *sums)
+{
+    for (int32_t at = 0; at < MG_WINOGRAD_POSITIONS; at++) {
+        memset(sums, 0, MG_WINOGRAD_SUMS * sizeof(*sums));
+        for (int32_t k = 0; k < steps; k++) {
+            const uint32_t *values = &tiles[k * MG_WINOGRAD_WORDS + at * MG_WINOGRAD_TILES];
+            for (int32_t t = 0; t < MG_WINOGRAD_TILES; t++) {
+                sums[2 * t] = mg_smlad(values[t], (uint32_t)weight[0], sums[2 * t]);
+                sums[2 * t + 1] = mg_smlad(values[t], (uint32_t)weight[1], sums[2 * t + 1]);
+            }
+            weight += 2;
         }
-        tiles += steps * MG_WINOGRAD_WORDS;
+        sums += MG_WINOGRAD_SUMS;
     }
 }
 
-/* A row of two outputs, times four, of a tile whose sums have been transformed along the columns:
- * s * A. */
+#endif
+
+/* Two sums of a column with a row of A^T each. */
 typedef struct {
-    int32_t left;
-    int32_t right;
+    int32_t first;
+    int32_t second;
 } mg_winograd_pair;
 
+/* A^T times four values. */
 MG_INLINE mg_winograd_pair mg_winograd_outputs(int32_t a, int32_t b, int32_t c, int32_t d)
 {
     const mg_winograd_pair pair = {a + b + c, b - c - d};
     return pair;
+}
+
+/* A^T times one column of a tile's sums. */
+MG_INLINE mg_winograd_pair mg_winograd_of_column(const int32_t *sums)
+{
+    return mg_winograd_outputs(sums[0], sums[4 * MG_WINOGRAD_SUMS], sums[8 * MG_WINOGRAD_SUMS],
+                               sums[12 * MG_WINOGRAD_SUMS]);
 }
 
 /* Where the outputs of a tile are. A step is 0 if there is no next row or column. */
@@ -321,34 +291,29 @@ typedef struct {
 /* Stores the outputs of a tile. Those outside the tensor have the place of others, which are stored
  * later. */
 MG_INLINE void mg_winograd_store(const mg_scaling *scaling, const mg_channel *channel,
-                                    const int32_t *sums, const mg_winograd_place *place,
-                                    int requantization)
+                                 const int32_t *sums, const mg_winograd_place *place,
+                                 int requantization)
 {
-    mg_winograd_pair column[MG_WINOGRAD_SIDE];
-
-    for (int32_t x = 0; x < MG_WINOGRAD_SIDE; x++) {
-        const int32_t *s = &sums[x * MG_WINOGRAD_SUMS];
-        column[x] = mg_winograd_outputs(
-            s[0], s[4 * MG_WINOGRAD_SUMS], s[8 * MG_WINOGRAD_SUMS], s[12 * MG_WINOGRAD_SUMS]);
-    }
-    const mg_winograd_pair top = mg_winograd_outputs(column[0].left, column[1].left,
-                                                           column[2].left, column[3].left);
-    const mg_winograd_pair bottom = mg_winograd_outputs(column[0].right, column[1].right,
-                                                              column[2].right, column[3].right);
+    const mg_winograd_pair a = mg_winograd_of_column(sums);
+    const mg_winograd_pair b = mg_winograd_of_column(sums + MG_WINOGRAD_SUMS);
+    const mg_winograd_pair c = mg_winograd_of_column(sums + 2 * MG_WINOGRAD_SUMS);
+    const mg_winograd_pair d = mg_winograd_of_column(sums + 3 * MG_WINOGRAD_SUMS);
+    const mg_winograd_pair top = mg_winograd_outputs(a.first, b.first, c.first, d.first);
+    const mg_winograd_pair bottom = mg_winograd_outputs(a.second, b.second, c.second, d.second);
     int8_t *out = place->output;
     int8_t *below = out + place->next_row;
-    below[place->next_column] = mg_output_of_4(scaling, channel, bottom.right, requantization);
-    below[0] = mg_output_of_4(scaling, channel, bottom.left, requantization);
-    out[place->next_column] = mg_output_of_4(scaling, channel, top.right, requantization);
-    out[0] = mg_output_of_4(scaling, channel, top.left, requantization);
+
+    below[place->next_column] = mg_output_of_4(scaling, channel, bottom.second, requantization);
+    below[0] = mg_output_of_4(scaling, channel, bottom.first, requantization);
+    out[place->next_column] = mg_output_of_4(scaling, channel, top.second, requantization);
+    out[0] = mg_output_of_4(scaling, channel, top.first, requantization);
 }
 
 /* Stores the outputs of one channel, of tiles with `width` columns together. `row` is 0 if there is
  * no second row. */
-MG_INLINE void mg_winograd_finish(const mg_conv2d_winograd_s8_params *p,
-                                     const mg_scaling *scaling, const mg_channel *channel,
-                                     const int32_t *sums, int8_t *output, int32_t width,
-                                     int32_t row, int requantization)
+MG_INLINE void mg_winograd_finish(const mg_conv2d_winograd_s8_params *p, const mg_scaling *scaling,
+                                  const mg_channel *channel, const int32_t *sums, int8_t *output,
+                                  int32_t width, int32_t row, int requantization)
 {
     mg_winograd_place place = {output, row, p->output_channels};
 
@@ -396,11 +361,11 @@ MG_INLINE void mg_conv2d_winograd_s8_body(const mg_conv2d_winograd_s8_params *p,
                 for (int32_t c = 0; c < channels; c++) {
                     const mg_channel channel = mg_channel_of(&scaling, bias, c, requantization);
                     if (c % 2 == 0) {
-                        mg_winograd_products(
-                            m.tiles, &weight[c * MG_WINOGRAD_POSITIONS * steps], steps, m.sums);
+                        mg_winograd_products(m.tiles, &weight[c * MG_WINOGRAD_POSITIONS * steps],
+                                             steps, m.sums);
                     }
-                    mg_winograd_finish(p, &scaling, &channel, &m.sums[c % 2], &out[c], width,
-                                          row, requantization);
+                    mg_winograd_finish(p, &scaling, &channel, &m.sums[c % 2], &out[c], width, row,
+                                       requantization);
                 }
             }
         }
