@@ -16,11 +16,13 @@ import numpy as np
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base, blocks, conv2d, transforms
 from microgen.kernels.weighted import LINEAR, TWICE_NARROW, UPWARD_NARROW, Loop
+from microgen.kernels.work import Work, work
 from microgen.ops.conv2d import Conv2DAttrs
 
 OP_NAME = "nn.conv2d"
 
 _GROUP = 4  # input channels
+_WIDTH = 8  # outputs in a row of four tiles, whose input is an area
 _STEPS = 4  # MG_WINOGRAD_STEP in a loop
 _MOST_CHANNELS = 404  # MG_WINOGRAD_CHANNELS
 # The weights grow from 9 bytes to 32, which buys less time the more channels share a transform.
@@ -64,6 +66,23 @@ def _steps(depth: int) -> int:
     return -(-depth // (2 * _STEPS)) * _STEPS
 
 
+def parts(node: Node, graph: Graph) -> Work:
+    """How often the parts of the loop run; docs/costs.md describes each number."""
+    (data, *_), output = base.types(node, graph)
+    batches, height, width, filters = output.shape
+    rows, depth = batches * -(-height // 2), data.shape[3]
+    areas = rows * -(-width // _WIDTH)
+    return {
+        **{name: work(node, graph)[name] for name in ("call", "output", "clamped")},
+        "area": areas,
+        "area_group": areas * -(-depth // _GROUP),
+        "area_filter": areas * filters,
+        "area_pair": areas * -(-filters // 2),
+        "area_product": areas * -(-filters // 2) * _steps(depth),
+        "tile": rows * -(-width // 2) * filters,
+    }
+
+
 def _layout(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:
     return dataclasses.replace(weight, ctype="int32_t", transform="winograd")
 
@@ -103,6 +122,7 @@ IMPLEMENTATIONS = tuple(
                 scratch=scratch,
                 is_raw=True,
                 layout=_layout,
+                work=parts,
             ),
         ),
         (LINEAR, TWICE_NARROW, UPWARD_NARROW),

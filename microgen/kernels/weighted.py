@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, linear, narrow
+from microgen.kernels.work import Work, work
 from microgen.target.cpu import Feature
 
 Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
@@ -90,6 +91,7 @@ class Loop:
     ``base.constant_weights`` and ``base.Implementation``.
     ``is_raw``: it sums products of data and weights without the data's zero point, which the bias
     or the offset then contains. ``layout`` is how it wants the weight, if not as in the model.
+    ``work`` is that of ``base.Implementation``.
     """
 
     stem: str
@@ -105,6 +107,7 @@ class Loop:
     takes_int4: bool = False
     is_raw: bool = False
     layout: Layout | None = None
+    work: Callable[[Node, Graph], Work] = work
 
     def refuses(self, node: Node, graph: Graph, requantization: Requantization) -> str | None:
         """Why it is for other dtypes, weights or roundings, or does not take the node's shape."""
@@ -170,6 +173,7 @@ class Layer:
             variant=() if loop.is_fixed else (*loop.variant, requantization.constant),
             loop="_".join(filter(None, ("mg", loop.stem, loop.suffix))),
             takes_int4=loop.takes_int4,
+            work=loop.work,
         )
 
 

@@ -149,7 +149,7 @@ mg_winograd_columns(const mg_winograd_area *area, int32_t c, int32_t channels, u
 
 /* One tile's row of B^T d B from a row of its columns, whose words are `columns` and each eighth
  * word after it. */
-MG_INLINE void mg_winograd_row(const uint32_t *columns, uint32_t *tile)
+MG_INLINE void mg_winograd_row(const uint32_t *restrict columns, uint32_t *restrict tile)
 {
     const uint32_t a = columns[0];
     const uint32_t b = columns[MG_WINOGRAD_STREAMS];
