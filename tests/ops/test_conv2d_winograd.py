@@ -117,7 +117,7 @@ def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
         (_case(1, 5, 5, 8, 2, dilation=2), "strides and dilations must be 1"),
         (_case(1, 5, 5, 3, 2), "3 input channels, the kernel takes 4 to 404"),
         (_case(1, 3, 3, 405, 1), "405 input channels"),
-        (_case(1, 3, 3, 32, 33), "9504 bytes of weights would become 34816"),
+        (_case(1, 3, 3, 32, 33), "would take 34816 bytes, the kernel takes 32768"),
     ],
 )
 def test_what_is_refused(case: c.Case, why: str) -> None:
@@ -129,18 +129,30 @@ def test_transformed_weights_are_those_of_the_formula() -> None:
     weight = rng.integers(-128, 128, (3, 3, 3, 6)).astype(np.int8)
     g = np.array([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]])
     words = transforms.apply("winograd", [weight], {})
-    assert words.shape == (2, 16, 4, 2)
-    halves = words.view(np.int16).reshape(2, 16, 4, 2, 2)
+    assert words.shape == (2, 4, 16, 2)
+    halves = words.view(np.int16).reshape(2, 4, 16, 2, 2)
     for filters, channel, step, half in ((0, 0, 0, 0), (1, 1, 1, 0), (2, 5, 3, 1), (1, 4, 2, 1)):
         expected = g @ weight[filters, :, :, channel].astype(np.int64) @ g.T
-        assert (halves[filters // 2, :, step, filters % 2, half] == expected.ravel()).all()
+        assert (halves[filters // 2, step, :, filters % 2, half] == expected.ravel()).all()
     assert not halves[1, :, :, 1].any(), "there is no filter 3"
-    assert not halves[:, :, 2:, :, 0].any(), "the last group begins with channels 2 and 3 again"
+    assert not halves[:, 2:, :, :, 0].any(), "the last group begins with channels 2 and 3 again"
 
 
+def test_filters_are_words_of_four_channels() -> None:
+    weight = np.arange(-81, 81).astype(np.int8).reshape(3, 3, 3, 6)
+    words = transforms.apply("winograd_filters", [weight], {})
+    assert words.shape == (2, 2, 2, 9)
+    channels = words.view(np.int8).reshape(2, 2, 2, 9, 4)
+    assert (channels[0, 1, 0] == weight[1, :, :, :4].reshape(9, 4)).all()
+    assert (channels[1, 0, 1, :, 2:] == weight[2, :, :, 4:].reshape(9, 2)).all()
+    assert not channels[1, 1].any(), "there is no filter 3"
+    assert not channels[:, :, 1, :, :2].any(), "the last group begins with channels 2 and 3 again"
+
+
+@pytest.mark.parametrize("kind", ["winograd", "winograd_filters"])
 @pytest.mark.parametrize(
     "weight", [np.zeros((2, 3, 3, 8), np.int16), np.zeros((2, 1, 3, 8), np.int8)]
 )
-def test_other_weights_are_errors(weight: Array) -> None:
+def test_other_weights_are_errors(kind: str, weight: Array) -> None:
     with pytest.raises(ProjectError, match="winograd"):
-        transforms.apply("winograd", [weight], {})
+        transforms.apply(kind, [weight], {})
