@@ -135,10 +135,12 @@ MG_INLINE void mg_winograd_finish(const mg_conv2d_winograd_s8_params *p, const m
                                   const mg_channel *channel, const int32_t *sums,
                                   const mg_winograd_target *target, int32_t c, int requantization)
 {
+    const int has_pairs = (p->output_width % 2 == 0) ? 1 : 0;
+    const int32_t width = target->width;
     mg_winograd_place place = {target->output + c, target->next_row, p->output_channels};
 
-    for (int32_t x = 0; x < target->width; x += 2) {
-        place.next_column = (x + 1 < target->width) ? p->output_channels : 0;
+    for (int32_t x = 0; x < width; x += 2) {
+        place.next_column = ((has_pairs != 0) || (x + 1 < width)) ? p->output_channels : 0;
         mg_winograd_store(scaling, channel, sums, &place, requantization);
         place.output += 2 * p->output_channels;
         sums += 2;
