@@ -43,7 +43,7 @@ def _case(
     return c.Case(f"winograd {seed}", "nn.conv2d", attrs, inputs if seed % 4 else inputs[:2], out)
 
 
-def _random(seed: int) -> c.Case:
+def random_case(seed: int) -> c.Case:
     rng = np.random.default_rng(7000 + seed)
     height, width, depth, filters = (int(n) for n in rng.integers([3, 3, 4, 1], [9, 21, 15, 8]))
     return _case(
@@ -100,13 +100,13 @@ def _takes(case: c.Case) -> bool:
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    cases = [*CASES, *map(_random, range(60))]
+    cases = [*CASES, *map(random_case, range(60))]
     assert [case.name for case in cases if not _takes(case)] == []
     c.check(cases, tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CASES[:8], *map(_random, range(6))], tmp_path)
+    c.check_inlined([*CASES[:8], *map(random_case, range(6))], tmp_path)
 
 
 @pytest.mark.parametrize(
