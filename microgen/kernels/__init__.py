@@ -22,12 +22,12 @@ def modules() -> tuple[ModuleType, ...]:
 
 @functools.cache
 def registry() -> Mapping[str, tuple[Implementation, ...]]:
-    """Op or pattern -> its kernels. Several modules may have kernels of one op. Those of the module
-    whose name is the first are the last, because the op's own module has the reference kernels."""
+    """Op or pattern -> its kernels. Several modules may have kernels of one op; they follow one
+    another in the order of the modules' names."""
     found: dict[str, tuple[Implementation, ...]] = {}
     for module in modules():
         if hasattr(module, "IMPLEMENTATIONS"):
-            found[module.OP_NAME] = (*module.IMPLEMENTATIONS, *found.get(module.OP_NAME, ()))
+            found[module.OP_NAME] = (*found.get(module.OP_NAME, ()), *module.IMPLEMENTATIONS)
     return MappingProxyType(found)
 
 
