@@ -183,20 +183,27 @@ static __attribute__((noinline, unused)) void mg_winograd_filter(const int32_t *
 /* GCC keeps no more than six of the eight sums in registers, because it moves loads forward. */
 #if defined(__ARM_FEATURE_DSP) && defined(__OPTIMIZE__) && !defined(__clang__)
 
-/* The products of one step. Tiles are in r0, input in r2 and r3, weights in r1, r7 and lr, and the
- * sums in r4 to r12. `add` ends the first part of an operand list with a sum, or begins a comment,
- * if the products start the sums. */
+/* clang-format off */
+
+/* The products of one step. The address of tiles is in r0, that of weights in r1, values in r2 and
+ * r3, weights in r7 and lr, and the sums in r4 to r6 and r8 to r12. `add` ends the first part of an
+ * operand list with a sum, or begins a comment, if the products start the sums. */
 #define MG_WINOGRAD_STEP(mac, add)                                                                 \
     "ldrd r7, lr, [r1], #128\n"                                                                    \
-    "ldrd r2, r3, [r0], #8\n" mac " r4, r2, r7" add "r4\n" mac " r5, r2, lr" add "r5\n" mac        \
-    " r6, r3, r7" add "r6\n" mac " r8, r3, lr" add "r8\n"                                          \
-    "ldrd r2, r3, [r0], #248\n" mac " r9, r2, r7" add "r9\n" mac " r10, r2, lr" add "r10\n" mac    \
-    " r11, r3, r7" add "r11\n" mac " r12, r3, lr" add "r12\n"
-#define MG_WINOGRAD_STEPS(n, mac, add) ".rept " n "\n" MG_WINOGRAD_STEP(mac, add) ".endr\n"
+    "ldrd r2, r3, [r0], #8\n"                                                                      \
+    mac " r4, r2, r7" add "r4\n"                                                                   \
+    mac " r5, r2, lr" add "r5\n"                                                                   \
+    mac " r6, r3, r7" add "r6\n"                                                                   \
+    mac " r8, r3, lr" add "r8\n"                                                                   \
+    "ldrd r2, r3, [r0], #248\n"                                                                    \
+    mac " r9, r2, r7" add "r9\n"                                                                   \
+    mac " r10, r2, lr" add "r10\n"                                                                 \
+    mac " r11, r3, r7" add "r11\n"                                                                 \
+    mac " r12, r3, lr" add "r12\n"
 
 /* Sums over the input channels at all positions, for two output channels: int32 [16][4 tiles][2].
  * tiles: [steps][16][4 tiles]. weight: [steps][16][2]. The number of steps is a multiple of four.
- */
+ * All registers are in use, r7 among them, so there must be no frame pointer. */
 static __attribute__((noinline, unused)) void
 mg_winograd_products(const uint32_t *tiles, const uint32_t *weight, int32_t steps, int32_t *sums)
 {
@@ -207,32 +214,41 @@ mg_winograd_products(const uint32_t *tiles, const uint32_t *weight, int32_t step
     __asm__ volatile(
         "ldr r0, %[tiles]\n"
         "ldr r1, %[weight]\n"
-        "1:\n" MG_WINOGRAD_STEPS("1", "smuad", " @") MG_WINOGRAD_STEPS(
-            "3", "smlad", ", ") "ldr r2, %[end]\n"
-                                "cmp r0, r2\n"
-                                "beq 3f\n"
-                                "2:\n" MG_WINOGRAD_STEPS("4", "smlad",
-                                                         ", ") "ldr r2, %[end]\n"
-                                                               "cmp r0, r2\n"
-                                                               "bne 2b\n"
-                                                               "3:\n"
-                                                               "ldr r2, %[sums]\n"
-                                                               "ldr r3, %[size]\n"
-                                                               "ldr r7, %[sums_end]\n"
-                                                               "adds r0, #16\n"
-                                                               "stmia r2!, {r4-r6, r8-r12}\n"
-                                                               "str r0, %[end]\n"
-                                                               "str r2, %[sums]\n"
-                                                               "subs r0, r0, r3\n"
-                                                               "sub r1, r1, r3, lsr #1\n"
-                                                               "adds r1, #8\n"
-                                                               "cmp r2, r7\n"
-                                                               "bne 1b\n"
+        "1:\n" /* a position */
+        MG_WINOGRAD_STEP("smuad", " @")
+        ".rept 3\n"
+        MG_WINOGRAD_STEP("smlad", ", ")
+        ".endr\n"
+        "ldr r2, %[end]\n"
+        "cmp r0, r2\n"
+        "beq 3f\n"
+        "2:\n"
+        ".rept 4\n"
+        MG_WINOGRAD_STEP("smlad", ", ")
+        ".endr\n"
+        "ldr r2, %[end]\n"
+        "cmp r0, r2\n"
+        "bne 2b\n"
+        "3:\n"
+        "ldr r2, %[sums]\n"
+        "ldr r3, %[size]\n"
+        "ldr r7, %[sums_end]\n"
+        "adds r0, #16\n" /* the next position of the last step */
+        "stmia r2!, {r4-r6, r8-r12}\n"
+        "str r0, %[end]\n"
+        "str r2, %[sums]\n"
+        "subs r0, r0, r3\n"
+        "sub r1, r1, r3, lsr #1\n"
+        "adds r1, #8\n"
+        "cmp r2, r7\n"
+        "bne 1b\n"
         : [sums] "+m"(sums), [end] "+m"(end)
         : [tiles] "m"(tiles), [weight] "m"(weight), [size] "m"(size), [sums_end] "m"(sums_end)
         : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr",
           "memory", "cc");
 }
+
+/* clang-format on */
 
 #else
 
