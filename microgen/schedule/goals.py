@@ -20,6 +20,8 @@ GOALS: Mapping[str, Callable[[int, int, int], Key]] = {
 }
 # The default keeps every layer's result in memory, where `run --compare` can read it.
 KEEPS_LAYERS = frozenset({"balanced"})
+# What weighs RAM against the others.
+WEIGHS_RAM = frozenset({"balanced"})
 # The part that decides before RAM, which takes planning, is asked for.
 _FIRST: Mapping[str, Callable[[int, int], Key]] = {
     "speed": lambda cycles, _flash: (cycles,),

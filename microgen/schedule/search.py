@@ -1,4 +1,6 @@
 """The search: from the fastest option of each node, change after change while the goal gets better.
+A goal that weighs RAM against other things is searched from the least RAM, too: several layers may
+need the same peak, so that no single change lowers it.
 
 It is deterministic, and its budgets are counts, so the result is the same on every machine. A
 change is another option for one node, another for all nodes that have the same implementation and
@@ -10,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from microgen.schedule.goals import KEEPS_LAYERS, improved
+from microgen.schedule.goals import GOALS, KEEPS_LAYERS, WEIGHS_RAM, Key, improved
 from microgen.schedule.options import NOISE, Option, Space
 from microgen.schedule.state import Candidate, Picks, Scorer
 
 ROUNDS = 8  # through all changes
-PLANS = 48  # candidates of a search that are lowered and planned
+PLANS = 48  # candidates that are lowered and planned, from each start
 
 Change = Callable[[Candidate], Picks]
 
@@ -34,30 +36,52 @@ class Search:
 
     def best(self) -> Candidate:
         """The best candidate found."""
-        found = fastest(self.space)
+        found = self._from(fastest(self.space), self.goal)
+        if self.goal not in WEIGHS_RAM:
+            return found
+        least = self._from(leanest(self.space), "ram")
+        return min(found, self._from(least, self.goal), key=self._key)
+
+    def _from(self, found: Candidate, goal: str) -> Candidate:
+        """The candidate that changes of another lead to."""
         every = list(changes(self.space, joins=self.goal not in KEEPS_LAYERS))
+        most = len(self.scorer.rams) + self.plans
         for _ in range(ROUNDS):
             before = found
             for change in every:
-                found = self._better(found, change)
+                if len(self.scorer.rams) < most:
+                    found = self._better(found, change, goal)
             if found is before:
                 break
         return found
 
-    def _better(self, found: Candidate, change: Change) -> Candidate:
+    def _better(self, found: Candidate, change: Change, goal: str) -> Candidate:
         """The candidate after the change if that is better, otherwise the candidate."""
-        changed = {} if len(self.scorer.rams) >= self.plans else change(found)
+        changed = change(found)
         if not changed:
             return found
         self.considered += 1
         if self.visit:
             self.visit(found, changed)
-        return improved(self.goal, self.scorer, found, changed)
+        return improved(goal, self.scorer, found, changed)
+
+    def _key(self, candidate: Candidate) -> Key:
+        return GOALS[self.goal](self.scorer.ram(candidate).peak, *candidate.cheap)
 
 
 def fastest(space: Space) -> Candidate:
     """The fastest option of each node by itself."""
     return Candidate({name: _fastest(options) for name, options in space.single.items()})
+
+
+def leanest(space: Space) -> Candidate:
+    """The fastest option of each node that has the least scratch memory."""
+    return Candidate(
+        {
+            name: min(o, key=lambda one: (one.scratch, one.cycles))
+            for name, o in space.single.items()
+        }
+    )
 
 
 def _fastest(options: Sequence[Option]) -> Option:

@@ -77,6 +77,23 @@ def test_balanced_gives_cycles_for_flash_at_the_same_rate(costs: Callable[[Costs
     assert (SMALL, False) not in picked(chosen("balanced"))
 
 
+def test_balanced_lowers_a_peak_that_several_layers_need(costs: Callable[[Costs], None]) -> None:
+    """Two kernels have scratch, for different layers. Without one the other's peak is left."""
+    board = boards.load("mps3_an547")
+    peaks = {"mg_conv2d_winograd_s8", "mg_conv2d_s8_mve"}
+    cycles = {"mg_conv2d_winograd_s8": 100, "mg_conv2d_s8_mve": 130}
+    cycles |= dict.fromkeys(["mg_conv2d_1x1_s8_mve", SMALL], 140)
+    costs({symbol: (n, 10, 10) for symbol, n in cycles.items()})
+
+    def ram_of(parts: Partition) -> Ram:
+        symbols = {c.symbol for region in parts.regions for c in region.choices}
+        return Ram(200, 100) if symbols & peaks else Ram(100, 100)
+
+    parts = parts_of(two_convolutions(), board)
+    assert {s for s, _ in picked(choose(parts, board.cpu, "speed", ram_of))} == peaks
+    assert not peaks & {s for s, _ in picked(choose(parts, board.cpu, "balanced", ram_of))}
+
+
 def test_the_reason_quotes_the_numbers_of_the_others(costs: Callable[[Costs], None]) -> None:
     costs(KNOWN)
     (first, *_) = chosen("speed").partition.regions
