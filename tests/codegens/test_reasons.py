@@ -48,6 +48,7 @@ def test_a_rounding_that_no_kernel_has_is_the_reason() -> None:
     assert [detail.by for detail in refusal.details] == [
         *("mg_conv2d_1x1_s8_dsp", "mg_conv2d_1x1_s8_portable"),
         *("mg_conv2d_s8_dsp", "mg_conv2d_s8_portable", "mg_conv2d_s8"),
+        *("mg_conv2d_winograd_s8", *(f"mg_conv2d_winograd_s8_areas_{n}" for n in (2, 4))),
     ]
 
 

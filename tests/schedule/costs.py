@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from microgen import codegens, partition, passes
 from microgen.ir.graph import Graph, Node
 from microgen.kernels.base import Implementation
 from microgen.kernels.cost import Cost
+from microgen.kernels.fitting import Fitting, fitting
 from microgen.partition import Partition
 from microgen.schedule import Ram
 from microgen.target import board as boards
@@ -18,6 +20,17 @@ from microgen.target.cpu import Cpu
 from tests.graphs import Builder
 
 M4 = boards.load("mps2_an386")
+
+# The kernels that there are: as many as a test can tell apart, in the registry's order.
+KERNELS = frozenset(
+    {
+        *("mg_conv2d_1x1_s8_mve", "mg_conv2d_s8_mve", "mg_depthwise_conv2d_s8_mve"),
+        *("mg_conv2d_1x1_s8_dsp", "mg_conv2d_s8_dsp", "mg_depthwise_conv2d_s8_dsp"),
+        *("mg_conv2d_1x1_s8_portable", "mg_conv2d_s8_portable"),
+        *("mg_depthwise_conv2d_s8_portable", "mg_depthwise_pointwise_s8"),
+        *("mg_conv2d_s8", "mg_depthwise_conv2d_s8"),
+    }
+)
 
 # Cycles of a call, bytes of an operator compiled for its shape, bytes of the out-of-line form.
 Costs = Mapping[str, tuple[int, int, int]]
@@ -61,6 +74,12 @@ def costs(monkeypatch: pytest.MonkeyPatch) -> Callable[[Costs], None]:
                 return Cost(2 * cycles, 2 * cycles, _STUB, common)
             return Cost(cycles, cycles, own)
 
+        def few(node: Node, graph: Graph, cpu: Cpu) -> Fitting:
+            found = fitting(node, graph, cpu)
+            kept = tuple(kernel for kernel in found.kernels if kernel.symbol in KERNELS)
+            return replace(found, kernels=kept)
+
         monkeypatch.setattr("microgen.schedule.options.estimate", estimate)
+        monkeypatch.setattr("microgen.schedule.options.fitting", few)
 
     return use

@@ -65,6 +65,14 @@ MG_INLINE int32_t mg_quarter_as_s8(int32_t x)
     return result;
 }
 
+/* floor(x / 16), saturated to int8. */
+MG_INLINE int32_t mg_sixteenth_as_s8(int32_t x)
+{
+    int32_t result;
+    __asm__("ssat %0, #8, %1, asr #4" : "=r"(result) : "r"(x));
+    return result;
+}
+
 #else
 
 MG_INLINE int32_t mg_half_as_s8(int32_t x)
@@ -75,6 +83,11 @@ MG_INLINE int32_t mg_half_as_s8(int32_t x)
 MG_INLINE int32_t mg_quarter_as_s8(int32_t x)
 {
     return mg_offset_and_clamp(mg_shift_right(x, 2), 0, INT8_MIN, INT8_MAX);
+}
+
+MG_INLINE int32_t mg_sixteenth_as_s8(int32_t x)
+{
+    return mg_offset_and_clamp(mg_shift_right(x, 4), 0, INT8_MIN, INT8_MAX);
 }
 
 #endif
@@ -135,6 +148,22 @@ MG_INLINE uint32_t mg_high_halves(uint32_t first, uint32_t second)
 {
     uint32_t result;
     __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(result) : "r"(second), "r"(first));
+    return result;
+}
+
+/* The sums of the low halves and of the high halves, as a pair. */
+MG_INLINE uint32_t mg_sadd16(uint32_t a, uint32_t b)
+{
+    uint32_t result;
+    __asm__("sadd16 %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
+    return result;
+}
+
+/* The same for the differences. */
+MG_INLINE uint32_t mg_ssub16(uint32_t a, uint32_t b)
+{
+    uint32_t result;
+    __asm__("ssub16 %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
     return result;
 }
 
@@ -227,6 +256,16 @@ MG_INLINE uint32_t mg_low_halves(uint32_t first, uint32_t second)
 MG_INLINE uint32_t mg_high_halves(uint32_t first, uint32_t second)
 {
     return (first >> 16) | (second & 0xFFFF0000U);
+}
+
+MG_INLINE uint32_t mg_sadd16(uint32_t a, uint32_t b)
+{
+    return ((a + b) & 0xFFFFU) | (((a >> 16) + (b >> 16)) << 16);
+}
+
+MG_INLINE uint32_t mg_ssub16(uint32_t a, uint32_t b)
+{
+    return ((a - b) & 0xFFFFU) | (((a >> 16) - (b >> 16)) << 16);
 }
 
 MG_INLINE int32_t mg_smlabb(uint32_t a, uint32_t b, int32_t sum)

@@ -135,6 +135,19 @@ MG_INLINE int8_t mg_output(const mg_scaling *s, const mg_channel *channel, int32
                         requantization);
 }
 
+/* The output for four times a sum of raw products, which Winograd's kernels have. The offset of
+ * MG_LINEAR is multiplied by four, too, so nothing is rounded. */
+MG_INLINE int8_t mg_output_of_4(const mg_scaling *s, const mg_channel *channel, int32_t four_sums,
+                                int requantization)
+{
+    if (requantization == MG_LINEAR) {
+        const int64_t offset = (int64_t)channel->bias * (4 << MG_LINEAR_OFFSET_SHIFT);
+        const int64_t wide = (int64_t)four_sums * channel->multiplier + offset;
+        return mg_clamped_s8(s, mg_sixteenth_as_s8(mg_high_word(wide)));
+    }
+    return mg_output(s, channel, mg_shift_right(four_sums, 2), requantization);
+}
+
 /* Stores the same as element `at` of the outputs, which are int32 for MG_SUMS, and otherwise
  * int8. */
 MG_INLINE void mg_store(const mg_scaling *s, void *output, int32_t at, int32_t c, int32_t x,
