@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 2-D convolution of one group with undilated columns, int8, for cores without SIMD instructions:
+ * three pixels of four channels at a time. */
+#ifndef MICROGEN_CONV2D_S8_TRIOS_H
+#define MICROGEN_CONV2D_S8_TRIOS_H
+
+#include <stdint.h>
+
+#include "microgen/conv2d_s8.h"
+#include "microgen/inline.h"
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
+#include "microgen/trios_s8.h"
+#include "microgen/window.h"
+
+typedef mg_conv2d_s8_params mg_conv2d_s8_trios_params;
+
+/* Where an output pixel is. */
+typedef struct {
+    int32_t batch;
+    int32_t y;
+    int32_t x;
+} mg_conv2d_s8_place;
+
+/* What a window covers: the position of its first tap, where this tap is in the input, and whether
+ * all of its taps are inside. */
+typedef struct {
+    int32_t batch;
+    int32_t top;
+    int32_t left;
+    int32_t at;
+    int32_t is_inside;
+} mg_conv2d_s8_cover;
+
+MG_INLINE mg_conv2d_s8_cover mg_conv2d_s8_cover_of(const mg_conv2d_s8_params *p,
+                                                   const mg_conv2d_s8_place *place)
+{
+    const int32_t top = place->y * p->stride_height - p->pad_top;
+    const int32_t left = place->x * p->stride_width - p->pad_left;
+    const int32_t bottom = top + (p->kernel_height - 1) * p->dilation_height;
+    const mg_conv2d_s8_cover cover = {
+        place->batch, top, left,
+        mg_nhwc(place->batch, top, left, p->input_height, p->input_width, p->input_channels),
+        ((top >= 0) && (left >= 0) && (bottom < p->input_height) &&
+         (left + p->kernel_width <= p->input_width))
+            ? 1
+            : 0};
+    return cover;
+}
+
+/* The next pixel in memory. */
+MG_INLINE void mg_conv2d_s8_advance(const mg_conv2d_s8_params *p, mg_conv2d_s8_place *place)
+{
+    place->x++;
+    if (place->x == p->output_width) {
+        place->x = 0;
+        place->y++;
+    }
+    if (place->y == p->output_height) {
+        place->y = 0;
+        place->batch++;
+    }
+}
+
+/* Adds the taps of a window that are inside the input to trios of zero points. */
+MG_INLINE void mg_conv2d_s8_trios_put(const mg_conv2d_s8_params *p, const int8_t *input,
+                                      const mg_conv2d_s8_cover *cover, mg_trio *trios,
+                                      int32_t pixel)
+{
+    const mg_taps rows =
+        mg_taps_inside(cover->top, p->kernel_height, p->dilation_height, p->input_height);
+    const mg_taps columns = mg_taps_inside(cover->left, p->kernel_width, 1, p->input_width);
+    const int32_t depth = p->input_channels;
+
+    for (int32_t ky = rows.begin; ky < rows.end; ky++) {
+        if (columns.begin < columns.end) {
+            const int32_t from = mg_nhwc(cover->batch, cover->top + ky * p->dilation_height,
+                                         cover->left + columns.begin, p->input_height,
+                                         p->input_width, depth);
+            mg_trios_put(&trios[(ky * p->kernel_width + columns.begin) * depth], &input[from],
+                         (columns.end - columns.begin) * depth, p->input_offset, pixel);
+        }
+    }
+}
+
+/* Packs the windows of three pixels. */
+MG_INLINE void mg_conv2d_s8_trios_pack(const mg_conv2d_s8_params *p, const int8_t *input,
+                                       const mg_conv2d_s8_cover covers[3], mg_trio *trios)
+{
+    const int32_t run = p->kernel_width * p->input_channels;
+    const int32_t row = p->dilation_height * p->input_width * p->input_channels;
+
+    if ((covers[0].is_inside & covers[1].is_inside & covers[2].is_inside) != 0) {
+        for (int32_t ky = 0; ky < p->kernel_height; ky++) {
+            mg_trios_pack(&trios[ky * run], &input[covers[0].at + ky * row],
+                          &input[covers[1].at + ky * row], &input[covers[2].at + ky * row], run);
+        }
+        return;
+    }
+    mg_trios_fill(trios, -p->input_offset, p->kernel_height * run);
+    for (int32_t pixel = 0; pixel < 3; pixel++) {
+        mg_conv2d_s8_trios_put(p, input, &covers[pixel], trios, pixel);
+    }
+}
+
+/* Stores the outputs of up to three pixels for `width` channels. `output` is the first pixel's
+ * output for the first of them. */
+MG_INLINE void mg_conv2d_s8_trios_store(const mg_scaling *scaling, const int32_t *bias, int32_t c,
+                                        int32_t width, const int32_t *sums, int8_t *output,
+                                        int32_t step, int32_t count, int requantization)
+{
+    for (int32_t i = 0; i < width; i++) {
+        const mg_channel channel = mg_channel_of(scaling, bias, c + i, requantization);
+        int8_t *to = &output[c + i];
+        for (int32_t pixel = 0; pixel < count; pixel++) {
+            *to = mg_output(scaling, &channel, sums[3 * i + pixel], requantization);
+            to += step;
+        }
+    }
+}
+
+/* The outputs of up to three pixels. */
+MG_INLINE void mg_conv2d_s8_trios_outputs(const mg_scaling *scaling, const mg_trio *trios,
+                                          int32_t size, const int8_t *weight, const int32_t *bias,
+                                          int8_t *output, int32_t channels, int32_t count,
+                                          int requantization)
+{
+    const int32_t whole = channels - channels % 4;
+
+    for (int32_t c = 0; c < whole; c += 4) {
+        int32_t sums[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+        for (int32_t k = 0; k < size; k += MG_TRIO_PRODUCTS) {
+            mg_trios_add_4(&trios[k], &weight[c * size + 4 * k], mg_trio_block(size - k), sums);
+        }
+        mg_conv2d_s8_trios_store(scaling, bias, c, 4, sums, output, channels, count,
+                                 requantization);
+    }
+    for (int32_t c = whole; c < channels; c++) {
+        int32_t sums[3] = {0, 0, 0};
+        for (int32_t k = 0; k < size; k += MG_TRIO_PRODUCTS) {
+            mg_trios_add_1(&trios[k], &weight[c * size + k], mg_trio_block(size - k), sums);
+        }
+        mg_conv2d_s8_trios_store(scaling, bias, c, 1, sums, output, channels, count,
+                                 requantization);
+    }
+}
+
+/* Computes the same as mg_conv2d_s8_body. There must be one group, and dilation_width must be 1.
+ * Weights of each four filters are interleaved, [filter / 4][tap][4]; those of the last one to
+ * three filters, if their number is no multiple of four, are not. The bias contains the input's
+ * zero point, or is the offset of MG_LINEAR. scratch must be aligned to 4 bytes and have 8 bytes
+ * for each weight of a filter. */
+MG_INLINE void mg_conv2d_s8_trios_body(const mg_conv2d_s8_trios_params *p, const int8_t *input,
+                                       const int8_t *weight, const int32_t *bias,
+                                       const int32_t *multiplier, const int8_t *shift, void *output,
+                                       uint8_t *scratch, int requantization)
+{
+    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
+                                p->activation_max};
+    mg_trio *const trios = (mg_trio *)(void *)scratch;
+    const int32_t size = p->kernel_height * p->kernel_width * p->input_channels;
+    const int32_t pixels = p->batches * p->output_height * p->output_width;
+    mg_conv2d_s8_place place = {0, 0, 0};
+
+    for (int32_t i = 0; i < pixels; i += 3) {
+        const int32_t count = (pixels - i < 3) ? pixels - i : 3;
+        mg_conv2d_s8_cover covers[3];
+        for (int32_t pixel = 0; pixel < 3; pixel++) {
+            covers[pixel] = mg_conv2d_s8_cover_of(p, &place);
+            if (pixel + 1 < count) {
+                mg_conv2d_s8_advance(p, &place);
+            }
+        }
+        mg_conv2d_s8_advance(p, &place);
+        mg_conv2d_s8_trios_pack(p, input, covers, trios);
+        mg_conv2d_s8_trios_outputs(&scaling, trios, size, weight, bias,
+                                   (int8_t *)output + i * p->output_channels, p->output_channels,
+                                   count, requantization);
+    }
+}
+
+#define MG_CONV2D_S8_TRIOS_PROTOTYPE(name) MG_PROTOTYPE_SCRATCH(name, mg_conv2d_s8_trios, int8_t)
+#define MG_CONV2D_S8_TRIOS_KERNEL(name, ...)                                                       \
+    MG_KERNEL_SCRATCH(name, mg_conv2d_s8_trios, int8_t, __VA_ARGS__)
+
+#endif
