@@ -169,6 +169,8 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
     "nn.conv2d": (
         *_each(layers.conv2d, _WINDOWS),
         *_each(layers.conv2d, [*_POINTS, *_STRIDED], kernel=(1, 1)),
+        *_each(layers.conv2d, _WINDOWS, rounding=Rounding.UPWARD),
+        *_each(layers.conv2d, [*_POINTS, *_STRIDED], kernel=(1, 1), rounding=Rounding.UPWARD),
     ),
     "nn.conv2d_hybrid": _each(
         layers.conv2d_hybrid,

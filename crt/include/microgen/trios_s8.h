@@ -80,36 +80,39 @@ MG_INLINE int32_t mg_trio_block(int32_t n)
 #define MG_TRIO_OPAQUE(trio) (void)(trio)
 #endif
 
-/* Makes n trios of the values of three pixels. */
-MG_TRIO_ONCE void mg_trios_pack(mg_trio *trios, const int8_t *x0, const int8_t *x1,
+/* Makes n trios, which are `step` apart, of the values of three pixels. */
+MG_TRIO_ONCE void mg_trios_pack(mg_trio *trios, int32_t step, const int8_t *x0, const int8_t *x1,
                                 const int8_t *x2, int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {
-        trios[i] = mg_trio_of(x0[i], x1[i], x2[i]);
+        *trios = mg_trio_of(x0[i], x1[i], x2[i]);
+        trios += step;
     }
 }
 
 /* Makes n trios of one value. */
-MG_TRIO_ONCE void mg_trios_fill(mg_trio *trios, int32_t value, int32_t n)
+MG_TRIO_ONCE void mg_trios_fill(mg_trio *trios, int32_t step, int32_t value, int32_t n)
 {
     const mg_trio trio = mg_trio_of(value, value, value);
 
     for (int32_t i = 0; i < n; i++) {
-        trios[i] = trio;
+        *trios = trio;
+        trios += step;
     }
 }
 
 /* Adds value + offset for each of n values of one of the three pixels. */
-MG_TRIO_ONCE void mg_trios_put(mg_trio *trios, const int8_t *values, int32_t n, int32_t offset,
-                               int32_t pixel)
+MG_TRIO_ONCE void mg_trios_put(mg_trio *trios, int32_t step, const int8_t *values, int32_t n,
+                               int32_t offset, int32_t pixel)
 {
     const uint32_t first = (pixel == 0) ? 1U : (pixel == 1) ? 0U : 1U << 10;
     const uint32_t second = (pixel == 0) ? 0U : (pixel == 1) ? 1U : 1U << 21;
 
     for (int32_t i = 0; i < n; i++) {
         const uint32_t value = (uint32_t)(values[i] + offset);
-        trios[i].first += value * first;
-        trios[i].second += value * second;
+        trios->first += value * first;
+        trios->second += value * second;
+        trios += step;
     }
 }
 
@@ -164,7 +167,7 @@ MG_TRIO_ONCE void mg_trios_add_4(const mg_trio *trios, const int8_t *weight, int
     }
 }
 
-/* The same for one channel. */
+/* The same for one channel, whose weights are contiguous. */
 MG_TRIO_ONCE void mg_trios_add_1(const mg_trio *trios, const int8_t *weight, int32_t n,
                                  int32_t sums[3])
 {
@@ -174,6 +177,92 @@ MG_TRIO_ONCE void mg_trios_add_1(const mg_trio *trios, const int8_t *weight, int
         words = mg_trio_times(words, trios[i], weight[i]);
     }
     mg_trio_split(words, sums);
+}
+
+#if defined(__GNUC__) && defined(__OPTIMIZE__) && defined(__thumb__) && !defined(__thumb2__)
+
+/* The products of two trios with weight number `at`. */
+#define MG_TRIO_STEP_THUMB(at)                                                                     \
+    "movs r4, #" at "\n"                                                                           \
+    "ldrsb r4, [%[weight], r4]\n"                                                                  \
+    "ldmia %[trios]!, {r2, r3}\n"                                                                  \
+    "muls r2, r4\n"                                                                                \
+    "muls r3, r4\n"                                                                                \
+    "add r8, r2\n"                                                                                 \
+    "add r9, r3\n"                                                                                 \
+    "ldmia %[trios]!, {r2, r3}\n"                                                                  \
+    "muls r2, r4\n"                                                                                \
+    "muls r3, r4\n"                                                                                \
+    "add r10, r2\n"                                                                                \
+    "add r11, r3\n"
+
+/* Adds the products of pairs of trios, whose number is a multiple of four and not 0, to two trios.
+ * It is in assembly because compilers keep the sums in low registers, of which too few are then
+ * left for the operands of multiplications. */
+MG_INLINE void mg_trio_steps_2(mg_trio words[2], const mg_trio *trios, const mg_trio *end,
+                               const int8_t *weight)
+{
+    __asm__ volatile(".syntax unified\n"
+                     "ldmia %[words]!, {r2, r3}\n"
+                     "mov r8, r2\n"
+                     "mov r9, r3\n"
+                     "ldmia %[words]!, {r2, r3}\n"
+                     "mov r10, r2\n"
+                     "mov r11, r3\n"
+                     "subs %[words], #16\n"
+                     "1:\n" MG_TRIO_STEP_THUMB("0") MG_TRIO_STEP_THUMB("1")
+                         MG_TRIO_STEP_THUMB("2") MG_TRIO_STEP_THUMB("3")
+                     "adds %[weight], #4\n"
+                     "cmp %[trios], %[end]\n"
+                     "bne 1b\n"
+                     "mov r2, r8\n"
+                     "mov r3, r9\n"
+                     "stmia %[words]!, {r2, r3}\n"
+                     "mov r2, r10\n"
+                     "mov r3, r11\n"
+                     "stmia %[words]!, {r2, r3}\n"
+                     : [words] "+l"(words), [trios] "+l"(trios), [weight] "+l"(weight)
+                     : [end] "l"(end)
+                     : "r2", "r3", "r4", "r8", "r9", "r10", "r11", "cc", "memory");
+}
+
+#else
+
+MG_INLINE void mg_trio_steps_2(mg_trio words[2], const mg_trio *trios, const mg_trio *end,
+                               const int8_t *weight)
+{
+    mg_trio a = words[0];
+    mg_trio b = words[1];
+
+    while (trios != end) {
+        a = mg_trio_times(a, trios[0], *weight);
+        b = mg_trio_times(b, trios[1], *weight);
+        trios += 2;
+        weight++;
+    }
+    words[0] = a;
+    words[1] = b;
+}
+
+#endif
+
+/* Adds the sums of n products, at most MG_TRIO_PRODUCTS, of six pixels with one channel to sums.
+ * There are two trios for each weight. */
+MG_TRIO_ONCE void mg_trios_add_six(const mg_trio *trios, const int8_t *weight, int32_t n,
+                                   int32_t sums[6])
+{
+    const int32_t whole = n - n % 4;
+    mg_trio words[2] = {MG_TRIO_NOTHING, MG_TRIO_NOTHING};
+
+    if (whole > 0) {
+        mg_trio_steps_2(words, trios, &trios[2 * whole], weight);
+    }
+    for (int32_t i = whole; i < n; i++) {
+        words[0] = mg_trio_times(words[0], trios[2 * i], weight[i]);
+        words[1] = mg_trio_times(words[1], trios[2 * i + 1], weight[i]);
+    }
+    mg_trio_split(words[0], &sums[0]);
+    mg_trio_split(words[1], &sums[3]);
 }
 
 #endif
