@@ -1,20 +1,12 @@
 """Kernels for nn.conv2d that compute three pixels with two multiplications a weight, for cores
-without SIMD instructions.
-
-A kind of transform: ``interleave_4``. Its source is a weight of int8, whose first axis is that of
-output channels, and it has no arguments. It makes int8 [weights]: for each four channels, the
-weights of all taps, [taps][4]; then those of the channels that are left, [taps] each.
-"""
+without SIMD instructions."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from microgen.ir.graph import Array, Graph, Node
-from microgen.kernels import base, blocks, transforms, window
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base, blocks, interleave, window
 from microgen.kernels.conv2d import LAYER
 from microgen.kernels.weighted import LINEAR, TWICE_NARROW, UPWARD_NARROW, Loop
 from microgen.kernels.work import Work, work
@@ -34,22 +26,6 @@ def _double_scratch(node: Node, graph: Graph) -> int:
     return 2 * _scratch(node, graph)
 
 
-def _layout(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:
-    return dataclasses.replace(weight, transform="interleave_4")
-
-
-def _interleave_4(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    (weight,) = sources
-    if arguments:
-        raise TypeError("interleave_4 takes no arguments")
-    rows = weight.reshape(len(weight), -1)
-    whole = len(rows) - len(rows) % 4
-    blocks_of_4 = rows[:whole].reshape(-1, 4, rows.shape[1]).transpose(0, 2, 1)
-    return np.concatenate([blocks_of_4.ravel(), rows[whole:].ravel()])
-
-
-TRANSFORMS: Mapping[str, transforms.Function] = {"interleave_4": _interleave_4}
-
 _TRIOS = Loop(
     stem="conv2d_s8",
     suffix="trios",
@@ -58,7 +34,7 @@ _TRIOS = Loop(
     refusal=blocks.rows,
     scratch=_scratch,
     is_raw=True,
-    layout=_layout,
+    layout=interleave.by_fours,
 )
 _SIXES = dataclasses.replace(
     _TRIOS, suffix="sixes", variant=("MG_SIX_PIXELS",), scratch=_double_scratch, layout=None
@@ -69,7 +45,7 @@ def _work(node: Node, graph: Graph) -> Work:
     """Parts of the loops, for groups of three pixels; docs/costs.md describes them."""
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs)
-    (_, weight, *_), output = base.types(node, graph)
+    weight = graph.types[node.inputs[1]]
     filters, height, width, depth = weight.shape
     size = height * width * depth
     inside = window.whole(node, graph)

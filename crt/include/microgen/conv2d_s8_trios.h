@@ -205,7 +205,8 @@ MG_INLINE void mg_conv2d_s8_trios_body(const mg_conv2d_s8_trios_params *p, const
         int32_t c = 0;
 
         for (int32_t first = 0; first < count; first += 3) {
-            mg_conv2d_s8_trios_next(p, input, &place, count - first, &trios[first / 3], loop);
+            const int32_t some = (count - first < 3) ? count - first : 3;
+            mg_conv2d_s8_trios_next(p, input, &place, some, &trios[first / 3], loop);
         }
         if (loop == MG_FOUR_CHANNELS) {
             mg_conv2d_s8_trios_fours(&scaling, trios, size, weight, bias, to, channels, count,
