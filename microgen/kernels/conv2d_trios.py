@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 
 from microgen.ir.graph import Graph, Node
-from microgen.kernels import base, blocks, interleave, window
+from microgen.kernels import blocks, interleave, window
 from microgen.kernels.conv2d import LAYER
 from microgen.kernels.weighted import LINEAR, TWICE_NARROW, UPWARD_NARROW, Loop
 from microgen.kernels.work import Work, work

@@ -89,12 +89,13 @@ def depthwise(
     padding: Padding = "SAME",
     multiplier: int = 1,
     activation: Activation = Activation.NONE,
+    rounding: Rounding = Rounding.DOUBLE,
 ) -> Node:
     """nn.depthwise_conv2d."""
     channels = data[-1] * multiplier
     weight = b.weight(_stored(dtype), (1, *kernel, channels), 3, bits)
     pads = resolve(padding, (data[0], data[1]), kernel, strides, _ONE)
-    attrs = DepthwiseConv2DAttrs(strides, _ONE, pads, multiplier, activation, Rounding.DOUBLE)
+    attrs = DepthwiseConv2DAttrs(strides, _ONE, pads, multiplier, activation, rounding)
     inputs = (b.data(dtype, 1, *data), weight, b.bias(dtype, channels))
     return b.node("nn.depthwise_conv2d", attrs, *inputs, dtype=dtype)
 
