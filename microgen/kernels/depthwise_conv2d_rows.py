@@ -88,7 +88,8 @@ def _work(node: Node, graph: Graph) -> Work:
     dots = threes * f["input_channels"]
     rows = dots * f["kernel_height"]
     width, is_dense = f["kernel_width"], f["stride_width"] == 1
-    copied = f["batches"] * ((f["output_height"] - 1) * f["stride_height"] + f["kernel_height"])
+    kept = max(0, f["kernel_height"] - f["stride_height"])
+    copied = lines * (f["kernel_height"] - kept) + f["batches"] * kept
     return {
         **work(node, graph),
         "three_line": lines,
@@ -99,6 +100,8 @@ def _work(node: Node, graph: Graph) -> Work:
         "three_tap": rows * (width % 3 if is_dense else width),
         "copied_row": copied,
         "copied_value": copied * _columns(f) * f["input_channels"],
+        "moved_row": lines * kept,
+        "moved_value": lines * kept * _columns(f) * f["input_channels"],
     }
 
 

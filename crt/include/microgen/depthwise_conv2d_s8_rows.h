@@ -22,14 +22,6 @@ typedef struct {
     int32_t c;
 } mg_depthwise_sums;
 
-/* The rows of a window: the first, and where the one after the last of a ring is. */
-typedef struct {
-    const int8_t *first;
-    const int8_t *end; /* NULL if rows are not in a ring */
-    int32_t step;      /* from one row to the next */
-    int32_t size;      /* of the ring */
-} mg_depthwise_rows;
-
 /* Columns that all windows of an output row cover. */
 MG_INLINE int32_t mg_depthwise_columns(const mg_depthwise_conv2d_s8_params *p)
 {
@@ -64,9 +56,15 @@ MG_INLINE mg_depthwise_sums mg_depthwise_taps_3(mg_depthwise_sums sums, const in
     const int32_t x2 = x[2 * depth];
     const int32_t x3 = x[3 * depth];
 
-    sums.a += x[0] * w0 + x1 * w1 + x2 * w2;
-    sums.b += x1 * w0 + x2 * w1 + x3 * w2;
-    sums.c += x2 * w0 + x3 * w1 + x[4 * depth] * w2;
+    sums.a += x[0] * w0;
+    sums.a += x1 * w1;
+    sums.a += x2 * w2;
+    sums.b += x1 * w0;
+    sums.b += x2 * w1;
+    sums.b += x3 * w2;
+    sums.c += x2 * w0;
+    sums.c += x3 * w1;
+    sums.c += x[4 * depth] * w2;
     return sums;
 }
 
@@ -80,20 +78,18 @@ MG_INLINE mg_depthwise_sums mg_depthwise_tap(mg_depthwise_sums sums, const int8_
     return sums;
 }
 
-/* The sums of three pixels of a channel. `at` is its place in the first pixel's window, in each
- * row. */
+/* The sums of three pixels of a channel. Values are those of the channel in the first pixel's
+ * window, whose rows are `step` apart. */
 MG_INLINE mg_depthwise_sums mg_depthwise_dot(const mg_depthwise_conv2d_s8_params *p,
-                                             const mg_depthwise_rows *rows, const int8_t *weight,
-                                             int32_t at)
+                                             const int8_t *values, int32_t step,
+                                             const int8_t *weight)
 {
     const int32_t depth = p->input_channels;
-    const int32_t threes =
-        (p->stride_width == 1) ? p->kernel_width - p->kernel_width % 3 : 0;
-    const int8_t *row = rows->first;
+    const int32_t threes = (p->stride_width == 1) ? p->kernel_width - p->kernel_width % 3 : 0;
     mg_depthwise_sums sums = {0, 0, 0};
 
     for (int32_t ky = 0; ky < p->kernel_height; ky++) {
-        const int8_t *x = &row[at];
+        const int8_t *x = values;
         for (int32_t kx = 0; kx < threes; kx += 3) {
             sums = mg_depthwise_taps_3(sums, x, weight, depth);
             x += 3 * depth;
@@ -104,18 +100,15 @@ MG_INLINE mg_depthwise_sums mg_depthwise_dot(const mg_depthwise_conv2d_s8_params
             x += depth;
             weight += depth;
         }
-        row += rows->step;
-        if (row == rows->end) {
-            row -= rows->size;
-        }
+        values += step;
     }
     return sums;
 }
 
 /* One row of outputs. Its last three pixels are computed again if their number is no multiple of
- * three. */
+ * three. `rows` are those of the windows, `step` apart. */
 MG_INLINE void mg_depthwise_row(const mg_depthwise_conv2d_s8_params *p, const mg_scaling *scaling,
-                                const mg_depthwise_rows *rows, const int8_t *weight,
+                                const int8_t *rows, int32_t step, const int8_t *weight,
                                 const int32_t *bias, int8_t *output, int requantization)
 {
     const int32_t depth = p->input_channels;
@@ -124,8 +117,8 @@ MG_INLINE void mg_depthwise_row(const mg_depthwise_conv2d_s8_params *p, const mg
         const int32_t last = p->output_width - 3;
         const int32_t x = (start < last) ? start : last;
         for (int32_t c = 0; c < depth; c++) {
-            const mg_depthwise_sums sums =
-                mg_depthwise_dot(p, rows, &weight[c], x * p->stride_width * depth + c);
+            const mg_depthwise_sums sums = mg_depthwise_dot(
+                p, &rows[x * p->stride_width * depth + c], step, &weight[c]);
             const mg_channel channel = mg_channel_of(scaling, bias, c, requantization);
             int8_t *out = &output[x * depth + c];
             out[0] = mg_output(scaling, &channel, sums.a, requantization);
@@ -135,35 +128,45 @@ MG_INLINE void mg_depthwise_row(const mg_depthwise_conv2d_s8_params *p, const mg
     }
 }
 
-/* All rows of outputs, from the input itself, or from padded copies of rows in a ring of
- * kernel_height rows, unless that is NULL. */
+/* Copies the padded rows of the windows of output row y. Those that are there from the row before
+ * are moved. */
+MG_INLINE void mg_depthwise_copy_rows(const mg_depthwise_conv2d_s8_params *p, const int8_t *input,
+                                      int32_t batch, int32_t y, int8_t *rows, int32_t step)
+{
+    const int32_t common = p->kernel_height - p->stride_height;
+    const int32_t kept = ((y > 0) && (common > 0)) ? common : 0;
+    const int32_t top = y * p->stride_height - p->pad_top;
+
+    for (int32_t i = 0; i < kept; i++) {
+        memcpy(&rows[i * step], &rows[(i + p->stride_height) * step], (size_t)step);
+    }
+    for (int32_t i = kept; i < p->kernel_height; i++) {
+        mg_depthwise_copy_row(p, input, batch, top + i, &rows[i * step]);
+    }
+}
+
+/* All rows of outputs, from the input itself, or from padded copies of kernel_height rows, unless
+ * `copies` is NULL. */
 MG_INLINE void mg_depthwise_all_rows(const mg_depthwise_conv2d_s8_params *p,
                                      const mg_scaling *scaling, const int8_t *input,
                                      const int8_t *weight, const int32_t *bias, int8_t *output,
-                                     int8_t *ring, int requantization)
+                                     int8_t *copies, int requantization)
 {
-    const int32_t columns = (ring != NULL) ? mg_depthwise_columns(p) : p->input_width;
+    const int32_t columns = (copies != NULL) ? mg_depthwise_columns(p) : p->input_width;
     const int32_t step = columns * p->input_channels;
-    const int32_t size = p->kernel_height * step;
+    const int32_t line = p->output_width * p->input_channels;
 
     for (int32_t n = 0; n < p->batches; n++) {
-        int32_t copied = 0; /* rows, from the first of the padding on */
         for (int32_t y = 0; y < p->output_height; y++) {
-            const int32_t top = y * p->stride_height;
-            mg_depthwise_rows rows = {NULL, NULL, step, size};
-            if (ring != NULL) {
-                for (; copied < top + p->kernel_height; copied++) {
-                    mg_depthwise_copy_row(p, input, n, copied - p->pad_top,
-                                          &ring[copied % p->kernel_height * step]);
-                }
-                rows.first = &ring[top % p->kernel_height * step];
-                rows.end = &ring[size];
+            const int8_t *rows = copies;
+            if (copies != NULL) {
+                mg_depthwise_copy_rows(p, input, n, y, copies, step);
             } else {
-                rows.first = &input[mg_nhwc(n, top, 0, p->input_height, p->input_width,
-                                            p->input_channels)];
+                rows = &input[mg_nhwc(n, y * p->stride_height, 0, p->input_height, p->input_width,
+                                      p->input_channels)];
             }
-            mg_depthwise_row(p, scaling, &rows, weight, bias, output, requantization);
-            output += p->output_width * p->input_channels;
+            mg_depthwise_row(p, scaling, rows, step, weight, bias, output, requantization);
+            output += line;
         }
     }
 }
