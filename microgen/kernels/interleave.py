@@ -21,14 +21,19 @@ def by_fours(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.Ke
     return dataclasses.replace(weight, transform="interleave_4")
 
 
+def fours(weight: Array) -> Array:
+    """The weight in this layout, int8 [weights]."""
+    rows = weight.reshape(len(weight), -1)
+    whole = len(rows) - len(rows) % 4
+    interleaved = rows[:whole].reshape(-1, 4, rows.shape[1]).transpose(0, 2, 1)
+    return np.concatenate([interleaved.ravel(), rows[whole:].ravel()])
+
+
 def _interleave_4(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     if arguments:
         raise TypeError("interleave_4 takes no arguments")
-    rows = weight.reshape(len(weight), -1)
-    whole = len(rows) - len(rows) % 4
-    fours = rows[:whole].reshape(-1, 4, rows.shape[1]).transpose(0, 2, 1)
-    return np.concatenate([fours.ravel(), rows[whole:].ravel()])
+    return fours(weight)
 
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"interleave_4": _interleave_4}

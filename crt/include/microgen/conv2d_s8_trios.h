@@ -13,7 +13,10 @@
 #include "microgen/trios_s8.h"
 #include "microgen/window.h"
 
-typedef mg_conv2d_s8_params mg_conv2d_s8_trios_params;
+typedef struct {
+    mg_conv2d_s8_params conv;
+    int32_t block; /* products of a channel after which words are split; see trios_s8.h */
+} mg_conv2d_s8_trios_params;
 
 /* The loops: how many trios there are for each weight of a filter. */
 enum {
@@ -80,8 +83,8 @@ MG_INLINE void mg_conv2d_s8_trios_put(const mg_conv2d_s8_params *p, const int8_t
 
     for (int32_t ky = rows.begin; (ky < rows.end) && (columns.begin < columns.end); ky++) {
         const int32_t from =
-            mg_nhwc(cover->batch, cover->top + ky * p->dilation_height,
-                    cover->left + columns.begin, p->input_height, p->input_width, depth);
+            mg_nhwc(cover->batch, cover->top + ky * p->dilation_height, cover->left + columns.begin,
+                    p->input_height, p->input_width, depth);
         mg_trios_put(&trios[(ky * p->kernel_width + columns.begin) * depth * loop], loop,
                      &input[from], (columns.end - columns.begin) * depth, p->input_offset, pixel);
     }
@@ -141,14 +144,15 @@ MG_INLINE void mg_conv2d_s8_trios_store(const mg_scaling *scaling, const int32_t
 
 /* MG_FOUR_CHANNELS: the outputs of up to three pixels, for the channels in fours. */
 MG_INLINE void mg_conv2d_s8_trios_fours(const mg_scaling *scaling, const mg_trio *trios,
-                                        int32_t size, const int8_t *weight, const int32_t *bias,
-                                        int8_t *output, int32_t channels, int32_t count,
-                                        int requantization)
+                                        int32_t size, int32_t block, const int8_t *weight,
+                                        const int32_t *bias, int8_t *output, int32_t channels,
+                                        int32_t count, int requantization)
 {
     for (int32_t c = 0; c < channels - channels % 4; c += 4) {
         int32_t sums[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-        for (int32_t k = 0; k < size; k += MG_TRIO_PRODUCTS) {
-            mg_trios_add_4(&trios[k], &weight[c * size + 4 * k], mg_trio_block(size - k), sums);
+        for (int32_t k = 0; k < size; k += block) {
+            const int32_t n = (size - k < block) ? size - k : block;
+            mg_trios_add_4(&trios[k], &weight[c * size + 4 * k], n, sums);
         }
         for (int32_t i = 0; i < 4; i++) {
             mg_conv2d_s8_trios_store(scaling, bias, c + i, &sums[3 * i], output, channels, count,
@@ -159,14 +163,15 @@ MG_INLINE void mg_conv2d_s8_trios_fours(const mg_scaling *scaling, const mg_trio
 
 /* The outputs of up to three or six pixels, for channels from c on. */
 MG_INLINE void mg_conv2d_s8_trios_ones(const mg_scaling *scaling, const mg_trio *trios,
-                                       int32_t size, const int8_t *weight, const int32_t *bias,
-                                       int8_t *output, int32_t c, int32_t channels, int32_t count,
-                                       int loop, int requantization)
+                                       int32_t size, int32_t block, const int8_t *weight,
+                                       const int32_t *bias, int8_t *output, int32_t c,
+                                       int32_t channels, int32_t count, int loop,
+                                       int requantization)
 {
     for (; c < channels; c++) {
         int32_t sums[6] = {0, 0, 0, 0, 0, 0};
-        for (int32_t k = 0; k < size; k += MG_TRIO_PRODUCTS) {
-            const int32_t n = mg_trio_block(size - k);
+        for (int32_t k = 0; k < size; k += block) {
+            const int32_t n = (size - k < block) ? size - k : block;
             if (loop == MG_SIX_PIXELS) {
                 mg_trios_add_six(&trios[2 * k], &weight[c * size + k], n, sums);
             } else {
@@ -185,11 +190,12 @@ MG_INLINE void mg_conv2d_s8_trios_ones(const mg_scaling *scaling, const mg_trio 
  * filters are interleaved, [filter / 4][tap][4]; those of the last one to three filters, if their
  * number is no multiple of four, are not. For MG_SIX_PIXELS scratch has 16 bytes for each weight of
  * a filter, and the weights are in the usual order. */
-MG_INLINE void mg_conv2d_s8_trios_body(const mg_conv2d_s8_trios_params *p, const int8_t *input,
+MG_INLINE void mg_conv2d_s8_trios_body(const mg_conv2d_s8_trios_params *params, const int8_t *input,
                                        const int8_t *weight, const int32_t *bias,
                                        const int32_t *multiplier, const int8_t *shift, void *output,
                                        uint8_t *scratch, int loop, int requantization)
 {
+    const mg_conv2d_s8_params *p = &params->conv;
     const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
                                 p->activation_max};
     mg_trio *const trios = (mg_trio *)(void *)scratch;
@@ -209,12 +215,12 @@ MG_INLINE void mg_conv2d_s8_trios_body(const mg_conv2d_s8_trios_params *p, const
             mg_conv2d_s8_trios_next(p, input, &place, some, &trios[first / 3], loop);
         }
         if (loop == MG_FOUR_CHANNELS) {
-            mg_conv2d_s8_trios_fours(&scaling, trios, size, weight, bias, to, channels, count,
-                                     requantization);
+            mg_conv2d_s8_trios_fours(&scaling, trios, size, params->block, weight, bias, to,
+                                     channels, count, requantization);
             c = channels - channels % 4;
         }
-        mg_conv2d_s8_trios_ones(&scaling, trios, size, weight, bias, to, c, channels, count, loop,
-                                requantization);
+        mg_conv2d_s8_trios_ones(&scaling, trios, size, params->block, weight, bias, to, c, channels,
+                                count, loop, requantization);
     }
 }
 

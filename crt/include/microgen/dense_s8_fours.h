@@ -105,7 +105,6 @@ MG_INLINE void mg_dense_s8_fours_body(const mg_dense_s8_fours_params *p, const i
 }
 
 #define MG_DENSE_S8_FOURS_PROTOTYPE(name) MG_PROTOTYPE(name, mg_dense_s8_fours, int8_t)
-#define MG_DENSE_S8_FOURS_KERNEL(name, ...)                                                        \
-    MG_KERNEL(name, mg_dense_s8_fours, int8_t, __VA_ARGS__)
+#define MG_DENSE_S8_FOURS_KERNEL(name, ...) MG_KERNEL(name, mg_dense_s8_fours, int8_t, __VA_ARGS__)
 
 #endif

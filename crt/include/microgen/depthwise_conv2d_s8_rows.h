@@ -117,8 +117,8 @@ MG_INLINE void mg_depthwise_row(const mg_depthwise_conv2d_s8_params *p, const mg
         const int32_t last = p->output_width - 3;
         const int32_t x = (start < last) ? start : last;
         for (int32_t c = 0; c < depth; c++) {
-            const mg_depthwise_sums sums = mg_depthwise_dot(
-                p, &rows[x * p->stride_width * depth + c], step, &weight[c]);
+            const mg_depthwise_sums sums =
+                mg_depthwise_dot(p, &rows[x * p->stride_width * depth + c], step, &weight[c]);
             const mg_channel channel = mg_channel_of(scaling, bias, c, requantization);
             int8_t *out = &output[x * depth + c];
             out[0] = mg_output(scaling, &channel, sums.a, requantization);

@@ -13,8 +13,9 @@
  * of the second word are s1, and its other bits are the lowest 11 of s2. Without these, the first
  * word is s0 + (the rest of s2) * 2^21.
  *
- * A sum of up to 64 products of int8 values is between -64 * 128 * 127 and 64 * 128 * 128. With
- * MG_TRIO_BIAS added, these are 2^12 and 2^21 - 2^12. So words are split after 64 products. */
+ * MG_TRIO_BIAS is added, so that sums may be between -MG_TRIO_BIAS and 2^21 - 1 - MG_TRIO_BIAS.
+ * Those of up to 64 products of int8 values are, because they are between -64 * 128 * 127 and
+ * 64 * 128 * 128. After so many products, or more if the weights allow it, words are split. */
 #ifndef MICROGEN_TRIOS_S8_H
 #define MICROGEN_TRIOS_S8_H
 
@@ -23,7 +24,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantize.h"
 
-#define MG_TRIO_PRODUCTS 64
 #define MG_TRIO_BIAS ((1 << 20) - (1 << 12))
 
 /* The two words, of values or of sums. */
@@ -33,7 +33,10 @@ typedef struct {
 } mg_trio;
 
 /* The sums of nothing. */
-#define MG_TRIO_NOTHING {MG_TRIO_BIAS, MG_TRIO_BIAS}
+#define MG_TRIO_NOTHING                                                                            \
+    {                                                                                              \
+        MG_TRIO_BIAS, MG_TRIO_BIAS                                                                 \
+    }
 
 /* The values of three pixels. */
 MG_INLINE mg_trio mg_trio_of(int32_t x0, int32_t x1, int32_t x2)
@@ -59,12 +62,6 @@ MG_INLINE mg_trio mg_trio_times(mg_trio sum, mg_trio values, int32_t weight)
     sum.first += values.first * (uint32_t)weight;
     sum.second += values.second * (uint32_t)weight;
     return sum;
-}
-
-/* The products of the next block, of n that are left. */
-MG_INLINE int32_t mg_trio_block(int32_t n)
-{
-    return (n < MG_TRIO_PRODUCTS) ? n : MG_TRIO_PRODUCTS;
 }
 
 /* Functions that are compiled once for all kernels of a file. */
@@ -139,8 +136,8 @@ MG_INLINE mg_trios_4 mg_trio_step_4(mg_trios_4 words, mg_trio values, const int8
     return words;
 }
 
-/* Adds the sums of n products, at most MG_TRIO_PRODUCTS, of each of four channels, whose weights
- * are interleaved, to sums[channel][pixel]. */
+/* Adds the sums of n products of each of four channels, whose weights are interleaved, to
+ * sums[channel][pixel]. */
 MG_TRIO_ONCE void mg_trios_add_4(const mg_trio *trios, const int8_t *weight, int32_t n,
                                  int32_t sums[12])
 {
@@ -210,17 +207,16 @@ MG_INLINE void mg_trio_steps_2(mg_trio words[2], const mg_trio *trios, const mg_
                      "mov r10, r2\n"
                      "mov r11, r3\n"
                      "subs %[words], #16\n"
-                     "1:\n" MG_TRIO_STEP_THUMB("0") MG_TRIO_STEP_THUMB("1")
-                         MG_TRIO_STEP_THUMB("2") MG_TRIO_STEP_THUMB("3")
-                     "adds %[weight], #4\n"
-                     "cmp %[trios], %[end]\n"
-                     "bne 1b\n"
-                     "mov r2, r8\n"
-                     "mov r3, r9\n"
-                     "stmia %[words]!, {r2, r3}\n"
-                     "mov r2, r10\n"
-                     "mov r3, r11\n"
-                     "stmia %[words]!, {r2, r3}\n"
+                     "1:\n" MG_TRIO_STEP_THUMB("0") MG_TRIO_STEP_THUMB("1") MG_TRIO_STEP_THUMB("2")
+                         MG_TRIO_STEP_THUMB("3") "adds %[weight], #4\n"
+                                                 "cmp %[trios], %[end]\n"
+                                                 "bne 1b\n"
+                                                 "mov r2, r8\n"
+                                                 "mov r3, r9\n"
+                                                 "stmia %[words]!, {r2, r3}\n"
+                                                 "mov r2, r10\n"
+                                                 "mov r3, r11\n"
+                                                 "stmia %[words]!, {r2, r3}\n"
                      : [words] "+l"(words), [trios] "+l"(trios), [weight] "+l"(weight)
                      : [end] "l"(end)
                      : "r2", "r3", "r4", "r8", "r9", "r10", "r11", "cc", "memory");
@@ -246,8 +242,8 @@ MG_INLINE void mg_trio_steps_2(mg_trio words[2], const mg_trio *trios, const mg_
 
 #endif
 
-/* Adds the sums of n products, at most MG_TRIO_PRODUCTS, of six pixels with one channel to sums.
- * There are two trios for each weight. */
+/* Adds the sums of n products of six pixels with one channel to sums. There are two trios for each
+ * weight. */
 MG_TRIO_ONCE void mg_trios_add_six(const mg_trio *trios, const int8_t *weight, int32_t n,
                                    int32_t sums[6])
 {
