@@ -114,6 +114,14 @@ _SIXES = dataclasses.replace(
 )
 
 
+def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
+    """The data, if each pixel is computed from one pixel that is not smaller: pixels are packed
+    before the results of the same pixels are stored."""
+    weight = graph.types[node.inputs[1]]
+    is_smaller = weight.shape[0] <= weight.shape[3]
+    return (0,) if blocks.pointwise(node, graph) is None and is_smaller else ()
+
+
 def _work(node: Node, graph: Graph) -> Work:
     """Parts of the loops, for groups of three pixels; docs/costs.md describes them."""
     attrs = node.attrs
@@ -147,7 +155,7 @@ def _work(node: Node, graph: Graph) -> Work:
 
 
 IMPLEMENTATIONS = tuple(
-    dataclasses.replace(kernel, work=_work)
+    dataclasses.replace(kernel, work=_work, in_place=_in_place)
     for kernel in dataclasses.replace(LAYER, params=_params).kernels(
         (_TRIOS, _SIXES), (LINEAR, TWICE_NARROW, UPWARD_NARROW)
     )

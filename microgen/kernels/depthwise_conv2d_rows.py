@@ -74,6 +74,26 @@ def _refuses_padding(node: Node, graph: Graph) -> str | None:
     return _refusal(node, graph)
 
 
+def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
+    """The data, if no result takes the place of a value that is still needed, and no pixel is
+    computed twice."""
+    f = _fields(node, graph)
+    is_once = f["batches"] == 1 and f["output_width"] % _PIXELS == 0
+    return (0,) if is_once and f["output_width"] <= f["input_width"] else ()
+
+
+def _in_place_of_copied(node: Node, graph: Graph) -> tuple[int, ...]:
+    """The data, if no row of results takes the place of one that is not copied yet."""
+    f = _fields(node, graph)
+    kept = max(0, f["kernel_height"] - f["stride_height"])
+    is_free = all(
+        y * f["output_width"]
+        <= max(0, y * f["stride_height"] - f["pad_top"] + kept) * f["input_width"]
+        for y in range(1, f["output_height"])
+    )
+    return (0,) if f["batches"] == 1 and is_free else ()
+
+
 def _scratch(node: Node, graph: Graph) -> int:
     """As many padded rows as a window has."""
     f = _fields(node, graph)
@@ -121,9 +141,11 @@ _PADDED_ROWS = Loop(
     is_raw=True,
 )
 
+_REQUANTIZATIONS = (LINEAR, TWICE_NARROW, UPWARD_NARROW)
+_LAYER = dataclasses.replace(LAYER, params=_params)
+
 IMPLEMENTATIONS = tuple(
-    dataclasses.replace(kernel, work=_work)
-    for kernel in dataclasses.replace(LAYER, params=_params).kernels(
-        (_ROWS, _PADDED_ROWS), (LINEAR, TWICE_NARROW, UPWARD_NARROW)
-    )
+    dataclasses.replace(kernel, work=_work, in_place=in_place)
+    for loop, in_place in ((_ROWS, _in_place), (_PADDED_ROWS, _in_place_of_copied))
+    for kernel in _LAYER.kernels((loop,), _REQUANTIZATIONS)
 )
