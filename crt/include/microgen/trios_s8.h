@@ -81,9 +81,14 @@ MG_INLINE mg_trio mg_trio_times(mg_trio sum, mg_trio values, int32_t weight)
 MG_TRIO_ONCE void mg_trios_pack(mg_trio *trios, int32_t step, const int8_t *x0, const int8_t *x1,
                                 const int8_t *x2, int32_t n)
 {
-    for (int32_t i = 0; i < n; i++) {
-        *trios = mg_trio_of(x0[i], x1[i], x2[i]);
+    if (n % 2 != 0) {
+        *trios = mg_trio_of(*x0, *x1, *x2);
         trios += step;
+    }
+    for (int32_t i = n % 2; i < n; i += 2) {
+        trios[0] = mg_trio_of(x0[i], x1[i], x2[i]);
+        trios[step] = mg_trio_of(x0[i + 1], x1[i + 1], x2[i + 1]);
+        trios += 2 * step;
     }
 }
 
