@@ -17,7 +17,7 @@ from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array
 
 SHIFT = 34  # MG_LINEAR_SHIFT of crt/include/microgen/scaling_s8.h
-OFFSET_SHIFT = 16  # MG_LINEAR_OFFSET_SHIFT: C is a multiple of 2**16, and so fits an int32
+OFFSET_SHIFT = 16  # of mg_linear: C is a multiple of 2**16, and so fits an int32
 LIMIT = 2**30  # of sums: larger ones, times M, may leave int64
 _FAR = np.int64(2**62)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base
+from microgen.kernels.work import seen
 from microgen.ops.constraints import weight_zero
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
@@ -89,3 +90,14 @@ def shape_fields(attrs: Windowed, node: Node, graph: Graph, depth: int) -> base.
     """The extents as an mg_conv2d_shape; filters see ``depth`` channels."""
     shape = (*sizes(node, graph), ("filter_channels", depth), *_steps(attrs))
     return tuple((f"shape.{name}", value) for name, value in shape)
+
+
+def whole(node: Node, graph: Graph) -> list[bool]:
+    """For each pixel of the output, in memory order, whether its window is inside the input."""
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
+    (data, weight, *_), output = base.types(node, graph)
+    shapes = (base.spatial(data), base.spatial(output), base.spatial(weight))
+    rows, columns = seen(attrs.padding, *shapes, attrs.strides, attrs.dilation)
+    height, width = base.spatial(weight)
+    return [r == height and c == width for r in rows for c in columns] * output.shape[0]

@@ -108,7 +108,7 @@ def _inside(size: int, places: int, kernel: int, stride: int, dilation: int, pad
     ]
 
 
-def _seen(
+def seen(
     padding: Padding, size: Pair, places: Pair, kernel: Pair, strides: Pair, dilation: Pair
 ) -> tuple[list[int], list[int]]:
     """Taps inside the input, for each row and for each column of places."""
@@ -180,7 +180,7 @@ def _conv2d(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
 
 def _windows(attrs: _Convolution, inputs: _Shapes, output: Shape) -> tuple[list[int], list[int]]:
     size, places, kernel = _spatial(inputs[0]), _spatial(output), _spatial(inputs[1])
-    return _seen(attrs.padding, size, places, kernel, attrs.strides, attrs.dilation)
+    return seen(attrs.padding, size, places, kernel, attrs.strides, attrs.dilation)
 
 
 def _clipped(
@@ -233,7 +233,7 @@ def _by_channel(seen: tuple[list[int], list[int]], kernel: Pair, output: Shape) 
 def _pool(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
     assert isinstance(attrs, PoolAttrs)
     size, places = _spatial(inputs[0]), _spatial(output)
-    window = _seen(attrs.padding, size, places, attrs.pool_size, attrs.strides, (1, 1))
+    window = seen(attrs.padding, size, places, attrs.pool_size, attrs.strides, (1, 1))
     return _by_channel(window, attrs.pool_size, output)
 
 
@@ -243,7 +243,7 @@ def _transposed(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
     assert isinstance(attrs, Conv2DTransposeAttrs)
     filters, height, width, depth = inputs[1]
     places, kernel = _spatial(inputs[0]), (height, width)
-    rows, columns = _seen(attrs.padding, attrs.size, places, kernel, attrs.strides, (1, 1))
+    rows, columns = seen(attrs.padding, attrs.size, places, kernel, attrs.strides, (1, 1))
     lines = sum(rows) * output[0]
     return {
         **_products(math.prod(output) // filters, filters, height * width * depth),

@@ -72,6 +72,14 @@ _CHANNELS = [
     {"data": (13, 2, 40), "kernel": (7, 1), "activation": _RELU},
     {"data": (8, 8, 12), "kernel": (2, 2), "strides": (2, 2), "padding": "VALID"},
 ]
+_INSIDE = [  # windows
+    {"data": (30, 1, 40), "kernel": (3, 1), "padding": "VALID"},
+    {"data": (24, 1, 16), "kernel": (10, 1), "padding": "VALID"},
+    {"data": (11, 9, 8), "strides": (2, 2), "padding": "VALID"},
+    {"data": (9, 13, 5), "kernel": (3, 4), "padding": "VALID", "activation": _RELU},
+    {"data": (7, 7, 32), "padding": "VALID"},
+    {"data": (18, 1, 64), "kernel": (8, 1), "padding": "VALID", "activation": _RELU},
+]
 _MULTIPLIED = [
     {"data": (10, 10, 1), "multiplier": 8, "kernel": (10, 8)},
     {"data": (8, 8, 3), "multiplier": 4},
@@ -211,8 +219,8 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
         [{k: v for k, v in shape.items() if k != "activation"} for shape in _WINDOWS[:8]],
     ),
     "nn.depthwise_conv2d": (
-        *_each(layers.depthwise, [*_CHANNELS, *_MULTIPLIED, *_PLANES]),
-        *_each(layers.depthwise, _PLANES, rounding=Rounding.UPWARD),
+        *_each(layers.depthwise, [*_CHANNELS, *_MULTIPLIED, *_PLANES, *_INSIDE]),
+        *_each(layers.depthwise, [*_CHANNELS, *_PLANES, *_INSIDE], rounding=Rounding.UPWARD),
         *_each(layers.depthwise, _PLANES[:9], activation=_RELU),
     ),
     "nn.conv2d_transpose": _each(layers.transposed, _TRANSPOSED),

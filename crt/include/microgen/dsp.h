@@ -46,6 +46,33 @@ MG_INLINE int32_t mg_high_word(int64_t x)
     return (int32_t)((x < 0) ? ~(~x >> 32) : (x >> 32));
 }
 
+/* Cores whose multiplications have results of 32 bits: Armv6-M and Armv8-M baseline. */
+#if !defined(MG_SHORT_MULTIPLY) && (defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__))
+#define MG_SHORT_MULTIPLY
+#endif
+
+/* floor((a * b + offset * 2^16) / 2^32). The sum must be in (-2^62, 2^62). */
+MG_INLINE int32_t mg_product_high(int32_t a, int32_t b, int32_t offset)
+{
+#ifdef MG_SHORT_MULTIPLY
+    /* A half is in [0, 2^16) or in [-2^15, 2^15), so each of the four products fits 32 bits. Their
+     * halves that have the same weight are added, with the offset's. */
+    const int32_t high_a = mg_shift_right(a, 16);
+    const int32_t high_b = mg_shift_right(b, 16);
+    const int32_t low_a = a & 0xFFFF;
+    const int32_t low_b = b & 0xFFFF;
+    const int32_t first = high_a * low_b;
+    const int32_t second = low_a * high_b;
+    const uint32_t low = ((uint32_t)low_a * (uint32_t)low_b) >> 16;
+    const uint32_t rest = low + ((uint32_t)first & 0xFFFFU) + ((uint32_t)second & 0xFFFFU) +
+                          ((uint32_t)offset & 0xFFFFU);
+    return high_a * high_b + mg_shift_right(first, 16) + mg_shift_right(second, 16) +
+           mg_shift_right(offset, 16) + (int32_t)(rest >> 16);
+#else
+    return mg_high_word((int64_t)a * b + (int64_t)offset * (1 << 16));
+#endif
+}
+
 /* clang 14 defines the first macro for the baseline of Armv8-M, too, which has no ssat. */
 #if defined(__ARM_FEATURE_SAT) && __ARM_ARCH_ISA_THUMB >= 2
 
@@ -295,12 +322,12 @@ MG_INLINE int32_t mg_smladx(uint32_t a, uint32_t b, int32_t sum)
 
 MG_INLINE int32_t mg_smmulr(int32_t a, int32_t b)
 {
-    return mg_high_word((int64_t)a * b + ((int64_t)1 << 31));
+    return mg_product_high(a, b, 1 << 15);
 }
 
 MG_INLINE int32_t mg_smmul(int32_t a, int32_t b)
 {
-    return mg_high_word((int64_t)a * b);
+    return mg_product_high(a, b, 0);
 }
 
 #endif

@@ -25,9 +25,6 @@ enum {
     MG_SUMS                 /* none: outputs are int32, and there are no scales */
 };
 
-/* Of mg_linear, see microgen/arithmetic/linear.py. */
-#define MG_LINEAR_OFFSET_SHIFT 16
-
 /* What a requantization needs: the scales, and one offset and clamp for all outputs. */
 typedef struct {
     const int32_t *multiplier;
@@ -72,8 +69,7 @@ MG_INLINE int8_t mg_scaled_upward_narrow(const mg_scaling *s, int32_t x, int32_t
  * the bias and the output's zero point. The product is below 2^62, so nothing overflows. */
 MG_INLINE int32_t mg_linear(int32_t x, int32_t multiplier, int32_t offset)
 {
-    const int64_t wide = (int64_t)x * multiplier + (int64_t)offset * (1 << MG_LINEAR_OFFSET_SHIFT);
-    return mg_quarter_as_s8(mg_high_word(wide));
+    return mg_quarter_as_s8(mg_product_high(x, multiplier, offset));
 }
 
 /* The other roundings. */
@@ -141,7 +137,7 @@ MG_INLINE int8_t mg_output_of_4(const mg_scaling *s, const mg_channel *channel, 
                                 int requantization)
 {
     if (requantization == MG_LINEAR) {
-        const int64_t offset = (int64_t)channel->bias * (4 << MG_LINEAR_OFFSET_SHIFT);
+        const int64_t offset = (int64_t)channel->bias * (4 << 16);
         const int64_t wide = (int64_t)four_sums * channel->multiplier + offset;
         return mg_clamped_s8(s, mg_sixteenth_as_s8(mg_high_word(wide)));
     }

@@ -1,0 +1,19 @@
+"""Kernels for nn.dense for cores without SIMD instructions."""
+
+from __future__ import annotations
+
+from microgen.kernels import interleave
+from microgen.kernels.dense import LAYER
+from microgen.kernels.weighted import LINEAR, NEAREST, TWICE, Loop
+
+OP_NAME = "nn.dense"
+
+_FOURS = Loop(
+    stem="dense_s8",
+    suffix="fours",
+    family="dense_s8_fours",
+    is_raw=True,
+    layout=interleave.by_fours,
+)
+
+IMPLEMENTATIONS = tuple(LAYER.kernels((_FOURS,), (LINEAR, NEAREST, TWICE)))

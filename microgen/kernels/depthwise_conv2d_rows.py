@@ -1,0 +1,151 @@
+"""Kernels for nn.depthwise_conv2d that compute three neighbouring pixels of a channel at a time,
+for cores without SIMD instructions."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base, blocks
+from microgen.kernels.depthwise_conv2d import LAYER
+from microgen.kernels.weighted import LINEAR, TWICE_NARROW, UPWARD_NARROW, Loop
+from microgen.kernels.work import Work, work
+from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.ops.geometry import explicit
+
+OP_NAME = "nn.depthwise_conv2d"
+_PIXELS = 3
+# If the input has one column, its rows are the columns, of the same memory.
+_OTHER_AXIS = {"height": "width", "width": "height", "top": "left", "left": "top"}
+
+
+def _attrs(node: Node) -> DepthwiseConv2DAttrs:
+    attrs = node.attrs
+    assert isinstance(attrs, DepthwiseConv2DAttrs)
+    return attrs
+
+
+def _is_column(node: Node, graph: Graph) -> bool:
+    """Whether data, windows and result are one column wide, without padding at the sides."""
+    data, weight = graph.type_of(node.inputs[:2])
+    _, left, _, right = explicit(_attrs(node).padding)
+    return data.shape[2] == weight.shape[2] == 1 and not left and not right
+
+
+def _fields(node: Node, graph: Graph) -> dict[str, int]:
+    """The fields of the reference kernel, with the axes exchanged for a column."""
+    fields = {name: value for name, value in LAYER.params(node, graph) if isinstance(value, int)}
+    if not _is_column(node, graph):
+        return fields
+    return {name: fields[_exchanged(name)] for name in fields}
+
+
+def _exchanged(name: str) -> str:
+    first, _, axis = name.rpartition("_")
+    return f"{first}_{_OTHER_AXIS[axis]}" if axis in _OTHER_AXIS else name
+
+
+def _columns(f: dict[str, int]) -> int:
+    return (f["output_width"] - 1) * f["stride_width"] + f["kernel_width"]
+
+
+def _is_padded(f: dict[str, int]) -> bool:
+    rows = (f["output_height"] - 1) * f["stride_height"] + f["kernel_height"]
+    reaches = rows > f["input_height"] or _columns(f) > f["input_width"]
+    return bool(reaches or f["pad_top"] or f["pad_left"])
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    return tuple(_fields(node, graph).items())
+
+
+def _refusal(node: Node, graph: Graph) -> str | None:
+    if _attrs(node).dilation != (1, 1):
+        return "the window is dilated"
+    width = graph.types[node.outputs[0]].shape[1 if _is_column(node, graph) else 2]
+    if width < _PIXELS:
+        return f"rows of the result have {width} pixels, the kernel takes {_PIXELS} or more"
+    return blocks.depthwise(node, graph)
+
+
+def _refuses_padding(node: Node, graph: Graph) -> str | None:
+    if _is_padded(_fields(node, graph)):
+        return "windows reach beyond the input"
+    return _refusal(node, graph)
+
+
+def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
+    """The data, if no result takes the place of a value that is still needed, and no pixel is
+    computed twice."""
+    f = _fields(node, graph)
+    is_once = f["batches"] == 1 and f["output_width"] % _PIXELS == 0
+    return (0,) if is_once and f["output_width"] <= f["input_width"] else ()
+
+
+def _in_place_of_copied(node: Node, graph: Graph) -> tuple[int, ...]:
+    """The data, if no row of results takes the place of one that is not copied yet."""
+    f = _fields(node, graph)
+    kept = max(0, f["kernel_height"] - f["stride_height"])
+    is_free = all(
+        y * f["output_width"]
+        <= max(0, y * f["stride_height"] - f["pad_top"] + kept) * f["input_width"]
+        for y in range(1, f["output_height"])
+    )
+    return (0,) if f["batches"] == 1 and is_free else ()
+
+
+def _scratch(node: Node, graph: Graph) -> int:
+    """As many padded rows as a window has."""
+    f = _fields(node, graph)
+    return f["kernel_height"] * _columns(f) * f["input_channels"]
+
+
+def _work(node: Node, graph: Graph) -> Work:
+    """Parts of the loops; docs/costs.md describes them."""
+    f = _fields(node, graph)
+    lines = f["batches"] * f["output_height"]
+    threes = lines * -(-f["output_width"] // _PIXELS)
+    dots = threes * f["input_channels"]
+    rows = dots * f["kernel_height"]
+    width, is_dense = f["kernel_width"], f["stride_width"] == 1
+    kept = max(0, f["kernel_height"] - f["stride_height"])
+    copied = lines * (f["kernel_height"] - kept) + f["batches"] * kept
+    return {
+        **work(node, graph),
+        "three_line": lines,
+        "three_part": threes,
+        "three": dots,
+        "three_row": rows,
+        "three_taps": rows * (width // 3) * is_dense,
+        "three_tap": rows * (width % 3 if is_dense else width),
+        "copied_row": copied,
+        "copied_value": copied * _columns(f) * f["input_channels"],
+        "moved_row": lines * kept,
+        "moved_value": lines * kept * _columns(f) * f["input_channels"],
+    }
+
+
+_ROWS = Loop(
+    stem="depthwise_conv2d_s8",
+    suffix="rows",
+    family="depthwise_conv2d_s8_rows",
+    refusal=_refuses_padding,
+    is_raw=True,
+)
+_PADDED_ROWS = Loop(
+    stem="depthwise_conv2d_s8",
+    suffix="padded_rows",
+    family="depthwise_conv2d_s8_padded_rows",
+    refusal=_refusal,
+    scratch=_scratch,
+    is_raw=True,
+)
+
+_REQUANTIZATIONS = (LINEAR, TWICE_NARROW, UPWARD_NARROW)
+_LAYER = dataclasses.replace(LAYER, params=_params)
+
+IMPLEMENTATIONS = tuple(
+    dataclasses.replace(kernel, work=_work, in_place=in_place)
+    for loop, in_place in ((_ROWS, _in_place), (_PADDED_ROWS, _in_place_of_copied))
+    for kernel in _LAYER.kernels((loop,), _REQUANTIZATIONS)
+)
