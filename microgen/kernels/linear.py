@@ -91,26 +91,32 @@ def _arguments(node: Node, graph: Graph, axis: int, is_raw: bool) -> dict[str, f
     }
 
 
-def _fitted(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Linear:
+def channels(
+    sources: Sequence[Array], arguments: transforms.Arguments, folded: Array
+) -> linear.Channels:
+    """The output channels that transforms get, with what they fold into the bias besides the data's
+    zero point, int64 [channels]."""
     scales, weight, *bias = sources
     effective = transforms.effective_scales([scales], arguments)
     axis, zero = int(arguments["axis"]), int(arguments["input_zero"])
     products = np.moveaxis(weight.astype(np.int64), axis, 0).reshape(weight.shape[axis], -1)
     start = bias[0].astype(np.int64) if bias else np.zeros(len(products), np.int64)
     ends = [products * (int(arguments[end]) - zero) for end in ("input_min", "input_max")]
-    folded = start - (zero * products.sum(axis=1) if arguments["folds_zero"] else 0)
-    return linear.fit(
-        linear.Channels(
-            scales=tuple(effective.tolist()),
-            least=tuple((np.minimum(*ends).sum(axis=1) + start).tolist()),
-            most=tuple((np.maximum(*ends).sum(axis=1) + start).tolist()),
-            folded=tuple(folded.tolist()),
-            rounding=Rounding(arguments["rounding"]),
-            zero_point=int(arguments["output_zero"]),
-            low=int(arguments["low"]),
-            high=int(arguments["high"]),
-        )
+    own = start - (zero * products.sum(axis=1) if arguments["folds_zero"] else 0)
+    return linear.Channels(
+        scales=tuple(effective.tolist()),
+        least=tuple((np.minimum(*ends).sum(axis=1) + start).tolist()),
+        most=tuple((np.maximum(*ends).sum(axis=1) + start).tolist()),
+        folded=tuple((own + folded).tolist()),
+        rounding=Rounding(arguments["rounding"]),
+        zero_point=int(arguments["output_zero"]),
+        low=int(arguments["low"]),
+        high=int(arguments["high"]),
     )
+
+
+def _fitted(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Linear:
+    return linear.fit(channels(sources, arguments, np.zeros(1, np.int64)))
 
 
 def _linear_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, linear, narrow
+from microgen.kernels import base, linear, narrow, paired
 from microgen.target.cpu import Feature
 
 Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
+Adapt = Callable[[tuple[base.KernelConstant, ...], Node, Graph], tuple[base.KernelConstant, ...]]
 Layout = Callable[[base.KernelConstant, Node, Graph], base.KernelConstant]
 
 
@@ -26,6 +27,7 @@ class Form(enum.Enum):
     SPECIFIED = "specified"  # the multipliers and shifts of the specification
     NARROW = "narrow"  # those of ``narrow``
     LINEAR = "linear"  # those of ``linear``
+    HIGH = "high"  # those of ``paired``, for loops with paired weights
     NONE = "none"  # nothing: outputs are the sums
 
 
@@ -52,11 +54,14 @@ class Requantization:
         loop's."""
         if self.form is Form.LINEAR:
             return linear.refusal(node, graph, layer.constants, layer.axis, is_raw)
+        if self.form is Form.HIGH:
+            raw = linear.tables(layer.constants, layer.axis, is_raw)
+            return paired.high_refusal(node, graph, raw)
         return narrow.refusal(node, graph, layer.axis) if self.form is Form.NARROW else None
 
     def tables(self, layer: Layer, is_raw: bool) -> Constants:
         """The kernel's constants, made of the layer's weight, bias, multiplier and shift."""
-        if self.form is Form.LINEAR:
+        if self.form in (Form.LINEAR, Form.HIGH):
             return linear.tables(layer.constants, layer.axis, is_raw)
         constants = layer.constants if self.roundings else _without_scales
         constants = narrow.tables(constants) if self.form is Form.NARROW else constants
@@ -71,6 +76,7 @@ UPWARD = Requantization("upward", "MG_ROUND_UPWARD", _UPWARD)
 TWICE_NARROW = Requantization("twice", "MG_ROUND_TWICE_NARROW", _TWICE, Form.NARROW)
 UPWARD_NARROW = Requantization("upward", "MG_ROUND_UPWARD_NARROW", _UPWARD, Form.NARROW)
 LINEAR = Requantization("linear", "MG_LINEAR", (*_TWICE, *_NEAREST, *_UPWARD), Form.LINEAR)
+HIGH = dataclasses.replace(LINEAR, name="high", constant="MG_HIGH", form=Form.HIGH)
 SUMS = Requantization("s32", "MG_SUMS", (), Form.NONE)
 
 
@@ -90,6 +96,7 @@ class Loop:
     ``base.constant_weights`` and ``base.Implementation``.
     ``is_raw``: it sums products of data and weights without the data's zero point, which the bias
     or the offset then contains. ``layout`` is how it wants the weight, if not as in the model.
+    ``adapt`` changes all constants of a raw loop.
     """
 
     stem: str
@@ -105,6 +112,7 @@ class Loop:
     takes_int4: bool = False
     is_raw: bool = False
     layout: Layout | None = None
+    adapt: Adapt | None = None
 
     def refuses(self, node: Node, graph: Graph, requantization: Requantization) -> str | None:
         """Why it is for other dtypes, weights or roundings, or does not take the node's shape."""
@@ -164,7 +172,9 @@ class Layer:
             needs=loop.needs,
             refusal=refusal,
             params=self.params,
-            constants=_laid_out(tables, _packed if loop.takes_int4 else loop.layout),
+            constants=_adapted(
+                _laid_out(tables, _packed if loop.takes_int4 else loop.layout), loop.adapt
+            ),
             scratch=loop.scratch,
             family=loop.family or loop.stem,
             variant=() if loop.is_fixed else (*loop.variant, requantization.constant),
@@ -208,6 +218,13 @@ def _laid_out(constants: Constants, layout: Layout | None) -> Constants:
         return (layout(weight, node, graph), *others)
 
     return changed
+
+
+def _adapted(constants: Constants, adapt: Adapt | None) -> Constants:
+    """The same constants as a loop wants them."""
+    if adapt is None:
+        return constants
+    return lambda node, graph: adapt(constants(node, graph), node, graph)
 
 
 def _packed(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:

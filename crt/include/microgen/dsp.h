@@ -65,6 +65,14 @@ MG_INLINE int32_t mg_quarter_as_s8(int32_t x)
     return result;
 }
 
+/* floor(x / 2^10), saturated to int8. */
+MG_INLINE int32_t mg_shifted_as_s8(int32_t x)
+{
+    int32_t result;
+    __asm__("ssat %0, #8, %1, asr #10" : "=r"(result) : "r"(x));
+    return result;
+}
+
 #else
 
 MG_INLINE int32_t mg_half_as_s8(int32_t x)
@@ -75,6 +83,11 @@ MG_INLINE int32_t mg_half_as_s8(int32_t x)
 MG_INLINE int32_t mg_quarter_as_s8(int32_t x)
 {
     return mg_offset_and_clamp(mg_shift_right(x, 2), 0, INT8_MIN, INT8_MAX);
+}
+
+MG_INLINE int32_t mg_shifted_as_s8(int32_t x)
+{
+    return mg_offset_and_clamp(mg_shift_right(x, 10), 0, INT8_MIN, INT8_MAX);
 }
 
 #endif
@@ -110,6 +123,14 @@ MG_INLINE uint32_t mg_sxtb16_odd(uint32_t bytes)
 {
     uint32_t result;
     __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(bytes));
+    return result;
+}
+
+/* The differences of the low halves and of the high halves, which fit int16. */
+MG_INLINE uint32_t mg_ssub16(uint32_t a, uint32_t b)
+{
+    uint32_t result;
+    __asm__("ssub16 %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
     return result;
 }
 
@@ -173,6 +194,11 @@ MG_INLINE uint32_t mg_sxtb16(uint32_t bytes)
 MG_INLINE uint32_t mg_sxtb16_odd(uint32_t bytes)
 {
     return mg_sxtab16(0, bytes >> 8);
+}
+
+MG_INLINE uint32_t mg_ssub16(uint32_t a, uint32_t b)
+{
+    return ((a - b) & 0xFFFFU) | (((a >> 16) - (b >> 16)) << 16);
 }
 
 MG_INLINE int32_t mg_smlabb(uint32_t a, uint32_t b, int32_t sum)

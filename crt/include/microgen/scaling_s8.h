@@ -22,6 +22,7 @@ enum {
     MG_ROUND_TWICE_NARROW,  /* the same as MG_ROUND_TWICE */
     MG_ROUND_UPWARD_NARROW, /* the same as MG_ROUND_UPWARD */
     MG_LINEAR,              /* mg_linear, where that was proven to be the same */
+    MG_HIGH,                /* mg_high, where that was proven to be the same */
     MG_SUMS                 /* none: outputs are int32, and there are no scales */
 };
 
@@ -76,6 +77,14 @@ MG_INLINE int32_t mg_linear(int32_t x, int32_t multiplier, int32_t offset)
     return mg_quarter_as_s8(mg_high_word(wide));
 }
 
+/* MG_HIGH, of kernels whose sums are times 256 and begin with the bias: floor(x * multiplier /
+ * 2^42), saturated to int8. The output's zero point is in the bias, too, which need not be a multiple
+ * of 256. See microgen/arithmetic/high.py. */
+MG_INLINE int32_t mg_high(int32_t x, int32_t multiplier)
+{
+    return mg_shifted_as_s8(mg_smmul(x, multiplier));
+}
+
 /* The other roundings. */
 MG_INLINE int32_t mg_rounded(int32_t x, int32_t multiplier, int32_t shift, int requantization)
 {
@@ -109,18 +118,23 @@ MG_INLINE int8_t mg_scaled(const mg_scaling *s, int32_t c, int32_t x, int requan
 
 /* What the outputs of one channel have in common, for loops that sum the products of raw data, from
  * which no zero point was subtracted. The bias contains the zero point. For MG_LINEAR it is the
- * offset, and there is no shift. */
+ * offset, and there is no shift, and for MG_HIGH what the sums begin with. */
 typedef struct {
     int32_t bias;
     int32_t multiplier;
     int32_t shift;
 } mg_channel;
 
+MG_INLINE int mg_has_shift(int requantization)
+{
+    return (requantization != MG_LINEAR) && (requantization != MG_HIGH);
+}
+
 MG_INLINE mg_channel mg_channel_of(const mg_scaling *s, const int32_t *bias, int32_t c,
                                    int requantization)
 {
     const mg_channel channel = {bias[c], s->multiplier[c],
-                                (requantization == MG_LINEAR) ? 0 : s->shift[c]};
+                                mg_has_shift(requantization) ? s->shift[c] : 0};
     return channel;
 }
 
@@ -133,6 +147,22 @@ MG_INLINE int8_t mg_output(const mg_scaling *s, const mg_channel *channel, int32
     }
     return mg_scaled_by(s, sum + channel->bias, channel->multiplier, channel->shift,
                         requantization);
+}
+
+/* What the sum of an output begins with in kernels whose sums are times 256. */
+MG_INLINE int32_t mg_paired_start(const mg_channel *channel, int requantization)
+{
+    return (requantization == MG_HIGH) ? channel->bias : 0;
+}
+
+/* The output for a sum of raw products times 256. */
+MG_INLINE int8_t mg_paired_output(const mg_scaling *s, const mg_channel *channel, int32_t sum,
+                                  int requantization)
+{
+    if (requantization == MG_HIGH) {
+        return mg_clamped_s8(s, mg_high(sum, channel->multiplier));
+    }
+    return mg_output(s, channel, mg_shift_right(sum, 8), requantization);
 }
 
 /* Stores the same as element `at` of the outputs, which are int32 for MG_SUMS, and otherwise
