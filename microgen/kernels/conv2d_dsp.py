@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, blocks, conv2d, paired
-from microgen.kernels.weighted import HIGH, TWICE_NARROW, UPWARD_NARROW, Loop
+from microgen.kernels.weighted import HIGH, HIGH_CLAMPED, TWICE_NARROW, UPWARD_NARROW, Loop
 
 OP_NAME = conv2d.OP_NAME
 
@@ -42,5 +42,5 @@ _STACK = Loop(
 )
 
 IMPLEMENTATIONS = (
-    *conv2d.LAYER.kernels((_SCRATCH, _STACK), (HIGH, TWICE_NARROW, UPWARD_NARROW)),
+    *conv2d.LAYER.kernels((_SCRATCH, _STACK), (HIGH, HIGH_CLAMPED, TWICE_NARROW, UPWARD_NARROW)),
 )

@@ -111,9 +111,16 @@ def refusal(node: Node, graph: Graph) -> str | None:
     return f"sums times 256 may reach {worst}, the kernel's accumulator 2147483647"
 
 
-def high_refusal(node: Node, graph: Graph, constants: linear.Constants) -> str | None:
-    """Refusal unless the outputs of all channels are high words of products."""
+def high_refusal(
+    node: Node, graph: Graph, constants: linear.Constants, has_clamp: bool
+) -> str | None:
+    """Refusal unless the outputs of all channels are high words of products, and unless the kernel
+    ``has_clamp`` if outputs are clamped to less than int8."""
     multiplier = adapted(constants(node, graph), node, graph)[2]
+    limits = dict(multiplier.arguments)
+    is_clamped = (limits["low"], limits["high"]) != (-128, 127)
+    if is_clamped is not has_clamp:
+        return "outputs are clamped" if is_clamped else "outputs are not clamped"
     found = _high(multiplier.arrays(graph), dict(multiplier.arguments))
     inexact = int((~found.is_exact).sum())
     if not inexact:

@@ -36,13 +36,15 @@ class Requantization:
     """A way of making outputs of sums.
 
     ``name`` is its part of a symbol, ``constant`` its name in C. It computes nodes with one of
-    ``roundings``; those with none of them have int32 outputs.
+    ``roundings``; those with none of them have int32 outputs. Unless it ``has_clamp``, outputs are
+    not clamped.
     """
 
     name: str
     constant: str
     roundings: tuple[Rounding, ...]
     form: Form = Form.SPECIFIED
+    has_clamp: bool = True
 
     @property
     def output(self) -> DType | None:
@@ -56,7 +58,7 @@ class Requantization:
             return linear.refusal(node, graph, layer.constants, layer.axis, is_raw)
         if self.form is Form.HIGH:
             raw = linear.tables(layer.constants, layer.axis, is_raw)
-            return paired.high_refusal(node, graph, raw)
+            return paired.high_refusal(node, graph, raw, self.has_clamp)
         return narrow.refusal(node, graph, layer.axis) if self.form is Form.NARROW else None
 
     def tables(self, layer: Layer, is_raw: bool) -> Constants:
@@ -76,7 +78,8 @@ UPWARD = Requantization("upward", "MG_ROUND_UPWARD", _UPWARD)
 TWICE_NARROW = Requantization("twice", "MG_ROUND_TWICE_NARROW", _TWICE, Form.NARROW)
 UPWARD_NARROW = Requantization("upward", "MG_ROUND_UPWARD_NARROW", _UPWARD, Form.NARROW)
 LINEAR = Requantization("linear", "MG_LINEAR", (*_TWICE, *_NEAREST, *_UPWARD), Form.LINEAR)
-HIGH = dataclasses.replace(LINEAR, name="high", constant="MG_HIGH", form=Form.HIGH)
+HIGH = Requantization("high", "MG_HIGH", LINEAR.roundings, Form.HIGH, has_clamp=False)
+HIGH_CLAMPED = Requantization("clamped", "MG_HIGH_CLAMPED", LINEAR.roundings, Form.HIGH)
 SUMS = Requantization("s32", "MG_SUMS", (), Form.NONE)
 
 

@@ -15,8 +15,7 @@ typedef mg_conv2d_s8_params mg_conv2d_s8_paired_stack_params;
 MG_INLINE void mg_conv2d_s8_paired_stack_body(const mg_conv2d_s8_paired_stack_params *p,
                                               const int8_t *input, const int32_t *weight,
                                               const int32_t *bias, const int32_t *multiplier,
-                                              const int8_t *shift, void *output,
-                                              int requantization)
+                                              const int8_t *shift, void *output, int requantization)
 {
     uint32_t columns[MG_PAIRED_STACK];
 

@@ -22,7 +22,8 @@ enum {
     MG_ROUND_TWICE_NARROW,  /* the same as MG_ROUND_TWICE */
     MG_ROUND_UPWARD_NARROW, /* the same as MG_ROUND_UPWARD */
     MG_LINEAR,              /* mg_linear, where that was proven to be the same */
-    MG_HIGH,                /* mg_high, where that was proven to be the same */
+    MG_HIGH,                /* mg_high, where that was proven to be the same; no clamp */
+    MG_HIGH_CLAMPED,        /* mg_high and the clamp */
     MG_SUMS                 /* none: outputs are int32, and there are no scales */
 };
 
@@ -78,8 +79,8 @@ MG_INLINE int32_t mg_linear(int32_t x, int32_t multiplier, int32_t offset)
 }
 
 /* MG_HIGH, of kernels whose sums are times 256 and begin with the bias: floor(x * multiplier /
- * 2^42), saturated to int8. The output's zero point is in the bias, too, which need not be a multiple
- * of 256. See microgen/arithmetic/high.py. */
+ * 2^42), saturated to int8. The output's zero point is in the bias, too, which need not be a
+ * multiple of 256. See microgen/arithmetic/high.py. */
 MG_INLINE int32_t mg_high(int32_t x, int32_t multiplier)
 {
     return mg_shifted_as_s8(mg_smmul(x, multiplier));
@@ -125,9 +126,14 @@ typedef struct {
     int32_t shift;
 } mg_channel;
 
+MG_INLINE int mg_is_high(int requantization)
+{
+    return (requantization == MG_HIGH) || (requantization == MG_HIGH_CLAMPED);
+}
+
 MG_INLINE int mg_has_shift(int requantization)
 {
-    return (requantization != MG_LINEAR) && (requantization != MG_HIGH);
+    return (requantization != MG_LINEAR) && !mg_is_high(requantization);
 }
 
 MG_INLINE mg_channel mg_channel_of(const mg_scaling *s, const int32_t *bias, int32_t c,
@@ -150,9 +156,9 @@ MG_INLINE int8_t mg_output(const mg_scaling *s, const mg_channel *channel, int32
 }
 
 /* What the sum of an output begins with in kernels whose sums are times 256. */
-MG_INLINE int32_t mg_paired_start(const mg_channel *channel, int requantization)
+MG_INLINE int32_t mg_paired_start(const int32_t *bias, int32_t c, int requantization)
 {
-    return (requantization == MG_HIGH) ? channel->bias : 0;
+    return mg_is_high(requantization) ? bias[c] : 0;
 }
 
 /* The output for a sum of raw products times 256. */
@@ -160,6 +166,9 @@ MG_INLINE int8_t mg_paired_output(const mg_scaling *s, const mg_channel *channel
                                   int requantization)
 {
     if (requantization == MG_HIGH) {
+        return (int8_t)mg_high(sum, channel->multiplier);
+    }
+    if (requantization == MG_HIGH_CLAMPED) {
         return mg_clamped_s8(s, mg_high(sum, channel->multiplier));
     }
     return mg_output(s, channel, mg_shift_right(sum, 8), requantization);
