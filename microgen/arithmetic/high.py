@@ -3,8 +3,8 @@ specified one.
 
 As in ``linear``, an output is a monotone step function of its sum. A kernel whose sums are times
 256 can begin them with any number, also one that is no multiple of 256. So ``(x * M) >> 42``, where
-x begins with the bias and the output's zero point, has nearly as many choices as a multiplier and an
-offset after it, and needs no sum of 64 bits.
+x begins with the bias and the output's zero point, has nearly as many choices as a multiplier and
+an offset after it, and needs no sum of 64 bits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ import numpy as np
 from microgen.arithmetic import linear
 from microgen.ir.graph import Array
 
-SHIFT = 42  # of MG_HIGH of crt/include/microgen/scaling_s8.h
+# Shifts of MG_HIGH and MG_HIGH_WIDE of crt/include/microgen/scaling_s8.h. With the first one,
+# multipliers of scales below 1/8 fit int32, and with the second one those below 1/2.
+SHIFT, WIDE_SHIFT = 42, 40
 UNIT = 256  # what sums are times
 _SPAN = 512  # starts to try on each side of the one that follows from the linear requantization
 _LIMIT = 2**31
@@ -34,26 +36,28 @@ class High:
     is_exact: Array
 
 
-def outputs(sums: Array, multipliers: Array, low: int, high: int) -> Array:
+def outputs(sums: Array, multipliers: Array, low: int, high: int, shift: int = SHIFT) -> Array:
     """The requantization of sums that are times 256 and contain their start, int64."""
-    clamped: Array = np.clip((sums * multipliers) >> SHIFT, low, high)
+    clamped: Array = np.clip((sums * multipliers) >> shift, low, high)
     return clamped
 
 
 @functools.lru_cache(maxsize=256)
-def fit(channels: linear.Channels) -> High:
+def fit(channels: linear.Channels, shift: int = SHIFT) -> High:
     """Multipliers and starts with which the most channels are exact."""
     known = linear.fit(channels)
-    found = High(np.zeros_like(known.multipliers), np.zeros_like(known.offsets), known.is_exact & 0 > 0)
-    if channels.low >= channels.high or not known.is_exact.any():
+    # Multipliers that leave int32 there may be exact here, where they have fewer bits.
+    is_possible = known.is_exact | (known.multipliers >= _LIMIT)
+    found = High(*(np.zeros_like(known.multipliers) for _ in range(2)), np.zeros_like(is_possible))
+    if channels.low >= channels.high or not is_possible.any():
         return found
-    tried = _Trial(channels)
+    tried = _Trial(channels, shift)
     for multipliers, starts in tried.candidates(known):
         is_new = tried.are_exact(multipliers, starts) & ~found.is_exact
         found.multipliers[is_new] = multipliers[is_new]
         found.starts[is_new] = starts[is_new]
         found.is_exact[is_new] = True
-        if (found.is_exact | ~known.is_exact).all():
+        if (found.is_exact | ~is_possible).all():
             break
     return found
 
@@ -62,7 +66,7 @@ class _Trial:
     """The conditions of all channels: what sums with which the output is at least ``values``, and
     the sums before them, times the multiplier must be."""
 
-    def __init__(self, channels: linear.Channels) -> None:
+    def __init__(self, channels: linear.Channels, shift: int) -> None:
         steps = linear.Steps(channels)
         sums = (steps.sums - np.array(channels.folded, np.int64)[:, None]) * UNIT
         self.is_constant, self.has_at, self.has_before = (
@@ -70,8 +74,9 @@ class _Trial:
             steps.has_at,
             steps.has_before,
         )
+        self.shift = shift
         self.at, self.before = sums, sums - UNIT
-        self.bounds = np.broadcast_to(steps.values << SHIFT, sums.shape)
+        self.bounds = np.broadcast_to(steps.values << shift, sums.shape)
 
     def are_exact(self, multipliers: Array, starts: Array) -> Array:
         """Whether the channels' outputs are the specified ones for every sum."""
@@ -95,10 +100,10 @@ class _Trial:
 
     def _constants(self) -> Iterator[tuple[Array, Array]]:
         """For channels without thresholds: products in the middle of what gives their output."""
-        output = (self.bounds >> SHIFT)[:, 0] - 1 + self.has_at.sum(axis=1)
+        output = (self.bounds >> self.shift)[:, 0] - 1 + self.has_at.sum(axis=1)
         middle = np.where(self.has_at[:, :1], self.at[:, :1], self.before[:, :1])[:, 0]
         for bits in range(30, 16, -1):
-            starts = ((2 * output + 1) << (SHIFT - 1 - bits)) - middle
+            starts = ((2 * output + 1) << (self.shift - 1 - bits)) - middle
             yield np.where(self.is_constant, 1 << bits, -1), starts
 
     def _multipliers(self, starts: Array) -> Array:

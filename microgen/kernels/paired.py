@@ -4,14 +4,14 @@ belongs to it.
 The weight's first axis is that of output channels. Kinds of transforms, which all take ``rows`` and
 ``run``, the rows of a filter and the weights in each:
 
-- ``pair``: an int8 weight. int32 [pairs of channels, steps, 2]: for each step of four weights a word
-  of one channel and a word of the other. A word has the halfwords ``w[1] + 256 * w[0]`` and
-  ``w[3] + 256 * w[2]``. The weights of a filter are in the order of ``order``. The last pair is that
-  of the last two channels.
+- ``pair``: an int8 weight, and ``group``, a number of channels. int32 [groups, steps, group]: for
+  each step of four weights a word of each channel of a group. A word has the halfwords
+  ``w[1] + 256 * w[0]`` and ``w[3] + 256 * w[2]``. The weights of a filter are in the order of
+  ``order``. The last group is that of the last channels.
 - ``fold_paired``: sources and arguments of ``fold_zero``. The bias that ``fold_zero`` makes, plus
   127 times the sum of the weights that are first in their halfwords.
-- ``high_multiplier``, ``high_start``: sources and arguments of ``linear_multiplier``. int32
-  [channels]: the tables of ``arithmetic.high``.
+- ``high_multiplier``, ``high_start``: sources and arguments of ``linear_multiplier``, and
+  ``shift``. int32 [channels]: the tables of ``arithmetic.high``.
 """
 
 from __future__ import annotations
@@ -51,28 +51,36 @@ def order(rows: int, run: int) -> Array:
 
 
 def adapted(
-    constants: tuple[base.KernelConstant, ...], node: Node, graph: Graph
+    constants: tuple[base.KernelConstant, ...], node: Node, graph: Graph, group: int
 ) -> tuple[base.KernelConstant, ...]:
-    """The constants of a kernel that sums raw products, for one with paired weights."""
-    weight, *others = constants
+    """The constants of a kernel that sums raw products, for one with paired weights in groups of
+    ``group`` channels."""
+    weight, bias, *scales = constants
     own = _sizes(node, graph)
-    kinds = {
-        "fold_zero": "fold_paired",
-        "linear_multiplier": "high_multiplier",
-        "linear_offset": "high_start",
-    }
-    paired = dataclasses.replace(weight, ctype="int32_t", transform="pair", arguments=own)
-    return (
-        paired,
-        *(
-            dataclasses.replace(
-                other, transform=kinds[other.transform], arguments=(*other.arguments, *own)
+    arguments = (*own, ("group", group))
+    paired = dataclasses.replace(weight, ctype="int32_t", transform="pair", arguments=arguments)
+    if bias.transform == "fold_zero":
+        arguments = (*bias.arguments, *own)
+        bias = dataclasses.replace(bias, transform="fold_paired", arguments=arguments)
+    return (paired, bias, *scales)
+
+
+def high_tables(constants: linear.Constants, shift: int) -> linear.Constants:
+    """The same constants with the tables of ``arithmetic.high`` instead of the linear ones."""
+
+    def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+        weight, offset, multiplier, absent = constants(node, graph)
+        arguments = (*multiplier.arguments, *_sizes(node, graph), ("shift", shift))
+        start, factor = (
+            dataclasses.replace(table, name=name, transform=kind, arguments=arguments)
+            for table, name, kind in (
+                (offset, "start", "high_start"),
+                (multiplier, "multiplier", "high_multiplier"),
             )
-            if other.transform in kinds
-            else other
-            for other in others
-        ),
-    )
+        )
+        return (weight, start, factor, absent)
+
+    return changed
 
 
 def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
@@ -97,11 +105,12 @@ def values(node: Node, graph: Graph) -> int:
     return _SINGLE * steps(node, graph)
 
 
-def refusal(node: Node, graph: Graph) -> str | None:
-    """Refusal unless all weights can be paired, and all sums times 256 fit int32."""
+def refusal(node: Node, graph: Graph, group: int) -> str | None:
+    """Refusal unless there are ``group`` channels, all weights can be paired, and all sums times 256
+    fit int32."""
     weight = graph.constants[node.inputs[1]]
-    if len(weight) < 2:
-        return "there is one output channel, the kernel computes two at a time"
+    if len(weight) < group:
+        return f"there are {len(weight)} output channels, the kernel computes {group} at a time"
     ordered = _ordered(weight, dict(_sizes(node, graph)))
     if ordered[:, ::2].min() < -LESS:
         return "a weight is -128: two weights may leave int16"
@@ -112,11 +121,11 @@ def refusal(node: Node, graph: Graph) -> str | None:
 
 
 def high_refusal(
-    node: Node, graph: Graph, constants: linear.Constants, has_clamp: bool
+    node: Node, graph: Graph, constants: linear.Constants, shift: int, has_clamp: bool
 ) -> str | None:
     """Refusal unless the outputs of all channels are high words of products, and unless the kernel
     ``has_clamp`` if outputs are clamped to less than int8."""
-    multiplier = adapted(constants(node, graph), node, graph)[2]
+    multiplier = high_tables(constants, shift)(node, graph)[2]
     limits = dict(multiplier.arguments)
     is_clamped = (limits["low"], limits["high"]) != (-128, 127)
     if is_clamped is not has_clamp:
@@ -154,7 +163,7 @@ def _less(sources: Array, arguments: transforms.Arguments) -> Array:
 def _high(sources: Sequence[Array], arguments: transforms.Arguments) -> high.High:
     weight = sources[1]
     channels = linear.channels(sources, arguments, _less(weight, arguments))
-    found = high.fit(channels)
+    found = high.fit(channels, int(arguments["shift"]))
     is_inside = np.abs(found.starts) + _largest(_ordered(weight, arguments)) < 2**31
     return dataclasses.replace(found, is_exact=found.is_exact & is_inside)
 
@@ -185,15 +194,16 @@ def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> A
 
 def _pair(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
-    if weight.dtype.name != "int8" or len(weight) < 2:
+    group = int(arguments["group"])
+    if weight.dtype.name != "int8" or len(weight) < group:
         raise ValueError(f"cannot pair {weight.dtype.name}{list(weight.shape)}")
     ordered = _ordered(weight, arguments)
     halves = 256 * ordered[:, ::2] + ordered[:, 1::2]
     if np.abs(halves).max() >= 2**15:
         raise ValueError("two weights leave int16")
     words = np.ascontiguousarray(halves.astype("<i2")).view("<i4")
-    first = np.minimum(np.arange(0, len(words), 2), len(words) - 2)
-    paired: Array = np.stack([words[first], words[first + 1]], axis=2)
+    first = np.minimum(np.arange(0, len(words), group), len(words) - group)
+    paired: Array = np.stack([words[first + k] for k in range(group)], axis=2)
     return paired.astype(np.int32)
 
 

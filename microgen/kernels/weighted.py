@@ -11,9 +11,11 @@ import enum
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from microgen.arithmetic import high
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, linear, narrow, paired
+from microgen.kernels.work import Work, work
 from microgen.target.cpu import Feature
 
 Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
@@ -37,7 +39,7 @@ class Requantization:
 
     ``name`` is its part of a symbol, ``constant`` its name in C. It computes nodes with one of
     ``roundings``; those with none of them have int32 outputs. Unless it ``has_clamp``, outputs are
-    not clamped.
+    not clamped. ``shift`` is that of ``Form.HIGH``.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Requantization:
     roundings: tuple[Rounding, ...]
     form: Form = Form.SPECIFIED
     has_clamp: bool = True
+    shift: int = high.SHIFT
 
     @property
     def output(self) -> DType | None:
@@ -58,13 +61,14 @@ class Requantization:
             return linear.refusal(node, graph, layer.constants, layer.axis, is_raw)
         if self.form is Form.HIGH:
             raw = linear.tables(layer.constants, layer.axis, is_raw)
-            return paired.high_refusal(node, graph, raw, self.has_clamp)
+            return paired.high_refusal(node, graph, raw, self.shift, self.has_clamp)
         return narrow.refusal(node, graph, layer.axis) if self.form is Form.NARROW else None
 
     def tables(self, layer: Layer, is_raw: bool) -> Constants:
         """The kernel's constants, made of the layer's weight, bias, multiplier and shift."""
         if self.form in (Form.LINEAR, Form.HIGH):
-            return linear.tables(layer.constants, layer.axis, is_raw)
+            made = linear.tables(layer.constants, layer.axis, is_raw)
+            return paired.high_tables(made, self.shift) if self.form is Form.HIGH else made
         constants = layer.constants if self.roundings else _without_scales
         constants = narrow.tables(constants) if self.form is Form.NARROW else constants
         return _folded(constants, layer.axis) if is_raw else constants
@@ -78,8 +82,13 @@ UPWARD = Requantization("upward", "MG_ROUND_UPWARD", _UPWARD)
 TWICE_NARROW = Requantization("twice", "MG_ROUND_TWICE_NARROW", _TWICE, Form.NARROW)
 UPWARD_NARROW = Requantization("upward", "MG_ROUND_UPWARD_NARROW", _UPWARD, Form.NARROW)
 LINEAR = Requantization("linear", "MG_LINEAR", (*_TWICE, *_NEAREST, *_UPWARD), Form.LINEAR)
-HIGH = Requantization("high", "MG_HIGH", LINEAR.roundings, Form.HIGH, has_clamp=False)
-HIGH_CLAMPED = Requantization("clamped", "MG_HIGH_CLAMPED", LINEAR.roundings, Form.HIGH)
+_HIGH = Requantization("high", "MG_HIGH", LINEAR.roundings, Form.HIGH, has_clamp=False)
+_CLAMPED = Requantization("clamped", "MG_HIGH_CLAMPED", LINEAR.roundings, Form.HIGH)
+HIGH = (_HIGH, _CLAMPED)
+HIGH_WIDE = tuple(
+    dataclasses.replace(one, constant=constant, shift=high.WIDE_SHIFT)
+    for one, constant in zip(HIGH, ("MG_HIGH_WIDE", "MG_HIGH_WIDE_CLAMPED"), strict=True)
+)
 SUMS = Requantization("s32", "MG_SUMS", (), Form.NONE)
 
 
@@ -99,7 +108,8 @@ class Loop:
     ``base.constant_weights`` and ``base.Implementation``.
     ``is_raw``: it sums products of data and weights without the data's zero point, which the bias
     or the offset then contains. ``layout`` is how it wants the weight, if not as in the model.
-    ``adapt`` changes all constants of a raw loop.
+    ``adapt`` changes all constants of a raw loop. ``work`` and ``in_place`` are those of
+    ``base.Implementation``.
     """
 
     stem: str
@@ -116,6 +126,8 @@ class Loop:
     is_raw: bool = False
     layout: Layout | None = None
     adapt: Adapt | None = None
+    work: Callable[[Node, Graph], Work] = work
+    in_place: Callable[[Node, Graph], tuple[int, ...]] = base.not_in_place
 
     def refuses(self, node: Node, graph: Graph, requantization: Requantization) -> str | None:
         """Why it is for other dtypes, weights or roundings, or does not take the node's shape."""
@@ -179,6 +191,8 @@ class Layer:
                 _laid_out(tables, _packed if loop.takes_int4 else loop.layout), loop.adapt
             ),
             scratch=loop.scratch,
+            in_place=loop.in_place,
+            work=loop.work,
             family=loop.family or loop.stem,
             variant=() if loop.is_fixed else (*loop.variant, requantization.constant),
             loop="_".join(filter(None, ("mg", loop.stem, loop.suffix))),

@@ -166,9 +166,13 @@ def _sized(layer: Any, name: str, values: Any, **fixed: Any) -> tuple[Layer, ...
 
 
 FIT: Mapping[str, tuple[Layer, ...]] = {
-    "nn.conv2d": (
-        *_each(layers.conv2d, _WINDOWS),
-        *_each(layers.conv2d, [*_POINTS, *_STRIDED], kernel=(1, 1)),
+    "nn.conv2d": tuple(
+        layer
+        for rounding in (Rounding.DOUBLE, Rounding.UPWARD)
+        for layer in (
+            *_each(layers.conv2d, _WINDOWS, rounding=rounding),
+            *_each(layers.conv2d, [*_POINTS, *_STRIDED], kernel=(1, 1), rounding=rounding),
+        )
     ),
     "nn.conv2d_hybrid": _each(
         layers.conv2d_hybrid,

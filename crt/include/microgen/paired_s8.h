@@ -106,7 +106,7 @@ MG_INLINE void mg_paired_put(uint32_t *to, int32_t apart, uint32_t values, uint3
 MG_INLINE const int32_t *mg_paired_add(mg_paired_sums *sums, const uint32_t *values,
                                        const int32_t *weight, int32_t steps)
 {
-    const uint32_t *const end = values + steps * MG_PAIRED_COLUMN;
+    const uint32_t *volatile const end = values + steps * MG_PAIRED_COLUMN;
     int32_t w = steps & 3;
     int32_t v;
     uint32_t x;
@@ -133,12 +133,16 @@ MG_INLINE const int32_t *mg_paired_add(mg_paired_sums *sums, const uint32_t *val
 #define MG_PAIRED_BEFORE "sub %[x], %[x], %[y]\n"
 
 /* The same as mg_paired_add and mg_paired_store_4 for MG_HIGH. `output` is that of the last pixel.
- * Whatever is not needed in the loop is in memory meanwhile. */
+ * What the loop does not need is on the stack meanwhile: GCC might otherwise address it with a
+ * register. */
 MG_INLINE const int32_t *mg_paired_high(const uint32_t *values, const int32_t *weight,
                                         int32_t steps, const int32_t *start,
                                         const int32_t *multiplier, int8_t *output, int32_t step)
 {
-    const uint32_t *const end = values + steps * MG_PAIRED_COLUMN;
+    const uint32_t *volatile const end = values + steps * MG_PAIRED_COLUMN;
+    const int32_t *volatile const factors = multiplier;
+    int8_t *volatile const last = output;
+    const volatile int32_t apart = step;
     int32_t w = steps & 3;
     int32_t v;
     uint32_t x;
@@ -152,20 +156,19 @@ MG_INLINE const int32_t *mg_paired_high(const uint32_t *values, const int32_t *w
     int32_t b2 = b0;
     int32_t b3 = b0;
 
-    __asm__ volatile(
-        MG_PAIRED_LOOP /**/
-        "ldr %[x], %[multiplier]\n"
-        "ldr %[y], %[step]\n"
-        "ldrd %[w], %[v], [%[x]]\n"
-        "ldr %[x], %[output]\n" MG_PAIRED_STORE("a3", "b3")
-            MG_PAIRED_BEFORE MG_PAIRED_STORE("a2", "b2")
-                MG_PAIRED_BEFORE MG_PAIRED_STORE("a1", "b1")
-                    MG_PAIRED_BEFORE MG_PAIRED_STORE("a0", "b0")
-        : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b0] "+r"(b0), [b1] "+r"(b1),
-          [b2] "+r"(b2), [b3] "+r"(b3), [values] "+r"(values), [weight] "+r"(weight), [w] "+r"(w),
-          [v] "=&r"(v), [x] "=&r"(x), [y] "=&r"(y)
-        : [end] "m"(end), [multiplier] "m"(multiplier), [output] "m"(output), [step] "m"(step)
-        : "cc", "memory");
+    __asm__ volatile(MG_PAIRED_LOOP /**/
+                     "ldr %[x], %[factors]\n"
+                     "ldr %[y], %[apart]\n"
+                     "ldrd %[w], %[v], [%[x]]\n"
+                     "ldr %[x], %[last]\n" MG_PAIRED_STORE("a3", "b3")
+                         MG_PAIRED_BEFORE MG_PAIRED_STORE("a2", "b2")
+                             MG_PAIRED_BEFORE MG_PAIRED_STORE("a1", "b1")
+                                 MG_PAIRED_BEFORE MG_PAIRED_STORE("a0", "b0")
+                     : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b0] "+r"(b0),
+                       [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [values] "+r"(values),
+                       [weight] "+r"(weight), [w] "+r"(w), [v] "=&r"(v), [x] "=&r"(x), [y] "=&r"(y)
+                     : [end] "m"(end), [factors] "m"(factors), [last] "m"(last), [apart] "m"(apart)
+                     : "cc", "memory");
     return weight;
 }
 

@@ -24,7 +24,9 @@ enum {
     MG_LINEAR,              /* mg_linear, where that was proven to be the same */
     MG_HIGH,                /* mg_high, where that was proven to be the same; no clamp */
     MG_HIGH_CLAMPED,        /* mg_high and the clamp */
-    MG_SUMS                 /* none: outputs are int32, and there are no scales */
+    MG_HIGH_WIDE,           /* mg_high_wide, likewise */
+    MG_HIGH_WIDE_CLAMPED,
+    MG_SUMS /* none: outputs are int32, and there are no scales */
 };
 
 /* Of mg_linear, see microgen/arithmetic/linear.py. */
@@ -78,12 +80,17 @@ MG_INLINE int32_t mg_linear(int32_t x, int32_t multiplier, int32_t offset)
     return mg_quarter_as_s8(mg_high_word(wide));
 }
 
-/* MG_HIGH, of kernels whose sums are times 256 and begin with the bias: floor(x * multiplier /
- * 2^42), saturated to int8. The output's zero point is in the bias, too, which need not be a
- * multiple of 256. See microgen/arithmetic/high.py. */
-MG_INLINE int32_t mg_high(int32_t x, int32_t multiplier)
+/* Of kernels whose sums are times 256 and begin with the bias: floor(x * multiplier / 2^42) for
+ * MG_HIGH, and / 2^40 for MG_HIGH_WIDE, saturated to int8. The output's zero point is in the bias,
+ * too, which need not be a multiple of 256. See microgen/arithmetic/high.py. */
+MG_INLINE int32_t mg_high(int32_t x, int32_t multiplier, int requantization)
 {
-    return mg_shifted_as_s8(mg_smmul(x, multiplier));
+    const int32_t high = mg_smmul(x, multiplier);
+
+    if ((requantization == MG_HIGH) || (requantization == MG_HIGH_CLAMPED)) {
+        return mg_shifted_by_10_as_s8(high);
+    }
+    return mg_shifted_by_8_as_s8(high);
 }
 
 /* The other roundings. */
@@ -128,7 +135,7 @@ typedef struct {
 
 MG_INLINE int mg_is_high(int requantization)
 {
-    return (requantization == MG_HIGH) || (requantization == MG_HIGH_CLAMPED);
+    return (requantization >= MG_HIGH) && (requantization <= MG_HIGH_WIDE_CLAMPED);
 }
 
 MG_INLINE int mg_has_shift(int requantization)
@@ -165,11 +172,11 @@ MG_INLINE int32_t mg_paired_start(const int32_t *bias, int32_t c, int requantiza
 MG_INLINE int8_t mg_paired_output(const mg_scaling *s, const mg_channel *channel, int32_t sum,
                                   int requantization)
 {
-    if (requantization == MG_HIGH) {
-        return (int8_t)mg_high(sum, channel->multiplier);
+    if ((requantization == MG_HIGH) || (requantization == MG_HIGH_WIDE)) {
+        return (int8_t)mg_high(sum, channel->multiplier, requantization);
     }
-    if (requantization == MG_HIGH_CLAMPED) {
-        return mg_clamped_s8(s, mg_high(sum, channel->multiplier));
+    if (mg_is_high(requantization)) {
+        return mg_clamped_s8(s, mg_high(sum, channel->multiplier, requantization));
     }
     return mg_output(s, channel, mg_shift_right(sum, 8), requantization);
 }
