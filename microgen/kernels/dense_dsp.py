@@ -10,7 +10,7 @@ from microgen.kernels.weighted import HIGH_WIDE, Loop
 from microgen.kernels.work import Work, work
 
 OP_NAME = dense.OP_NAME
-_GROUP = 4  # channels that are computed at a time
+_GROUP = 8  # channels that are computed at a time
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:

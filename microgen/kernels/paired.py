@@ -106,8 +106,8 @@ def values(node: Node, graph: Graph) -> int:
 
 
 def refusal(node: Node, graph: Graph, group: int) -> str | None:
-    """Refusal unless there are ``group`` channels, all weights can be paired, and all sums times 256
-    fit int32."""
+    """Refusal unless there are ``group`` channels, all weights can be paired, and all sums times
+    256 fit int32."""
     weight = graph.constants[node.inputs[1]]
     if len(weight) < group:
         return f"there are {len(weight)} output channels, the kernel computes {group} at a time"

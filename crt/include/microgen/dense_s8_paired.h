@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fully connected layer, int8, four output channels at a time, with the paired weights of
+/* Fully connected layer, int8, eight output channels at a time, with the paired weights of
  * paired_s8.h. */
 #ifndef MICROGEN_DENSE_S8_PAIRED_H
 #define MICROGEN_DENSE_S8_PAIRED_H
@@ -33,65 +33,94 @@ MG_INLINE void mg_dense_s8_paired_row(const int8_t *values, int32_t depth, uint3
     }
 }
 
-/* Adds the products of a row of data with four channels. Returns the next channels' weights. */
+/* The sums of the products of a row of data with eight channels, and of `start`. Returns the next
+ * channels' weights. */
 #ifdef MG_PAIRED_ASSEMBLY
 
-#define MG_DENSE_PAIRED_FOUR(x)                                                                    \
-    "smlad %[s0], %[" x "], %[w0], %[s0]\n"                                                        \
-    "smlad %[s1], %[" x "], %[w1], %[s1]\n"                                                        \
-    "smlad %[s2], %[" x "], %[w2], %[s2]\n"                                                        \
-    "smlad %[s3], %[" x "], %[w3], %[s3]\n"
+#define MG_DENSE_PAIRED_TWO(a, b)                                                                  \
+    "ldrd %[w], %[v], [%[weight]], #8\n"                                                           \
+    "smlad %[" a "], %[x], %[w], %[" a "]\n"                                                       \
+    "smlad %[" b "], %[x], %[v], %[" b "]\n"                                                       \
+    "sxtb16 %[w], %[w]\n"                                                                          \
+    "sxtb16 %[v], %[v]\n"                                                                          \
+    "smlad %[" a "], %[y], %[w], %[" a "]\n"                                                       \
+    "smlad %[" b "], %[y], %[v], %[" b "]\n"
 #define MG_DENSE_PAIRED_STEP                                                                       \
-    "ldrd %[x], %[y], [%[values]], #8\n"                                                           \
-    "ldmia %[weight]!, {%[w0], %[w1], %[w2], %[w3]}\n" MG_DENSE_PAIRED_FOUR(                       \
-        "x") "sxtb16 %[w0], %[w0]\n"                                                               \
-             "sxtb16 %[w1], %[w1]\n"                                                               \
-             "sxtb16 %[w2], %[w2]\n"                                                               \
-             "sxtb16 %[w3], %[w3]\n" MG_DENSE_PAIRED_FOUR("y")
+    "ldrd %[x], %[y], [%[values]], #8\n" MG_DENSE_PAIRED_TWO("s0", "s1")                           \
+        MG_DENSE_PAIRED_TWO("s2", "s3") MG_DENSE_PAIRED_TWO("s4", "s5")                            \
+            MG_DENSE_PAIRED_TWO("s6", "s7")
 
-/* The registers of a list must be in order. */
-MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[4], const uint32_t *values,
-                                                const int32_t *weight, int32_t steps)
+/* GCC does not find registers if the sums are operands that it has to load before. */
+MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *start,
+                                                const uint32_t *values, const int32_t *weight,
+                                                int32_t steps)
 {
-    const uint32_t *const end = values + 2 * steps;
-    register int32_t w0 __asm__("r2") = steps & 3;
-    register int32_t w1 __asm__("r3");
-    register int32_t w2 __asm__("r4");
-    register int32_t w3 __asm__("r5");
-    uint32_t x;
-    uint32_t y;
+    const uint32_t *volatile const end = values + 2 * steps;
+    int32_t s0;
+    int32_t s1;
+    int32_t s2;
+    int32_t s3;
+    int32_t s4;
+    int32_t s5;
+    int32_t s6;
+    int32_t s7;
+    const int32_t *x = start;
+    int32_t w = steps & 3;
+    int32_t v;
+    int32_t y;
 
     __asm__ volatile(
-        "cmp %[w0], #1\n"
+        "ldr %[s0], [%[x], #0]\n"
+        "ldr %[s1], [%[x], #4]\n"
+        "ldr %[s2], [%[x], #8]\n"
+        "ldr %[s3], [%[x], #12]\n"
+        "ldr %[s4], [%[x], #16]\n"
+        "ldr %[s5], [%[x], #20]\n"
+        "ldr %[s6], [%[x], #24]\n"
+        "ldr %[s7], [%[x], #28]\n"
+        "cmp %[w], #1\n"
         "blt 4f\n"
         "beq 1f\n"
-        "cmp %[w0], #3\n"
+        "cmp %[w], #3\n"
         "blt 2f\n"
         "b 3f\n"
         "4:\n" MG_DENSE_PAIRED_STEP "3:\n" MG_DENSE_PAIRED_STEP "2:\n" MG_DENSE_PAIRED_STEP
-        "1:\n" MG_DENSE_PAIRED_STEP "cmp %[values], %[end]\n"
+        "1:\n" MG_DENSE_PAIRED_STEP "ldr %[x], %[end]\n"
+        "cmp %[values], %[x]\n"
         "bne 4b\n"
-        : [s0] "+r"(sums[0]), [s1] "+r"(sums[1]), [s2] "+r"(sums[2]), [s3] "+r"(sums[3]),
-          [values] "+r"(values), [weight] "+r"(weight), [w0] "+r"(w0), [w1] "=&r"(w1),
-          [w2] "=&r"(w2), [w3] "=&r"(w3), [x] "=&r"(x), [y] "=&r"(y)
-        : [end] "r"(end)
+        : [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3), [s4] "=&r"(s4),
+          [s5] "=&r"(s5), [s6] "=&r"(s6), [s7] "=&r"(s7), [values] "+r"(values),
+          [weight] "+r"(weight), [w] "+r"(w), [v] "=&r"(v), [x] "+r"(x), [y] "=&r"(y)
+        : [end] "m"(end)
         : "cc", "memory");
+    sums[0] = s0;
+    sums[1] = s1;
+    sums[2] = s2;
+    sums[3] = s3;
+    sums[4] = s4;
+    sums[5] = s5;
+    sums[6] = s6;
+    sums[7] = s7;
     return weight;
 }
 
 #else
 
-MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[4], const uint32_t *values,
-                                                const int32_t *weight, int32_t steps)
+MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *start,
+                                                const uint32_t *values, const int32_t *weight,
+                                                int32_t steps)
 {
+    for (int32_t k = 0; k < 8; k++) {
+        sums[k] = start[k];
+    }
     for (int32_t i = 0; i < steps; i++) {
-        for (int32_t k = 0; k < 4; k++) {
-            const uint32_t pair = (uint32_t)weight[4 * i + k];
+        for (int32_t k = 0; k < 8; k++) {
+            const uint32_t pair = (uint32_t)weight[8 * i + k];
             sums[k] = mg_smlad(values[2 * i], pair, sums[k]);
             sums[k] = mg_smlad(values[2 * i + 1], mg_sxtb16(pair), sums[k]);
         }
     }
-    return weight + 4 * steps;
+    return weight + 8 * steps;
 }
 
 #endif
@@ -104,28 +133,51 @@ MG_INLINE void mg_dense_s8_paired_store(const mg_scaling *s, const int32_t *bias
     output[c] = mg_paired_output(s, &channel, sum, requantization);
 }
 
-/* All channels, four or more, of a row of data. The last four channels have weights of their own.
- */
+/* All channels, eight or more, of a row of data. The last eight channels have weights of their
+ * own. */
+MG_INLINE void mg_dense_s8_paired_channels_body(const mg_paired_filters *filters,
+                                                const mg_scaling *s, const uint32_t *values,
+                                                int8_t *output, int requantization)
+{
+    const int32_t *weight = filters->weight;
+    const int32_t *bias = filters->bias;
+    const int32_t last = filters->channels - 8;
+
+    for (int32_t c = 0; c < last + 8; c += 8) {
+        const int32_t at = (c < last) ? c : last;
+        int32_t sums[8];
+
+        weight = mg_dense_s8_paired_add(sums, &bias[at], values, weight, filters->steps);
+        mg_dense_s8_paired_store(s, bias, at + 0, sums[0], output, requantization);
+        mg_dense_s8_paired_store(s, bias, at + 1, sums[1], output, requantization);
+        mg_dense_s8_paired_store(s, bias, at + 2, sums[2], output, requantization);
+        mg_dense_s8_paired_store(s, bias, at + 3, sums[3], output, requantization);
+        mg_dense_s8_paired_store(s, bias, at + 4, sums[4], output, requantization);
+        mg_dense_s8_paired_store(s, bias, at + 5, sums[5], output, requantization);
+        mg_dense_s8_paired_store(s, bias, at + 6, sums[6], output, requantization);
+        mg_dense_s8_paired_store(s, bias, at + 7, sums[7], output, requantization);
+    }
+}
+
+/* As in paired_s8.h, the assembly's function has little stack. */
+#define MG_DENSE_PAIRED_CHANNELS(name, requantization)                                             \
+    MG_ONCE void name(const mg_paired_filters *filters, const mg_scaling *s,                       \
+                      const uint32_t *values, int8_t *output)                                      \
+    {                                                                                              \
+        mg_dense_s8_paired_channels_body(filters, s, values, output, requantization);              \
+    }
+
+MG_DENSE_PAIRED_CHANNELS(mg_paired_dense_high, MG_HIGH_WIDE)
+MG_DENSE_PAIRED_CHANNELS(mg_paired_dense_clamped, MG_HIGH_WIDE_CLAMPED)
+
 MG_INLINE void mg_dense_s8_paired_channels(const mg_paired_filters *filters, const mg_scaling *s,
                                            const uint32_t *values, int8_t *output,
                                            int requantization)
 {
-    const int32_t *weight = filters->weight;
-    const int32_t *bias = filters->bias;
-    const int32_t last = filters->channels - 4;
-
-    for (int32_t c = 0; c < last + 4; c += 4) {
-        const int32_t at = (c < last) ? c : last;
-        int32_t sums[4] = {mg_paired_start(bias, at, requantization),
-                           mg_paired_start(bias, at + 1, requantization),
-                           mg_paired_start(bias, at + 2, requantization),
-                           mg_paired_start(bias, at + 3, requantization)};
-
-        weight = mg_dense_s8_paired_add(sums, values, weight, filters->steps);
-        mg_dense_s8_paired_store(s, bias, at, sums[0], output, requantization);
-        mg_dense_s8_paired_store(s, bias, at + 1, sums[1], output, requantization);
-        mg_dense_s8_paired_store(s, bias, at + 2, sums[2], output, requantization);
-        mg_dense_s8_paired_store(s, bias, at + 3, sums[3], output, requantization);
+    if (requantization == MG_HIGH_WIDE) {
+        mg_paired_dense_high(filters, s, values, output);
+    } else {
+        mg_paired_dense_clamped(filters, s, values, output);
     }
 }
 
@@ -146,7 +198,7 @@ MG_INLINE void mg_dense_s8_paired_with(const mg_dense_s8_params *p, const int8_t
     }
 }
 
-/* Computes the same as mg_dense_s8_body, with a multiplier for each channel. There must be four
+/* Computes the same as mg_dense_s8_body, with a multiplier for each channel. There must be eight
  * output channels or more. Weights are in the layout of microgen/kernels/paired.py. Sums contain no
  * zero point; the bias does. The scratch memory, aligned to 4 bytes, has two words for each four
  * input features. */

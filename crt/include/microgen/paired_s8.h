@@ -220,9 +220,9 @@ MG_INLINE void mg_paired_store_4(const mg_scaling *s, const int32_t *bias, int32
 /* All channels, two or more, of four pixels whose values are in `columns`. The pixels of the output
  * are `step` values apart. The last two channels have weights of their own: if the number of
  * channels is odd, the first of them is computed twice. */
-MG_INLINE void mg_paired_block(const mg_paired_filters *filters, const mg_scaling *s,
-                               const uint32_t *columns, int8_t *output, int32_t step,
-                               int requantization)
+MG_INLINE void mg_paired_block_body(const mg_paired_filters *filters, const mg_scaling *s,
+                                    const uint32_t *columns, int8_t *output, int32_t step,
+                                    int requantization)
 {
     const int32_t *weight = filters->weight;
     const int32_t last = filters->channels - 2;
@@ -242,6 +242,35 @@ MG_INLINE void mg_paired_block(const mg_paired_filters *filters, const mg_scalin
 
         weight = mg_paired_add(&sums, columns, weight, filters->steps);
         mg_paired_store_4(s, filters->bias, at, &sums, output, step, requantization);
+    }
+}
+
+/* The assembly above takes all registers, so the stack of its function must be small enough to be
+ * addressed without one. The functions are not inlined into those that have columns on theirs. */
+#define MG_PAIRED_BLOCK(name, requantization)                                                      \
+    MG_ONCE void name(const mg_paired_filters *filters, const mg_scaling *s,                       \
+                      const uint32_t *columns, int8_t *output, int32_t step)                       \
+    {                                                                                              \
+        mg_paired_block_body(filters, s, columns, output, step, requantization);                   \
+    }
+
+MG_PAIRED_BLOCK(mg_paired_block_high, MG_HIGH)
+MG_PAIRED_BLOCK(mg_paired_block_clamped, MG_HIGH_CLAMPED)
+MG_PAIRED_BLOCK(mg_paired_block_twice, MG_ROUND_TWICE_NARROW)
+MG_PAIRED_BLOCK(mg_paired_block_upward, MG_ROUND_UPWARD_NARROW)
+
+MG_INLINE void mg_paired_block(const mg_paired_filters *filters, const mg_scaling *s,
+                               const uint32_t *columns, int8_t *output, int32_t step,
+                               int requantization)
+{
+    if (requantization == MG_HIGH) {
+        mg_paired_block_high(filters, s, columns, output, step);
+    } else if (requantization == MG_HIGH_CLAMPED) {
+        mg_paired_block_clamped(filters, s, columns, output, step);
+    } else if (requantization == MG_ROUND_TWICE_NARROW) {
+        mg_paired_block_twice(filters, s, columns, output, step);
+    } else {
+        mg_paired_block_upward(filters, s, columns, output, step);
     }
 }
 
