@@ -11,7 +11,8 @@ The weight's first axis is that of output channels. Kinds of transforms, which a
 - ``fold_paired``: sources and arguments of ``fold_zero``. The bias that ``fold_zero`` makes, plus
   127 times the sum of the weights that are first in their halfwords.
 - ``high_multiplier``, ``high_start``: sources and arguments of ``linear_multiplier``, and
-  ``shift``. int32 [channels]: the tables of ``arithmetic.high``.
+  ``shift``. int32 [channels]: the tables of ``arithmetic.high``. If ``single`` is 1, there is one
+  multiplier for all channels, and ``channels`` is 1.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy as np
 from microgen.arithmetic import high
 from microgen.ir.graph import Array, Graph, Node, frozen
 from microgen.kernels import base, linear, transforms
+from microgen.ops.dense import DenseAttrs
 
 LESS = 127  # what kernels subtract from the values of first weights
 STACK = 4 * 320  # bytes: MG_PAIRED_STACK
@@ -70,7 +72,11 @@ def high_tables(constants: linear.Constants, shift: int) -> linear.Constants:
 
     def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
         weight, offset, multiplier, absent = constants(node, graph)
-        arguments = (*multiplier.arguments, *_sizes(node, graph), ("shift", shift))
+        single = _has_one_multiplier(node, graph)
+        own = {"shift": shift, "single": int(single), **({"channels": 1} if single else {})}
+        arguments = tuple(
+            {**dict(multiplier.arguments), **dict(_sizes(node, graph)), **own}.items()
+        )
         start, factor = (
             dataclasses.replace(table, name=name, transform=kind, arguments=arguments)
             for table, name, kind in (
@@ -81,6 +87,12 @@ def high_tables(constants: linear.Constants, shift: int) -> linear.Constants:
         return (weight, start, factor, absent)
 
     return changed
+
+
+def _has_one_multiplier(node: Node, graph: Graph) -> bool:
+    """Whether a kernel takes one multiplier for all channels: of a dense layer with one scale."""
+    quant = graph.types[node.inputs[1]].quant
+    return isinstance(node.attrs, DenseAttrs) and quant is not None and quant.is_per_tensor
 
 
 def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
@@ -163,7 +175,8 @@ def _less(sources: Array, arguments: transforms.Arguments) -> Array:
 def _high(sources: Sequence[Array], arguments: transforms.Arguments) -> high.High:
     weight = sources[1]
     channels = linear.channels(sources, arguments, _less(weight, arguments))
-    found = high.fit(channels, int(arguments["shift"]))
+    fit = high.fit_equal if arguments["single"] else high.fit
+    found = fit(channels, int(arguments["shift"]))
     is_inside = np.abs(found.starts) + _largest(_ordered(weight, arguments)) < 2**31
     return dataclasses.replace(found, is_exact=found.is_exact & is_inside)
 
@@ -176,7 +189,8 @@ def _proven(sources: Sequence[Array], arguments: transforms.Arguments) -> high.H
 
 
 def _high_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    return _proven(sources, arguments).multipliers.astype(np.int32)
+    multipliers = _proven(sources, arguments).multipliers.astype(np.int32)
+    return multipliers[:1] if arguments["single"] else multipliers
 
 
 def _high_start(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:

@@ -125,17 +125,17 @@ MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *
 
 #endif
 
-/* Stores channel c. */
-MG_INLINE void mg_dense_s8_paired_store(const mg_scaling *s, const int32_t *bias, int32_t c,
-                                        int32_t sum, int8_t *output, int requantization)
+/* Stores channel c. `each` is 1 if every channel has a multiplier, 0 if there is one for all. */
+MG_INLINE void mg_dense_s8_paired_store(const mg_scaling *s, const int32_t *bias, int32_t each,
+                                        int32_t c, int32_t sum, int8_t *output, int requantization)
 {
-    const mg_channel channel = mg_channel_of(s, bias, c, requantization);
+    const mg_channel channel = {bias[c], s->multiplier[c * each], 0};
     output[c] = mg_paired_output(s, &channel, sum, requantization);
 }
 
 /* All channels, eight or more, of a row of data. The last eight channels have weights of their
  * own. */
-MG_INLINE void mg_dense_s8_paired_channels_body(const mg_paired_filters *filters,
+MG_INLINE void mg_dense_s8_paired_channels_body(const mg_paired_filters *filters, int32_t each,
                                                 const mg_scaling *s, const uint32_t *values,
                                                 int8_t *output, int requantization)
 {
@@ -148,36 +148,36 @@ MG_INLINE void mg_dense_s8_paired_channels_body(const mg_paired_filters *filters
         int32_t sums[8];
 
         weight = mg_dense_s8_paired_add(sums, &bias[at], values, weight, filters->steps);
-        mg_dense_s8_paired_store(s, bias, at + 0, sums[0], output, requantization);
-        mg_dense_s8_paired_store(s, bias, at + 1, sums[1], output, requantization);
-        mg_dense_s8_paired_store(s, bias, at + 2, sums[2], output, requantization);
-        mg_dense_s8_paired_store(s, bias, at + 3, sums[3], output, requantization);
-        mg_dense_s8_paired_store(s, bias, at + 4, sums[4], output, requantization);
-        mg_dense_s8_paired_store(s, bias, at + 5, sums[5], output, requantization);
-        mg_dense_s8_paired_store(s, bias, at + 6, sums[6], output, requantization);
-        mg_dense_s8_paired_store(s, bias, at + 7, sums[7], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 0, sums[0], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 1, sums[1], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 2, sums[2], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 3, sums[3], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 4, sums[4], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 5, sums[5], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 6, sums[6], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 7, sums[7], output, requantization);
     }
 }
 
 /* As in paired_s8.h, the assembly's function has little stack. */
 #define MG_DENSE_PAIRED_CHANNELS(name, requantization)                                             \
-    MG_ONCE void name(const mg_paired_filters *filters, const mg_scaling *s,                       \
+    MG_ONCE void name(const mg_paired_filters *filters, int32_t each, const mg_scaling *s,         \
                       const uint32_t *values, int8_t *output)                                      \
     {                                                                                              \
-        mg_dense_s8_paired_channels_body(filters, s, values, output, requantization);              \
+        mg_dense_s8_paired_channels_body(filters, each, s, values, output, requantization);        \
     }
 
 MG_DENSE_PAIRED_CHANNELS(mg_paired_dense_high, MG_HIGH_WIDE)
 MG_DENSE_PAIRED_CHANNELS(mg_paired_dense_clamped, MG_HIGH_WIDE_CLAMPED)
 
-MG_INLINE void mg_dense_s8_paired_channels(const mg_paired_filters *filters, const mg_scaling *s,
-                                           const uint32_t *values, int8_t *output,
-                                           int requantization)
+MG_INLINE void mg_dense_s8_paired_channels(const mg_paired_filters *filters, int32_t each,
+                                           const mg_scaling *s, const uint32_t *values,
+                                           int8_t *output, int requantization)
 {
     if (requantization == MG_HIGH_WIDE) {
-        mg_paired_dense_high(filters, s, values, output);
+        mg_paired_dense_high(filters, each, s, values, output);
     } else {
-        mg_paired_dense_clamped(filters, s, values, output);
+        mg_paired_dense_clamped(filters, each, s, values, output);
     }
 }
 
@@ -193,12 +193,12 @@ MG_INLINE void mg_dense_s8_paired_with(const mg_dense_s8_params *p, const int8_t
 
     for (int32_t n = 0; n < p->batches; n++) {
         mg_dense_s8_paired_row(&input[n * p->input_features], p->input_features, values);
-        mg_dense_s8_paired_channels(&filters, &scaling, values,
+        mg_dense_s8_paired_channels(&filters, p->per_channel, &scaling, values,
                                     (int8_t *)output + n * p->output_features, requantization);
     }
 }
 
-/* Computes the same as mg_dense_s8_body, with a multiplier for each channel. There must be eight
+/* Computes the same as mg_dense_s8_body, with its multipliers. There must be eight
  * output channels or more. Weights are in the layout of microgen/kernels/paired.py. Sums contain no
  * zero point; the bias does. The scratch memory, aligned to 4 bytes, has two words for each four
  * input features. */
