@@ -48,7 +48,8 @@ def fit(channels: linear.Channels, shift: int = SHIFT) -> High:
     known = linear.fit(channels)
     # Multipliers that leave int32 there may be exact here, where they have fewer bits.
     is_possible = known.is_exact | (known.multipliers >= _LIMIT)
-    found = High(*(np.zeros_like(known.multipliers) for _ in range(2)), np.zeros_like(is_possible))
+    nothing = np.zeros_like(known.multipliers)
+    found = High(nothing, nothing.copy(), np.zeros_like(is_possible))
     if channels.low >= channels.high or not is_possible.any():
         return found
     tried = _Trial(channels, shift)

@@ -59,7 +59,7 @@ def adapted(
     ``group`` channels."""
     weight, bias, *scales = constants
     own = _sizes(node, graph)
-    arguments = (*own, ("group", group))
+    arguments: tuple[tuple[str, float | int | str], ...] = (*own, ("group", group))
     paired = dataclasses.replace(weight, ctype="int32_t", transform="pair", arguments=arguments)
     if bias.transform == "fold_zero":
         arguments = (*bias.arguments, *own)
