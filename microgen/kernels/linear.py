@@ -91,21 +91,23 @@ def _arguments(node: Node, graph: Graph, axis: int, is_raw: bool) -> dict[str, f
     }
 
 
-def channels(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Channels:
+def channels(
+    sources: Sequence[Array], arguments: transforms.Arguments, folded: Array | int = 0
+) -> linear.Channels:
     """The sums and the specified requantization of a layer, from the sources and arguments of its
-    tables."""
+    tables. ``folded``, int64 [channels], is what is in the bias besides the data's zero point."""
     scales, weight, *bias = sources
     effective = transforms.effective_scales([scales], arguments)
     axis, zero = int(arguments["axis"]), int(arguments["input_zero"])
     products = np.moveaxis(weight.astype(np.int64), axis, 0).reshape(weight.shape[axis], -1)
     start = bias[0].astype(np.int64) if bias else np.zeros(len(products), np.int64)
     ends = [products * (int(arguments[end]) - zero) for end in ("input_min", "input_max")]
-    folded = start - (zero * products.sum(axis=1) if arguments["folds_zero"] else 0)
+    own = start - (zero * products.sum(axis=1) if arguments["folds_zero"] else 0)
     return linear.Channels(
         scales=tuple(effective.tolist()),
         least=tuple((np.minimum(*ends).sum(axis=1) + start).tolist()),
         most=tuple((np.maximum(*ends).sum(axis=1) + start).tolist()),
-        folded=tuple(folded.tolist()),
+        folded=tuple((own + folded).tolist()),
         rounding=Rounding(arguments["rounding"]),
         zero_point=int(arguments["output_zero"]),
         low=int(arguments["low"]),

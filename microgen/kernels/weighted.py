@@ -11,13 +11,15 @@ import enum
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from microgen.arithmetic import high
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, linear, narrow
+from microgen.kernels import base, linear, narrow, paired
 from microgen.kernels.work import Work, work
 from microgen.target.cpu import Feature
 
 Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
+Adapt = Callable[[tuple[base.KernelConstant, ...], Node, Graph], tuple[base.KernelConstant, ...]]
 Layout = Callable[[base.KernelConstant, Node, Graph], base.KernelConstant]
 
 
@@ -27,6 +29,7 @@ class Form(enum.Enum):
     SPECIFIED = "specified"  # the multipliers and shifts of the specification
     NARROW = "narrow"  # those of ``narrow``
     LINEAR = "linear"  # those of ``linear``
+    HIGH = "high"  # those of ``paired``, for loops with paired weights
     NONE = "none"  # nothing: outputs are the sums
 
 
@@ -35,13 +38,16 @@ class Requantization:
     """A way of making outputs of sums.
 
     ``name`` is its part of a symbol, ``constant`` its name in C. It computes nodes with one of
-    ``roundings``; those with none of them have int32 outputs.
+    ``roundings``; those with none of them have int32 outputs. Unless it ``has_clamp``, outputs are
+    not clamped. ``shift`` is that of ``Form.HIGH``.
     """
 
     name: str
     constant: str
     roundings: tuple[Rounding, ...]
     form: Form = Form.SPECIFIED
+    has_clamp: bool = True
+    shift: int = high.SHIFT
 
     @property
     def output(self) -> DType | None:
@@ -53,12 +59,16 @@ class Requantization:
         loop's."""
         if self.form is Form.LINEAR:
             return linear.refusal(node, graph, layer.constants, layer.axis, is_raw)
+        if self.form is Form.HIGH:
+            raw = linear.tables(layer.constants, layer.axis, is_raw)
+            return paired.high_refusal(node, graph, raw, self.shift, self.has_clamp)
         return narrow.refusal(node, graph, layer.axis) if self.form is Form.NARROW else None
 
     def tables(self, layer: Layer, is_raw: bool) -> Constants:
         """The kernel's constants, made of the layer's weight, bias, multiplier and shift."""
-        if self.form is Form.LINEAR:
-            return linear.tables(layer.constants, layer.axis, is_raw)
+        if self.form in (Form.LINEAR, Form.HIGH):
+            made = linear.tables(layer.constants, layer.axis, is_raw)
+            return paired.high_tables(made, self.shift) if self.form is Form.HIGH else made
         constants = layer.constants if self.roundings else _without_scales
         constants = narrow.tables(constants) if self.form is Form.NARROW else constants
         return _folded(constants, layer.axis) if is_raw else constants
@@ -72,6 +82,13 @@ UPWARD = Requantization("upward", "MG_ROUND_UPWARD", _UPWARD)
 TWICE_NARROW = Requantization("twice", "MG_ROUND_TWICE_NARROW", _TWICE, Form.NARROW)
 UPWARD_NARROW = Requantization("upward", "MG_ROUND_UPWARD_NARROW", _UPWARD, Form.NARROW)
 LINEAR = Requantization("linear", "MG_LINEAR", (*_TWICE, *_NEAREST, *_UPWARD), Form.LINEAR)
+_HIGH = Requantization("high", "MG_HIGH", LINEAR.roundings, Form.HIGH, has_clamp=False)
+_CLAMPED = Requantization("clamped", "MG_HIGH_CLAMPED", LINEAR.roundings, Form.HIGH)
+HIGH = (_HIGH, _CLAMPED)
+HIGH_WIDE = tuple(
+    dataclasses.replace(one, constant=constant, shift=high.WIDE_SHIFT)
+    for one, constant in zip(HIGH, ("MG_HIGH_WIDE", "MG_HIGH_WIDE_CLAMPED"), strict=True)
+)
 SUMS = Requantization("s32", "MG_SUMS", (), Form.NONE)
 
 
@@ -91,7 +108,8 @@ class Loop:
     ``base.constant_weights`` and ``base.Implementation``.
     ``is_raw``: it sums products of data and weights without the data's zero point, which the bias
     or the offset then contains. ``layout`` is how it wants the weight, if not as in the model.
-    ``in_place`` and ``work`` are those of ``base.Implementation``.
+    ``adapt`` changes all constants of a raw loop. ``work`` and ``in_place`` are those of
+    ``base.Implementation``.
     """
 
     stem: str
@@ -107,6 +125,7 @@ class Loop:
     takes_int4: bool = False
     is_raw: bool = False
     layout: Layout | None = None
+    adapt: Adapt | None = None
     in_place: base.InPlace = base.not_in_place
     work: Callable[[Node, Graph], Work] = work
 
@@ -168,14 +187,16 @@ class Layer:
             needs=loop.needs,
             refusal=refusal,
             params=self.params,
-            constants=_laid_out(tables, _packed if loop.takes_int4 else loop.layout),
+            constants=_adapted(
+                _laid_out(tables, _packed if loop.takes_int4 else loop.layout), loop.adapt
+            ),
             scratch=loop.scratch,
+            in_place=loop.in_place,
+            work=loop.work,
             family=loop.family or loop.stem,
             variant=() if loop.is_fixed else (*loop.variant, requantization.constant),
             loop="_".join(filter(None, ("mg", loop.stem, loop.suffix))),
             takes_int4=loop.takes_int4,
-            in_place=loop.in_place,
-            work=loop.work,
         )
 
 
@@ -214,6 +235,13 @@ def _laid_out(constants: Constants, layout: Layout | None) -> Constants:
         return (layout(weight, node, graph), *others)
 
     return changed
+
+
+def _adapted(constants: Constants, adapt: Adapt | None) -> Constants:
+    """The same constants as a loop wants them."""
+    if adapt is None:
+        return constants
+    return lambda node, graph: adapt(constants(node, graph), node, graph)
 
 
 def _packed(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:

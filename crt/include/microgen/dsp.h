@@ -100,6 +100,22 @@ MG_INLINE int32_t mg_sixteenth_as_s8(int32_t x)
     return result;
 }
 
+/* floor(x / 2^8), saturated to int8. */
+MG_INLINE int32_t mg_shifted_by_8_as_s8(int32_t x)
+{
+    int32_t result;
+    __asm__("ssat %0, #8, %1, asr #8" : "=r"(result) : "r"(x));
+    return result;
+}
+
+/* floor(x / 2^10), saturated to int8. */
+MG_INLINE int32_t mg_shifted_by_10_as_s8(int32_t x)
+{
+    int32_t result;
+    __asm__("ssat %0, #8, %1, asr #10" : "=r"(result) : "r"(x));
+    return result;
+}
+
 #else
 
 MG_INLINE int32_t mg_half_as_s8(int32_t x)
@@ -115,6 +131,16 @@ MG_INLINE int32_t mg_quarter_as_s8(int32_t x)
 MG_INLINE int32_t mg_sixteenth_as_s8(int32_t x)
 {
     return mg_offset_and_clamp(mg_shift_right(x, 4), 0, INT8_MIN, INT8_MAX);
+}
+
+MG_INLINE int32_t mg_shifted_by_8_as_s8(int32_t x)
+{
+    return mg_offset_and_clamp(mg_shift_right(x, 8), 0, INT8_MIN, INT8_MAX);
+}
+
+MG_INLINE int32_t mg_shifted_by_10_as_s8(int32_t x)
+{
+    return mg_offset_and_clamp(mg_shift_right(x, 10), 0, INT8_MIN, INT8_MAX);
 }
 
 #endif

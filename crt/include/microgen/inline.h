@@ -11,4 +11,14 @@
 #define MG_INLINE static inline
 #endif
 
+/* One copy in each file that uses the function, whatever its callers are specialised for. GCC would
+ * otherwise change its arguments to suit them. */
+#if defined(__clang__)
+#define MG_ONCE static __attribute__((noinline, unused))
+#elif defined(__GNUC__)
+#define MG_ONCE static __attribute__((noipa, unused))
+#else
+#define MG_ONCE static
+#endif
+
 #endif

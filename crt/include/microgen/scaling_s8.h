@@ -22,7 +22,11 @@ enum {
     MG_ROUND_TWICE_NARROW,  /* the same as MG_ROUND_TWICE */
     MG_ROUND_UPWARD_NARROW, /* the same as MG_ROUND_UPWARD */
     MG_LINEAR,              /* mg_linear, where that was proven to be the same */
-    MG_SUMS                 /* none: outputs are int32, and there are no scales */
+    MG_HIGH,                /* mg_high, where that was proven to be the same; no clamp */
+    MG_HIGH_CLAMPED,        /* mg_high and the clamp */
+    MG_HIGH_WIDE,           /* mg_high_wide, likewise */
+    MG_HIGH_WIDE_CLAMPED,
+    MG_SUMS /* none: outputs are int32, and there are no scales */
 };
 
 /* What a requantization needs: the scales, and one offset and clamp for all outputs. */
@@ -72,6 +76,19 @@ MG_INLINE int32_t mg_linear(int32_t x, int32_t multiplier, int32_t offset)
     return mg_quarter_as_s8(mg_product_high(x, multiplier, offset));
 }
 
+/* Of kernels whose sums are times 256 and begin with the bias: floor(x * multiplier / 2^42) for
+ * MG_HIGH, and / 2^40 for MG_HIGH_WIDE, saturated to int8. The output's zero point is in the bias,
+ * too, which need not be a multiple of 256. See microgen/arithmetic/high.py. */
+MG_INLINE int32_t mg_high(int32_t x, int32_t multiplier, int requantization)
+{
+    const int32_t high = mg_smmul(x, multiplier);
+
+    if ((requantization == MG_HIGH) || (requantization == MG_HIGH_CLAMPED)) {
+        return mg_shifted_by_10_as_s8(high);
+    }
+    return mg_shifted_by_8_as_s8(high);
+}
+
 /* The other roundings. */
 MG_INLINE int32_t mg_rounded(int32_t x, int32_t multiplier, int32_t shift, int requantization)
 {
@@ -105,18 +122,28 @@ MG_INLINE int8_t mg_scaled(const mg_scaling *s, int32_t c, int32_t x, int requan
 
 /* What the outputs of one channel have in common, for loops that sum the products of raw data, from
  * which no zero point was subtracted. The bias contains the zero point. For MG_LINEAR it is the
- * offset, and there is no shift. */
+ * offset, and there is no shift, and for MG_HIGH what the sums begin with. */
 typedef struct {
     int32_t bias;
     int32_t multiplier;
     int32_t shift;
 } mg_channel;
 
+MG_INLINE int mg_is_high(int requantization)
+{
+    return (requantization >= MG_HIGH) && (requantization <= MG_HIGH_WIDE_CLAMPED);
+}
+
+MG_INLINE int mg_has_shift(int requantization)
+{
+    return (requantization != MG_LINEAR) && !mg_is_high(requantization);
+}
+
 MG_INLINE mg_channel mg_channel_of(const mg_scaling *s, const int32_t *bias, int32_t c,
                                    int requantization)
 {
     const mg_channel channel = {bias[c], s->multiplier[c],
-                                (requantization == MG_LINEAR) ? 0 : s->shift[c]};
+                                mg_has_shift(requantization) ? s->shift[c] : 0};
     return channel;
 }
 
@@ -142,6 +169,25 @@ MG_INLINE int8_t mg_output_of_4(const mg_scaling *s, const mg_channel *channel, 
         return mg_clamped_s8(s, mg_sixteenth_as_s8(mg_high_word(wide)));
     }
     return mg_output(s, channel, mg_shift_right(four_sums, 2), requantization);
+}
+
+/* What the sum of an output begins with in kernels whose sums are times 256. */
+MG_INLINE int32_t mg_paired_start(const int32_t *bias, int32_t c, int requantization)
+{
+    return mg_is_high(requantization) ? bias[c] : 0;
+}
+
+/* The output for a sum of raw products times 256. */
+MG_INLINE int8_t mg_paired_output(const mg_scaling *s, const mg_channel *channel, int32_t sum,
+                                  int requantization)
+{
+    if ((requantization == MG_HIGH) || (requantization == MG_HIGH_WIDE)) {
+        return (int8_t)mg_high(sum, channel->multiplier, requantization);
+    }
+    if (mg_is_high(requantization)) {
+        return mg_clamped_s8(s, mg_high(sum, channel->multiplier, requantization));
+    }
+    return mg_output(s, channel, mg_shift_right(sum, 8), requantization);
 }
 
 /* Stores the same as element `at` of the outputs, which are int32 for MG_SUMS, and otherwise

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fully connected layer, int8, eight output channels at a time, with the paired weights of
+ * paired_s8.h. */
+#ifndef MICROGEN_DENSE_S8_PAIRED_H
+#define MICROGEN_DENSE_S8_PAIRED_H
+
+#include <stdint.h>
+
+#include "microgen/dense_s8.h"
+#include "microgen/inline.h"
+#include "microgen/out_of_line.h"
+#include "microgen/paired_s8.h"
+#include "microgen/scaling_s8.h"
+
+typedef mg_dense_s8_params mg_dense_s8_paired_params;
+
+/* Stores a row of data: for each four values a word of high and one of low. */
+MG_INLINE void mg_dense_s8_paired_row(const int8_t *values, int32_t depth, uint32_t *to)
+{
+    const uint32_t less = mg_paired_less();
+    const int8_t *const end = values + (depth - depth % 4);
+    uint32_t left = 0;
+
+    for (; values != end; values += 4) {
+        mg_paired_put(to, 1, mg_load_4_s8(values), less);
+        to += 2;
+    }
+    for (int32_t i = 0; i < depth % 4; i++) {
+        left |= (uint32_t)(uint8_t)values[i] << (8 * i);
+    }
+    if (depth % 4 > 0) {
+        mg_paired_put(to, 1, left, less);
+    }
+}
+
+/* The sums of the products of a row of data with eight channels, and of `start`. Returns the next
+ * channels' weights. */
+#ifdef MG_PAIRED_ASSEMBLY
+
+#define MG_DENSE_PAIRED_TWO(a, b)                                                                  \
+    "ldrd %[w], %[v], [%[weight]], #8\n"                                                           \
+    "smlad %[" a "], %[x], %[w], %[" a "]\n"                                                       \
+    "smlad %[" b "], %[x], %[v], %[" b "]\n"                                                       \
+    "sxtb16 %[w], %[w]\n"                                                                          \
+    "sxtb16 %[v], %[v]\n"                                                                          \
+    "smlad %[" a "], %[y], %[w], %[" a "]\n"                                                       \
+    "smlad %[" b "], %[y], %[v], %[" b "]\n"
+#define MG_DENSE_PAIRED_STEP                                                                       \
+    "ldrd %[x], %[y], [%[values]], #8\n" MG_DENSE_PAIRED_TWO("s0", "s1")                           \
+        MG_DENSE_PAIRED_TWO("s2", "s3") MG_DENSE_PAIRED_TWO("s4", "s5")                            \
+            MG_DENSE_PAIRED_TWO("s6", "s7")
+
+/* GCC does not find registers if the sums are operands that it has to load before. */
+MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *start,
+                                                const uint32_t *values, const int32_t *weight,
+                                                int32_t steps)
+{
+    const uint32_t *volatile const end = values + 2 * steps;
+    int32_t s0;
+    int32_t s1;
+    int32_t s2;
+    int32_t s3;
+    int32_t s4;
+    int32_t s5;
+    int32_t s6;
+    int32_t s7;
+    const int32_t *x = start;
+    int32_t w = steps & 3;
+    int32_t v;
+    int32_t y;
+
+    __asm__ volatile(
+        "ldr %[s0], [%[x], #0]\n"
+        "ldr %[s1], [%[x], #4]\n"
+        "ldr %[s2], [%[x], #8]\n"
+        "ldr %[s3], [%[x], #12]\n"
+        "ldr %[s4], [%[x], #16]\n"
+        "ldr %[s5], [%[x], #20]\n"
+        "ldr %[s6], [%[x], #24]\n"
+        "ldr %[s7], [%[x], #28]\n"
+        "cmp %[w], #1\n"
+        "blt 4f\n"
+        "beq 1f\n"
+        "cmp %[w], #3\n"
+        "blt 2f\n"
+        "b 3f\n"
+        "4:\n" MG_DENSE_PAIRED_STEP "3:\n" MG_DENSE_PAIRED_STEP "2:\n" MG_DENSE_PAIRED_STEP
+        "1:\n" MG_DENSE_PAIRED_STEP "ldr %[x], %[end]\n"
+        "cmp %[values], %[x]\n"
+        "bne 4b\n"
+        : [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3), [s4] "=&r"(s4),
+          [s5] "=&r"(s5), [s6] "=&r"(s6), [s7] "=&r"(s7), [values] "+r"(values),
+          [weight] "+r"(weight), [w] "+r"(w), [v] "=&r"(v), [x] "+r"(x), [y] "=&r"(y)
+        : [end] "m"(end)
+        : "cc", "memory");
+    sums[0] = s0;
+    sums[1] = s1;
+    sums[2] = s2;
+    sums[3] = s3;
+    sums[4] = s4;
+    sums[5] = s5;
+    sums[6] = s6;
+    sums[7] = s7;
+    return weight;
+}
+
+#else
+
+MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *start,
+                                                const uint32_t *values, const int32_t *weight,
+                                                int32_t steps)
+{
+    for (int32_t k = 0; k < 8; k++) {
+        sums[k] = start[k];
+    }
+    for (int32_t i = 0; i < steps; i++) {
+        for (int32_t k = 0; k < 8; k++) {
+            const uint32_t pair = (uint32_t)weight[8 * i + k];
+            sums[k] = mg_smlad(values[2 * i], pair, sums[k]);
+            sums[k] = mg_smlad(values[2 * i + 1], mg_sxtb16(pair), sums[k]);
+        }
+    }
+    return weight + 8 * steps;
+}
+
+#endif
+
+/* Stores channel c. `each` is 1 if every channel has a multiplier, 0 if there is one for all. */
+MG_INLINE void mg_dense_s8_paired_store(const mg_scaling *s, const int32_t *bias, int32_t each,
+                                        int32_t c, int32_t sum, int8_t *output, int requantization)
+{
+    const mg_channel channel = {bias[c], s->multiplier[c * each], 0};
+    output[c] = mg_paired_output(s, &channel, sum, requantization);
+}
+
+/* All channels, eight or more, of a row of data. The last eight channels have weights of their
+ * own. */
+MG_INLINE void mg_dense_s8_paired_channels_body(const mg_paired_filters *filters, int32_t each,
+                                                const mg_scaling *s, const uint32_t *values,
+                                                int8_t *output, int requantization)
+{
+    const int32_t *weight = filters->weight;
+    const int32_t *bias = filters->bias;
+    const int32_t last = filters->channels - 8;
+
+    for (int32_t c = 0; c < last + 8; c += 8) {
+        const int32_t at = (c < last) ? c : last;
+        int32_t sums[8];
+
+        weight = mg_dense_s8_paired_add(sums, &bias[at], values, weight, filters->steps);
+        mg_dense_s8_paired_store(s, bias, each, at + 0, sums[0], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 1, sums[1], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 2, sums[2], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 3, sums[3], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 4, sums[4], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 5, sums[5], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 6, sums[6], output, requantization);
+        mg_dense_s8_paired_store(s, bias, each, at + 7, sums[7], output, requantization);
+    }
+}
+
+/* As in paired_s8.h, the assembly's function has little stack. */
+#define MG_DENSE_PAIRED_CHANNELS(name, requantization)                                             \
+    MG_ONCE void name(const mg_paired_filters *filters, int32_t each, const mg_scaling *s,         \
+                      const uint32_t *values, int8_t *output)                                      \
+    {                                                                                              \
+        mg_dense_s8_paired_channels_body(filters, each, s, values, output, requantization);        \
+    }
+
+MG_DENSE_PAIRED_CHANNELS(mg_paired_dense_high, MG_HIGH_WIDE)
+MG_DENSE_PAIRED_CHANNELS(mg_paired_dense_clamped, MG_HIGH_WIDE_CLAMPED)
+
+MG_INLINE void mg_dense_s8_paired_channels(const mg_paired_filters *filters, int32_t each,
+                                           const mg_scaling *s, const uint32_t *values,
+                                           int8_t *output, int requantization)
+{
+    if (requantization == MG_HIGH_WIDE) {
+        mg_paired_dense_high(filters, each, s, values, output);
+    } else {
+        mg_paired_dense_clamped(filters, each, s, values, output);
+    }
+}
+
+MG_INLINE void mg_dense_s8_paired_with(const mg_dense_s8_params *p, const int8_t *input,
+                                       const int32_t *weight, const int32_t *bias,
+                                       const int32_t *multiplier, const int8_t *shift, void *output,
+                                       uint32_t *values, int requantization)
+{
+    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
+                                p->activation_max};
+    const mg_paired_filters filters = {weight, bias, (p->input_features + 3) / 4,
+                                       p->output_features};
+
+    for (int32_t n = 0; n < p->batches; n++) {
+        mg_dense_s8_paired_row(&input[n * p->input_features], p->input_features, values);
+        mg_dense_s8_paired_channels(&filters, p->per_channel, &scaling, values,
+                                    (int8_t *)output + n * p->output_features, requantization);
+    }
+}
+
+/* Computes the same as mg_dense_s8_body, with its multipliers. There must be eight
+ * output channels or more. Weights are in the layout of microgen/kernels/paired.py. Sums contain no
+ * zero point; the bias does. The scratch memory, aligned to 4 bytes, has two words for each four
+ * input features. */
+MG_INLINE void mg_dense_s8_paired_body(const mg_dense_s8_paired_params *p, const int8_t *input,
+                                       const int32_t *weight, const int32_t *bias,
+                                       const int32_t *multiplier, const int8_t *shift, void *output,
+                                       uint8_t *scratch, int requantization)
+{
+    mg_dense_s8_paired_with(p, input, weight, bias, multiplier, shift, output,
+                            (uint32_t *)(void *)scratch, requantization);
+}
+
+#define MG_DENSE_S8_PAIRED_PROTOTYPE(name) MG_PROTOTYPE_SCRATCH(name, mg_dense_s8_paired, int32_t)
+#define MG_DENSE_S8_PAIRED_KERNEL(name, ...)                                                       \
+    MG_KERNEL_SCRATCH(name, mg_dense_s8_paired, int32_t, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dot products of int8 values with paired weights, for cores with the Arm DSP extension.
+ *
+ * A halfword of weights is `second + 256 * first`, for the first and the second of two values. So
+ * the same word of weights serves two products of halfwords, after its low bytes were widened:
+ *
+ *     high = first value - 127           times the halfword:  256 * high * first + high * second
+ *     low = 256 * second value - high    times `second`:      256 * value * second - high * second
+ *
+ * Both together are 256 times the sum of `high * first` and `value * second`. All halves fit int16:
+ * `high` is between -255 and 0, so `low` is at least -32768 and at most 256 * 127 + 255 = 32767. A
+ * first weight is at least -127, so that the halfword is at least 256 * -127 - 128.
+ *
+ * What sums are larger by, because 127 is subtracted from the first values, is in the bias. No
+ * partial sum leaves int32: microgen/kernels/paired.py adds the magnitudes of all products. */
+#ifndef MICROGEN_PAIRED_S8_H
+#define MICROGEN_PAIRED_S8_H
+
+#include <stdint.h>
+
+#include "microgen/dsp.h"
+#include "microgen/inline.h"
+#include "microgen/scaling_s8.h"
+
+/* Only GCC has 14 registers to give, and only if it optimises. */
+#if defined(__ARM_FEATURE_DSP) && defined(__OPTIMIZE__) && !defined(__clang__)
+#define MG_PAIRED_ASSEMBLY
+#endif
+
+enum {
+    MG_PAIRED_COLUMN = 8, /* words of four values of four pixels: high of each, low of each */
+    MG_PAIRED_STACK = 320 /* words of stack of the kernels that need no scratch memory */
+};
+
+/* Where the columns of four pixels are. */
+enum {
+    MG_IN_SCRATCH, /* in the scratch memory, which is aligned to 4 bytes */
+    MG_ON_STACK    /* in MG_PAIRED_STACK words of stack */
+};
+
+/* What a block of pixels is computed with: `steps` groups of four values, and their weights. */
+typedef struct {
+    const int32_t *weight;
+    const int32_t *bias;
+    int32_t steps;
+    int32_t channels;
+} mg_paired_filters;
+
+/* The sums of four pixels for two channels. */
+typedef struct {
+    int32_t a[4];
+    int32_t b[4];
+} mg_paired_sums;
+
+/* -127 in both halves, which is subtracted from first values. GCC would load it again for each of
+ * them. */
+MG_INLINE uint32_t mg_paired_less(void)
+{
+    uint32_t less = 0xFF81FF81U;
+#if defined(__GNUC__) && defined(__OPTIMIZE__)
+    __asm__("" : "+r"(less));
+#endif
+    return less;
+}
+
+/* Stores a word of four values as `high` and `low`, which are `apart` words apart. */
+MG_INLINE void mg_paired_put(uint32_t *to, int32_t apart, uint32_t values, uint32_t less)
+{
+    const uint32_t high = mg_sxtab16(less, values);
+
+    to[0] = high;
+    to[apart] = mg_ssub16(values & 0xFF00FF00U, high);
+}
+
+/* Adds the products of four pixels with two channels. Returns the next channels' weights. */
+#ifdef MG_PAIRED_ASSEMBLY
+
+/* GCC keeps eight sums and their operands in registers only if it is told the instructions: they
+ * take all 14 registers. So the end of the loop is compared with memory, once in four steps. */
+#define MG_PAIRED_TWO(w, v, a0, b0, a1, b1)                                                        \
+    "ldrd %[x], %[y], [%[values]], #8\n"                                                           \
+    "smlad %[" a0 "], %[x], %[" w "], %[" a0 "]\n"                                                 \
+    "smlad %[" b0 "], %[x], %[" v "], %[" b0 "]\n"                                                 \
+    "smlad %[" a1 "], %[y], %[" w "], %[" a1 "]\n"                                                 \
+    "smlad %[" b1 "], %[y], %[" v "], %[" b1 "]\n"
+#define MG_PAIRED_FOUR                                                                             \
+    MG_PAIRED_TWO("w", "v", "a0", "b0", "a1", "b1")                                                \
+    MG_PAIRED_TWO("w", "v", "a2", "b2", "a3", "b3")
+#define MG_PAIRED_STEP                                                                             \
+    "ldrd %[w], %[v], [%[weight]], #8\n" MG_PAIRED_FOUR "sxtb16 %[w], %[w]\n"                      \
+    "sxtb16 %[v], %[v]\n" MG_PAIRED_FOUR
+
+/* `w` has the number of steps modulo 4 first. */
+#define MG_PAIRED_LOOP                                                                             \
+    "cmp %[w], #1\n"                                                                               \
+    "blt 4f\n"                                                                                     \
+    "beq 1f\n"                                                                                     \
+    "cmp %[w], #3\n"                                                                               \
+    "blt 2f\n"                                                                                     \
+    "b 3f\n"                                                                                       \
+    "4:\n" MG_PAIRED_STEP "3:\n" MG_PAIRED_STEP "2:\n" MG_PAIRED_STEP "1:\n" MG_PAIRED_STEP        \
+    "ldr %[x], %[end]\n"                                                                           \
+    "cmp %[values], %[x]\n"                                                                        \
+    "bne 4b\n"
+
+MG_INLINE const int32_t *mg_paired_add(mg_paired_sums *sums, const uint32_t *values,
+                                       const int32_t *weight, int32_t steps)
+{
+    const uint32_t *volatile const end = values + steps * MG_PAIRED_COLUMN;
+    int32_t w = steps & 3;
+    int32_t v;
+    uint32_t x;
+    uint32_t y;
+
+    __asm__ volatile(MG_PAIRED_LOOP
+                     : [a0] "+r"(sums->a[0]), [a1] "+r"(sums->a[1]), [a2] "+r"(sums->a[2]),
+                       [a3] "+r"(sums->a[3]), [b0] "+r"(sums->b[0]), [b1] "+r"(sums->b[1]),
+                       [b2] "+r"(sums->b[2]), [b3] "+r"(sums->b[3]), [values] "+r"(values),
+                       [weight] "+r"(weight), [w] "+r"(w), [v] "=&r"(v), [x] "=&r"(x), [y] "=&r"(y)
+                     : [end] "m"(end)
+                     : "cc", "memory");
+    return weight;
+}
+
+/* Two channels of a pixel with MG_HIGH. */
+#define MG_PAIRED_STORE(a, b)                                                                      \
+    "smmul %[" a "], %[" a "], %[w]\n"                                                             \
+    "smmul %[" b "], %[" b "], %[v]\n"                                                             \
+    "ssat %[" a "], #8, %[" a "], asr #10\n"                                                       \
+    "ssat %[" b "], #8, %[" b "], asr #10\n"                                                       \
+    "strb %[" a "], [%[x]]\n"                                                                      \
+    "strb %[" b "], [%[x], #1]\n"
+#define MG_PAIRED_BEFORE "sub %[x], %[x], %[y]\n"
+
+/* The same as mg_paired_add and mg_paired_store_4 for MG_HIGH. `output` is that of the last pixel.
+ * What the loop does not need is on the stack meanwhile: GCC might otherwise address it with a
+ * register. */
+MG_INLINE const int32_t *mg_paired_high(const uint32_t *values, const int32_t *weight,
+                                        int32_t steps, const int32_t *start,
+                                        const int32_t *multiplier, int8_t *output, int32_t step)
+{
+    const uint32_t *volatile const end = values + steps * MG_PAIRED_COLUMN;
+    const int32_t *volatile const factors = multiplier;
+    int8_t *volatile const last = output;
+    const volatile int32_t apart = step;
+    int32_t w = steps & 3;
+    int32_t v;
+    uint32_t x;
+    uint32_t y;
+    int32_t a0 = start[0];
+    int32_t b0 = start[1];
+    int32_t a1 = a0;
+    int32_t a2 = a0;
+    int32_t a3 = a0;
+    int32_t b1 = b0;
+    int32_t b2 = b0;
+    int32_t b3 = b0;
+
+    __asm__ volatile(MG_PAIRED_LOOP /**/
+                     "ldr %[x], %[factors]\n"
+                     "ldr %[y], %[apart]\n"
+                     "ldrd %[w], %[v], [%[x]]\n"
+                     "ldr %[x], %[last]\n" MG_PAIRED_STORE("a3", "b3")
+                         MG_PAIRED_BEFORE MG_PAIRED_STORE("a2", "b2")
+                             MG_PAIRED_BEFORE MG_PAIRED_STORE("a1", "b1")
+                                 MG_PAIRED_BEFORE MG_PAIRED_STORE("a0", "b0")
+                     : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b0] "+r"(b0),
+                       [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [values] "+r"(values),
+                       [weight] "+r"(weight), [w] "+r"(w), [v] "=&r"(v), [x] "=&r"(x), [y] "=&r"(y)
+                     : [end] "m"(end), [factors] "m"(factors), [last] "m"(last), [apart] "m"(apart)
+                     : "cc", "memory");
+    return weight;
+}
+
+#else
+
+MG_INLINE void mg_paired_add_four(int32_t sums[4], const uint32_t *values, uint32_t weights)
+{
+    for (int32_t i = 0; i < 4; i++) {
+        sums[i] = mg_smlad(values[i], weights, sums[i]);
+        sums[i] = mg_smlad(values[4 + i], mg_sxtb16(weights), sums[i]);
+    }
+}
+
+MG_INLINE const int32_t *mg_paired_add(mg_paired_sums *sums, const uint32_t *values,
+                                       const int32_t *weight, int32_t steps)
+{
+    for (int32_t i = 0; i < steps; i++) {
+        mg_paired_add_four(sums->a, &values[MG_PAIRED_COLUMN * i], (uint32_t)weight[2 * i]);
+        mg_paired_add_four(sums->b, &values[MG_PAIRED_COLUMN * i], (uint32_t)weight[2 * i + 1]);
+    }
+    return weight + 2 * steps;
+}
+
+#endif
+
+/* Stores two channels of a pixel. */
+MG_INLINE void mg_paired_store(const mg_scaling *s, const mg_channel *a, const mg_channel *b,
+                               int32_t sum_a, int32_t sum_b, int8_t *output, int requantization)
+{
+    output[0] = mg_paired_output(s, a, sum_a, requantization);
+    output[1] = mg_paired_output(s, b, sum_b, requantization);
+}
+
+/* Stores channels c and c + 1 of four pixels, which are `step` values apart. They are stored
+ * backwards: with a step of 0 the first one remains. */
+MG_INLINE void mg_paired_store_4(const mg_scaling *s, const int32_t *bias, int32_t c,
+                                 mg_paired_sums *sums, int8_t *output, int32_t step,
+                                 int requantization)
+{
+    int8_t *const last = output + c + 3 * step;
+    const mg_channel a = mg_channel_of(s, bias, c, requantization);
+    const mg_channel b = mg_channel_of(s, bias, c + 1, requantization);
+    mg_paired_store(s, &a, &b, sums->a[3], sums->b[3], last, requantization);
+    mg_paired_store(s, &a, &b, sums->a[2], sums->b[2], last - step, requantization);
+    mg_paired_store(s, &a, &b, sums->a[1], sums->b[1], last - 2 * step, requantization);
+    mg_paired_store(s, &a, &b, sums->a[0], sums->b[0], last - 3 * step, requantization);
+}
+
+/* All channels, two or more, of four pixels whose values are in `columns`. The pixels of the output
+ * are `step` values apart. The last two channels have weights of their own: if the number of
+ * channels is odd, the first of them is computed twice. */
+MG_INLINE void mg_paired_block_body(const mg_paired_filters *filters, const mg_scaling *s,
+                                    const uint32_t *columns, int8_t *output, int32_t step,
+                                    int requantization)
+{
+    const int32_t *weight = filters->weight;
+    const int32_t last = filters->channels - 2;
+
+    for (int32_t c = 0; c < last + 2; c += 2) {
+        const int32_t at = (c < last) ? c : last;
+#ifdef MG_PAIRED_ASSEMBLY
+        if (requantization == MG_HIGH) {
+            weight = mg_paired_high(columns, weight, filters->steps, &filters->bias[at],
+                                    &s->multiplier[at], &output[at + 3 * step], step);
+            continue;
+        }
+#endif
+        const int32_t a = mg_paired_start(filters->bias, at, requantization);
+        const int32_t b = mg_paired_start(filters->bias, at + 1, requantization);
+        mg_paired_sums sums = {{a, a, a, a}, {b, b, b, b}};
+
+        weight = mg_paired_add(&sums, columns, weight, filters->steps);
+        mg_paired_store_4(s, filters->bias, at, &sums, output, step, requantization);
+    }
+}
+
+/* The assembly above takes all registers, so the stack of its function must be small enough to be
+ * addressed without one. The functions are not inlined into those that have columns on theirs. */
+#define MG_PAIRED_BLOCK(name, requantization)                                                      \
+    MG_ONCE void name(const mg_paired_filters *filters, const mg_scaling *s,                       \
+                      const uint32_t *columns, int8_t *output, int32_t step)                       \
+    {                                                                                              \
+        mg_paired_block_body(filters, s, columns, output, step, requantization);                   \
+    }
+
+MG_PAIRED_BLOCK(mg_paired_block_high, MG_HIGH)
+MG_PAIRED_BLOCK(mg_paired_block_clamped, MG_HIGH_CLAMPED)
+MG_PAIRED_BLOCK(mg_paired_block_twice, MG_ROUND_TWICE_NARROW)
+MG_PAIRED_BLOCK(mg_paired_block_upward, MG_ROUND_UPWARD_NARROW)
+
+MG_INLINE void mg_paired_block(const mg_paired_filters *filters, const mg_scaling *s,
+                               const uint32_t *columns, int8_t *output, int32_t step,
+                               int requantization)
+{
+    if (requantization == MG_HIGH) {
+        mg_paired_block_high(filters, s, columns, output, step);
+    } else if (requantization == MG_HIGH_CLAMPED) {
+        mg_paired_block_clamped(filters, s, columns, output, step);
+    } else if (requantization == MG_ROUND_TWICE_NARROW) {
+        mg_paired_block_twice(filters, s, columns, output, step);
+    } else {
+        mg_paired_block_upward(filters, s, columns, output, step);
+    }
+}
+
+#endif

@@ -1,0 +1,115 @@
+"""Kernels for nn.conv2d with paired weights, for the Arm DSP extension."""
+
+from __future__ import annotations
+
+import functools
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base, blocks, conv2d, paired
+from microgen.kernels.weighted import HIGH, TWICE_NARROW, UPWARD_NARROW, Loop
+from microgen.kernels.work import Work, work
+from microgen.ops.base import Pair
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.geometry import resolve
+
+OP_NAME = conv2d.OP_NAME
+_PAIR = 2  # channels that are computed at a time
+
+
+def _refusal(node: Node, graph: Graph) -> str | None:
+    return blocks.rows(node, graph) or paired.refusal(node, graph, _PAIR)
+
+
+def _small(node: Node, graph: Graph) -> str | None:
+    """Refusal of windows whose columns are too large for the stack."""
+    needed = paired.columns(node, graph)
+    if needed > paired.STACK:
+        return f"its columns need {needed} bytes, the kernel has {paired.STACK} bytes of stack"
+    return _refusal(node, graph)
+
+
+def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
+    """The input, if each pixel is computed from the same pixel and is not larger."""
+    data, weight, *_ = graph.type_of(node.inputs)
+    is_same = blocks.pointwise(node, graph) is None and weight.shape[0] <= data.shape[3]
+    return (0,) if is_same else ()
+
+
+def _work(node: Node, graph: Graph) -> Work:
+    """Parts of these loops: blocks of four pixels, or of one of those that are left; pairs of
+    channels of each, and their steps; what is gathered for blocks whose windows are inside the
+    input, and for each window of other blocks."""
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DAttrs)
+    inputs, output = base.types(node, graph)
+    channels, rows, width, depth = inputs[1].shape
+    kernel = (rows, width)
+    count, clipped = _blocks(attrs, base.spatial(inputs[0]), base.spatial(output), kernel)
+    count, clipped = output.shape[0] * count, output.shape[0] * clipped
+    pairs, steps, run = count * -(-channels // 2), paired.steps(node, graph), width * depth
+    general = work(node, graph)
+    return {
+        **{name: general[name] for name in ("call", "output", "clamped")},
+        "block": count,
+        **_gathered("block", count - clipped, rows, run),
+        "pair": pairs,
+        "pair_step": pairs * steps,
+        "uneven_pair": pairs * (steps % 4 != 0),
+        "window": 4 * clipped,
+        **_gathered("window", 4 * clipped, rows, run),
+    }
+
+
+def _gathered(name: str, count: int, rows: int, run: int) -> dict[str, int]:
+    return {
+        f"{name}_row": count * rows,
+        f"{name}_word": count * rows * (run // 4),
+        f"{name}_left": count * rows * (run % 4),
+    }
+
+
+@functools.cache
+def _blocks(attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair) -> tuple[int, int]:
+    """Blocks of an image, and those whose windows are not all inside the input."""
+    pixels = places[0] * places[1]
+    if kernel == (1, 1) and attrs.strides == (1, 1) and size == places:
+        return pixels // 4 + pixels % 4, 0
+    top, left, *_ = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    whole = pixels - pixels % 4
+    starts = [*range(0, whole, 4), *range(whole, pixels)]
+    clipped = 0
+    for n in starts:
+        (y, x), last = divmod(n, places[1]), 3 if n < whole else 0
+        row, column = y * attrs.strides[0] - top, x * attrs.strides[1] - left
+        right = column + last * attrs.strides[1] + kernel[1]
+        bottom = row + (kernel[0] - 1) * attrs.dilation[0]
+        is_inside = x + last < places[1] and min(row, column) >= 0
+        clipped += not (is_inside and right <= size[1] and bottom < size[0])
+    return len(starts), clipped
+
+
+_SCRATCH = Loop(
+    stem="conv2d_s8",
+    suffix="paired",
+    family="conv2d_s8_paired",
+    needs=base.DSP,
+    refusal=_refusal,
+    scratch=paired.columns,
+    is_raw=True,
+    adapt=functools.partial(paired.adapted, group=_PAIR),
+    in_place=_in_place,
+    work=_work,
+)
+_STACK = Loop(
+    stem="conv2d_s8",
+    suffix="paired_stack",
+    family="conv2d_s8_paired_stack",
+    needs=base.DSP,
+    refusal=_small,
+    is_raw=True,
+    adapt=functools.partial(paired.adapted, group=_PAIR),
+    in_place=_in_place,
+    work=_work,
+)
+
+IMPLEMENTATIONS = (*conv2d.LAYER.kernels((_STACK, _SCRATCH), (*HIGH, TWICE_NARROW, UPWARD_NARROW)),)

@@ -1,0 +1,68 @@
+"""Kernels for nn.dense with paired weights, for the Arm DSP extension."""
+
+from __future__ import annotations
+
+import functools
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import base, dense, paired
+from microgen.kernels.weighted import HIGH_WIDE, Loop
+from microgen.kernels.work import Work, work
+
+OP_NAME = dense.OP_NAME
+_GROUP = 8  # channels that are computed at a time
+
+
+def _refusal(node: Node, graph: Graph) -> str | None:
+    return paired.refusal(node, graph, _GROUP)
+
+
+def _small(node: Node, graph: Graph) -> str | None:
+    """Refusal of rows of data that are too large for the stack."""
+    needed = paired.values(node, graph)
+    if needed > paired.STACK:
+        return f"its data need {needed} bytes, the kernel has {paired.STACK} bytes of stack"
+    return _refusal(node, graph)
+
+
+def _work(node: Node, graph: Graph) -> Work:
+    """Parts of these loops: rows of data and their words; groups of channels and their steps."""
+    (_, weight, *_), output = base.types(node, graph)
+    channels, depth = weight.shape
+    rows, steps = output.size // channels, paired.steps(node, graph)
+    groups = rows * -(-channels // _GROUP)
+    general = work(node, graph)
+    return {
+        **{name: general[name] for name in ("call", "output", "clamped")},
+        "pixel": rows,
+        "row_word": rows * (depth // 4),
+        "row_left": rows * (depth % 4),
+        "group": groups,
+        "group_step": groups * steps,
+        "uneven_group": groups * (steps % 4 != 0),
+    }
+
+
+_SCRATCH = Loop(
+    stem="dense_s8",
+    suffix="paired",
+    family="dense_s8_paired",
+    needs=base.DSP,
+    refusal=_refusal,
+    scratch=paired.values,
+    is_raw=True,
+    adapt=functools.partial(paired.adapted, group=_GROUP),
+    work=_work,
+)
+_STACK = Loop(
+    stem="dense_s8",
+    suffix="paired_stack",
+    family="dense_s8_paired_stack",
+    needs=base.DSP,
+    refusal=_small,
+    is_raw=True,
+    adapt=functools.partial(paired.adapted, group=_GROUP),
+    work=_work,
+)
+
+IMPLEMENTATIONS = (*dense.LAYER.kernels((_STACK, _SCRATCH), HIGH_WIDE),)

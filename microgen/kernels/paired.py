@@ -1,0 +1,229 @@
+"""Paired weights, which ``crt/include/microgen/paired_s8.h`` describes: their layout, and what
+belongs to it.
+
+The weight's first axis is that of output channels. Kinds of transforms, which all take ``rows`` and
+``run``, the rows of a filter and the weights in each:
+
+- ``pair``: an int8 weight, and ``group``, a number of channels. int32 [groups, steps, group]: for
+  each step of four weights a word of each channel of a group. A word has the halfwords
+  ``w[1] + 256 * w[0]`` and ``w[3] + 256 * w[2]``. The weights of a filter are in the order of
+  ``order``. The last group is that of the last channels.
+- ``fold_paired``: sources and arguments of ``fold_zero``. The bias that ``fold_zero`` makes, plus
+  127 times the sum of the weights that are first in their halfwords.
+- ``high_multiplier``, ``high_start``: sources and arguments of ``linear_multiplier``, and
+  ``shift``. int32 [channels]: the tables of ``arithmetic.high``. If ``single`` is 1, there is one
+  multiplier for all channels, and ``channels`` is 1.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from microgen.arithmetic import high
+from microgen.ir.graph import Array, Graph, Node, frozen
+from microgen.kernels import base, linear, transforms
+from microgen.ops.dense import DenseAttrs
+
+LESS = 127  # what kernels subtract from the values of first weights
+STACK = 4 * 320  # bytes: MG_PAIRED_STACK
+_STEP = 4  # weights
+_COLUMN = 4 * 8  # bytes of a step of four pixels: MG_PAIRED_COLUMN words
+_SINGLE = 4 * 2  # bytes of a step of one row of data
+_UNITS = 2 * 255 * 32640  # of a word of weights, before its second half is added
+
+
+@functools.cache
+def order(rows: int, run: int) -> Array:
+    """The indices of a filter's weights in their layout, -1 for a weight of 0: whole steps of each
+    row, and what rows have left as soon as it is a step."""
+    found: list[int] = []
+    left: list[int] = []
+    for row in range(0, rows * run, run):
+        whole = row + run - run % _STEP
+        found += range(row, whole)
+        left += range(whole, row + run)
+        ready = len(left) - len(left) % _STEP
+        found, left = found + left[:ready], left[ready:]
+    found += left + [-1] * (-len(left) % _STEP)
+    return frozen(np.array(found))
+
+
+def adapted(
+    constants: tuple[base.KernelConstant, ...], node: Node, graph: Graph, group: int
+) -> tuple[base.KernelConstant, ...]:
+    """The constants of a kernel that sums raw products, for one with paired weights in groups of
+    ``group`` channels."""
+    weight, bias, *scales = constants
+    own = _sizes(node, graph)
+    arguments: tuple[tuple[str, float | int | str], ...] = (*own, ("group", group))
+    paired = dataclasses.replace(weight, ctype="int32_t", transform="pair", arguments=arguments)
+    if bias.transform == "fold_zero":
+        arguments = (*bias.arguments, *own)
+        bias = dataclasses.replace(bias, transform="fold_paired", arguments=arguments)
+    return (paired, bias, *scales)
+
+
+def high_tables(constants: linear.Constants, shift: int) -> linear.Constants:
+    """The same constants with the tables of ``arithmetic.high`` instead of the linear ones."""
+
+    def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+        weight, offset, multiplier, absent = constants(node, graph)
+        single = _has_one_multiplier(node, graph)
+        own = {"shift": shift, "single": int(single), **({"channels": 1} if single else {})}
+        arguments = tuple(
+            {**dict(multiplier.arguments), **dict(_sizes(node, graph)), **own}.items()
+        )
+        start, factor = (
+            dataclasses.replace(table, name=name, transform=kind, arguments=arguments)
+            for table, name, kind in (
+                (offset, "start", "high_start"),
+                (multiplier, "multiplier", "high_multiplier"),
+            )
+        )
+        return (weight, start, factor, absent)
+
+    return changed
+
+
+def _has_one_multiplier(node: Node, graph: Graph) -> bool:
+    """Whether a kernel takes one multiplier for all channels: of a dense layer with one scale."""
+    quant = graph.types[node.inputs[1]].quant
+    return isinstance(node.attrs, DenseAttrs) and quant is not None and quant.is_per_tensor
+
+
+def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
+    shape = graph.types[node.inputs[1]].shape
+    rows = shape[1] if len(shape) == 4 else 1
+    return (("rows", rows), ("run", int(np.prod(shape[1:])) // rows))
+
+
+def steps(node: Node, graph: Graph) -> int:
+    """Steps of four weights of a filter."""
+    sizes = dict(_sizes(node, graph))
+    return len(order(sizes["rows"], sizes["run"])) // _STEP
+
+
+def columns(node: Node, graph: Graph) -> int:
+    """Bytes of the values of four pixels."""
+    return _COLUMN * steps(node, graph)
+
+
+def values(node: Node, graph: Graph) -> int:
+    """Bytes of the values of a row of data."""
+    return _SINGLE * steps(node, graph)
+
+
+def refusal(node: Node, graph: Graph, group: int) -> str | None:
+    """Refusal unless there are ``group`` channels, all weights can be paired, and all sums times
+    256 fit int32."""
+    weight = graph.constants[node.inputs[1]]
+    if len(weight) < group:
+        return f"there are {len(weight)} output channels, the kernel computes {group} at a time"
+    ordered = _ordered(weight, dict(_sizes(node, graph)))
+    if ordered[:, ::2].min() < -LESS:
+        return "a weight is -128: two weights may leave int16"
+    worst = int(_largest(ordered).max())
+    if worst < 2**31:
+        return None
+    return f"sums times 256 may reach {worst}, the kernel's accumulator 2147483647"
+
+
+def high_refusal(
+    node: Node, graph: Graph, constants: linear.Constants, shift: int, has_clamp: bool
+) -> str | None:
+    """Refusal unless the outputs of all channels are high words of products, and unless the kernel
+    ``has_clamp`` if outputs are clamped to less than int8."""
+    multiplier = high_tables(constants, shift)(node, graph)[2]
+    limits = dict(multiplier.arguments)
+    is_clamped = (limits["low"], limits["high"]) != (-128, 127)
+    if is_clamped is not has_clamp:
+        return "outputs are clamped" if is_clamped else "outputs are not clamped"
+    found = _high(multiplier.arrays(graph), dict(multiplier.arguments))
+    inexact = int((~found.is_exact).sum())
+    if not inexact:
+        return None
+    of = f"{inexact} of {len(found.is_exact)} channels"
+    return f"the requantization by one product is not exact for {of}"
+
+
+def _ordered(weight: Array, arguments: transforms.Arguments) -> Array:
+    """int64 [channels, 4 * steps]."""
+    at = order(int(arguments["rows"]), int(arguments["run"]))
+    flat = weight.reshape(len(weight), -1).astype(np.int64)
+    return np.where(at < 0, 0, flat[:, at])
+
+
+def _largest(ordered: Array) -> Array:
+    """The largest magnitude of any partial sum of a channel, times 256 as in the kernel. The first
+    of two values is then between -255 and 0, the second between -128 and 127."""
+    magnitudes = np.abs(ordered)
+    products = 255 * magnitudes[:, ::2].sum(axis=1) + 128 * magnitudes[:, 1::2].sum(axis=1)
+    largest: Array = high.UNIT * products + _UNITS
+    return largest
+
+
+def _less(sources: Array, arguments: transforms.Arguments) -> Array:
+    """What sums are less by than those of raw values, int64 [channels]."""
+    less: Array = LESS * _ordered(sources, arguments)[:, ::2].sum(axis=1)
+    return less
+
+
+def _high(sources: Sequence[Array], arguments: transforms.Arguments) -> high.High:
+    weight = sources[1]
+    channels = linear.channels(sources, arguments, _less(weight, arguments))
+    fit = high.fit_equal if arguments["single"] else high.fit
+    found = fit(channels, int(arguments["shift"]))
+    is_inside = np.abs(found.starts) + _largest(_ordered(weight, arguments)) < 2**31
+    return dataclasses.replace(found, is_exact=found.is_exact & is_inside)
+
+
+def _proven(sources: Sequence[Array], arguments: transforms.Arguments) -> high.High:
+    found = _high(sources, arguments)
+    if not found.is_exact.all():
+        raise ValueError("the requantization by one product is not exact for all channels")
+    return found
+
+
+def _high_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    multipliers = _proven(sources, arguments).multipliers.astype(np.int32)
+    return multipliers[:1] if arguments["single"] else multipliers
+
+
+def _high_start(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    return _proven(sources, arguments).starts.astype(np.int32)
+
+
+def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    own = {name: value for name, value in arguments.items() if name not in ("rows", "run")}
+    folded = transforms.apply("fold_zero", sources, own).astype(np.int64)
+    bias = folded + _less(sources[0], arguments)
+    if np.abs(bias).max() >= 2**31:
+        raise ValueError("a folded bias leaves int32")
+    return bias.astype(np.int32)
+
+
+def _pair(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    (weight,) = sources
+    group = int(arguments["group"])
+    if weight.dtype.name != "int8" or len(weight) < group:
+        raise ValueError(f"cannot pair {weight.dtype.name}{list(weight.shape)}")
+    ordered = _ordered(weight, arguments)
+    halves = 256 * ordered[:, ::2] + ordered[:, 1::2]
+    if np.abs(halves).max() >= 2**15:
+        raise ValueError("two weights leave int16")
+    words = np.ascontiguousarray(halves.astype("<i2")).view("<i4")
+    first = np.minimum(np.arange(0, len(words), group), len(words) - group)
+    paired: Array = np.stack([words[first + k] for k in range(group)], axis=2)
+    return paired.astype(np.int32)
+
+
+TRANSFORMS: Mapping[str, transforms.Function] = {
+    "pair": _pair,
+    "fold_paired": _fold_paired,
+    "high_multiplier": _high_multiplier,
+    "high_start": _high_start,
+}
