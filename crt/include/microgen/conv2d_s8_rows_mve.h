@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 2-D convolution of one group with undilated columns, int8, for MVE.
+ *
+ * An output row is computed from a strip, which has the bytes of its windows' lines column by
+ * column: [columns][kernel_height][input_channels]. So each window is contiguous, although windows
+ * overlap, and weights are [output_channels][kernel_width][kernel_height][input_channels]. */
+#ifndef MICROGEN_CONV2D_S8_ROWS_MVE_H
+#define MICROGEN_CONV2D_S8_ROWS_MVE_H
+
+#include <stdint.h>
+
+#include "microgen/conv2d_s8.h"
+#include "microgen/mve_rows.h"
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
+
+typedef mg_conv2d_s8_params mg_conv2d_s8_rows_mve_params;
+
+#if defined(__ARM_FEATURE_MVE)
+
+/* What the lines of strips have in common. */
+typedef struct {
+    int32_t channels; /* bytes that are copied at a time */
+    int32_t step;     /* from column to column of a strip */
+    int32_t left;     /* columns before the input, */
+    int32_t inside;   /* in it, */
+    int32_t right;    /* and after it */
+    int32_t zero;     /* the input's zero point */
+} mg_mve_strip;
+
+/* Fills `columns` columns of a line with zero points, and returns where the next one begins. */
+MG_INLINE int8_t *mg_mve_strip_fill(const mg_mve_strip *s, int32_t columns, int8_t *to)
+{
+    for (; columns > 0; columns--) {
+        (void)mg_mve_fill(to, s->zero, s->channels);
+        to += s->step;
+    }
+    return to;
+}
+
+/* Copies a line of the input, or fills it if there is none. Out of line for all layers. */
+static __attribute__((noinline, unused)) void mg_mve_strip_line(const mg_mve_strip *s,
+                                                                const int8_t *line, int8_t *to)
+{
+    if (line == NULL) {
+        (void)mg_mve_strip_fill(s, s->left + s->inside + s->right, to);
+        return;
+    }
+    to = mg_mve_strip_fill(s, s->left, to);
+    for (int32_t left = s->channels; left > 0; left -= MG_MVE_BYTES) {
+        const mve_pred16_t active = vctp8q((uint32_t)left);
+        const int8_t *from = line + (s->channels - left);
+        int8_t *at = to + (s->channels - left);
+        for (int32_t x = s->inside; x > 0; x--) {
+            vstrbq_p_s8(at, vldrbq_z_s8(from, active), active);
+            from += s->channels;
+            at += s->step;
+        }
+    }
+    (void)mg_mve_strip_fill(s, s->right, to + s->inside * s->step);
+}
+
+MG_INLINE mg_mve_strip mg_conv2d_s8_rows_mve_strip(const mg_conv2d_s8_params *p)
+{
+    const int32_t columns = (p->output_width - 1) * p->stride_width + p->kernel_width;
+    const int32_t after = columns - p->pad_left - p->input_width;
+    const mg_mve_strip strip = {p->input_channels,
+                                p->kernel_height * p->input_channels,
+                                p->pad_left,
+                                (after < 0) ? columns - p->pad_left : p->input_width,
+                                (after < 0) ? 0 : after,
+                                -p->input_offset};
+    return strip;
+}
+
+/* Computes the same as mg_conv2d_s8_body with the same arguments, but with weights in the order
+ * above, and with the input's zero point in the bias. `requantization` is MG_ROUND_TWICE_NARROW.
+ * There are at least four output channels, and pad_left columns of padding or fewer are before the
+ * last one. scratch has the bytes of a strip. */
+MG_INLINE void mg_conv2d_s8_rows_mve_body(const mg_conv2d_s8_params *p, const int8_t *input,
+                                          const int8_t *weight, const int32_t *bias,
+                                          const int32_t *multiplier, const int8_t *shift,
+                                          void *output, uint8_t *scratch, int requantization)
+{
+    const mg_mve_strip strip = mg_conv2d_s8_rows_mve_strip(p);
+    const mg_mve_rows rows = {weight,
+                              bias,
+                              multiplier,
+                              shift,
+                              strip.step * p->kernel_width,
+                              strip.step * p->stride_width,
+                              p->output_channels,
+                              p->output_offset,
+                              p->activation_min,
+                              p->activation_max};
+    int8_t *to = (int8_t *)scratch;
+    int8_t *stored = (int8_t *)output;
+
+    (void)requantization;
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t row = 0; row < p->output_height; row++) {
+            for (int32_t ky = 0; ky < p->kernel_height; ky++) {
+                const int32_t y = row * p->stride_height - p->pad_top + ky * p->dilation_height;
+                const int8_t *line = NULL;
+                if (y >= 0 && y < p->input_height) {
+                    line = &input[mg_nhwc(n, y, 0, p->input_height, p->input_width,
+                                          p->input_channels)];
+                }
+                mg_mve_strip_line(&strip, line, to + ky * p->input_channels);
+            }
+            mg_mve_compute_rows(&rows, to, p->output_width, stored);
+            stored += p->output_width * p->output_channels;
+        }
+    }
+}
+
+#define MG_CONV2D_S8_ROWS_MVE_KERNEL(name, ...)                                                    \
+    MG_KERNEL_SCRATCH(name, mg_conv2d_s8_rows_mve, int8_t, __VA_ARGS__)
+
+#else
+
+#define MG_CONV2D_S8_ROWS_MVE_KERNEL(name, ...) MG_CONV2D_S8_ROWS_MVE_PROTOTYPE(name);
+
+#endif
+
+#define MG_CONV2D_S8_ROWS_MVE_PROTOTYPE(name)                                                      \
+    MG_PROTOTYPE_SCRATCH(name, mg_conv2d_s8_rows_mve, int8_t)
+
+#endif

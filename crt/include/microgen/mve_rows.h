@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Products of rows of inputs with rows of weights, for MVE: what the kernels have in common that
+ * sum raw products, see is_raw of microgen/kernels/weighted.py. Zero points are in the bias.
+ *
+ * VMLADAVA adds sixteen products to a general register with an even number. So a tile of two
+ * filters and three pixels needs five loads for six of them, which is all that the registers allow,
+ * and a loop with tail predication needs no code for depths that are no multiple of 16. It is
+ * written in assembly, because GCC 12 forms no such loop from intrinsics, and spills registers.
+ *
+ * Sums are below 2^30 in magnitude, and scales below 1/2, as MG_ROUND_TWICE_NARROW requires. */
+#ifndef MICROGEN_MVE_ROWS_H
+#define MICROGEN_MVE_ROWS_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/mve.h"
+
+#if defined(__ARM_FEATURE_MVE)
+
+#define MG_MVE_FILTERS 4 /* that are computed at a time, one in each lane */
+#define MG_MVE_PIXELS 3  /* that are computed at a time */
+
+/* A layer. Filter c has the weights from weight[c * depth] on, pixel i its inputs from i * step
+ * on. `shift` has the rounding shifts of MG_ROUND_TWICE_NARROW. */
+typedef struct {
+    const int8_t *weight;
+    const int32_t *bias;
+    const int32_t *multiplier;
+    const int8_t *shift;
+    int32_t depth;
+    int32_t step;
+    int32_t channels;
+    int32_t output_offset;
+    int32_t activation_min;
+    int32_t activation_max;
+} mg_mve_rows;
+
+/* Lanes 0 to 3. The moves are of two lanes each, which GCC 12 does not make of intrinsics. */
+MG_INLINE int32x4_t mg_mve_four(int32_t a, int32_t b, int32_t c, int32_t d)
+{
+#if defined(__OPTIMIZE__)
+    int32x4_t lanes;
+    __asm__("vmov %q0[2], %q0[0], %1, %3\n\tvmov %q0[3], %q0[1], %2, %4"
+            : "=&w"(lanes)
+            : "r"(a), "r"(b), "r"(c), "r"(d));
+    return lanes;
+#else
+    return mg_mve_lanes(a, b, c, d);
+#endif
+}
+
+/* What makes outputs of the sums of four filters: a vector for each. */
+typedef struct {
+    int32x4_t bias;
+    int32x4_t multiplier;
+    int32x4_t shift; /* to the left, so it is negative */
+} mg_mve_scales;
+
+MG_INLINE mg_mve_scales mg_mve_scales_at(const mg_mve_rows *r, int32_t c)
+{
+    const mg_mve_scales scales = {vldrwq_s32(&r->bias[c]), vldrwq_s32(&r->multiplier[c]),
+                                  vmvnq_s32(vldrbq_s32(&r->shift[c]))};
+    return scales;
+}
+
+/* The outputs of sums without their bias. Ties are rounded away from zero, which matters for
+ * negative values only. Where those become the least output anyway, ties may go upwards. */
+MG_INLINE int32x4_t mg_mve_outputs(const mg_mve_rows *r, int32x4_t sums, mg_mve_scales scales)
+{
+    int32x4_t high = vqrdmulhq_s32(vaddq_s32(sums, scales.bias), scales.multiplier);
+    if (r->activation_min < r->output_offset) {
+        high = vaddq_s32(high, vshrq_n_s32(high, 31));
+    }
+    return mg_mve_offset_and_clamp(vrshlq_s32(high, scales.shift), r->output_offset,
+                                   r->activation_min, r->activation_max);
+}
+
+/* The sums of four filters for each of three pixels. */
+typedef struct {
+    int32x4_t pixel[MG_MVE_PIXELS];
+} mg_mve_tile;
+
+/* What a tile is computed from, in the order in which the assembly loads it. */
+typedef struct {
+    const int8_t *filter[2]; /* the first and the third */
+    const int8_t *pixel[MG_MVE_PIXELS];
+    int32_t depth;
+} mg_mve_operands;
+
+/* Sums the products of two filters and three pixels in r0 to r10. The operands are loaded from
+ * memory, because GCC does not find registers for so many. r7 remains for a frame pointer. */
+#define MG_MVE_LOAD "ldm %[of], {r1, r3, r5, r9, r11}\n\tldr lr, [%[of], #20]\n\t"
+#define MG_MVE_SUM                                                                                 \
+    "movs r0, #0\n\tmovs r2, #0\n\tmovs r4, #0\n\tmovs r6, #0\n\tmov r8, #0\n\tmov r10, #0\n\t"    \
+    "dlstp.8 lr, lr\n"                                                                             \
+    "1:\n\t"                                                                                       \
+    "vldrb.8 q3, [r1], #16\n\t"                                                                    \
+    "vldrb.8 q4, [r5], #16\n\t"                                                                    \
+    "vldrb.8 q5, [r3], #16\n\t"                                                                    \
+    "vmladava.s8 r0, q3, q4\n\t"                                                                   \
+    "vldrb.8 q6, [r9], #16\n\t"                                                                    \
+    "vmladava.s8 r2, q5, q4\n\t"                                                                   \
+    "vldrb.8 q7, [r11], #16\n\t"                                                                   \
+    "vmladava.s8 r4, q3, q6\n\t"                                                                   \
+    "vmladava.s8 r6, q5, q6\n\t"                                                                   \
+    "vmladava.s8 r8, q3, q7\n\t"                                                                   \
+    "vmladava.s8 r10, q5, q7\n\t"                                                                  \
+    "letp lr, 1b\n\t"
+
+/* Filters 0 and 2, and then 1 and 3, because the registers' values move to two lanes at a time,
+ * which are two apart. */
+MG_INLINE mg_mve_tile mg_mve_dot_tile(const mg_mve_operands *of)
+{
+    mg_mve_tile tile;
+#if defined(__OPTIMIZE__)
+    __asm__(MG_MVE_LOAD MG_MVE_SUM "vmov %q[x][2], %q[x][0], r0, r2\n\t"
+                                   "vmov %q[y][2], %q[y][0], r4, r6\n\t"
+                                   "vmov %q[z][2], %q[z][0], r8, r10\n\t" MG_MVE_LOAD
+                                   "add r1, r1, lr\n\t"
+                                   "add r3, r3, lr\n\t" MG_MVE_SUM
+                                   "vmov %q[x][3], %q[x][1], r0, r2\n\t"
+                                   "vmov %q[y][3], %q[y][1], r4, r6\n\t"
+                                   "vmov %q[z][3], %q[z][1], r8, r10"
+            : [x] "=&w"(tile.pixel[0]), [y] "=&w"(tile.pixel[1]), [z] "=&w"(tile.pixel[2])
+            : [of] "r"(of)
+            : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "lr", "q3", "q4",
+              "q5", "q6", "q7", "cc", "memory");
+#else
+    /* In C, because without optimisation the assembly would need too many registers. */
+    for (int32_t i = 0; i < MG_MVE_PIXELS; i++) {
+        int32_t sum[MG_MVE_FILTERS] = {0, 0, 0, 0};
+        for (int32_t k = 0; k < MG_MVE_FILTERS * of->depth; k++) {
+            sum[k / of->depth] += of->filter[0][k] * of->pixel[i][k % of->depth];
+        }
+        tile.pixel[i] = mg_mve_four(sum[0], sum[1], sum[2], sum[3]);
+    }
+#endif
+    return tile;
+}
+
+/* The sums of four filters for one row of inputs. */
+MG_INLINE int32x4_t mg_mve_dot_four(int32_t depth, const int8_t *const filter[MG_MVE_FILTERS],
+                                    const int8_t *x)
+{
+    const int8_t *a = filter[0];
+    const int8_t *b = filter[1];
+    const int8_t *d = filter[2];
+    const int8_t *e = filter[3];
+#if defined(__OPTIMIZE__)
+    int32x4_t lanes;
+    __asm__("mov r0, #0\n\tmov r2, #0\n\tmov r4, #0\n\tmov r6, #0\n\t"
+            "dlstp.8 lr, %[depth]\n"
+            "1:\n\t"
+            "vldrb.8 q0, [%[x]], #16\n\t"
+            "vldrb.8 q1, [%[a]], #16\n\t"
+            "vldrb.8 q2, [%[b]], #16\n\t"
+            "vmladava.s8 r0, q0, q1\n\t"
+            "vldrb.8 q1, [%[d]], #16\n\t"
+            "vmladava.s8 r2, q0, q2\n\t"
+            "vldrb.8 q2, [%[e]], #16\n\t"
+            "vmladava.s8 r4, q0, q1\n\t"
+            "vmladava.s8 r6, q0, q2\n\t"
+            "letp lr, 1b\n\t"
+            "vmov %q[lanes][2], %q[lanes][0], r0, r4\n\t"
+            "vmov %q[lanes][3], %q[lanes][1], r2, r6"
+            : [x] "+r"(x), [a] "+r"(a), [b] "+r"(b), [d] "+r"(d), [e] "+r"(e), [lanes] "=&w"(lanes)
+            : [depth] "r"(depth)
+            : "r0", "r2", "r4", "r6", "lr", "q0", "q1", "q2", "memory");
+    return lanes;
+#else
+    int32_t sum[MG_MVE_FILTERS] = {0, 0, 0, 0};
+    for (int32_t k = 0; k < depth; k++) {
+        sum[0] += a[k] * x[k];
+        sum[1] += b[k] * x[k];
+        sum[2] += d[k] * x[k];
+        sum[3] += e[k] * x[k];
+    }
+    return mg_mve_four(sum[0], sum[1], sum[2], sum[3]);
+#endif
+}
+
+/* The outputs of three pixels for filters c to c + 3. */
+MG_INLINE void mg_mve_compute_tile(const mg_mve_rows *r, int32_t c, const int8_t *input,
+                                   int8_t *output)
+{
+    const int8_t *w = &r->weight[c * r->depth];
+    const mg_mve_operands of = {
+        {w, w + 2 * r->depth}, {input, input + r->step, input + 2 * r->step}, r->depth};
+    const mg_mve_tile tile = mg_mve_dot_tile(&of);
+    const mg_mve_scales scales = mg_mve_scales_at(r, c);
+    for (int32_t i = 0; i < MG_MVE_PIXELS; i++) {
+        vstrbq_s32(&output[i * r->channels + c], mg_mve_outputs(r, tile.pixel[i], scales));
+    }
+}
+
+/* The same of one pixel. */
+MG_INLINE void mg_mve_compute_four(const mg_mve_rows *r, int32_t c, const int8_t *input,
+                                   int8_t *output)
+{
+    const int8_t *first = &r->weight[c * r->depth];
+    const int8_t *const filter[MG_MVE_FILTERS] = {first, first + r->depth, first + 2 * r->depth,
+                                                  first + 3 * r->depth};
+    const int32x4_t sums = mg_mve_dot_four(r->depth, filter, input);
+    vstrbq_s32(&output[c], mg_mve_outputs(r, sums, mg_mve_scales_at(r, c)));
+}
+
+/* The filters after c. The last four may contain some again, if there are no more. */
+MG_INLINE int32_t mg_mve_next(const mg_mve_rows *r, int32_t c)
+{
+    const int32_t last = r->channels - MG_MVE_FILTERS;
+    return (c < last && c + MG_MVE_FILTERS > last) ? last : c + MG_MVE_FILTERS;
+}
+
+/* Computes `count` pixels, for all channels, of which there are at least four. Out of line, so that
+ * all layers of a model share it. */
+static __attribute__((noinline, unused)) void mg_mve_compute_rows(const mg_mve_rows *r,
+                                                                  const int8_t *input,
+                                                                  int32_t count, int8_t *output)
+{
+    for (; count >= MG_MVE_PIXELS; count -= MG_MVE_PIXELS) {
+        for (int32_t c = 0; c < r->channels; c = mg_mve_next(r, c)) {
+            mg_mve_compute_tile(r, c, input, output);
+        }
+        input += MG_MVE_PIXELS * r->step;
+        output += MG_MVE_PIXELS * r->channels;
+    }
+    for (; count > 0; count--) {
+        for (int32_t c = 0; c < r->channels; c = mg_mve_next(r, c)) {
+            mg_mve_compute_four(r, c, input, output);
+        }
+        input += r->step;
+        output += r->channels;
+    }
+}
+
+#endif
+
+#endif
