@@ -64,16 +64,27 @@ MG_INLINE mg_mve_scales mg_mve_scales_at(const mg_mve_rows *r, int32_t c)
     return scales;
 }
 
-/* The outputs of sums without their bias. Ties are rounded away from zero, which matters for
- * negative values only. Where those become the least output anyway, ties may go upwards. */
+/* Subtracts 1 from negative values, so that rounding them upwards rounds ties away from zero. */
+MG_INLINE int32x4_t mg_mve_ties_down(int32x4_t x)
+{
+    return vaddq_s32(x, vshrq_n_s32(x, 31));
+}
+
+/* The offset and the clamp of a layer. */
+MG_INLINE int32x4_t mg_mve_offset(const mg_mve_rows *r, int32x4_t x)
+{
+    return mg_mve_offset_and_clamp(x, r->output_offset, r->activation_min, r->activation_max);
+}
+
+/* The outputs of sums without their bias. Where negative values become the least output anyway,
+ * it does not matter how their ties are rounded. */
 MG_INLINE int32x4_t mg_mve_outputs(const mg_mve_rows *r, int32x4_t sums, mg_mve_scales scales)
 {
     int32x4_t high = vqrdmulhq_s32(vaddq_s32(sums, scales.bias), scales.multiplier);
     if (r->activation_min < r->output_offset) {
-        high = vaddq_s32(high, vshrq_n_s32(high, 31));
+        high = mg_mve_ties_down(high);
     }
-    return mg_mve_offset_and_clamp(vrshlq_s32(high, scales.shift), r->output_offset,
-                                   r->activation_min, r->activation_max);
+    return mg_mve_offset(r, vrshlq_s32(high, scales.shift));
 }
 
 /* The sums of four filters for each of three pixels. */
@@ -180,18 +191,24 @@ MG_INLINE int32x4_t mg_mve_dot_four(int32_t depth, const int8_t *const filter[MG
 #endif
 }
 
-/* The outputs of three pixels for filters c to c + 3. */
-MG_INLINE void mg_mve_compute_tile(const mg_mve_rows *r, int32_t c, const int8_t *input,
-                                   int8_t *output)
+/* Requantizes and stores the outputs of three pixels for filters c to c + 3. */
+MG_INLINE void mg_mve_store_tile(const mg_mve_rows *r, int32_t c, mg_mve_tile t, int8_t *output)
 {
-    const int8_t *w = &r->weight[c * r->depth];
-    const mg_mve_operands of = {
-        {w, w + 2 * r->depth}, {input, input + r->step, input + 2 * r->step}, r->depth};
-    const mg_mve_tile tile = mg_mve_dot_tile(&of);
     const mg_mve_scales scales = mg_mve_scales_at(r, c);
-    for (int32_t i = 0; i < MG_MVE_PIXELS; i++) {
-        vstrbq_s32(&output[i * r->channels + c], mg_mve_outputs(r, tile.pixel[i], scales));
+    int32x4_t x = vqrdmulhq_s32(vaddq_s32(t.pixel[0], scales.bias), scales.multiplier);
+    int32x4_t y = vqrdmulhq_s32(vaddq_s32(t.pixel[1], scales.bias), scales.multiplier);
+    int32x4_t z = vqrdmulhq_s32(vaddq_s32(t.pixel[2], scales.bias), scales.multiplier);
+    if (r->activation_min < r->output_offset) {
+        x = mg_mve_ties_down(x);
+        y = mg_mve_ties_down(y);
+        z = mg_mve_ties_down(z);
     }
+    x = mg_mve_offset(r, vrshlq_s32(x, scales.shift));
+    y = mg_mve_offset(r, vrshlq_s32(y, scales.shift));
+    z = mg_mve_offset(r, vrshlq_s32(z, scales.shift));
+    vstrbq_s32(output, x);
+    vstrbq_s32(output + r->channels, y);
+    vstrbq_s32(output + 2 * r->channels, z);
 }
 
 /* The same of one pixel. */
@@ -212,6 +229,27 @@ MG_INLINE int32_t mg_mve_next(const mg_mve_rows *r, int32_t c)
     return (c < last && c + MG_MVE_FILTERS > last) ? last : c + MG_MVE_FILTERS;
 }
 
+/* Computes three pixels. */
+MG_INLINE void mg_mve_compute_tiles(const mg_mve_rows *r, const int8_t *input, int8_t *output)
+{
+    const int32_t last = r->channels - MG_MVE_FILTERS;
+    mg_mve_operands of = {{r->weight, r->weight + 2 * r->depth},
+                          {input, input + r->step, input + 2 * r->step},
+                          r->depth};
+    int32_t c = 0;
+
+    for (;;) {
+        mg_mve_store_tile(r, c, mg_mve_dot_tile(&of), output + c);
+        if (c >= last) {
+            break;
+        }
+        const int32_t next = (c + MG_MVE_FILTERS > last) ? last - c : MG_MVE_FILTERS;
+        of.filter[0] += next * r->depth;
+        of.filter[1] += next * r->depth;
+        c += next;
+    }
+}
+
 /* Computes `count` pixels, for all channels, of which there are at least four. Out of line, so that
  * all layers of a model share it. */
 static __attribute__((noinline, unused)) void mg_mve_compute_rows(const mg_mve_rows *r,
@@ -219,9 +257,7 @@ static __attribute__((noinline, unused)) void mg_mve_compute_rows(const mg_mve_r
                                                                   int32_t count, int8_t *output)
 {
     for (; count >= MG_MVE_PIXELS; count -= MG_MVE_PIXELS) {
-        for (int32_t c = 0; c < r->channels; c = mg_mve_next(r, c)) {
-            mg_mve_compute_tile(r, c, input, output);
-        }
+        mg_mve_compute_tiles(r, input, output);
         input += MG_MVE_PIXELS * r->step;
         output += MG_MVE_PIXELS * r->channels;
     }

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 2-D depthwise convolution with filters of up to 4x4, int8, for MVE: one vector is a window.
+ *
+ * Eight channels at a time are copied to scratch memory, where each channel has, for all places
+ * along one axis, a ring of four bytes along the other axis. So sixteen consecutive bytes are a
+ * window of 4x4 values, of which one instruction sums the products with the filter. After each step
+ * along the ring's axis, the filter is rotated instead of the data. The axis with more outputs is
+ * the one without the ring. Sums contain products with the data's zero point, see mve_rows.h. */
+#ifndef MICROGEN_DEPTHWISE_CONV2D_S8_RING_MVE_H
+#define MICROGEN_DEPTHWISE_CONV2D_S8_RING_MVE_H
+
+#include <stdint.h>
+
+#include "microgen/depthwise_conv2d_s8.h"
+#include "microgen/mve_rows.h"
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
+
+typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_ring_mve_params;
+
+#if defined(__ARM_FEATURE_MVE)
+
+#define MG_MVE_RING 4     /* values of a ring */
+#define MG_MVE_CHANNELS 8 /* that are copied at a time */
+
+/* One of the two axes. Steps are in bytes, from place to place, and in weights. */
+typedef struct {
+    int32_t size;
+    int32_t pad; /* before the first place */
+    int32_t kernel;
+    int32_t stride;
+    int32_t outputs;
+    int32_t input_step;
+    int32_t weight_step;
+    int32_t output_step;
+} mg_mve_axis;
+
+/* A layer, and the block of channels that is computed. */
+typedef struct {
+    mg_mve_axis along;  /* four outputs at a time */
+    mg_mve_axis around; /* the ring's */
+    mg_mve_rows rows;   /* scales, offset and clamp */
+    int32_t line;       /* bytes of a channel in `values` */
+    int32_t count;      /* channels of the block */
+    int8_t *filters;    /* [8][16] */
+    int8_t *values;     /* [8][line] */
+} mg_mve_ring;
+
+/* Bytes of a channel's line: rings for all windows of outputs that are computed, which are a
+ * multiple of four. */
+MG_INLINE int32_t mg_mve_ring_line(const mg_mve_axis *along)
+{
+    const int32_t outputs = (along->outputs + 3) & -4;
+    return ((outputs - 1) * along->stride + MG_MVE_RING) * MG_MVE_RING;
+}
+
+/* Lays out the block's filters for the first window. Bytes without a weight are 0. */
+MG_INLINE void mg_mve_ring_filters(const mg_mve_ring *r, const int8_t *weight)
+{
+    const uint16x8_t lanes = vmulq_n_u16(vidupq_n_u16(0, 1), MG_MVE_BYTES);
+    const mve_pred16_t active = vctp16q((uint32_t)r->count);
+
+    (void)mg_mve_fill(r->filters, 0, MG_MVE_CHANNELS * MG_MVE_BYTES);
+    for (int32_t i = 0; i < r->along.kernel; i++) {
+        for (int32_t j = 0; j < r->around.kernel; j++) {
+            const int8_t *from = weight + i * r->along.weight_step + j * r->around.weight_step;
+            vstrbq_scatter_offset_p_s16(r->filters + i * MG_MVE_RING + j, lanes,
+                                        vldrbq_z_s16(from, active), active);
+        }
+    }
+}
+
+/* Copies the values of all channels of the block at one place of the ring's axis. `input` points to
+ * them, or is NULL if the place is outside of the input. */
+MG_INLINE void mg_mve_ring_copy(const mg_mve_ring *r, const int8_t *input, int32_t zero, int8_t *to)
+{
+    const uint16x8_t lanes = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)r->line);
+    const int32_t places = r->line / MG_MVE_RING - r->along.pad;
+    const int32_t size = (r->along.size < places) ? r->along.size : places;
+
+    to += r->along.pad * MG_MVE_RING;
+    if (input == NULL) {
+        for (int32_t i = size; i > 0; i--) {
+            vstrbq_scatter_offset_s16(to, lanes, vdupq_n_s16((int16_t)zero));
+            to += MG_MVE_RING;
+        }
+    } else if (r->count >= MG_MVE_CHANNELS) {
+        for (int32_t i = size; i > 0; i--) {
+            vstrbq_scatter_offset_s16(to, lanes, vldrbq_s16(input));
+            input += r->along.input_step;
+            to += MG_MVE_RING;
+        }
+    } else {
+        const mve_pred16_t active = vctp16q((uint32_t)r->count);
+        for (int32_t i = size; i > 0; i--) {
+            vstrbq_scatter_offset_s16(to, lanes, vldrbq_z_s16(input, active));
+            input += r->along.input_step;
+            to += MG_MVE_RING;
+        }
+    }
+}
+
+/* The sums of four windows that are `step` bytes apart. */
+MG_INLINE int32x4_t mg_mve_ring_sums(int8x16_t filter, const int8_t *from, int32_t step)
+{
+    return mg_mve_four(vmladavq_s8(filter, vldrbq_s8(from)),
+                       vmladavq_s8(filter, vldrbq_s8(from + step)),
+                       vmladavq_s8(filter, vldrbq_s8(from + 2 * step)),
+                       vmladavq_s8(filter, vldrbq_s8(from + 3 * step)));
+}
+
+/* Computes channel c of the layer for all outputs along the line. */
+MG_INLINE void mg_mve_ring_channel(const mg_mve_ring *r, int8x16_t filter, int32_t c,
+                                   const int8_t *from, int8_t *output, int32_t stride, int is_upward)
+{
+    const uint32x4_t lanes = vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)r->along.output_step);
+    const int32x4_t low = vdupq_n_s32(r->rows.activation_min);
+    const int32x4_t high = vdupq_n_s32(r->rows.activation_max);
+    const int32_t bias = r->rows.bias[c];
+    const int32_t multiplier = r->rows.multiplier[c];
+    const int32_t shift = ~r->rows.shift[c];
+    const int32_t offset = r->rows.output_offset;
+    const int32_t step = 4 * r->along.output_step;
+
+    for (int32_t left = r->along.outputs; left > 0; left -= 4) {
+        int32x4_t x = mg_mve_ring_sums(filter, from, stride * MG_MVE_RING);
+        x = vqrdmulhq_n_s32(vaddq_n_s32(x, bias), multiplier);
+        x = vrshlq_n_s32((is_upward != 0) ? x : mg_mve_ties_down(x), shift);
+        x = vminq_s32(vmaxq_s32(vaddq_n_s32(x, offset), low), high);
+        vstrbq_scatter_offset_p_s32(output, lanes, x, vctp32q((uint32_t)left));
+        from += 4 * MG_MVE_RING * stride;
+        output += step;
+    }
+}
+
+/* Rotates each ring of a filter by as many bytes as a window moves. */
+MG_INLINE int8x16_t mg_mve_ring_rotated(int8x16_t filter, int32_t stride)
+{
+    const uint32x4_t rings = vreinterpretq_u32_s8(filter);
+    return vreinterpretq_s8_u32(vorrq_u32(vshlq_r_u32(rings, 8 * stride),
+                                          vshlq_r_u32(rings, 8 * stride - 32)));
+}
+
+/* Computes a block from channel c on, for one image. */
+MG_INLINE void mg_mve_ring_block(const mg_mve_ring *r, const int8_t *input, int32_t c,
+                                 int8_t *output, int32_t zero, int32_t stride, int is_upward)
+{
+    int32_t filled = 0; /* places of the ring's axis, with its padding */
+
+    (void)mg_mve_fill(r->values, zero, MG_MVE_CHANNELS * r->line);
+    for (int32_t i = 0; i < r->around.outputs; i++) {
+        for (; filled < i * r->around.stride + r->around.kernel; filled++) {
+            const int32_t at = filled - r->around.pad;
+            const int is_inside = at >= 0 && at < r->around.size;
+            mg_mve_ring_copy(r, is_inside ? input + at * r->around.input_step : NULL, zero,
+                             r->values + (filled & (MG_MVE_RING - 1)));
+        }
+        for (int32_t k = 0; k < r->count; k++) {
+            int8_t *place = r->filters + k * MG_MVE_BYTES;
+            const int8x16_t filter = vldrbq_s8(place);
+            mg_mve_ring_channel(r, filter, c + k, r->values + k * r->line, output + k, stride,
+                                is_upward);
+            vstrbq_s8(place, mg_mve_ring_rotated(filter, r->around.stride));
+        }
+        output += r->around.output_step;
+    }
+}
+
+/* All blocks of channels of all images. Out of line, so that layers of a model share it. `stride`
+ * and `is_upward` are constants. */
+MG_INLINE void mg_mve_ring_any(const mg_depthwise_conv2d_s8_params *p, mg_mve_ring *r,
+                               const int8_t *input, int8_t *output, int32_t stride, int is_upward)
+{
+    const int32_t channels = p->input_channels;
+
+    for (int32_t c = 0; c < channels; c += MG_MVE_CHANNELS) {
+        r->count = (channels - c < MG_MVE_CHANNELS) ? channels - c : MG_MVE_CHANNELS;
+        for (int32_t n = 0; n < p->batches; n++) {
+            mg_mve_ring_filters(r, r->rows.weight + c);
+            mg_mve_ring_block(
+                r, input + n * p->input_height * p->input_width * channels + c, c,
+                output + n * p->output_height * p->output_width * channels + c,
+                -p->input_offset, stride, is_upward);
+        }
+    }
+}
+
+#define MG_MVE_RING_FUNCTION(name, stride, is_upward)                                              \
+    static __attribute__((noinline, unused)) void name(const mg_depthwise_conv2d_s8_params *p,     \
+                                                       mg_mve_ring *r, const int8_t *input,        \
+                                                       int8_t *output)                             \
+    {                                                                                              \
+        mg_mve_ring_any(p, r, input, output, stride, is_upward);                                   \
+    }
+
+MG_MVE_RING_FUNCTION(mg_mve_ring_1, 1, 0)
+MG_MVE_RING_FUNCTION(mg_mve_ring_1_upward, 1, 1)
+MG_MVE_RING_FUNCTION(mg_mve_ring_2, 2, 0)
+MG_MVE_RING_FUNCTION(mg_mve_ring_2_upward, 2, 1)
+
+MG_INLINE mg_mve_axis mg_mve_ring_rows(const mg_depthwise_conv2d_s8_params *p)
+{
+    const mg_mve_axis axis = {p->input_height,
+                              p->pad_top,
+                              p->kernel_height,
+                              p->stride_height,
+                              p->output_height,
+                              p->input_width * p->input_channels,
+                              p->kernel_width * p->input_channels,
+                              p->output_width * p->input_channels};
+    return axis;
+}
+
+MG_INLINE mg_mve_axis mg_mve_ring_columns(const mg_depthwise_conv2d_s8_params *p)
+{
+    const mg_mve_axis axis = {p->input_width,    p->pad_left,       p->kernel_width,
+                              p->stride_width,   p->output_width,   p->input_channels,
+                              p->input_channels, p->input_channels};
+    return axis;
+}
+
+/* Computes the same as mg_depthwise_conv2d_s8_body with the same arguments, for filters of up to
+ * 4x4 values without dilation, strides of 1 or 2, and depth_multiplier 1. The bias contains the
+ * input's zero point. `requantization` is MG_ROUND_TWICE_NARROW. scratch has 128 bytes, and 32 for
+ * each place along the axis with more outputs: (n - 1) * stride + 4 places, n being the outputs
+ * rounded up to a multiple of four. Padding before the first place is less than the filter. */
+MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8_params *p,
+                                                    const int8_t *input, const int8_t *weight,
+                                                    const int32_t *bias, const int32_t *multiplier,
+                                                    const int8_t *shift, void *output,
+                                                    uint8_t *scratch, int requantization)
+{
+    const mg_mve_axis rows = mg_mve_ring_rows(p);
+    const mg_mve_axis columns = mg_mve_ring_columns(p);
+    const int is_tall = p->output_height >= p->output_width;
+    const mg_mve_rows scales = {weight,
+                                bias,
+                                multiplier,
+                                shift,
+                                0,
+                                0,
+                                p->input_channels,
+                                p->output_offset,
+                                p->activation_min,
+                                p->activation_max};
+    int8_t *filters = (int8_t *)scratch;
+    mg_mve_ring ring = {is_tall ? rows : columns,
+                        is_tall ? columns : rows,
+                        scales,
+                        mg_mve_ring_line(is_tall ? &rows : &columns),
+                        0,
+                        filters,
+                        filters + MG_MVE_CHANNELS * MG_MVE_BYTES};
+    const int is_upward = p->activation_min >= p->output_offset;
+
+    (void)requantization;
+    if (ring.along.stride == 1) {
+        if (is_upward) {
+            mg_mve_ring_1_upward(p, &ring, input, (int8_t *)output);
+        } else {
+            mg_mve_ring_1(p, &ring, input, (int8_t *)output);
+        }
+    } else if (is_upward) {
+        mg_mve_ring_2_upward(p, &ring, input, (int8_t *)output);
+    } else {
+        mg_mve_ring_2(p, &ring, input, (int8_t *)output);
+    }
+}
+
+#define MG_DEPTHWISE_CONV2D_S8_RING_MVE_KERNEL(name, ...)                                          \
+    MG_KERNEL_SCRATCH(name, mg_depthwise_conv2d_s8_ring_mve, int8_t, __VA_ARGS__)
+
+#else
+
+#define MG_DEPTHWISE_CONV2D_S8_RING_MVE_KERNEL(name, ...)                                          \
+    MG_DEPTHWISE_CONV2D_S8_RING_MVE_PROTOTYPE(name);
+
+#endif
+
+#define MG_DEPTHWISE_CONV2D_S8_RING_MVE_PROTOTYPE(name)                                            \
+    MG_PROTOTYPE_SCRATCH(name, mg_depthwise_conv2d_s8_ring_mve, int8_t)
+
+#endif
