@@ -13,7 +13,7 @@ OP_NAME = "nn.depthwise_conv2d"
 RING = 4  # MG_MVE_RING of microgen/depthwise_conv2d_s8_ring_mve.h
 CHANNELS = 8  # MG_MVE_CHANNELS
 _VECTOR = 16
-_STRIDES = (1, 2)
+_STRIDES = ((1, 1), (2, 2))
 _OFFSETS = 2**16  # bytes that vectors of 16-bit offsets reach
 
 
@@ -25,8 +25,8 @@ def _refuses(node: Node, graph: Graph) -> str | None:
     kernel = base.spatial(weight)
     if max(kernel) > RING or attrs.dilation != (1, 1):
         return f"a filter reaches beyond {RING}x{RING} values"
-    if attrs.strides[0] not in _STRIDES or attrs.strides[1] not in _STRIDES:
-        return f"its strides are {attrs.strides}, the kernel takes 1 and 2"
+    if attrs.strides not in _STRIDES:
+        return f"its strides are {attrs.strides}, the kernel takes {_STRIDES}"
     if weight.shape[3] != data.shape[3]:
         return "each input channel has several filters, the kernel computes one"
     pads = resolve(attrs.padding, base.spatial(data), kernel, attrs.strides, attrs.dilation)
@@ -42,8 +42,8 @@ def _line(node: Node, graph: Graph) -> int:
     attrs = node.attrs
     assert isinstance(attrs, DepthwiseConv2DAttrs)
     height, width = base.spatial(graph.types[node.outputs[0]])
-    outputs, stride = (height, attrs.strides[0]) if height >= width else (width, attrs.strides[1])
-    return ((-(-outputs // 4) * 4 - 1) * stride + RING) * RING
+    windows = max(height, width) // 4 * 4 + 4
+    return ((windows - 1) * attrs.strides[0] + RING) * RING
 
 
 def _scratch(node: Node, graph: Graph) -> int:

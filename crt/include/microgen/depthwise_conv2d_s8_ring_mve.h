@@ -46,12 +46,12 @@ typedef struct {
     int8_t *values;     /* [8][line] */
 } mg_mve_ring;
 
-/* Bytes of a channel's line: rings for all windows of outputs that are computed, which are a
- * multiple of four. */
+/* Bytes of a channel's line: rings for all windows that are computed. These are four at a time, and
+ * always more than the outputs. */
 MG_INLINE int32_t mg_mve_ring_line(const mg_mve_axis *along)
 {
-    const int32_t outputs = (along->outputs + 3) & -4;
-    return ((outputs - 1) * along->stride + MG_MVE_RING) * MG_MVE_RING;
+    const int32_t windows = (along->outputs & -4) + 4;
+    return ((windows - 1) * along->stride + MG_MVE_RING) * MG_MVE_RING;
 }
 
 /* Lays out the block's filters for the first window. Bytes without a weight are 0. */
@@ -100,45 +100,177 @@ MG_INLINE void mg_mve_ring_copy(const mg_mve_ring *r, const int8_t *input, int32
     }
 }
 
-/* The sums of four windows that are `step` bytes apart. */
-MG_INLINE int32x4_t mg_mve_ring_sums(int8x16_t filter, const int8_t *from, int32_t step)
+/* A channel of a block, in the order in which the assembly loads it. */
+typedef struct {
+    int32_t bias;
+    int32_t multiplier;
+    int32_t shift; /* to the left, so it is negative */
+    int32_t offset;
+    int32_t step; /* from four outputs to the next, in bytes */
+    const int8_t *from;
+    int8_t *to;
+    int32_t quads; /* of outputs */
+} mg_mve_ring_channel;
+
+/* Vectors that the channels of a block have in common. */
+typedef struct {
+    uint32x4_t lanes; /* offsets of four outputs */
+    int32x4_t low;
+    int32x4_t high;
+} mg_mve_ring_vectors;
+
+/* The sums of four windows, of which the first begins at `from`. */
+MG_INLINE int32x4_t mg_mve_ring_sums(int8x16_t filter, const int8_t *from, int32_t stride)
 {
+    const int32_t step = MG_MVE_RING * stride;
     return mg_mve_four(vmladavq_s8(filter, vldrbq_s8(from)),
                        vmladavq_s8(filter, vldrbq_s8(from + step)),
                        vmladavq_s8(filter, vldrbq_s8(from + 2 * step)),
                        vmladavq_s8(filter, vldrbq_s8(from + 3 * step)));
 }
 
-/* Computes channel c of the layer for all outputs along the line. */
-MG_INLINE void mg_mve_ring_channel(const mg_mve_ring *r, int8x16_t filter, int32_t c,
-                                   const int8_t *from, int8_t *output, int32_t stride, int is_upward)
+/* The outputs of four windows. */
+MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
+                                        const mg_mve_ring_channel *one, int32x4_t sums,
+                                        int is_upward)
 {
-    const uint32x4_t lanes = vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)r->along.output_step);
-    const int32x4_t low = vdupq_n_s32(r->rows.activation_min);
-    const int32x4_t high = vdupq_n_s32(r->rows.activation_max);
-    const int32_t bias = r->rows.bias[c];
-    const int32_t multiplier = r->rows.multiplier[c];
-    const int32_t shift = ~r->rows.shift[c];
-    const int32_t offset = r->rows.output_offset;
-    const int32_t step = 4 * r->along.output_step;
-
-    for (int32_t left = r->along.outputs; left > 0; left -= 4) {
-        int32x4_t x = mg_mve_ring_sums(filter, from, stride * MG_MVE_RING);
-        x = vqrdmulhq_n_s32(vaddq_n_s32(x, bias), multiplier);
-        x = vrshlq_n_s32((is_upward != 0) ? x : mg_mve_ties_down(x), shift);
-        x = vminq_s32(vmaxq_s32(vaddq_n_s32(x, offset), low), high);
-        vstrbq_scatter_offset_p_s32(output, lanes, x, vctp32q((uint32_t)left));
-        from += 4 * MG_MVE_RING * stride;
-        output += step;
-    }
+    int32x4_t x = vqrdmulhq_n_s32(vaddq_n_s32(sums, one->bias), one->multiplier);
+    x = vrshlq_n_s32((is_upward != 0) ? x : mg_mve_ties_down(x), one->shift);
+    return vminq_s32(vmaxq_s32(vaddq_n_s32(x, one->offset), all->low), all->high);
 }
+
+#if defined(__OPTIMIZE__)
+
+/* Four windows of `step` bytes: requantizes their sums, which are in r0 to r6, while it sums the
+ * products of the next four. In assembly, because GCC 12 spills registers, and places each step of
+ * the requantization directly after the one whose result it needs. */
+#define MG_MVE_RING_LOOP(s4, s8, s12, s16, ties)                                                   \
+    "ldm %[one], {r1, r3, r5, r8, r9, r10, r11}\n\t"                                               \
+    "ldr lr, [%[one], #28]\n\t"                                                                    \
+    "vldrb.8 %q[a], [r10], #" #s16 "\n\t"                                                          \
+    "vldrb.8 %q[b], [r10, #-" #s12 "]\n\t"                                                         \
+    "vldrb.8 %q[d], [r10, #-" #s8 "]\n\t"                                                          \
+    "vmladav.s8 r0, %q[filter], %q[a]\n\t"                                                         \
+    "vldrb.8 %q[a], [r10, #-" #s4 "]\n\t"                                                          \
+    "vmladav.s8 r2, %q[filter], %q[b]\n\t"                                                         \
+    "vmladav.s8 r4, %q[filter], %q[d]\n\t"                                                         \
+    "vmladav.s8 r6, %q[filter], %q[a]\n\t"                                                         \
+    "wls lr, lr, 2f\n"                                                                             \
+    "1:\n\t"                                                                                       \
+    "vmov %q[x][2], %q[x][0], r0, r4\n\t"                                                          \
+    "vmov %q[x][3], %q[x][1], r2, r6\n\t"                                                          \
+    "vldrb.8 %q[a], [r10], #" #s16 "\n\t"                                                          \
+    "vadd.i32 %q[x], %q[x], r1\n\t"                                                                \
+    "vldrb.8 %q[b], [r10, #-" #s12 "]\n\t"                                                         \
+    "vqrdmulh.s32 %q[x], %q[x], r3\n\t"                                                            \
+    "vldrb.8 %q[d], [r10, #-" #s8 "]\n\t"                                                          \
+    "vmladav.s8 r0, %q[filter], %q[a]\n\t" ties "vrshl.s32 %q[x], r5\n\t"                          \
+    "vmladav.s8 r2, %q[filter], %q[b]\n\t"                                                         \
+    "vadd.i32 %q[x], %q[x], r8\n\t"                                                                \
+    "vldrb.8 %q[a], [r10, #-" #s4 "]\n\t"                                                          \
+    "vmax.s32 %q[x], %q[x], %q[low]\n\t"                                                           \
+    "vmladav.s8 r4, %q[filter], %q[d]\n\t"                                                         \
+    "vmin.s32 %q[x], %q[x], %q[high]\n\t"                                                          \
+    "vmladav.s8 r6, %q[filter], %q[a]\n\t"                                                         \
+    "vstrb.32 %q[x], [r11, %q[lanes]]\n\t"                                                         \
+    "add r11, r11, r9\n\t"                                                                         \
+    "le lr, 1b\n"                                                                                  \
+    "2:\n\t"                                                                                       \
+    "vmov %q[x][2], %q[x][0], r0, r4\n\t"                                                          \
+    "vmov %q[x][3], %q[x][1], r2, r6"
+#define MG_MVE_RING_TIES "vshr.s32 %q[a], %q[x], #31\n\tvadd.i32 %q[x], %q[x], %q[a]\n\t"
+#define MG_MVE_RING_ASM(code)                                                                      \
+    __asm__(code                                                                                   \
+            : [x] "=&w"(x), [a] "=&w"(a), [b] "=&w"(b), [d] "=&w"(d)                               \
+            : [one] "r"(one), [filter] "w"(filter), [low] "w"(all->low), [high] "w"(all->high),    \
+              [lanes] "w"(all->lanes)                                                              \
+            : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "lr", "memory")
+
+/* Stores all whole groups of four outputs, and returns the sums of the last windows. */
+MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
+                                      const mg_mve_ring_channel *one, int8x16_t filter,
+                                      int32_t stride, int is_upward)
+{
+    int32x4_t x;
+    int32x4_t a;
+    int32x4_t b;
+    int32x4_t d;
+    if (stride == 1 && is_upward != 0) {
+        MG_MVE_RING_ASM(MG_MVE_RING_LOOP(4, 8, 12, 16, ""));
+    } else if (stride == 1) {
+        MG_MVE_RING_ASM(MG_MVE_RING_LOOP(4, 8, 12, 16, MG_MVE_RING_TIES));
+    } else if (is_upward != 0) {
+        MG_MVE_RING_ASM(MG_MVE_RING_LOOP(8, 16, 24, 32, ""));
+    } else {
+        MG_MVE_RING_ASM(MG_MVE_RING_LOOP(8, 16, 24, 32, MG_MVE_RING_TIES));
+    }
+    return x;
+}
+
+#else
+
+MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
+                                      const mg_mve_ring_channel *one, int8x16_t filter,
+                                      int32_t stride, int is_upward)
+{
+    const int8_t *from = one->from;
+    int8_t *to = one->to;
+    for (int32_t left = one->quads; left > 0; left--) {
+        const int32x4_t sums = mg_mve_ring_sums(filter, from, stride);
+        const int32x4_t x = mg_mve_ring_outputs(all, one, sums, is_upward);
+        vstrbq_scatter_offset_s32(to, all->lanes, x);
+        from += 4 * MG_MVE_RING * stride;
+        to += one->step;
+    }
+    return mg_mve_ring_sums(filter, from, stride);
+}
+
+#endif
 
 /* Rotates each ring of a filter by as many bytes as a window moves. */
 MG_INLINE int8x16_t mg_mve_ring_rotated(int8x16_t filter, int32_t stride)
 {
     const uint32x4_t rings = vreinterpretq_u32_s8(filter);
-    return vreinterpretq_s8_u32(vorrq_u32(vshlq_r_u32(rings, 8 * stride),
-                                          vshlq_r_u32(rings, 8 * stride - 32)));
+    return vreinterpretq_s8_u32((stride == 1) ? vsriq_n_u32(vshlq_n_u32(rings, 8), rings, 24)
+                                              : vsriq_n_u32(vshlq_n_u32(rings, 16), rings, 16));
+}
+
+/* Computes the block's channels, from c on, at one place of the ring's axis. */
+MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output, int32_t stride,
+                                 int is_upward)
+{
+    const mg_mve_ring_vectors all = {
+        vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)r->along.output_step),
+        vdupq_n_s32(r->rows.activation_min),
+        vdupq_n_s32(r->rows.activation_max),
+    };
+    const int32_t left = r->along.outputs & 3;
+    const mve_pred16_t active = vctp32q((uint32_t)left);
+    mg_mve_ring_channel one = {0,
+                               0,
+                               0,
+                               r->rows.output_offset,
+                               4 * r->along.output_step,
+                               r->values,
+                               output,
+                               r->along.outputs / 4};
+    int8_t *place = r->filters;
+
+    for (int32_t k = c; k < c + r->count; k++) {
+        const int8x16_t filter = vldrbq_s8(place);
+        one.bias = r->rows.bias[k];
+        one.multiplier = r->rows.multiplier[k];
+        one.shift = ~r->rows.shift[k];
+        const int32x4_t rest = mg_mve_ring_whole(&all, &one, filter, stride, is_upward);
+        if (left != 0) {
+            vstrbq_scatter_offset_p_s32(one.to + one.quads * one.step, all.lanes,
+                                        mg_mve_ring_outputs(&all, &one, rest, is_upward), active);
+        }
+        vstrbq_s8(place, mg_mve_ring_rotated(filter, stride));
+        place += MG_MVE_BYTES;
+        one.from += r->line;
+        one.to++;
+    }
 }
 
 /* Computes a block from channel c on, for one image. */
@@ -149,19 +281,13 @@ MG_INLINE void mg_mve_ring_block(const mg_mve_ring *r, const int8_t *input, int3
 
     (void)mg_mve_fill(r->values, zero, MG_MVE_CHANNELS * r->line);
     for (int32_t i = 0; i < r->around.outputs; i++) {
-        for (; filled < i * r->around.stride + r->around.kernel; filled++) {
+        for (; filled < i * stride + r->around.kernel; filled++) {
             const int32_t at = filled - r->around.pad;
             const int is_inside = at >= 0 && at < r->around.size;
             mg_mve_ring_copy(r, is_inside ? input + at * r->around.input_step : NULL, zero,
                              r->values + (filled & (MG_MVE_RING - 1)));
         }
-        for (int32_t k = 0; k < r->count; k++) {
-            int8_t *place = r->filters + k * MG_MVE_BYTES;
-            const int8x16_t filter = vldrbq_s8(place);
-            mg_mve_ring_channel(r, filter, c + k, r->values + k * r->line, output + k, stride,
-                                is_upward);
-            vstrbq_s8(place, mg_mve_ring_rotated(filter, r->around.stride));
-        }
+        mg_mve_ring_place(r, c, output, stride, is_upward);
         output += r->around.output_step;
     }
 }
@@ -177,10 +303,9 @@ MG_INLINE void mg_mve_ring_any(const mg_depthwise_conv2d_s8_params *p, mg_mve_ri
         r->count = (channels - c < MG_MVE_CHANNELS) ? channels - c : MG_MVE_CHANNELS;
         for (int32_t n = 0; n < p->batches; n++) {
             mg_mve_ring_filters(r, r->rows.weight + c);
-            mg_mve_ring_block(
-                r, input + n * p->input_height * p->input_width * channels + c, c,
-                output + n * p->output_height * p->output_width * channels + c,
-                -p->input_offset, stride, is_upward);
+            mg_mve_ring_block(r, input + n * p->input_height * p->input_width * channels + c, c,
+                              output + n * p->output_height * p->output_width * channels + c,
+                              -p->input_offset, stride, is_upward);
         }
     }
 }
@@ -213,17 +338,17 @@ MG_INLINE mg_mve_axis mg_mve_ring_rows(const mg_depthwise_conv2d_s8_params *p)
 
 MG_INLINE mg_mve_axis mg_mve_ring_columns(const mg_depthwise_conv2d_s8_params *p)
 {
-    const mg_mve_axis axis = {p->input_width,    p->pad_left,       p->kernel_width,
-                              p->stride_width,   p->output_width,   p->input_channels,
+    const mg_mve_axis axis = {p->input_width,    p->pad_left,      p->kernel_width,
+                              p->stride_width,   p->output_width,  p->input_channels,
                               p->input_channels, p->input_channels};
     return axis;
 }
 
 /* Computes the same as mg_depthwise_conv2d_s8_body with the same arguments, for filters of up to
- * 4x4 values without dilation, strides of 1 or 2, and depth_multiplier 1. The bias contains the
+ * 4x4 values without dilation, one stride of 1 or 2, and depth_multiplier 1. The bias contains the
  * input's zero point. `requantization` is MG_ROUND_TWICE_NARROW. scratch has 128 bytes, and 32 for
- * each place along the axis with more outputs: (n - 1) * stride + 4 places, n being the outputs
- * rounded up to a multiple of four. Padding before the first place is less than the filter. */
+ * each place along the axis with more outputs: (n - 1) * stride + 4 places, n being the next
+ * multiple of four after the outputs. Padding before the first place is less than the filter. */
 MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8_params *p,
                                                     const int8_t *input, const int8_t *weight,
                                                     const int32_t *bias, const int32_t *multiplier,
