@@ -38,7 +38,8 @@ def no_scratch(_node: Node, _graph: Graph) -> int:
     return 0
 
 
-def _not_in_place(_node: Node, _graph: Graph) -> tuple[int, ...]:
+def not_in_place(_node: Node, _graph: Graph) -> tuple[int, ...]:
+    """No input."""
     return ()
 
 
@@ -80,7 +81,7 @@ class Implementation:
     inputs: tuple[int, ...] = (0,)
     constants: Callable[[Node, Graph], tuple[KernelConstant, ...]] = _no_constants
     scratch: Callable[[Node, Graph], int] = no_scratch
-    in_place: Callable[[Node, Graph], tuple[int, ...]] = _not_in_place
+    in_place: Callable[[Node, Graph], tuple[int, ...]] = not_in_place
     each_input: Callable[[Node, Graph], tuple[Fields, ...]] | None = None
     writes: tuple[int, ...] = ()
     can_fail: bool = False

@@ -16,9 +16,9 @@ from microgen.kernels import base, mve, transforms, weighted
 from microgen.kernels.conv2d import LAYER
 from microgen.kernels.weighted import TWICE_NARROW, Loop
 from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.geometry import resolve
 
 OP_NAME = "nn.conv2d"
+STRIP = 9  # MG_MVE_STRIP of microgen/conv2d_s8_rows_mve.h
 FILTERS = 4  # MG_MVE_FILTERS of microgen/mve_rows.h
 
 
@@ -35,36 +35,21 @@ def _refuses_pointwise(node: Node, graph: Graph) -> str | None:
 
 
 def _refuses(node: Node, graph: Graph) -> str | None:
-    """Refusal of groups, of dilated columns, of few filters, and of padding wider than the strip
-    of columns."""
+    """Refusal of groups, of dilated columns, and of few filters."""
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs)
     if attrs.dilation[1] != 1:
         return f"columns are dilated by {attrs.dilation[1]}, the kernel takes contiguous ones"
-    if _left(node, graph) > _columns(node, graph):
-        return "all columns of its windows are padding"
     return mve.one_group(node, graph) or _few(node, graph)
-
-
-def _left(node: Node, graph: Graph) -> int:
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DAttrs)
-    size, kernel = (base.spatial(graph.types[name]) for name in node.inputs[:2])
-    return resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)[1]
-
-
-def _columns(node: Node, graph: Graph) -> int:
-    """Columns that the windows of an output row have."""
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DAttrs)
-    places = graph.types[node.outputs[0]].shape[2]
-    return (places - 1) * attrs.strides[1] + graph.types[node.inputs[1]].shape[2]
 
 
 def _strip(node: Node, graph: Graph) -> int:
     """The scratch of mg_conv2d_s8_rows_mve in bytes."""
-    _, height, _, channels = graph.types[node.inputs[1]].shape
-    return _columns(node, graph) * height * channels
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DAttrs)
+    _, height, width, channels = graph.types[node.inputs[1]].shape
+    pixels = min(graph.types[node.outputs[0]].shape[2], STRIP)
+    return ((pixels - 1) * attrs.strides[1] + width) * height * channels
 
 
 def _columns_first(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:

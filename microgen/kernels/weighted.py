@@ -86,7 +86,7 @@ class Loop:
     ``stem`` and ``suffix`` are the first and the last part of its kernels' symbols. ``family`` is
     its header if that is not the stem's. ``variant`` are the constants that its body takes before
     the requantization. ``is_fixed``: its body takes none, because it has one requantization.
-    ``refusal`` has its own requirements; ``wraps``, ``has_offset`` and ``takes_int4`` are those of
+    ``refusal`` has its own requirements; ``scratch``, ``in_place``, ``wraps``, ``has_offset`` and ``takes_int4`` are those of
     ``base.constant_weights`` and ``base.Implementation``.
     ``is_raw``: it sums products of data and weights without the data's zero point, which the bias
     or the offset then contains. ``layout`` is how it wants the weight, if not as in the model.
@@ -100,6 +100,7 @@ class Loop:
     needs: frozenset[Feature] = base.REFERENCE
     refusal: base.Refuse = any_node
     scratch: Callable[[Node, Graph], int] = base.no_scratch
+    in_place: Callable[[Node, Graph], tuple[int, ...]] = base.not_in_place
     wraps: bool = False
     has_offset: bool = False
     takes_int4: bool = False
@@ -166,6 +167,7 @@ class Layer:
             params=self.params,
             constants=_laid_out(tables, _packed if loop.takes_int4 else loop.layout),
             scratch=loop.scratch,
+            in_place=loop.in_place,
             family=loop.family or loop.stem,
             variant=() if loop.is_fixed else (*loop.variant, requantization.constant),
             loop="_".join(filter(None, ("mg", loop.stem, loop.suffix))),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* 2-D convolution of one group with undilated columns, int8, for MVE.
  *
- * An output row is computed from a strip, which has the bytes of its windows' lines column by
+ * Pixels of a row are computed from a strip, which has the bytes of their windows' lines column by
  * column: [columns][kernel_height][input_channels]. So each window is contiguous, although windows
  * overlap, and weights are [output_channels][kernel_width][kernel_height][input_channels]. */
 #ifndef MICROGEN_CONV2D_S8_ROWS_MVE_H
@@ -18,7 +18,9 @@ typedef mg_conv2d_s8_params mg_conv2d_s8_rows_mve_params;
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* What the lines of strips have in common. */
+#define MG_MVE_STRIP 9 /* pixels: a multiple of MG_MVE_PIXELS */
+
+/* What the lines of a strip have in common. */
 typedef struct {
     int32_t channels; /* bytes that are copied at a time */
     int32_t step;     /* from column to column of a strip */
@@ -60,56 +62,75 @@ static __attribute__((noinline, unused)) void mg_mve_strip_line(const mg_mve_str
     (void)mg_mve_strip_fill(s, s->right, to + s->inside * s->step);
 }
 
-MG_INLINE mg_mve_strip mg_conv2d_s8_rows_mve_strip(const mg_conv2d_s8_params *p)
+/* The strip of `count` output pixels from column x on. */
+MG_INLINE mg_mve_strip mg_conv2d_s8_rows_mve_strip(const mg_conv2d_s8_params *p, int32_t x,
+                                                   int32_t count)
 {
-    const int32_t columns = (p->output_width - 1) * p->stride_width + p->kernel_width;
-    const int32_t after = columns - p->pad_left - p->input_width;
-    const mg_mve_strip strip = {p->input_channels,
-                                p->kernel_height * p->input_channels,
-                                p->pad_left,
-                                (after < 0) ? columns - p->pad_left : p->input_width,
-                                (after < 0) ? 0 : after,
-                                -p->input_offset};
+    const int32_t first = x * p->stride_width - p->pad_left;
+    const int32_t columns = (count - 1) * p->stride_width + p->kernel_width;
+    const mg_taps taps = mg_taps_inside(first, columns, 1, p->input_width);
+    mg_mve_strip strip = {p->input_channels, p->kernel_height * p->input_channels, columns, 0, 0,
+                          -p->input_offset};
+
+    if (taps.begin < taps.end) {
+        strip.left = taps.begin;
+        strip.inside = taps.end - taps.begin;
+        strip.right = columns - taps.end;
+    }
     return strip;
+}
+
+/* Fills a strip of windows of output row `row`, of which the first begins at input column x. */
+MG_INLINE void mg_conv2d_s8_rows_mve_fill(const mg_conv2d_s8_params *p, const mg_mve_strip *strip,
+                                          const int8_t *image, int32_t row, int32_t x, int8_t *to)
+{
+    const int32_t first = (x < 0) ? 0 : x;
+
+    for (int32_t ky = 0; ky < p->kernel_height; ky++) {
+        const int32_t y = row * p->stride_height - p->pad_top + ky * p->dilation_height;
+        const int8_t *line = NULL;
+        if (y >= 0 && y < p->input_height && strip->inside > 0) {
+            line = &image[(y * p->input_width + first) * p->input_channels];
+        }
+        mg_mve_strip_line(strip, line, to + ky * p->input_channels);
+    }
 }
 
 /* Computes the same as mg_conv2d_s8_body with the same arguments, but with weights in the order
  * above, and with the input's zero point in the bias. `requantization` is MG_ROUND_TWICE_NARROW.
- * There are at least four output channels, and pad_left columns of padding or fewer are before the
- * last one. scratch has the bytes of a strip. */
+ * There are at least four output channels. scratch has the bytes of a strip, which is of nine
+ * pixels, or of a whole row if that has fewer. */
 MG_INLINE void mg_conv2d_s8_rows_mve_body(const mg_conv2d_s8_params *p, const int8_t *input,
                                           const int8_t *weight, const int32_t *bias,
                                           const int32_t *multiplier, const int8_t *shift,
                                           void *output, uint8_t *scratch, int requantization)
 {
-    const mg_mve_strip strip = mg_conv2d_s8_rows_mve_strip(p);
+    const int32_t line = p->kernel_height * p->input_channels;
     const mg_mve_rows rows = {weight,
                               bias,
                               multiplier,
                               shift,
-                              strip.step * p->kernel_width,
-                              strip.step * p->stride_width,
+                              line * p->kernel_width,
+                              line * p->stride_width,
                               p->output_channels,
                               p->output_offset,
                               p->activation_min,
                               p->activation_max};
+    const int32_t size = p->input_height * p->input_width * p->input_channels;
     int8_t *to = (int8_t *)scratch;
     int8_t *stored = (int8_t *)output;
 
     (void)requantization;
-    for (int32_t n = 0; n < p->batches; n++) {
-        for (int32_t row = 0; row < p->output_height; row++) {
-            for (int32_t ky = 0; ky < p->kernel_height; ky++) {
-                const int32_t y = row * p->stride_height - p->pad_top + ky * p->dilation_height;
-                const int8_t *line = NULL;
-                if (y >= 0 && y < p->input_height) {
-                    line = &input[mg_nhwc(n, y, 0, p->input_height, p->input_width,
-                                          p->input_channels)];
-                }
-                mg_mve_strip_line(&strip, line, to + ky * p->input_channels);
-            }
-            mg_mve_compute_rows(&rows, to, p->output_width, stored);
-            stored += p->output_width * p->output_channels;
+    for (int32_t n = 0; n < p->batches * p->output_height; n++) {
+        const int32_t row = n % p->output_height;
+        for (int32_t x = 0; x < p->output_width; x += MG_MVE_STRIP) {
+            const int32_t left = p->output_width - x;
+            const int32_t count = (left < MG_MVE_STRIP) ? left : MG_MVE_STRIP;
+            const mg_mve_strip strip = mg_conv2d_s8_rows_mve_strip(p, x, count);
+            mg_conv2d_s8_rows_mve_fill(p, &strip, input + n / p->output_height * size, row,
+                                       x * p->stride_width - p->pad_left, to);
+            mg_mve_compute_rows(&rows, to, count, stored);
+            stored += count * p->output_channels;
         }
     }
 }

@@ -40,6 +40,7 @@ typedef struct {
     mg_mve_axis along;  /* four outputs at a time */
     mg_mve_axis around; /* the ring's */
     mg_mve_rows rows;   /* scales, offset and clamp */
+    int32_t ring;       /* bytes of a ring: 4, or 1 for filters that have no other axis */
     int32_t line;       /* bytes of a channel in `values` */
     int32_t count;      /* channels of the block */
     int8_t *filters;    /* [8][16] */
@@ -48,10 +49,10 @@ typedef struct {
 
 /* Bytes of a channel's line: rings for all windows that are computed. These are four at a time, and
  * always more than the outputs. */
-MG_INLINE int32_t mg_mve_ring_line(const mg_mve_axis *along)
+MG_INLINE int32_t mg_mve_ring_line(const mg_mve_axis *along, int32_t ring)
 {
     const int32_t windows = (along->outputs & -4) + 4;
-    return ((windows - 1) * along->stride + MG_MVE_RING) * MG_MVE_RING;
+    return (windows - 1) * along->stride * ring + MG_MVE_BYTES;
 }
 
 /* Lays out the block's filters for the first window. Bytes without a weight are 0. */
@@ -64,7 +65,7 @@ MG_INLINE void mg_mve_ring_filters(const mg_mve_ring *r, const int8_t *weight)
     for (int32_t i = 0; i < r->along.kernel; i++) {
         for (int32_t j = 0; j < r->around.kernel; j++) {
             const int8_t *from = weight + i * r->along.weight_step + j * r->around.weight_step;
-            vstrbq_scatter_offset_p_s16(r->filters + i * MG_MVE_RING + j, lanes,
+            vstrbq_scatter_offset_p_s16(r->filters + i * r->ring + j, lanes,
                                         vldrbq_z_s16(from, active), active);
         }
     }
@@ -75,27 +76,27 @@ MG_INLINE void mg_mve_ring_filters(const mg_mve_ring *r, const int8_t *weight)
 MG_INLINE void mg_mve_ring_copy(const mg_mve_ring *r, const int8_t *input, int32_t zero, int8_t *to)
 {
     const uint16x8_t lanes = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)r->line);
-    const int32_t places = r->line / MG_MVE_RING - r->along.pad;
+    const int32_t places = r->line / r->ring - r->along.pad;
     const int32_t size = (r->along.size < places) ? r->along.size : places;
 
-    to += r->along.pad * MG_MVE_RING;
+    to += r->along.pad * r->ring;
     if (input == NULL) {
         for (int32_t i = size; i > 0; i--) {
             vstrbq_scatter_offset_s16(to, lanes, vdupq_n_s16((int16_t)zero));
-            to += MG_MVE_RING;
+            to += r->ring;
         }
     } else if (r->count >= MG_MVE_CHANNELS) {
         for (int32_t i = size; i > 0; i--) {
             vstrbq_scatter_offset_s16(to, lanes, vldrbq_s16(input));
             input += r->along.input_step;
-            to += MG_MVE_RING;
+            to += r->ring;
         }
     } else {
         const mve_pred16_t active = vctp16q((uint32_t)r->count);
         for (int32_t i = size; i > 0; i--) {
             vstrbq_scatter_offset_s16(to, lanes, vldrbq_z_s16(input, active));
             input += r->along.input_step;
-            to += MG_MVE_RING;
+            to += r->ring;
         }
     }
 }
@@ -119,14 +120,14 @@ typedef struct {
     int32x4_t high;
 } mg_mve_ring_vectors;
 
-/* The sums of four windows, of which the first begins at `from`. */
-MG_INLINE int32x4_t mg_mve_ring_sums(int8x16_t filter, const int8_t *from, int32_t stride)
+/* The sums of four windows, of which the first begins at `from`, and the others each `apart` bytes
+ * later. */
+MG_INLINE int32x4_t mg_mve_ring_sums(int8x16_t filter, const int8_t *from, int32_t apart)
 {
-    const int32_t step = MG_MVE_RING * stride;
     return mg_mve_four(vmladavq_s8(filter, vldrbq_s8(from)),
-                       vmladavq_s8(filter, vldrbq_s8(from + step)),
-                       vmladavq_s8(filter, vldrbq_s8(from + 2 * step)),
-                       vmladavq_s8(filter, vldrbq_s8(from + 3 * step)));
+                       vmladavq_s8(filter, vldrbq_s8(from + apart)),
+                       vmladavq_s8(filter, vldrbq_s8(from + 2 * apart)),
+                       vmladavq_s8(filter, vldrbq_s8(from + 3 * apart)));
 }
 
 /* The outputs of four windows. */
@@ -144,14 +145,14 @@ MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
 /* Four windows of `step` bytes: requantizes their sums, which are in r0 to r6, while it sums the
  * products of the next four. In assembly, because GCC 12 spills registers, and places each step of
  * the requantization directly after the one whose result it needs. */
-#define MG_MVE_RING_LOOP(s4, s8, s12, s16, ties)                                                   \
+#define MG_MVE_RING_LOOP(ties)                                                                     \
     "ldm %[one], {r1, r3, r5, r8, r9, r10, r11}\n\t"                                               \
     "ldr lr, [%[one], #28]\n\t"                                                                    \
-    "vldrb.8 %q[a], [r10], #" #s16 "\n\t"                                                          \
-    "vldrb.8 %q[b], [r10, #-" #s12 "]\n\t"                                                         \
-    "vldrb.8 %q[d], [r10, #-" #s8 "]\n\t"                                                          \
+    "vldrb.8 %q[a], [r10], %[s16]\n\t"                                                             \
+    "vldrb.8 %q[b], [r10, %[s12]]\n\t"                                                             \
+    "vldrb.8 %q[d], [r10, %[s8]]\n\t"                                                              \
     "vmladav.s8 r0, %q[filter], %q[a]\n\t"                                                         \
-    "vldrb.8 %q[a], [r10, #-" #s4 "]\n\t"                                                          \
+    "vldrb.8 %q[a], [r10, %[s4]]\n\t"                                                              \
     "vmladav.s8 r2, %q[filter], %q[b]\n\t"                                                         \
     "vmladav.s8 r4, %q[filter], %q[d]\n\t"                                                         \
     "vmladav.s8 r6, %q[filter], %q[a]\n\t"                                                         \
@@ -159,15 +160,15 @@ MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
     "1:\n\t"                                                                                       \
     "vmov %q[x][2], %q[x][0], r0, r4\n\t"                                                          \
     "vmov %q[x][3], %q[x][1], r2, r6\n\t"                                                          \
-    "vldrb.8 %q[a], [r10], #" #s16 "\n\t"                                                          \
+    "vldrb.8 %q[a], [r10], %[s16]\n\t"                                                             \
     "vadd.i32 %q[x], %q[x], r1\n\t"                                                                \
-    "vldrb.8 %q[b], [r10, #-" #s12 "]\n\t"                                                         \
+    "vldrb.8 %q[b], [r10, %[s12]]\n\t"                                                             \
     "vqrdmulh.s32 %q[x], %q[x], r3\n\t"                                                            \
-    "vldrb.8 %q[d], [r10, #-" #s8 "]\n\t"                                                          \
+    "vldrb.8 %q[d], [r10, %[s8]]\n\t"                                                              \
     "vmladav.s8 r0, %q[filter], %q[a]\n\t" ties "vrshl.s32 %q[x], r5\n\t"                          \
     "vmladav.s8 r2, %q[filter], %q[b]\n\t"                                                         \
     "vadd.i32 %q[x], %q[x], r8\n\t"                                                                \
-    "vldrb.8 %q[a], [r10, #-" #s4 "]\n\t"                                                          \
+    "vldrb.8 %q[a], [r10, %[s4]]\n\t"                                                              \
     "vmax.s32 %q[x], %q[x], %q[low]\n\t"                                                           \
     "vmladav.s8 r4, %q[filter], %q[d]\n\t"                                                         \
     "vmin.s32 %q[x], %q[x], %q[high]\n\t"                                                          \
@@ -179,30 +180,27 @@ MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
     "vmov %q[x][2], %q[x][0], r0, r4\n\t"                                                          \
     "vmov %q[x][3], %q[x][1], r2, r6"
 #define MG_MVE_RING_TIES "vshr.s32 %q[a], %q[x], #31\n\tvadd.i32 %q[x], %q[x], %q[a]\n\t"
-#define MG_MVE_RING_ASM(code)                                                                      \
-    __asm__(code                                                                                   \
+#define MG_MVE_RING_ASM(apart, ties)                                                               \
+    __asm__(MG_MVE_RING_LOOP(ties)                                                                 \
             : [x] "=&w"(x), [a] "=&w"(a), [b] "=&w"(b), [d] "=&w"(d)                               \
-            : [one] "r"(one), [filter] "w"(filter), [low] "w"(all->low), [high] "w"(all->high),    \
-              [lanes] "w"(all->lanes)                                                              \
+            : [s16] "i"(4 * (apart)), [s12] "i"(-3 * (apart)), [s8] "i"(-2 * (apart)),             \
+              [s4] "i"(-(apart)), [one] "r"(one), [filter] "w"(filter), [low] "w"(all->low),       \
+              [high] "w"(all->high), [lanes] "w"(all->lanes)                                       \
             : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "lr", "memory")
 
 /* Stores all whole groups of four outputs, and returns the sums of the last windows. */
 MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
                                       const mg_mve_ring_channel *one, int8x16_t filter,
-                                      int32_t stride, int is_upward)
+                                      int32_t apart, int is_upward)
 {
     int32x4_t x;
     int32x4_t a;
     int32x4_t b;
     int32x4_t d;
-    if (stride == 1 && is_upward != 0) {
-        MG_MVE_RING_ASM(MG_MVE_RING_LOOP(4, 8, 12, 16, ""));
-    } else if (stride == 1) {
-        MG_MVE_RING_ASM(MG_MVE_RING_LOOP(4, 8, 12, 16, MG_MVE_RING_TIES));
-    } else if (is_upward != 0) {
-        MG_MVE_RING_ASM(MG_MVE_RING_LOOP(8, 16, 24, 32, ""));
+    if (is_upward != 0) {
+        MG_MVE_RING_ASM(apart, "");
     } else {
-        MG_MVE_RING_ASM(MG_MVE_RING_LOOP(8, 16, 24, 32, MG_MVE_RING_TIES));
+        MG_MVE_RING_ASM(apart, MG_MVE_RING_TIES);
     }
     return x;
 }
@@ -211,32 +209,32 @@ MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
 
 MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
                                       const mg_mve_ring_channel *one, int8x16_t filter,
-                                      int32_t stride, int is_upward)
+                                      int32_t apart, int is_upward)
 {
     const int8_t *from = one->from;
     int8_t *to = one->to;
     for (int32_t left = one->quads; left > 0; left--) {
-        const int32x4_t sums = mg_mve_ring_sums(filter, from, stride);
+        const int32x4_t sums = mg_mve_ring_sums(filter, from, apart);
         const int32x4_t x = mg_mve_ring_outputs(all, one, sums, is_upward);
         vstrbq_scatter_offset_s32(to, all->lanes, x);
-        from += 4 * MG_MVE_RING * stride;
+        from += 4 * apart;
         to += one->step;
     }
-    return mg_mve_ring_sums(filter, from, stride);
+    return mg_mve_ring_sums(filter, from, apart);
 }
 
 #endif
 
 /* Rotates each ring of a filter by as many bytes as a window moves. */
-MG_INLINE int8x16_t mg_mve_ring_rotated(int8x16_t filter, int32_t stride)
+MG_INLINE int8x16_t mg_mve_ring_rotated(int8x16_t filter, int32_t apart)
 {
     const uint32x4_t rings = vreinterpretq_u32_s8(filter);
-    return vreinterpretq_s8_u32((stride == 1) ? vsriq_n_u32(vshlq_n_u32(rings, 8), rings, 24)
-                                              : vsriq_n_u32(vshlq_n_u32(rings, 16), rings, 16));
+    return vreinterpretq_s8_u32((apart == 4) ? vsriq_n_u32(vshlq_n_u32(rings, 8), rings, 24)
+                                             : vsriq_n_u32(vshlq_n_u32(rings, 16), rings, 16));
 }
 
 /* Computes the block's channels, from c on, at one place of the ring's axis. */
-MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output, int32_t stride,
+MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output, int32_t apart,
                                  int is_upward)
 {
     const mg_mve_ring_vectors all = {
@@ -261,12 +259,14 @@ MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output
         one.bias = r->rows.bias[k];
         one.multiplier = r->rows.multiplier[k];
         one.shift = ~r->rows.shift[k];
-        const int32x4_t rest = mg_mve_ring_whole(&all, &one, filter, stride, is_upward);
+        const int32x4_t rest = mg_mve_ring_whole(&all, &one, filter, apart, is_upward);
         if (left != 0) {
             vstrbq_scatter_offset_p_s32(one.to + one.quads * one.step, all.lanes,
                                         mg_mve_ring_outputs(&all, &one, rest, is_upward), active);
         }
-        vstrbq_s8(place, mg_mve_ring_rotated(filter, stride));
+        if (apart >= MG_MVE_RING) {
+            vstrbq_s8(place, mg_mve_ring_rotated(filter, apart));
+        }
         place += MG_MVE_BYTES;
         one.from += r->line;
         one.to++;
@@ -275,27 +275,27 @@ MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output
 
 /* Computes a block from channel c on, for one image. */
 MG_INLINE void mg_mve_ring_block(const mg_mve_ring *r, const int8_t *input, int32_t c,
-                                 int8_t *output, int32_t zero, int32_t stride, int is_upward)
+                                 int8_t *output, int32_t zero, int32_t apart, int is_upward)
 {
     int32_t filled = 0; /* places of the ring's axis, with its padding */
 
     (void)mg_mve_fill(r->values, zero, MG_MVE_CHANNELS * r->line);
     for (int32_t i = 0; i < r->around.outputs; i++) {
-        for (; filled < i * stride + r->around.kernel; filled++) {
+        for (; filled < i * r->around.stride + r->around.kernel; filled++) {
             const int32_t at = filled - r->around.pad;
             const int is_inside = at >= 0 && at < r->around.size;
             mg_mve_ring_copy(r, is_inside ? input + at * r->around.input_step : NULL, zero,
-                             r->values + (filled & (MG_MVE_RING - 1)));
+                             r->values + (filled & (r->ring - 1)));
         }
-        mg_mve_ring_place(r, c, output, stride, is_upward);
+        mg_mve_ring_place(r, c, output, apart, is_upward);
         output += r->around.output_step;
     }
 }
 
-/* All blocks of channels of all images. Out of line, so that layers of a model share it. `stride`
+/* All blocks of channels of all images. Out of line, so that layers of a model share it. `apart`
  * and `is_upward` are constants. */
 MG_INLINE void mg_mve_ring_any(const mg_depthwise_conv2d_s8_params *p, mg_mve_ring *r,
-                               const int8_t *input, int8_t *output, int32_t stride, int is_upward)
+                               const int8_t *input, int8_t *output, int32_t apart, int is_upward)
 {
     const int32_t channels = p->input_channels;
 
@@ -305,23 +305,44 @@ MG_INLINE void mg_mve_ring_any(const mg_depthwise_conv2d_s8_params *p, mg_mve_ri
             mg_mve_ring_filters(r, r->rows.weight + c);
             mg_mve_ring_block(r, input + n * p->input_height * p->input_width * channels + c, c,
                               output + n * p->output_height * p->output_width * channels + c,
-                              -p->input_offset, stride, is_upward);
+                              -p->input_offset, apart, is_upward);
         }
     }
 }
 
-#define MG_MVE_RING_FUNCTION(name, stride, is_upward)                                              \
+#define MG_MVE_RING_FUNCTION(name, apart, is_upward)                                               \
     static __attribute__((noinline, unused)) void name(const mg_depthwise_conv2d_s8_params *p,     \
                                                        mg_mve_ring *r, const int8_t *input,        \
                                                        int8_t *output)                             \
     {                                                                                              \
-        mg_mve_ring_any(p, r, input, output, stride, is_upward);                                   \
+        mg_mve_ring_any(p, r, input, output, apart, is_upward);                                    \
     }
 
 MG_MVE_RING_FUNCTION(mg_mve_ring_1, 1, 0)
 MG_MVE_RING_FUNCTION(mg_mve_ring_1_upward, 1, 1)
 MG_MVE_RING_FUNCTION(mg_mve_ring_2, 2, 0)
 MG_MVE_RING_FUNCTION(mg_mve_ring_2_upward, 2, 1)
+MG_MVE_RING_FUNCTION(mg_mve_ring_4, 4, 0)
+MG_MVE_RING_FUNCTION(mg_mve_ring_4_upward, 4, 1)
+MG_MVE_RING_FUNCTION(mg_mve_ring_8, 8, 0)
+MG_MVE_RING_FUNCTION(mg_mve_ring_8_upward, 8, 1)
+
+/* Calls the one for `apart`. */
+MG_INLINE void mg_mve_ring_compute(const mg_depthwise_conv2d_s8_params *p, mg_mve_ring *r,
+                                   const int8_t *input, int8_t *output, int32_t apart)
+{
+    const int is_upward = p->activation_min >= p->output_offset;
+
+    if (apart == 1) {
+        (is_upward ? mg_mve_ring_1_upward : mg_mve_ring_1)(p, r, input, output);
+    } else if (apart == 2) {
+        (is_upward ? mg_mve_ring_2_upward : mg_mve_ring_2)(p, r, input, output);
+    } else if (apart == 4) {
+        (is_upward ? mg_mve_ring_4_upward : mg_mve_ring_4)(p, r, input, output);
+    } else {
+        (is_upward ? mg_mve_ring_8_upward : mg_mve_ring_8)(p, r, input, output);
+    }
+}
 
 MG_INLINE mg_mve_axis mg_mve_ring_rows(const mg_depthwise_conv2d_s8_params *p)
 {
@@ -345,19 +366,21 @@ MG_INLINE mg_mve_axis mg_mve_ring_columns(const mg_depthwise_conv2d_s8_params *p
 }
 
 /* Computes the same as mg_depthwise_conv2d_s8_body with the same arguments, for filters of up to
- * 4x4 values without dilation, one stride of 1 or 2, and depth_multiplier 1. The bias contains the
- * input's zero point. `requantization` is MG_ROUND_TWICE_NARROW. scratch has 128 bytes, and 32 for
- * each place along the axis with more outputs: (n - 1) * stride + 4 places, n being the next
- * multiple of four after the outputs. Padding before the first place is less than the filter. */
+ * 4x4 values with one stride, or of up to 16 along the axis with more outputs and one along the
+ * other. Strides are 1 or 2, depth_multiplier is 1, and there is no dilation. The bias contains the
+ * input's zero point. `requantization` is MG_ROUND_TWICE_NARROW. scratch has the bytes of eight
+ * filters and eight lines, see mg_mve_ring_line. Padding before the first place is less than the
+ * filter. The output may be the input if they have the same shape. */
 MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8_params *p,
                                                     const int8_t *input, const int8_t *weight,
                                                     const int32_t *bias, const int32_t *multiplier,
                                                     const int8_t *shift, void *output,
                                                     uint8_t *scratch, int requantization)
 {
-    const mg_mve_axis rows = mg_mve_ring_rows(p);
-    const mg_mve_axis columns = mg_mve_ring_columns(p);
     const int is_tall = p->output_height >= p->output_width;
+    const mg_mve_axis along = is_tall ? mg_mve_ring_rows(p) : mg_mve_ring_columns(p);
+    const mg_mve_axis around = is_tall ? mg_mve_ring_columns(p) : mg_mve_ring_rows(p);
+    const int32_t bytes = (around.kernel == 1) ? 1 : MG_MVE_RING;
     const mg_mve_rows scales = {weight,
                                 bias,
                                 multiplier,
@@ -369,27 +392,17 @@ MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8
                                 p->activation_min,
                                 p->activation_max};
     int8_t *filters = (int8_t *)scratch;
-    mg_mve_ring ring = {is_tall ? rows : columns,
-                        is_tall ? columns : rows,
+    mg_mve_ring ring = {along,
+                        around,
                         scales,
-                        mg_mve_ring_line(is_tall ? &rows : &columns),
+                        bytes,
+                        mg_mve_ring_line(&along, bytes),
                         0,
                         filters,
                         filters + MG_MVE_CHANNELS * MG_MVE_BYTES};
-    const int is_upward = p->activation_min >= p->output_offset;
 
     (void)requantization;
-    if (ring.along.stride == 1) {
-        if (is_upward) {
-            mg_mve_ring_1_upward(p, &ring, input, (int8_t *)output);
-        } else {
-            mg_mve_ring_1(p, &ring, input, (int8_t *)output);
-        }
-    } else if (is_upward) {
-        mg_mve_ring_2_upward(p, &ring, input, (int8_t *)output);
-    } else {
-        mg_mve_ring_2(p, &ring, input, (int8_t *)output);
-    }
+    mg_mve_ring_compute(p, &ring, input, (int8_t *)output, bytes * along.stride);
 }
 
 #define MG_DEPTHWISE_CONV2D_S8_RING_MVE_KERNEL(name, ...)                                          \

@@ -125,14 +125,13 @@ MG_INLINE mg_mve_tile mg_mve_dot_tile(const mg_mve_operands *of)
 {
     mg_mve_tile tile;
 #if defined(__OPTIMIZE__)
-    __asm__(MG_MVE_LOAD MG_MVE_SUM "vmov %q[x][2], %q[x][0], r0, r2\n\t"
-                                   "vmov %q[y][2], %q[y][0], r4, r6\n\t"
-                                   "vmov %q[z][2], %q[z][0], r8, r10\n\t" MG_MVE_LOAD
-                                   "add r1, r1, lr\n\t"
-                                   "add r3, r3, lr\n\t" MG_MVE_SUM
-                                   "vmov %q[x][3], %q[x][1], r0, r2\n\t"
-                                   "vmov %q[y][3], %q[y][1], r4, r6\n\t"
-                                   "vmov %q[z][3], %q[z][1], r8, r10"
+    __asm__(MG_MVE_LOAD MG_MVE_SUM
+            "vmov %q[x][2], %q[x][0], r0, r2\n\t"
+            "vmov %q[y][2], %q[y][0], r4, r6\n\t"
+            "vmov %q[z][2], %q[z][0], r8, r10\n\t" MG_MVE_LOAD "add r1, r1, lr\n\t"
+            "add r3, r3, lr\n\t" MG_MVE_SUM "vmov %q[x][3], %q[x][1], r0, r2\n\t"
+            "vmov %q[y][3], %q[y][1], r4, r6\n\t"
+            "vmov %q[z][3], %q[z][1], r8, r10"
             : [x] "=&w"(tile.pixel[0]), [y] "=&w"(tile.pixel[1]), [z] "=&w"(tile.pixel[2])
             : [of] "r"(of)
             : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "lr", "q3", "q4",
@@ -252,9 +251,8 @@ MG_INLINE void mg_mve_compute_tiles(const mg_mve_rows *r, const int8_t *input, i
 
 /* Computes `count` pixels, for all channels, of which there are at least four. Out of line, so that
  * all layers of a model share it. */
-static __attribute__((noinline, unused)) void mg_mve_compute_rows(const mg_mve_rows *r,
-                                                                  const int8_t *input,
-                                                                  int32_t count, int8_t *output)
+static __attribute__((noinline, unused)) void
+mg_mve_compute_rows(const mg_mve_rows *r, const int8_t *input, int32_t count, int8_t *output)
 {
     for (; count >= MG_MVE_PIXELS; count -= MG_MVE_PIXELS) {
         mg_mve_compute_tiles(r, input, output);
