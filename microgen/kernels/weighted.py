@@ -86,8 +86,8 @@ class Loop:
     ``stem`` and ``suffix`` are the first and the last part of its kernels' symbols. ``family`` is
     its header if that is not the stem's. ``variant`` are the constants that its body takes before
     the requantization. ``is_fixed``: its body takes none, because it has one requantization.
-    ``refusal`` has its own requirements; ``scratch``, ``in_place``, ``wraps``, ``has_offset`` and ``takes_int4`` are those of
-    ``base.constant_weights`` and ``base.Implementation``.
+    ``refusal`` has its own requirements; ``scratch``, ``in_place``, ``wraps``, ``has_offset`` and
+    ``takes_int4`` are those of ``base.constant_weights`` and ``base.Implementation``.
     ``is_raw``: it sums products of data and weights without the data's zero point, which the bias
     or the offset then contains. ``layout`` is how it wants the weight, if not as in the model.
     """
