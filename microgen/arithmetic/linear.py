@@ -77,7 +77,7 @@ def fit(channels: Channels) -> Linear:
     """
     if channels.low >= channels.high or _leaves_int64(channels):
         return _none(len(channels.scales))
-    steps = _Steps(channels)
+    steps = Steps(channels)
     guess = np.rint(np.minimum(channels.scales, 1) * 2.0**SHIFT).astype(np.int64)
     distance = np.maximum(64, guess >> 8)
     below, above = np.maximum(guess - distance, 0), guess + distance
@@ -100,7 +100,7 @@ def _none(channels: int) -> Linear:
     return Linear(nothing, nothing, np.zeros(channels, bool))
 
 
-class _Steps:
+class Steps:
     """The thresholds of all channels: the least sums, at most one past the reachable ones, with
     which an output is at least low + 1, ..., high."""
 

@@ -36,7 +36,7 @@ def refusal(node: Node, graph: Graph, constants: Constants, axis: int, is_raw: b
     """Refusal unless the outputs of all channels are linear functions of their sums, up to their
     rounding. ``axis`` is the weight's axis of output channels. ``is_raw``: the kernel sums products
     without the data's zero point."""
-    constant = _multiplier(constants(node, graph), node, graph, axis, is_raw)
+    constant = multiplier_of(constants(node, graph), node, graph, axis, is_raw)
     fitted = _fitted(constant.arrays(graph), dict(constant.arguments))
     inexact = int((~fitted.is_exact).sum())
     if not inexact:
@@ -51,14 +51,14 @@ def tables(constants: Constants, axis: int, is_raw: bool) -> Constants:
 
     def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
         given = constants(node, graph)
-        multiplier = _multiplier(given, node, graph, axis, is_raw)
+        multiplier = multiplier_of(given, node, graph, axis, is_raw)
         offset = dataclasses.replace(multiplier, name="offset", transform="linear_offset")
         return (given[0], offset, multiplier, base.KernelConstant("shift", "int8_t"))
 
     return changed
 
 
-def _multiplier(
+def multiplier_of(
     given: Sequence[base.KernelConstant], node: Node, graph: Graph, axis: int, is_raw: bool
 ) -> base.KernelConstant:
     """The table of multipliers, made of weight, bias, multiplier and shift."""
@@ -92,6 +92,11 @@ def _arguments(node: Node, graph: Graph, axis: int, is_raw: bool) -> dict[str, f
 
 
 def _fitted(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Linear:
+    return linear.fit(channels_of(sources, arguments))
+
+
+def channels_of(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Channels:
+    """What is requantized, from the sources and arguments of these transforms."""
     scales, weight, *bias = sources
     effective = transforms.effective_scales([scales], arguments)
     axis, zero = int(arguments["axis"]), int(arguments["input_zero"])
@@ -99,17 +104,15 @@ def _fitted(sources: Sequence[Array], arguments: transforms.Arguments) -> linear
     start = bias[0].astype(np.int64) if bias else np.zeros(len(products), np.int64)
     ends = [products * (int(arguments[end]) - zero) for end in ("input_min", "input_max")]
     folded = start - (zero * products.sum(axis=1) if arguments["folds_zero"] else 0)
-    return linear.fit(
-        linear.Channels(
-            scales=tuple(effective.tolist()),
-            least=tuple((np.minimum(*ends).sum(axis=1) + start).tolist()),
-            most=tuple((np.maximum(*ends).sum(axis=1) + start).tolist()),
-            folded=tuple(folded.tolist()),
-            rounding=Rounding(arguments["rounding"]),
-            zero_point=int(arguments["output_zero"]),
-            low=int(arguments["low"]),
-            high=int(arguments["high"]),
-        )
+    return linear.Channels(
+        scales=tuple(effective.tolist()),
+        least=tuple((np.minimum(*ends).sum(axis=1) + start).tolist()),
+        most=tuple((np.maximum(*ends).sum(axis=1) + start).tolist()),
+        folded=tuple(folded.tolist()),
+        rounding=Rounding(arguments["rounding"]),
+        zero_point=int(arguments["output_zero"]),
+        low=int(arguments["low"]),
+        high=int(arguments["high"]),
     )
 
 

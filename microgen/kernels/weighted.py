@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, linear, narrow
+from microgen.kernels import base, linear, linear_vector, narrow
 from microgen.target.cpu import Feature
 
 Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
@@ -26,6 +26,7 @@ class Form(enum.Enum):
     SPECIFIED = "specified"  # the multipliers and shifts of the specification
     NARROW = "narrow"  # those of ``narrow``
     LINEAR = "linear"  # those of ``linear``
+    LINEAR_VECTOR = "linear vector"  # those of ``linear_vector``
     NONE = "none"  # nothing: outputs are the sums
 
 
@@ -52,12 +53,16 @@ class Requantization:
         loop's."""
         if self.form is Form.LINEAR:
             return linear.refusal(node, graph, layer.constants, layer.axis, is_raw)
+        if self.form is Form.LINEAR_VECTOR:
+            return linear_vector.refusal(node, graph, layer.constants, layer.axis, is_raw)
         return narrow.refusal(node, graph, layer.axis) if self.form is Form.NARROW else None
 
     def tables(self, layer: Layer, is_raw: bool) -> Constants:
         """The kernel's constants, made of the layer's weight, bias, multiplier and shift."""
         if self.form is Form.LINEAR:
             return linear.tables(layer.constants, layer.axis, is_raw)
+        if self.form is Form.LINEAR_VECTOR:
+            return linear_vector.tables(layer.constants, layer.axis, is_raw)
         constants = layer.constants if self.roundings else _without_scales
         constants = narrow.tables(constants) if self.form is Form.NARROW else constants
         return _folded(constants, layer.axis) if is_raw else constants
@@ -71,6 +76,7 @@ UPWARD = Requantization("upward", "MG_ROUND_UPWARD", _UPWARD)
 TWICE_NARROW = Requantization("twice", "MG_ROUND_TWICE_NARROW", _TWICE, Form.NARROW)
 UPWARD_NARROW = Requantization("upward", "MG_ROUND_UPWARD_NARROW", _UPWARD, Form.NARROW)
 LINEAR = Requantization("linear", "MG_LINEAR", (*_TWICE, *_NEAREST, *_UPWARD), Form.LINEAR)
+LINEAR_VECTOR = dataclasses.replace(LINEAR, constant="MG_LINEAR_VECTOR", form=Form.LINEAR_VECTOR)
 SUMS = Requantization("s32", "MG_SUMS", (), Form.NONE)
 
 

@@ -22,6 +22,7 @@ enum {
     MG_ROUND_TWICE_NARROW,  /* the same as MG_ROUND_TWICE */
     MG_ROUND_UPWARD_NARROW, /* the same as MG_ROUND_UPWARD */
     MG_LINEAR,              /* mg_linear, where that was proven to be the same */
+    MG_LINEAR_VECTOR,       /* mg_mve_linear of mve_rows.h, where that was proven to be the same */
     MG_SUMS                 /* none: outputs are int32, and there are no scales */
 };
 
