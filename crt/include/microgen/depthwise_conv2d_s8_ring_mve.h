@@ -113,11 +113,12 @@ typedef struct {
     int32_t quads; /* of outputs */
 } mg_mve_ring_channel;
 
-/* Vectors that the channels of a block have in common. */
+/* What the channels of a block have in common. */
 typedef struct {
     uint32x4_t lanes; /* offsets of four outputs */
     int32x4_t low;
     int32x4_t high;
+    int32_t is_upward; /* 1 if it does not matter how ties of negative values are rounded */
 } mg_mve_ring_vectors;
 
 /* The sums of four windows, of which the first begins at `from`, and the others each `apart` bytes
@@ -132,11 +133,10 @@ MG_INLINE int32x4_t mg_mve_ring_sums(int8x16_t filter, const int8_t *from, int32
 
 /* The outputs of four windows. */
 MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
-                                        const mg_mve_ring_channel *one, int32x4_t sums,
-                                        int is_upward)
+                                        const mg_mve_ring_channel *one, int32x4_t sums)
 {
     int32x4_t x = vqrdmulhq_n_s32(vaddq_n_s32(sums, one->bias), one->multiplier);
-    x = vrshlq_n_s32((is_upward != 0) ? x : mg_mve_ties_down(x), one->shift);
+    x = vrshlq_n_s32((all->is_upward != 0) ? x : mg_mve_ties_down(x), one->shift);
     return vminq_s32(vmaxq_s32(vaddq_n_s32(x, one->offset), all->low), all->high);
 }
 
@@ -191,13 +191,13 @@ MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
 /* Stores all whole groups of four outputs, and returns the sums of the last windows. */
 MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
                                       const mg_mve_ring_channel *one, int8x16_t filter,
-                                      int32_t apart, int is_upward)
+                                      int32_t apart)
 {
     int32x4_t x;
     int32x4_t a;
     int32x4_t b;
     int32x4_t d;
-    if (is_upward != 0) {
+    if (all->is_upward != 0) {
         MG_MVE_RING_ASM(apart, "");
     } else {
         MG_MVE_RING_ASM(apart, MG_MVE_RING_TIES);
@@ -209,13 +209,13 @@ MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
 
 MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
                                       const mg_mve_ring_channel *one, int8x16_t filter,
-                                      int32_t apart, int is_upward)
+                                      int32_t apart)
 {
     const int8_t *from = one->from;
     int8_t *to = one->to;
     for (int32_t left = one->quads; left > 0; left--) {
         const int32x4_t sums = mg_mve_ring_sums(filter, from, apart);
-        const int32x4_t x = mg_mve_ring_outputs(all, one, sums, is_upward);
+        const int32x4_t x = mg_mve_ring_outputs(all, one, sums);
         vstrbq_scatter_offset_s32(to, all->lanes, x);
         from += 4 * apart;
         to += one->step;
@@ -234,13 +234,13 @@ MG_INLINE int8x16_t mg_mve_ring_rotated(int8x16_t filter, int32_t apart)
 }
 
 /* Computes the block's channels, from c on, at one place of the ring's axis. */
-MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output, int32_t apart,
-                                 int is_upward)
+MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output, int32_t apart)
 {
     const mg_mve_ring_vectors all = {
         vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)r->along.output_step),
         vdupq_n_s32(r->rows.activation_min),
         vdupq_n_s32(r->rows.activation_max),
+        (r->rows.activation_min >= r->rows.output_offset) ? 1 : 0,
     };
     const int32_t left = r->along.outputs & 3;
     const mve_pred16_t active = vctp32q((uint32_t)left);
@@ -259,10 +259,10 @@ MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output
         one.bias = r->rows.bias[k];
         one.multiplier = r->rows.multiplier[k];
         one.shift = ~r->rows.shift[k];
-        const int32x4_t rest = mg_mve_ring_whole(&all, &one, filter, apart, is_upward);
+        const int32x4_t rest = mg_mve_ring_whole(&all, &one, filter, apart);
         if (left != 0) {
             vstrbq_scatter_offset_p_s32(one.to + one.quads * one.step, all.lanes,
-                                        mg_mve_ring_outputs(&all, &one, rest, is_upward), active);
+                                        mg_mve_ring_outputs(&all, &one, rest), active);
         }
         if (apart >= MG_MVE_RING) {
             vstrbq_s8(place, mg_mve_ring_rotated(filter, apart));
@@ -275,7 +275,7 @@ MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output
 
 /* Computes a block from channel c on, for one image. */
 MG_INLINE void mg_mve_ring_block(const mg_mve_ring *r, const int8_t *input, int32_t c,
-                                 int8_t *output, int32_t zero, int32_t apart, int is_upward)
+                                 int8_t *output, int32_t zero, int32_t apart)
 {
     int32_t filled = 0; /* places of the ring's axis, with its padding */
 
@@ -287,15 +287,15 @@ MG_INLINE void mg_mve_ring_block(const mg_mve_ring *r, const int8_t *input, int3
             mg_mve_ring_copy(r, is_inside ? input + at * r->around.input_step : NULL, zero,
                              r->values + (filled & (r->ring - 1)));
         }
-        mg_mve_ring_place(r, c, output, apart, is_upward);
+        mg_mve_ring_place(r, c, output, apart);
         output += r->around.output_step;
     }
 }
 
 /* All blocks of channels of all images. Out of line, so that layers of a model share it. `apart`
- * and `is_upward` are constants. */
+ * is a constant. */
 MG_INLINE void mg_mve_ring_any(const mg_depthwise_conv2d_s8_params *p, mg_mve_ring *r,
-                               const int8_t *input, int8_t *output, int32_t apart, int is_upward)
+                               const int8_t *input, int8_t *output, int32_t apart)
 {
     const int32_t channels = p->input_channels;
 
@@ -305,42 +305,36 @@ MG_INLINE void mg_mve_ring_any(const mg_depthwise_conv2d_s8_params *p, mg_mve_ri
             mg_mve_ring_filters(r, r->rows.weight + c);
             mg_mve_ring_block(r, input + n * p->input_height * p->input_width * channels + c, c,
                               output + n * p->output_height * p->output_width * channels + c,
-                              -p->input_offset, apart, is_upward);
+                              -p->input_offset, apart);
         }
     }
 }
 
-#define MG_MVE_RING_FUNCTION(name, apart, is_upward)                                               \
+#define MG_MVE_RING_FUNCTION(name, apart)                                                          \
     static __attribute__((noinline, unused)) void name(const mg_depthwise_conv2d_s8_params *p,     \
                                                        mg_mve_ring *r, const int8_t *input,        \
                                                        int8_t *output)                             \
     {                                                                                              \
-        mg_mve_ring_any(p, r, input, output, apart, is_upward);                                    \
+        mg_mve_ring_any(p, r, input, output, apart);                                               \
     }
 
-MG_MVE_RING_FUNCTION(mg_mve_ring_1, 1, 0)
-MG_MVE_RING_FUNCTION(mg_mve_ring_1_upward, 1, 1)
-MG_MVE_RING_FUNCTION(mg_mve_ring_2, 2, 0)
-MG_MVE_RING_FUNCTION(mg_mve_ring_2_upward, 2, 1)
-MG_MVE_RING_FUNCTION(mg_mve_ring_4, 4, 0)
-MG_MVE_RING_FUNCTION(mg_mve_ring_4_upward, 4, 1)
-MG_MVE_RING_FUNCTION(mg_mve_ring_8, 8, 0)
-MG_MVE_RING_FUNCTION(mg_mve_ring_8_upward, 8, 1)
+MG_MVE_RING_FUNCTION(mg_mve_ring_1, 1)
+MG_MVE_RING_FUNCTION(mg_mve_ring_2, 2)
+MG_MVE_RING_FUNCTION(mg_mve_ring_4, 4)
+MG_MVE_RING_FUNCTION(mg_mve_ring_8, 8)
 
 /* Calls the one for `apart`. */
 MG_INLINE void mg_mve_ring_compute(const mg_depthwise_conv2d_s8_params *p, mg_mve_ring *r,
                                    const int8_t *input, int8_t *output, int32_t apart)
 {
-    const int is_upward = p->activation_min >= p->output_offset;
-
     if (apart == 1) {
-        (is_upward ? mg_mve_ring_1_upward : mg_mve_ring_1)(p, r, input, output);
+        mg_mve_ring_1(p, r, input, output);
     } else if (apart == 2) {
-        (is_upward ? mg_mve_ring_2_upward : mg_mve_ring_2)(p, r, input, output);
+        mg_mve_ring_2(p, r, input, output);
     } else if (apart == 4) {
-        (is_upward ? mg_mve_ring_4_upward : mg_mve_ring_4)(p, r, input, output);
+        mg_mve_ring_4(p, r, input, output);
     } else {
-        (is_upward ? mg_mve_ring_8_upward : mg_mve_ring_8)(p, r, input, output);
+        mg_mve_ring_8(p, r, input, output);
     }
 }
 

@@ -261,44 +261,48 @@ MG_INLINE void mg_mve_compute_tiles(const mg_mve_rows *r, const int8_t *input, i
     }
 }
 
+/* Four filters and one row of inputs, in the order in which the assembly loads them. */
+typedef struct {
+    const int8_t *filter[MG_MVE_FILTERS];
+    const int8_t *input;
+    int32_t depth;
+} mg_mve_four_filters;
+
 /* The sums of four filters for one row of inputs. */
-MG_INLINE int32x4_t mg_mve_dot_four(int32_t depth, const int8_t *const filter[MG_MVE_FILTERS],
-                                    const int8_t *x)
+MG_INLINE int32x4_t mg_mve_dot_four(const mg_mve_four_filters *of)
 {
-    const int8_t *a = filter[0];
-    const int8_t *b = filter[1];
-    const int8_t *d = filter[2];
-    const int8_t *e = filter[3];
 #if defined(__OPTIMIZE__)
     int32x4_t lanes;
-    __asm__("mov r0, #0\n\tmov r2, #0\n\tmov r4, #0\n\tmov r6, #0\n\t"
-            "dlstp.8 lr, %[depth]\n"
+    __asm__("ldm %[of], {r1, r3, r5, r8, r9}\n\t"
+            "ldr lr, [%[of], %[depth]]\n\t"
+            "movs r0, #0\n\tmovs r2, #0\n\tmovs r4, #0\n\tmovs r6, #0\n\t"
+            "dlstp.8 lr, lr\n"
             "1:\n\t"
-            "vldrb.8 q0, [%[x]], #16\n\t"
-            "vldrb.8 q1, [%[a]], #16\n\t"
-            "vldrb.8 q2, [%[b]], #16\n\t"
+            "vldrb.8 q0, [r9], #16\n\t"
+            "vldrb.8 q1, [r1], #16\n\t"
+            "vldrb.8 q2, [r3], #16\n\t"
             "vmladava.s8 r0, q0, q1\n\t"
-            "vldrb.8 q1, [%[d]], #16\n\t"
+            "vldrb.8 q1, [r5], #16\n\t"
             "vmladava.s8 r2, q0, q2\n\t"
-            "vldrb.8 q2, [%[e]], #16\n\t"
+            "vldrb.8 q2, [r8], #16\n\t"
             "vmladava.s8 r4, q0, q1\n\t"
             "vmladava.s8 r6, q0, q2\n\t"
             "letp lr, 1b\n\t"
             "vmov %q[lanes][2], %q[lanes][0], r0, r4\n\t"
             "vmov %q[lanes][3], %q[lanes][1], r2, r6"
-            : [x] "+r"(x), [a] "+r"(a), [b] "+r"(b), [d] "+r"(d), [e] "+r"(e), [lanes] "=&w"(lanes)
-            : [depth] "r"(depth)
-            : "r0", "r2", "r4", "r6", "lr", "q0", "q1", "q2", "memory");
+            : [lanes] "=&w"(lanes)
+            : [of] "r"(of), [depth] "i"(offsetof(mg_mve_four_filters, depth))
+            : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "lr", "q0", "q1", "q2", "cc",
+              "memory");
     return lanes;
 #else
     int32_t sum[MG_MVE_FILTERS] = {0, 0, 0, 0};
-    for (int32_t k = 0; k < depth; k++) {
-        sum[0] += a[k] * x[k];
-        sum[1] += b[k] * x[k];
-        sum[2] += d[k] * x[k];
-        sum[3] += e[k] * x[k];
+    for (int32_t k = 0; k < of->depth; k++) {
+        for (int32_t c = 0; c < MG_MVE_FILTERS; c++) {
+            sum[c] += of->filter[c][k] * of->input[k];
+        }
     }
-    return mg_mve_four(sum[0], sum[1], sum[2], sum[3]);
+    return vldrwq_s32(sum);
 #endif
 }
 
@@ -307,10 +311,9 @@ MG_INLINE void mg_mve_compute_four(const mg_mve_rows *r, int32_t c, const int8_t
                                    int8_t *output)
 {
     const int8_t *first = &r->weight[c * r->depth];
-    const int8_t *const filter[MG_MVE_FILTERS] = {first, first + r->depth, first + 2 * r->depth,
-                                                  first + 3 * r->depth};
-    const int32x4_t sums = mg_mve_dot_four(r->depth, filter, input);
-    vstrbq_s32(&output[c], mg_mve_outputs(r, sums, mg_mve_scales_at(r, c)));
+    const mg_mve_four_filters of = {
+        {first, first + r->depth, first + 2 * r->depth, first + 3 * r->depth}, input, r->depth};
+    vstrbq_s32(&output[c], mg_mve_outputs(r, mg_mve_dot_four(&of), mg_mve_scales_at(r, c)));
 }
 
 /* The filters after c. The last four may contain some again, if there are no more. */
