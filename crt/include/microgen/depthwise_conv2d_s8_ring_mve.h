@@ -181,12 +181,13 @@ MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
     "vmov %q[x][3], %q[x][1], r2, r6"
 #define MG_MVE_RING_TIES "vshr.s32 %q[a], %q[x], #31\n\tvadd.i32 %q[x], %q[x], %q[a]\n\t"
 #define MG_MVE_RING_ASM(apart, ties)                                                               \
-    __asm__(MG_MVE_RING_LOOP(ties)                                                                 \
-            : [x] "=&w"(x), [a] "=&w"(a), [b] "=&w"(b), [d] "=&w"(d)                               \
-            : [s16] "i"(4 * (apart)), [s12] "i"(-3 * (apart)), [s8] "i"(-2 * (apart)),             \
-              [s4] "i"(-(apart)), [one] "r"(one), [filter] "w"(filter), [low] "w"(all->low),       \
-              [high] "w"(all->high), [lanes] "w"(all->lanes)                                       \
-            : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "lr", "memory")
+    __asm__ volatile(MG_MVE_RING_LOOP(ties)                                                        \
+                     : [x] "=&w"(x), [a] "=&w"(a), [b] "=&w"(b), [d] "=&w"(d)                      \
+                     : [s16] "i"(4 * (apart)), [s12] "i"(-3 * (apart)), [s8] "i"(-2 * (apart)),    \
+                       [s4] "i"(-(apart)), [one] "r"(one), [filter] "w"(filter),                   \
+                       [low] "w"(all->low), [high] "w"(all->high), [lanes] "w"(all->lanes)         \
+                     : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "lr",   \
+                       "memory")
 
 /* Stores all whole groups of four outputs, and returns the sums of the last windows. */
 MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,

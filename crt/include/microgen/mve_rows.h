@@ -273,27 +273,27 @@ MG_INLINE int32x4_t mg_mve_dot_four(const mg_mve_four_filters *of)
 {
 #if defined(__OPTIMIZE__)
     int32x4_t lanes;
-    __asm__("ldm %[of], {r1, r3, r5, r8, r9}\n\t"
-            "ldr lr, [%[of], %[depth]]\n\t"
-            "movs r0, #0\n\tmovs r2, #0\n\tmovs r4, #0\n\tmovs r6, #0\n\t"
-            "dlstp.8 lr, lr\n"
-            "1:\n\t"
-            "vldrb.8 q0, [r9], #16\n\t"
-            "vldrb.8 q1, [r1], #16\n\t"
-            "vldrb.8 q2, [r3], #16\n\t"
-            "vmladava.s8 r0, q0, q1\n\t"
-            "vldrb.8 q1, [r5], #16\n\t"
-            "vmladava.s8 r2, q0, q2\n\t"
-            "vldrb.8 q2, [r8], #16\n\t"
-            "vmladava.s8 r4, q0, q1\n\t"
-            "vmladava.s8 r6, q0, q2\n\t"
-            "letp lr, 1b\n\t"
-            "vmov %q[lanes][2], %q[lanes][0], r0, r4\n\t"
-            "vmov %q[lanes][3], %q[lanes][1], r2, r6"
-            : [lanes] "=&w"(lanes)
-            : [of] "r"(of), [depth] "i"(offsetof(mg_mve_four_filters, depth))
-            : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "lr", "q0", "q1", "q2", "cc",
-              "memory");
+    __asm__ volatile("ldm %[of], {r1, r3, r5, r8, r9}\n\t"
+                     "ldr lr, [%[of], %[depth]]\n\t"
+                     "movs r0, #0\n\tmovs r2, #0\n\tmovs r4, #0\n\tmovs r6, #0\n\t"
+                     "dlstp.8 lr, lr\n"
+                     "1:\n\t"
+                     "vldrb.8 q0, [r9], #16\n\t"
+                     "vldrb.8 q1, [r1], #16\n\t"
+                     "vldrb.8 q2, [r3], #16\n\t"
+                     "vmladava.s8 r0, q0, q1\n\t"
+                     "vldrb.8 q1, [r5], #16\n\t"
+                     "vmladava.s8 r2, q0, q2\n\t"
+                     "vldrb.8 q2, [r8], #16\n\t"
+                     "vmladava.s8 r4, q0, q1\n\t"
+                     "vmladava.s8 r6, q0, q2\n\t"
+                     "letp lr, 1b\n\t"
+                     "vmov %q[lanes][2], %q[lanes][0], r0, r4\n\t"
+                     "vmov %q[lanes][3], %q[lanes][1], r2, r6"
+                     : [lanes] "=&w"(lanes)
+                     : [of] "r"(of), [depth] "i"(offsetof(mg_mve_four_filters, depth))
+                     : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "lr", "q0", "q1", "q2",
+                       "cc", "memory");
     return lanes;
 #else
     int32_t sum[MG_MVE_FILTERS] = {0, 0, 0, 0};
