@@ -119,6 +119,7 @@ typedef struct {
     int32x4_t low;
     int32x4_t high;
     int32_t is_upward; /* 1 if it does not matter how ties of negative values are rounded */
+    int32_t apart;     /* bytes from window to window */
 } mg_mve_ring_vectors;
 
 /* The sums of four windows, of which the first begins at `from`, and the others each `apart` bytes
@@ -180,7 +181,13 @@ MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
     "vmov %q[x][2], %q[x][0], r0, r4\n\t"                                                          \
     "vmov %q[x][3], %q[x][1], r2, r6"
 #define MG_MVE_RING_TIES "vshr.s32 %q[a], %q[x], #31\n\tvadd.i32 %q[x], %q[x], %q[a]\n\t"
-#define MG_MVE_RING_ASM(apart, ties)                                                               \
+#define MG_MVE_RING_ASM(apart)                                                                     \
+    if (all->is_upward != 0) {                                                                     \
+        MG_MVE_RING_ASM_OF(apart, "");                                                             \
+    } else {                                                                                       \
+        MG_MVE_RING_ASM_OF(apart, MG_MVE_RING_TIES);                                               \
+    }
+#define MG_MVE_RING_ASM_OF(apart, ties)                                                            \
     __asm__ volatile(MG_MVE_RING_LOOP(ties)                                                        \
                      : [x] "=&w"(x), [a] "=&w"(a), [b] "=&w"(b), [d] "=&w"(d)                      \
                      : [s16] "i"(4 * (apart)), [s12] "i"(-3 * (apart)), [s8] "i"(-2 * (apart)),    \
@@ -191,17 +198,21 @@ MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
 
 /* Stores all whole groups of four outputs, and returns the sums of the last windows. */
 MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
-                                      const mg_mve_ring_channel *one, int8x16_t filter,
-                                      int32_t apart)
+                                      const mg_mve_ring_channel *one, int8x16_t filter)
 {
     int32x4_t x;
     int32x4_t a;
     int32x4_t b;
     int32x4_t d;
-    if (all->is_upward != 0) {
-        MG_MVE_RING_ASM(apart, "");
+
+    if (all->apart == 4) {
+        MG_MVE_RING_ASM(4);
+    } else if (all->apart == 8) {
+        MG_MVE_RING_ASM(8);
+    } else if (all->apart == 1) {
+        MG_MVE_RING_ASM(1);
     } else {
-        MG_MVE_RING_ASM(apart, MG_MVE_RING_TIES);
+        MG_MVE_RING_ASM(2);
     }
     return x;
 }
@@ -209,39 +220,39 @@ MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
 #else
 
 MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
-                                      const mg_mve_ring_channel *one, int8x16_t filter,
-                                      int32_t apart)
+                                      const mg_mve_ring_channel *one, int8x16_t filter)
 {
     const int8_t *from = one->from;
     int8_t *to = one->to;
     for (int32_t left = one->quads; left > 0; left--) {
-        const int32x4_t sums = mg_mve_ring_sums(filter, from, apart);
+        const int32x4_t sums = mg_mve_ring_sums(filter, from, all->apart);
         const int32x4_t x = mg_mve_ring_outputs(all, one, sums);
         vstrbq_scatter_offset_s32(to, all->lanes, x);
-        from += 4 * apart;
+        from += 4 * all->apart;
         to += one->step;
     }
-    return mg_mve_ring_sums(filter, from, apart);
+    return mg_mve_ring_sums(filter, from, all->apart);
 }
 
 #endif
 
 /* Rotates each ring of a filter by as many bytes as a window moves. */
-MG_INLINE int8x16_t mg_mve_ring_rotated(int8x16_t filter, int32_t apart)
+MG_INLINE int8x16_t mg_mve_ring_rotated(int8x16_t filter, int32_t stride)
 {
     const uint32x4_t rings = vreinterpretq_u32_s8(filter);
-    return vreinterpretq_s8_u32((apart == 4) ? vsriq_n_u32(vshlq_n_u32(rings, 8), rings, 24)
-                                             : vsriq_n_u32(vshlq_n_u32(rings, 16), rings, 16));
+    return vreinterpretq_s8_u32((stride == 1) ? vsriq_n_u32(vshlq_n_u32(rings, 8), rings, 24)
+                                              : vsriq_n_u32(vshlq_n_u32(rings, 16), rings, 16));
 }
 
 /* Computes the block's channels, from c on, at one place of the ring's axis. */
-MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output, int32_t apart)
+MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output)
 {
     const mg_mve_ring_vectors all = {
         vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)r->along.output_step),
         vdupq_n_s32(r->rows.activation_min),
         vdupq_n_s32(r->rows.activation_max),
         (r->rows.activation_min >= r->rows.output_offset) ? 1 : 0,
+        r->ring * r->along.stride,
     };
     const int32_t left = r->along.outputs & 3;
     const mve_pred16_t active = vctp32q((uint32_t)left);
@@ -260,13 +271,13 @@ MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output
         one.bias = r->rows.bias[k];
         one.multiplier = r->rows.multiplier[k];
         one.shift = ~r->rows.shift[k];
-        const int32x4_t rest = mg_mve_ring_whole(&all, &one, filter, apart);
+        const int32x4_t rest = mg_mve_ring_whole(&all, &one, filter);
         if (left != 0) {
             vstrbq_scatter_offset_p_s32(one.to + one.quads * one.step, all.lanes,
                                         mg_mve_ring_outputs(&all, &one, rest), active);
         }
-        if (apart >= MG_MVE_RING) {
-            vstrbq_s8(place, mg_mve_ring_rotated(filter, apart));
+        if (r->ring == MG_MVE_RING) {
+            vstrbq_s8(place, mg_mve_ring_rotated(filter, r->along.stride));
         }
         place += MG_MVE_BYTES;
         one.from += r->line;
@@ -276,7 +287,7 @@ MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output
 
 /* Computes a block from channel c on, for one image. */
 MG_INLINE void mg_mve_ring_block(const mg_mve_ring *r, const int8_t *input, int32_t c,
-                                 int8_t *output, int32_t zero, int32_t apart)
+                                 int8_t *output, int32_t zero)
 {
     int32_t filled = 0; /* places of the ring's axis, with its padding */
 
@@ -288,15 +299,15 @@ MG_INLINE void mg_mve_ring_block(const mg_mve_ring *r, const int8_t *input, int3
             mg_mve_ring_copy(r, is_inside ? input + at * r->around.input_step : NULL, zero,
                              r->values + (filled & (r->ring - 1)));
         }
-        mg_mve_ring_place(r, c, output, apart);
+        mg_mve_ring_place(r, c, output);
         output += r->around.output_step;
     }
 }
 
-/* All blocks of channels of all images. Out of line, so that layers of a model share it. `apart`
- * is a constant. */
-MG_INLINE void mg_mve_ring_any(const mg_depthwise_conv2d_s8_params *p, mg_mve_ring *r,
-                               const int8_t *input, int8_t *output, int32_t apart)
+/* All blocks of channels of all images. Out of line, so that layers of a model share it. */
+static __attribute__((noinline, unused)) void
+mg_mve_ring_compute(const mg_depthwise_conv2d_s8_params *p, mg_mve_ring *r, const int8_t *input,
+                    int8_t *output)
 {
     const int32_t channels = p->input_channels;
 
@@ -306,36 +317,8 @@ MG_INLINE void mg_mve_ring_any(const mg_depthwise_conv2d_s8_params *p, mg_mve_ri
             mg_mve_ring_filters(r, r->rows.weight + c);
             mg_mve_ring_block(r, input + n * p->input_height * p->input_width * channels + c, c,
                               output + n * p->output_height * p->output_width * channels + c,
-                              -p->input_offset, apart);
+                              -p->input_offset);
         }
-    }
-}
-
-#define MG_MVE_RING_FUNCTION(name, apart)                                                          \
-    static __attribute__((noinline, unused)) void name(const mg_depthwise_conv2d_s8_params *p,     \
-                                                       mg_mve_ring *r, const int8_t *input,        \
-                                                       int8_t *output)                             \
-    {                                                                                              \
-        mg_mve_ring_any(p, r, input, output, apart);                                               \
-    }
-
-MG_MVE_RING_FUNCTION(mg_mve_ring_1, 1)
-MG_MVE_RING_FUNCTION(mg_mve_ring_2, 2)
-MG_MVE_RING_FUNCTION(mg_mve_ring_4, 4)
-MG_MVE_RING_FUNCTION(mg_mve_ring_8, 8)
-
-/* Calls the one for `apart`. */
-MG_INLINE void mg_mve_ring_compute(const mg_depthwise_conv2d_s8_params *p, mg_mve_ring *r,
-                                   const int8_t *input, int8_t *output, int32_t apart)
-{
-    if (apart == 1) {
-        mg_mve_ring_1(p, r, input, output);
-    } else if (apart == 2) {
-        mg_mve_ring_2(p, r, input, output);
-    } else if (apart == 4) {
-        mg_mve_ring_4(p, r, input, output);
-    } else {
-        mg_mve_ring_8(p, r, input, output);
     }
 }
 
@@ -397,7 +380,7 @@ MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8
                         filters + MG_MVE_CHANNELS * MG_MVE_BYTES};
 
     (void)requantization;
-    mg_mve_ring_compute(p, &ring, input, (int8_t *)output, bytes * along.stride);
+    mg_mve_ring_compute(p, &ring, input, (int8_t *)output);
 }
 
 #define MG_DEPTHWISE_CONV2D_S8_RING_MVE_KERNEL(name, ...)                                          \
