@@ -192,13 +192,14 @@ def _tiles(attrs: _Convolution, weight: Shape, output: Shape) -> dict[str, int]:
     fours, vectors = rows * -(-filters // _BLOCK), -(-height * width * depth // _VECTOR)
     strips = rows * -(-pixels // _STRIP) * (height * width > 1)
     columns = (pixels - 1) * attrs.strides[1] + width
+    copies = columns * -(-depth // _VECTOR) if 2 * depth > _VECTOR else columns * depth // _VECTOR
     return {
         "vector_tile": fours * (pixels // _TILE),
         "vector_tile_step": fours * (pixels // _TILE) * vectors,
         "vector_single": fours * (pixels % _TILE),
         "vector_single_step": fours * (pixels % _TILE) * vectors,
         "vector_strip": strips * height,
-        "vector_column": rows * (height * width > 1) * columns * height * -(-depth // _VECTOR),
+        "vector_column": rows * (height * width > 1) * copies * height,
     }
 
 

@@ -28,7 +28,60 @@ typedef struct {
     int32_t inside;   /* in it, */
     int32_t right;    /* and after it */
     int32_t zero;     /* the input's zero point */
+    /* Where each byte of a vector of inputs goes, or NULL if it has one column or a part of it. */
+    const uint8_t *places;
 } mg_mve_strip;
+
+/* Finds the places of a vector's bytes. Returns NULL if it has less than two columns, or if one of
+ * the places is too far away. */
+MG_INLINE const uint8_t *mg_mve_strip_places(int32_t channels, int32_t step,
+                                             uint8_t places[MG_MVE_BYTES])
+{
+    int32_t column = 0;
+    int32_t channel = 0;
+
+    if (2 * channels > MG_MVE_BYTES || MG_MVE_BYTES / channels * step > UINT8_MAX - channels) {
+        return NULL;
+    }
+    for (int32_t i = 0; i < MG_MVE_BYTES; i++) {
+        places[i] = (uint8_t)(column * step + channel);
+        channel++;
+        if (channel == channels) {
+            channel = 0;
+            column++;
+        }
+    }
+    return places;
+}
+
+/* Copies the columns inside of the input, several with each vector. */
+MG_INLINE void mg_mve_strip_scatter(const mg_mve_strip *s, const int8_t *from, int8_t *to)
+{
+    const uint8x16_t places = vldrbq_u8(s->places);
+    const int32_t columns = MG_MVE_BYTES / s->channels;
+
+    for (int32_t left = s->inside; left > 0; left -= columns) {
+        const mve_pred16_t active = vctp8q((uint32_t)(left * s->channels));
+        vstrbq_scatter_offset_p_s8(to, places, vldrbq_z_s8(from, active), active);
+        from += columns * s->channels;
+        to += columns * s->step;
+    }
+}
+
+/* Copies them, a part of a column with each vector. */
+MG_INLINE void mg_mve_strip_copy(const mg_mve_strip *s, const int8_t *line, int8_t *to)
+{
+    for (int32_t left = s->channels; left > 0; left -= MG_MVE_BYTES) {
+        const mve_pred16_t active = vctp8q((uint32_t)left);
+        const int8_t *from = line + (s->channels - left);
+        int8_t *at = to + (s->channels - left);
+        for (int32_t x = s->inside; x > 0; x--) {
+            vstrbq_p_s8(at, vldrbq_z_s8(from, active), active);
+            from += s->channels;
+            at += s->step;
+        }
+    }
+}
 
 /* Fills `columns` columns of a line with zero points, and returns where the next one begins. */
 MG_INLINE int8_t *mg_mve_strip_fill(const mg_mve_strip *s, int32_t columns, int8_t *to)
@@ -49,28 +102,28 @@ static __attribute__((noinline, unused)) void mg_mve_strip_line(const mg_mve_str
         return;
     }
     to = mg_mve_strip_fill(s, s->left, to);
-    for (int32_t left = s->channels; left > 0; left -= MG_MVE_BYTES) {
-        const mve_pred16_t active = vctp8q((uint32_t)left);
-        const int8_t *from = line + (s->channels - left);
-        int8_t *at = to + (s->channels - left);
-        for (int32_t x = s->inside; x > 0; x--) {
-            vstrbq_p_s8(at, vldrbq_z_s8(from, active), active);
-            from += s->channels;
-            at += s->step;
-        }
+    if (s->places != NULL) {
+        mg_mve_strip_scatter(s, line, to);
+    } else {
+        mg_mve_strip_copy(s, line, to);
     }
     (void)mg_mve_strip_fill(s, s->right, to + s->inside * s->step);
 }
 
 /* The strip of `count` output pixels from column x on. */
 MG_INLINE mg_mve_strip mg_conv2d_s8_rows_mve_strip(const mg_conv2d_s8_params *p, int32_t x,
-                                                   int32_t count)
+                                                   int32_t count, const uint8_t *places)
 {
     const int32_t first = x * p->stride_width - p->pad_left;
     const int32_t columns = (count - 1) * p->stride_width + p->kernel_width;
     const mg_taps taps = mg_taps_inside(first, columns, 1, p->input_width);
-    mg_mve_strip strip = {p->input_channels, p->kernel_height * p->input_channels, columns, 0, 0,
-                          -p->input_offset};
+    mg_mve_strip strip = {p->input_channels,
+                          p->kernel_height * p->input_channels,
+                          columns,
+                          0,
+                          0,
+                          -p->input_offset,
+                          places};
 
     if (taps.begin < taps.end) {
         strip.left = taps.begin;
@@ -117,6 +170,8 @@ MG_INLINE void mg_conv2d_s8_rows_mve_body(const mg_conv2d_s8_params *p, const in
                               p->activation_min,
                               p->activation_max};
     const int32_t size = p->input_height * p->input_width * p->input_channels;
+    uint8_t places[MG_MVE_BYTES];
+    const uint8_t *found = mg_mve_strip_places(p->input_channels, line, places);
     int8_t *to = (int8_t *)scratch;
     int8_t *stored = (int8_t *)output;
 
@@ -126,7 +181,7 @@ MG_INLINE void mg_conv2d_s8_rows_mve_body(const mg_conv2d_s8_params *p, const in
         for (int32_t x = 0; x < p->output_width; x += MG_MVE_STRIP) {
             const int32_t left = p->output_width - x;
             const int32_t count = (left < MG_MVE_STRIP) ? left : MG_MVE_STRIP;
-            const mg_mve_strip strip = mg_conv2d_s8_rows_mve_strip(p, x, count);
+            const mg_mve_strip strip = mg_conv2d_s8_rows_mve_strip(p, x, count, found);
             mg_conv2d_s8_rows_mve_fill(p, &strip, input + n / p->output_height * size, row,
                                        x * p->stride_width - p->pad_left, to);
             mg_mve_compute_rows(&rows, to, count, stored);
