@@ -36,7 +36,7 @@ def refusal(node: Node, graph: Graph, constants: Constants, axis: int, is_raw: b
     """Refusal unless the outputs of all channels are linear functions of their sums, up to their
     rounding. ``axis`` is the weight's axis of output channels. ``is_raw``: the kernel sums products
     without the data's zero point."""
-    constant = _multiplier(constants(node, graph), node, graph, axis, is_raw)
+    constant = multiplier_of(constants(node, graph), node, graph, axis, is_raw)
     fitted = linear.fit(channels(constant.arrays(graph), dict(constant.arguments)))
     inexact = int((~fitted.is_exact).sum())
     if not inexact:
@@ -51,14 +51,14 @@ def tables(constants: Constants, axis: int, is_raw: bool) -> Constants:
 
     def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
         given = constants(node, graph)
-        multiplier = _multiplier(given, node, graph, axis, is_raw)
+        multiplier = multiplier_of(given, node, graph, axis, is_raw)
         offset = dataclasses.replace(multiplier, name="offset", transform="linear_offset")
         return (given[0], offset, multiplier, base.KernelConstant("shift", "int8_t"))
 
     return changed
 
 
-def _multiplier(
+def multiplier_of(
     given: Sequence[base.KernelConstant], node: Node, graph: Graph, axis: int, is_raw: bool
 ) -> base.KernelConstant:
     """The table of multipliers, made of weight, bias, multiplier and shift."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from microgen.arithmetic import high
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, linear, narrow, paired
+from microgen.kernels import base, linear, linear_vector, narrow, paired
 from microgen.kernels.work import Work, work
 from microgen.target.cpu import Feature
 
@@ -30,6 +30,7 @@ class Form(enum.Enum):
     NARROW = "narrow"  # those of ``narrow``
     LINEAR = "linear"  # those of ``linear``
     HIGH = "high"  # those of ``paired``, for loops with paired weights
+    LINEAR_VECTOR = "linear vector"  # those of ``linear_vector``
     NONE = "none"  # nothing: outputs are the sums
 
 
@@ -62,6 +63,8 @@ class Requantization:
         if self.form is Form.HIGH:
             raw = linear.tables(layer.constants, layer.axis, is_raw)
             return paired.high_refusal(node, graph, raw, self.shift, self.has_clamp)
+        if self.form is Form.LINEAR_VECTOR:
+            return linear_vector.refusal(node, graph, layer.constants, layer.axis, is_raw)
         return narrow.refusal(node, graph, layer.axis) if self.form is Form.NARROW else None
 
     def tables(self, layer: Layer, is_raw: bool) -> Constants:
@@ -69,6 +72,8 @@ class Requantization:
         if self.form in (Form.LINEAR, Form.HIGH):
             made = linear.tables(layer.constants, layer.axis, is_raw)
             return paired.high_tables(made, self.shift) if self.form is Form.HIGH else made
+        if self.form is Form.LINEAR_VECTOR:
+            return linear_vector.tables(layer.constants, layer.axis, is_raw)
         constants = layer.constants if self.roundings else _without_scales
         constants = narrow.tables(constants) if self.form is Form.NARROW else constants
         return _folded(constants, layer.axis) if is_raw else constants
@@ -89,6 +94,7 @@ HIGH_WIDE = tuple(
     dataclasses.replace(one, constant=constant, shift=high.WIDE_SHIFT)
     for one, constant in zip(HIGH, ("MG_HIGH_WIDE", "MG_HIGH_WIDE_CLAMPED"), strict=True)
 )
+LINEAR_VECTOR = dataclasses.replace(LINEAR, constant="MG_LINEAR_VECTOR", form=Form.LINEAR_VECTOR)
 SUMS = Requantization("s32", "MG_SUMS", (), Form.NONE)
 
 
@@ -108,8 +114,8 @@ class Loop:
     ``base.constant_weights`` and ``base.Implementation``.
     ``is_raw``: it sums products of data and weights without the data's zero point, which the bias
     or the offset then contains. ``layout`` is how it wants the weight, if not as in the model.
-    ``adapt`` changes all constants of a raw loop. ``work`` and ``in_place`` are those of
-    ``base.Implementation``.
+    ``adapt`` changes all constants of a raw loop. ``scratch``, ``in_place`` and ``work`` are those
+    of ``base.Implementation``.
     """
 
     stem: str

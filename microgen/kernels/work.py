@@ -36,6 +36,9 @@ _ONCE = (Rounding.SINGLE, Rounding.NEAREST)
 _SHORT = 2  # steps of a loop that compilers unroll
 _UNROLLED = 4  # taps of a window that compilers compute without a loop
 _VECTOR = 16  # bytes of an MVE vector
+_TILE = 3  # pixels that MVE computes at a time, see microgen/mve_rows.h
+_STRIP = 9  # pixels of a strip, see microgen/conv2d_s8_rows_mve.h
+_LANES = 8  # channels of a block of rings, see microgen/depthwise_conv2d_s8_ring_mve.h
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +178,28 @@ def _conv2d(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
         **_loops(lines * sum(columns) * filters, depth, "tap"),
         "window_line": four * height,
         "window_vector": four * height * -(-width * depth // _VECTOR),
+        **_tiles(attrs, inputs[1], output),
+    }
+
+
+def _tiles(attrs: _Convolution, weight: Shape, output: Shape) -> dict[str, int]:
+    """Parts of loops over rows of pixels: tiles of some pixels and four filters, and the columns
+    of strips. Pixels of one row are left after each row, or at the end if windows are pixels."""
+    filters, height, width, depth = weight
+    is_plain = (height, width, *attrs.strides) == (1, 1, 1, 1)
+    rows, pixels = output[0] * output[1], output[2]
+    rows, pixels = (1, rows * pixels) if is_plain else (rows, pixels)
+    fours, vectors = rows * -(-filters // _BLOCK), -(-height * width * depth // _VECTOR)
+    strips = rows * -(-pixels // _STRIP) * (height * width > 1)
+    columns = (pixels - 1) * attrs.strides[1] + width
+    copies = columns * -(-depth // _VECTOR) if 2 * depth > _VECTOR else columns * depth // _VECTOR
+    return {
+        "vector_tile": fours * (pixels // _TILE),
+        "vector_tile_step": fours * (pixels // _TILE) * vectors,
+        "vector_single": fours * (pixels % _TILE),
+        "vector_single_step": fours * (pixels % _TILE) * vectors,
+        "vector_strip": strips * height,
+        "vector_column": rows * (height * width > 1) * copies * height,
     }
 
 
@@ -204,6 +229,22 @@ def _depthwise(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
         "vector_tap": pixels * vectors * height * width,
         "vector_part": pixels * (channels % _VECTOR != 0),
         "window_tap": pixels * height * width,
+        **_rings(attrs, inputs[0], output),
+    }
+
+
+def _rings(attrs: _Convolution, data: Shape, output: Shape) -> dict[str, int]:
+    """Parts of loops over rings of bytes: channels at each place along the shorter axis, their
+    groups of four outputs along the other one, and copied values."""
+    longer, shorter = max(output[1:3]), min(output[1:3])
+    lines, blocks = output[0] * shorter * output[3], output[0] * -(-output[3] // _LANES)
+    return {
+        "vector_line": lines,
+        "vector_quad": lines * (longer // _BLOCK),
+        "vector_rest": lines * (longer % _BLOCK != 0),
+        "vector_block": blocks,
+        "vector_value": blocks * data[1] * data[2],
+        "vector_place": blocks * shorter * attrs.strides[0],
     }
 
 

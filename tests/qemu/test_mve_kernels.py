@@ -145,6 +145,31 @@ def _largest_products() -> c.Case:
     return c.Case("largest products", "nn.depthwise_conv2d", attrs, (x, w), out)
 
 
+def _extremes(op: str, zero: int) -> c.Case:
+    """Data and weights of -128 everywhere, whose sums are the largest ones there are."""
+    shapes: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+        "nn.conv2d": ((1, 4, 4, 40), (5, 3, 3, 40)),
+        "nn.depthwise_conv2d": ((1, 6, 5, 11), (1, 3, 3, 11)),
+        "nn.dense": ((2, 128), (9, 128)),
+    }
+    shape, filters = shapes[op]
+    of = c.quant(0.1, zero)
+    x = c.Tensor(TensorType(shape, DType.INT8, of), np.full(shape, -128, np.int8))
+    axis = 3 if op == "nn.depthwise_conv2d" else 0
+    w = c.weight(np.random.default_rng(1), filters, axis)
+    w.array[:] = -128
+    once, twice = Rounding.SINGLE, Rounding.DOUBLE
+    attrs = {
+        "nn.conv2d": Conv2DAttrs((1, 1), (1, 1), "SAME", Activation.NONE, twice),
+        "nn.depthwise_conv2d": DepthwiseConv2DAttrs(
+            (1, 1), (1, 1), "SAME", 1, Activation.NONE, twice
+        ),
+        "nn.dense": DenseAttrs(Activation.NONE, once, keep_num_dims=False),
+    }[op]
+    out = c.quant(c.output_scale(x, w, int(np.prod(filters)) // filters[axis]) * 8, -zero // 2)
+    return c.Case(f"{op} of -128, zero point {zero}", op, attrs, (x, w), out)
+
+
 def _near_ties(rounding: Rounding, per_channel: bool, size: float) -> c.Case:
     """A case with many sums that are scaled exactly to a half, positive and negative."""
     ties = np.arange(-100, 100)
@@ -178,6 +203,11 @@ def _int4(case: c.Case) -> c.Case:
 EIGHT_BITS = (
     *(make(seed) for make in (_dense, _pointwise, _general, _depthwise) for seed in range(RANDOM)),
     _largest_products(),
+    *(
+        _extremes(op, zero)
+        for op in ("nn.conv2d", "nn.depthwise_conv2d", "nn.dense")
+        for zero in (-128, 127)
+    ),
     *(
         _near_ties(rounding, per_channel, size)
         for rounding in (Rounding.DOUBLE, Rounding.SINGLE)

@@ -26,7 +26,8 @@ enum {
     MG_HIGH_CLAMPED,        /* mg_high and the clamp */
     MG_HIGH_WIDE,           /* mg_high_wide, likewise */
     MG_HIGH_WIDE_CLAMPED,
-    MG_SUMS /* none: outputs are int32, and there are no scales */
+    MG_LINEAR_VECTOR, /* mg_mve_linear of mve_rows.h, where that was proven to be the same */
+    MG_SUMS           /* none: outputs are int32, and there are no scales */
 };
 
 /* What a requantization needs: the scales, and one offset and clamp for all outputs. */

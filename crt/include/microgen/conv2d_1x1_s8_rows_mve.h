@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 2-D convolution with a 1x1 kernel, int8, for MVE: rows of pixels, where they are. */
+#ifndef MICROGEN_CONV2D_1X1_S8_ROWS_MVE_H
+#define MICROGEN_CONV2D_1X1_S8_ROWS_MVE_H
+
+#include <stdint.h>
+
+#include "microgen/conv2d_s8.h"
+#include "microgen/mve_rows.h"
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
+
+typedef mg_conv2d_s8_params mg_conv2d_1x1_s8_rows_mve_params;
+
+#if defined(__ARM_FEATURE_MVE)
+
+/* Computes the same as mg_conv2d_s8_body with the same arguments, for a 1x1 kernel, one group, no
+ * padding and at least four output channels. The bias contains the input's zero point.
+ * `requantization` is MG_ROUND_TWICE_NARROW. */
+MG_INLINE void mg_conv2d_1x1_s8_rows_mve_body(const mg_conv2d_s8_params *p, const int8_t *input,
+                                              const int8_t *weight, const int32_t *bias,
+                                              const int32_t *multiplier, const int8_t *shift,
+                                              void *output, int requantization)
+{
+    const mg_mve_rows rows = {weight,
+                              bias,
+                              multiplier,
+                              shift,
+                              p->input_channels,
+                              p->input_channels * p->stride_width,
+                              p->output_channels,
+                              p->output_offset,
+                              p->activation_min,
+                              p->activation_max};
+    const int32_t lines = p->batches * p->output_height;
+    int8_t *stored = (int8_t *)output;
+
+    (void)requantization;
+    if (p->stride_height == 1 && p->stride_width == 1) {
+        mg_mve_compute_rows(&rows, input, lines * p->output_width, stored);
+        return;
+    }
+    for (int32_t line = 0; line < lines; line++) {
+        const int32_t y = line % p->output_height * p->stride_height;
+        const int8_t *from = &input[mg_nhwc(line / p->output_height, y, 0, p->input_height,
+                                            p->input_width, p->input_channels)];
+        mg_mve_compute_rows(&rows, from, p->output_width, stored);
+        stored += p->output_width * p->output_channels;
+    }
+}
+
+#define MG_CONV2D_1X1_S8_ROWS_MVE_KERNEL(name, ...)                                                \
+    MG_KERNEL(name, mg_conv2d_1x1_s8_rows_mve, int8_t, __VA_ARGS__)
+
+#else
+
+#define MG_CONV2D_1X1_S8_ROWS_MVE_KERNEL(name, ...) MG_CONV2D_1X1_S8_ROWS_MVE_PROTOTYPE(name);
+
+#endif
+
+#define MG_CONV2D_1X1_S8_ROWS_MVE_PROTOTYPE(name)                                                  \
+    MG_PROTOTYPE(name, mg_conv2d_1x1_s8_rows_mve, int8_t)
+
+#endif
