@@ -201,8 +201,9 @@ def _measured(
     nbytes = sizes[function.name]
     if shared:
         nbytes += sum(_parameter_bytes(kernel.params) for kernel in function.body)
-    out_of_line = sum(n for name, n in sizes.items() if _owner(name) == case.kernel.symbol)
     cores = {name: n for name, n in sizes.items() if name.partition(".")[0] in case.kernel.cores}
+    own = (name for name in sizes if _owner(name) == case.kernel.symbol and name not in cores)
+    out_of_line = sum(sizes[name] for name in own)
     return Measured(case, node, graph, instructions, cycles, nbytes, out_of_line, cores)
 
 

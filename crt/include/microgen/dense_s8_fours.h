@@ -32,9 +32,10 @@ MG_INLINE mg_dense_s8_sums mg_dense_s8_fours_step(mg_dense_s8_sums sums, int32_t
     return sums;
 }
 
-/* The sums of four channels over n values. */
-MG_INLINE mg_dense_s8_sums mg_dense_s8_fours_dot(const int8_t *values, const int8_t *weight,
-                                                 int32_t n)
+/* The sums of four channels over n values. There is one copy for the layers of a model, which gains
+ * little from a constant n. */
+MG_ONCE void mg_fours_dot(const int8_t *values, const int8_t *weight, int32_t n,
+                          int32_t results[4])
 {
     const int8_t *const whole = values + n - n % 4;
     const int8_t *const end = values + n;
@@ -53,7 +54,10 @@ MG_INLINE mg_dense_s8_sums mg_dense_s8_fours_dot(const int8_t *values, const int
         values++;
         weight += 4;
     }
-    return sums;
+    results[0] = sums.a;
+    results[1] = sums.b;
+    results[2] = sums.c;
+    results[3] = sums.d;
 }
 
 /* The output of channel c. */
@@ -87,8 +91,8 @@ MG_INLINE void mg_dense_s8_fours_body(const mg_dense_s8_fours_params *p, const i
         const int8_t *values = &input[n * depth];
         int8_t *out = (int8_t *)output + n * channels;
         for (int32_t c = 0; c < whole; c += 4) {
-            const mg_dense_s8_sums sums = mg_dense_s8_fours_dot(values, &weight[c * depth], depth);
-            const int32_t four[4] = {sums.a, sums.b, sums.c, sums.d};
+            int32_t four[4];
+            mg_fours_dot(values, &weight[c * depth], depth, four);
             for (int32_t i = 0; i < 4; i++) {
                 out[c + i] =
                     mg_dense_s8_fours_output(p, &scaling, bias, c + i, four[i], requantization);
