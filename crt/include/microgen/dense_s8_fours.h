@@ -65,7 +65,7 @@ MG_INLINE int8_t mg_dense_s8_fours_output(const mg_dense_s8_params *p, const mg_
                                           const int32_t *bias, int32_t c, int32_t sum,
                                           int requantization)
 {
-    const int32_t at = ((requantization == MG_LINEAR) || (p->per_channel != 0)) ? c : 0;
+    const int32_t at = (p->per_channel != 0) ? c : 0;
     mg_channel channel = mg_channel_of(scaling, bias, at, requantization);
 
     channel.bias = bias[c];
@@ -75,7 +75,7 @@ MG_INLINE int8_t mg_dense_s8_fours_output(const mg_dense_s8_params *p, const mg_
 /* Computes the same as mg_dense_s8_body. The weights of each four channels are interleaved,
  * [channel / 4][feature][4]; those of the last one to three channels, if their number is no
  * multiple of four, are not. The bias contains the input's zero point, or is the offset of
- * MG_LINEAR, which has output_features multipliers. */
+ * MG_LINEAR. */
 MG_INLINE void mg_dense_s8_fours_body(const mg_dense_s8_fours_params *p, const int8_t *input,
                                       const int8_t *weight, const int32_t *bias,
                                       const int32_t *multiplier, const int8_t *shift, void *output,
