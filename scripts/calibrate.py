@@ -118,6 +118,7 @@ def _row(found: Measured) -> dict[str, Any]:
         "cycles": found.cycles,
         "code_bytes": found.code_bytes,
         "shared_bytes": found.shared_bytes,
+        "cores": {name.partition(".")[0]: n for name, n in found.cores.items()},
     }
 
 
@@ -131,7 +132,8 @@ def _fitted(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "unseen": [name for name in works[0] if not any(work[name] for work in works)],
     }
     shared = max(row["shared_bytes"] for row in rows)
-    return {**found, "shared_bytes": shared} if shared else found
+    common = {"shared_bytes": shared, "cores": rows[0]["cores"]}
+    return {**found, **{name: value for name, value in common.items() if value}}
 
 
 def _worst(rows: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> tuple[float, str]:

@@ -56,10 +56,12 @@ def main() -> None:
 def _written(scratch: Path) -> list[Path]:
     """A source for each kernel's out-of-line form."""
     entries = [kernel for found in registry().values() for kernel in found]
-    for name, text in sources(kernel.code for kernel in entries).items():
-        (scratch / name).parent.mkdir(exist_ok=True)
-        (scratch / name).write_text(text, encoding="ascii")
-    return sorted((scratch / "kernels").iterdir())
+    folder_of_all = scratch / "kernels"
+    folder_of_all.mkdir()
+    for kernel in entries:
+        (text,) = sources([kernel.code]).values()
+        (folder_of_all / f"{kernel.code.stem}.c").write_text(text, encoding="ascii")
+    return sorted(folder_of_all.iterdir())
 
 
 def _compiled(kernels: Sequence[Path], cpu: Cpu, toolchain: str, scratch: Path) -> list[Path]:

@@ -66,18 +66,7 @@ def fit(channels: linear.Channels, shift: int = SHIFT) -> High:
 def fit_equal(channels: linear.Channels, shift: int = SHIFT) -> High:
     """The same for channels with one scale, which then have one multiplier: that with which a
     channel is exact that reaches all of their sums."""
-    least, most = min(channels.least), max(channels.most)
-    one = linear.Channels(
-        scales=channels.scales[:1],
-        least=(least,),
-        most=(most,),
-        folded=(0,),
-        rounding=channels.rounding,
-        zero_point=channels.zero_point,
-        low=channels.low,
-        high=channels.high,
-    )
-    found, count = fit(one, shift), len(channels.folded)
+    found, count = fit(linear.as_one(channels), shift), len(channels.folded)
     starts = found.starts + UNIT * np.array(channels.folded, np.int64)
     return High(
         np.repeat(found.multipliers, count), starts, found.is_exact & (np.abs(starts) < _LIMIT)

@@ -7,6 +7,7 @@ and just before it. The sum's bias and the output's zero point are inside C.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from dataclasses import dataclass
 
@@ -86,6 +87,29 @@ def fit(channels: Channels) -> Linear:
         is_rising = (steps.slope(middle) > 0) & (below < above)
         below, above = np.where(is_rising, middle + 1, below), np.where(is_rising, above, middle)
     return steps.at(np.where(steps.is_constant, 0, below))
+
+
+def as_one(channels: Channels) -> Channels:
+    """A channel that reaches all sums of channels with one scale. Nothing is folded."""
+    return dataclasses.replace(
+        channels,
+        scales=channels.scales[:1],
+        least=(min(channels.least),),
+        most=(max(channels.most),),
+        folded=(0,),
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def fit_equal(channels: Channels) -> Linear:
+    """The same for channels with one scale, with one multiplier: that of a channel that reaches all
+    of their sums."""
+    count = len(channels.folded)
+    if channels.low >= channels.high or _leaves_int64(channels):
+        return _none(count)
+    multiplier = fit(as_one(channels)).multipliers
+    each = dataclasses.replace(channels, scales=channels.scales[:1] * count)
+    return Steps(each).at(np.repeat(multiplier, count))
 
 
 def _leaves_int64(channels: Channels) -> bool:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
 
 from microgen.program.kernel_code import KernelCode
 
 
 def sources(kernels: Iterable[KernelCode]) -> dict[str, str]:
-    """The sources that define the kernels' out-of-line forms: path below ``crt`` -> text."""
-    return {f"kernels/{kernel.stem}.c": _source(kernel) for kernel in kernels}
+    """The sources that define the kernels' out-of-line forms: path below ``crt`` -> text. Kernels
+    with the same header are in one source, so that they have its other functions in common."""
+    found: dict[str, list[KernelCode]] = {}
+    for kernel in kernels:
+        found.setdefault(kernel.header, []).append(kernel)
+    return {f"kernels/{PurePosixPath(name).stem}.c": _source(found[name]) for name in found}
 
 
-def _source(kernel: KernelCode) -> str:
-    include = f'#include "{kernel.header}"\n'
-    if kernel.variant:
-        return f"{_ABOUT}{include}\n{kernel.definition}\n"
-    return f"{_ABOUT}#define {kernel.macro}\n{include}"
+def _source(kernels: Sequence[KernelCode]) -> str:
+    first = kernels[0]
+    include = f'#include "{first.header}"\n'
+    if first.variant:
+        definitions = "\n".join(kernel.definition for kernel in kernels)
+        return f"{_ABOUT}{include}\n{definitions}\n"
+    return f"{_ABOUT}#define {first.macro}\n{include}"
 
 
 _ABOUT = """\

@@ -63,6 +63,8 @@ class Implementation:
     the node, and that all calls write parts of one output. ``inputs`` is then ignored. It returns
     the fields for each input, which follow those of ``params``.
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
+    ``cores`` are the functions of its headers that compilers keep out of line, and that other
+    kernels may call, too.
     ``can_fail``: the C function returns a status, like the runner.
     ``loop``: kernels with the same loop differ only in their requantizations. By default it is the
     symbol.
@@ -89,6 +91,7 @@ class Implementation:
     ulps: int = 0
     family: str = ""
     variant: tuple[str, ...] = ()
+    cores: tuple[str, ...] = ()
     loop: str = ""
     takes_int4: bool = False
     work: Callable[[Node, Graph], Work] = work

@@ -14,6 +14,7 @@ from microgen.ops.geometry import resolve
 
 OP_NAME = conv2d.OP_NAME
 _PAIR = 2  # channels that are computed at a time
+_CORES = ("mg_paired_block_{}",)
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
@@ -98,6 +99,7 @@ _SCRATCH = Loop(
     is_raw=True,
     adapt=functools.partial(paired.adapted, group=_PAIR),
     in_place=_in_place,
+    cores=_CORES,
     work=_work,
 )
 _STACK = Loop(
@@ -109,6 +111,7 @@ _STACK = Loop(
     is_raw=True,
     adapt=functools.partial(paired.adapted, group=_PAIR),
     in_place=_in_place,
+    cores=_CORES,
     work=_work,
 )
 

@@ -63,14 +63,16 @@ def _transposed(sources: Sequence[Array], _arguments: transforms.Arguments) -> A
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"columns_first": _transposed}
 
+_CORES = ("mg_mve_compute_rows",)
 _POINTWISE = weighted.vectors(
-    Loop(stem="conv2d_1x1_s8_rows", refusal=_refuses_pointwise, is_raw=True)
+    Loop(stem="conv2d_1x1_s8_rows", refusal=_refuses_pointwise, cores=_CORES, is_raw=True)
 )
 _WINDOWS = weighted.vectors(
     Loop(
         stem="conv2d_s8_rows",
         refusal=_refuses,
         scratch=_strip,
+        cores=(*_CORES, "mg_mve_strip_line"),
         is_raw=True,
         layout=_columns_first,
     )

@@ -95,6 +95,7 @@ def _double_scratch(node: Node, graph: Graph) -> int:
     return 2 * _scratch(node, graph)
 
 
+_PACKING = tuple(f"mg_trios_{part}" for part in ("pack", "fill", "put"))
 _TRIOS = Loop(
     stem="conv2d_s8",
     suffix="trios",
@@ -102,6 +103,7 @@ _TRIOS = Loop(
     variant=("MG_FOUR_CHANNELS",),
     refusal=blocks.rows,
     scratch=_scratch,
+    cores=(*_PACKING, "mg_trios_add_4"),
     is_raw=True,
     layout=_laid_out(True),
 )
@@ -110,6 +112,7 @@ _SIXES = dataclasses.replace(
     suffix="sixes",
     variant=("MG_SIX_PIXELS",),
     scratch=_double_scratch,
+    cores=(*_PACKING, "mg_trios_add_six"),
     layout=_laid_out(False),
 )
 

@@ -25,6 +25,7 @@ from microgen.ops.conv2d import Conv2DAttrs
 OP_NAME = "nn.conv2d"
 
 _GROUP = 4  # input channels
+_CORES = tuple(f"mg_winograd_{part}" for part in ("columns", "rows", "products"))
 _STEPS = 4  # a multiple of this: MG_WINOGRAD_STEPS of a loop
 _WIDTH = 8  # outputs in a row of four tiles, whose input is an area
 _MOST_CHANNELS = 404  # MG_WINOGRAD_CHANNELS
@@ -143,6 +144,7 @@ _TRANSFORMED = weighted.Loop(
     scratch=functools.partial(_scratch, areas=1, transforms_weights=False),
     is_raw=True,
     layout=functools.partial(_layout, kind="winograd"),
+    cores=_CORES,
     work=functools.partial(_parts, areas=1, transforms_weights=False),
 )
 
@@ -157,6 +159,7 @@ def _transforming(areas: int) -> weighted.Loop:
         refusal=_refusal,
         scratch=functools.partial(_scratch, areas=areas, transforms_weights=True),
         layout=functools.partial(_layout, kind="winograd_filters"),
+        cores=(*_CORES, "mg_winograd_filter"),
         work=functools.partial(_parts, areas=areas, transforms_weights=True),
     )
 

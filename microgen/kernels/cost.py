@@ -51,6 +51,7 @@ def estimate(
         cycles=_sum(found["cycles"], work),
         code_bytes=round(sum(n for name, n in found["code_bytes"].items() if work[name])),
         shared_bytes=found.get("shared_bytes", 0),
+        cores=tuple(found.get("cores", {}).items()),
     )
 
 

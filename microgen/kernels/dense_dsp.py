@@ -11,6 +11,7 @@ from microgen.kernels.work import Work, work
 
 OP_NAME = dense.OP_NAME
 _GROUP = 8  # channels that are computed at a time
+_CORES = ("mg_paired_dense_{}",)
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
@@ -50,6 +51,7 @@ _SCRATCH = Loop(
     needs=base.DSP,
     refusal=_refusal,
     scratch=paired.values,
+    cores=_CORES,
     is_raw=True,
     adapt=functools.partial(paired.adapted, group=_GROUP),
     work=_work,
@@ -60,6 +62,7 @@ _STACK = Loop(
     family="dense_s8_paired_stack",
     needs=base.DSP,
     refusal=_small,
+    cores=_CORES,
     is_raw=True,
     adapt=functools.partial(paired.adapted, group=_GROUP),
     work=_work,

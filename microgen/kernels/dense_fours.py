@@ -12,6 +12,7 @@ _FOURS = Loop(
     stem="dense_s8",
     suffix="fours",
     family="dense_s8_fours",
+    cores=("mg_fours_dot",),
     is_raw=True,
     layout=interleave.by_fours,
 )

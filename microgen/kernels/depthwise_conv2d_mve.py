@@ -90,6 +90,7 @@ _RING = weighted.vectors(
         refusal=_refuses,
         scratch=_scratch,
         in_place=_in_place,
+        cores=("mg_mve_ring_compute",),
         is_raw=True,
     )
 )

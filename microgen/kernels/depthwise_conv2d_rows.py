@@ -108,6 +108,7 @@ def _work(node: Node, graph: Graph) -> Work:
     dots = threes * f["input_channels"]
     rows = dots * f["kernel_height"]
     width, is_dense = f["kernel_width"], f["stride_width"] == 1
+    is_counted = (f["kernel_height"], width) != (3, 3) or f["stride_width"] > 2
     kept = max(0, f["kernel_height"] - f["stride_height"])
     copied = lines * (f["kernel_height"] - kept) + f["batches"] * kept
     return {
@@ -118,6 +119,8 @@ def _work(node: Node, graph: Graph) -> Work:
         "three_row": rows,
         "three_taps": rows * (width // 3) * is_dense,
         "three_tap": rows * (width % 3 if is_dense else width),
+        "counted_row": rows * is_counted,
+        "counted_tap": rows * width * is_counted,
         "copied_row": copied,
         "copied_value": copied * _columns(f) * f["input_channels"],
         "moved_row": lines * kept,

@@ -60,8 +60,13 @@ class _Pair:
         known = [cost for cost in costs if cost]
         if len(known) < len(costs):
             return None
-        sums = (sum(numbers) for numbers in zip(*map(dataclasses.astuple, known), strict=True))
-        return Cost(*sums)
+        return Cost(
+            instructions=sum(cost.instructions for cost in known),
+            cycles=sum(cost.cycles for cost in known),
+            code_bytes=sum(cost.code_bytes for cost in known),
+            shared_bytes=sum(cost.shared_bytes for cost in known),
+            cores=tuple(core for cost in known for core in cost.cores),
+        )
 
 
 def _pixel(node: Node, graph: Graph) -> int:

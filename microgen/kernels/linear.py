@@ -9,6 +9,7 @@ are those of ``requantize_multiplier`` and:
 - ``input_zero``, ``input_min``, ``input_max``: the data's zero point and its limits;
 - ``folds_zero``: 1 if the kernel sums products of data and weights without the zero point, 0 if it
   subtracts it from the data;
+- ``single``: if it is 1, there is one multiplier for all channels, and ``channels`` is 1;
 - ``output_zero``, ``low``, ``high``, ``rounding``: the specified requantization.
 """
 
@@ -36,8 +37,8 @@ def refusal(node: Node, graph: Graph, constants: Constants, axis: int, is_raw: b
     """Refusal unless the outputs of all channels are linear functions of their sums, up to their
     rounding. ``axis`` is the weight's axis of output channels. ``is_raw``: the kernel sums products
     without the data's zero point."""
-    constant = multiplier_of(constants(node, graph), node, graph, axis, is_raw)
-    fitted = linear.fit(channels(constant.arrays(graph), dict(constant.arguments)))
+    constant = tables(constants, axis, is_raw)(node, graph)[2]
+    fitted = _fitted(constant.arrays(graph), dict(constant.arguments))
     inexact = int((~fitted.is_exact).sum())
     if not inexact:
         return None
@@ -52,10 +53,19 @@ def tables(constants: Constants, axis: int, is_raw: bool) -> Constants:
     def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
         given = constants(node, graph)
         multiplier = multiplier_of(given, node, graph, axis, is_raw)
+        if has_one_multiplier(node, graph):
+            single = {**dict(multiplier.arguments), "single": 1, "channels": 1}
+            multiplier = dataclasses.replace(multiplier, arguments=tuple(single.items()))
         offset = dataclasses.replace(multiplier, name="offset", transform="linear_offset")
         return (given[0], offset, multiplier, base.KernelConstant("shift", "int8_t"))
 
     return changed
+
+
+def has_one_multiplier(node: Node, graph: Graph) -> bool:
+    """Whether a kernel takes one multiplier for all channels: of a dense layer with one scale."""
+    quant = graph.types[node.inputs[1]].quant
+    return isinstance(node.attrs, DenseAttrs) and quant is not None and quant.is_per_tensor
 
 
 def multiplier_of(
@@ -116,15 +126,21 @@ def channels(
 
 
 def _linear_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    return _proven(sources, arguments).multipliers.astype(np.int32)
+    multipliers = _proven(sources, arguments).multipliers.astype(np.int32)
+    return multipliers[:1] if arguments.get("single") else multipliers
 
 
 def _linear_offset(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     return _proven(sources, arguments).offsets.astype(np.int32)
 
 
+def _fitted(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Linear:
+    fit = linear.fit_equal if arguments.get("single") else linear.fit
+    return fit(channels(sources, arguments))
+
+
 def _proven(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Linear:
-    fitted = linear.fit(channels(sources, arguments))
+    fitted = _fitted(sources, arguments)
     if not fitted.is_exact.all():
         raise ValueError("the linear requantization is not exact for all channels")
     return fitted

@@ -26,7 +26,6 @@ import numpy as np
 from microgen.arithmetic import high
 from microgen.ir.graph import Array, Graph, Node, frozen
 from microgen.kernels import base, linear, transforms
-from microgen.ops.dense import DenseAttrs
 
 LESS = 127  # what kernels subtract from the values of first weights
 STACK = 4 * 320  # bytes: MG_PAIRED_STACK
@@ -72,7 +71,7 @@ def high_tables(constants: linear.Constants, shift: int) -> linear.Constants:
 
     def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
         weight, offset, multiplier, absent = constants(node, graph)
-        single = _has_one_multiplier(node, graph)
+        single = linear.has_one_multiplier(node, graph)
         own = {"shift": shift, "single": int(single), **({"channels": 1} if single else {})}
         arguments = tuple(
             {**dict(multiplier.arguments), **dict(_sizes(node, graph)), **own}.items()
@@ -87,12 +86,6 @@ def high_tables(constants: linear.Constants, shift: int) -> linear.Constants:
         return (weight, start, factor, absent)
 
     return changed
-
-
-def _has_one_multiplier(node: Node, graph: Graph) -> bool:
-    """Whether a kernel takes one multiplier for all channels: of a dense layer with one scale."""
-    quant = graph.types[node.inputs[1]].quant
-    return isinstance(node.attrs, DenseAttrs) and quant is not None and quant.is_per_tensor
 
 
 def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:

@@ -115,7 +115,7 @@ class Loop:
     ``is_raw``: it sums products of data and weights without the data's zero point, which the bias
     or the offset then contains. ``layout`` is how it wants the weight, if not as in the model.
     ``adapt`` changes all constants of a raw loop. ``scratch``, ``in_place`` and ``work`` are those
-    of ``base.Implementation``.
+    of ``base.Implementation``; so are ``cores``, where ``{}`` is the requantization's name.
     """
 
     stem: str
@@ -133,6 +133,7 @@ class Loop:
     layout: Layout | None = None
     adapt: Adapt | None = None
     in_place: base.InPlace = base.not_in_place
+    cores: tuple[str, ...] = ()
     work: Callable[[Node, Graph], Work] = work
 
     def refuses(self, node: Node, graph: Graph, requantization: Requantization) -> str | None:
@@ -199,6 +200,7 @@ class Layer:
             scratch=loop.scratch,
             in_place=loop.in_place,
             work=loop.work,
+            cores=tuple(core.format(requantization.name) for core in loop.cores),
             family=loop.family or loop.stem,
             variant=() if loop.is_fixed else (*loop.variant, requantization.constant),
             loop="_".join(filter(None, ("mg", loop.stem, loop.suffix))),

@@ -47,12 +47,24 @@ class Cost:
 
     ``code_bytes`` are those of the operator's function and parameters, without its weights.
     ``shared_bytes`` are those of the kernel's functions that all of its operators have in common:
-    its out-of-line form. Operators that are compiled for their own shapes have few or none."""
+    its out-of-line form. Operators that are compiled for their own shapes have few or none.
+    ``cores`` are functions that several kernels have in common, with their bytes."""
 
     instructions: int
     cycles: int
     code_bytes: int
     shared_bytes: int = 0
+    cores: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of everything, as if nothing else was in the firmware."""
+        return self.code_bytes + self.common_bytes
+
+    @property
+    def common_bytes(self) -> int:
+        """Bytes of what the operator may have in common with others."""
+        return self.shared_bytes + sum(nbytes for _, nbytes in self.cores)
 
 
 def work(node: Node, graph: Graph) -> Work:

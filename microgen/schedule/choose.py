@@ -62,6 +62,6 @@ def _numbers(option: Option) -> str:
     cost = option.cost
     assert cost is not None, "options are compared if they are measured"
     code = f"{cost.code_bytes:,}"
-    code += f" + {cost.shared_bytes:,}" if cost.shared_bytes else ""
+    code += f" + {cost.common_bytes:,}" if cost.common_bytes else ""
     ram = f", {option.scratch:,} B of scratch" if option.scratch else ""
     return f"{cost.cycles:,} cycles, {code} B of code{ram}"

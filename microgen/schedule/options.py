@@ -74,7 +74,13 @@ class Option:
         if self.cost:
             found.append((self._function(), self.cost.code_bytes))
             found.append(((self.kernel.symbol, self.is_shared), self.cost.shared_bytes))
+            found += [((core, self._source), nbytes) for core, nbytes in self.cost.cores]
         return tuple(found)
+
+    @property
+    def _source(self) -> str:
+        """The C source of its code: that of all operators, or that of its header's kernels."""
+        return self.kernel.code.header if self.is_shared else ""
 
     def _function(self) -> Hashable:
         """What decides whether two calls are of one function."""
@@ -97,7 +103,12 @@ class Option:
     @property
     def code(self) -> int:
         """Bytes of code, with those that it may have in common with others."""
-        return self.cost.code_bytes + self.cost.shared_bytes if self.cost else 0
+        return self.cost.bytes if self.cost else 0
+
+    @property
+    def own_code(self) -> int:
+        """Bytes of code that it has in common with none."""
+        return self.cost.code_bytes if self.cost else 0
 
     @property
     def is_pattern(self) -> bool:
@@ -154,11 +165,12 @@ def _options(
 
 def _adds_nothing(option: Option, earlier: Sequence[Option]) -> bool:
     """Whether an option is no better than one that stands before it in the registry, as far as
-    estimates can tell. Out-of-line forms are always of use, because other nodes may share them."""
+    estimates can tell. Out-of-line forms are always of use, because other nodes may share them. So
+    an option's own code is compared with all code of those before it."""
     return not option.is_shared and any(
         not other.is_shared
         and option.cycles > other.cycles * (1 - NOISE)
-        and option.code > other.code * (1 - NOISE)
+        and option.own_code > other.code * (1 - NOISE)
         and option.scratch >= other.scratch
         and option.in_place == other.in_place
         for other in earlier

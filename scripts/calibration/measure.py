@@ -68,7 +68,8 @@ class Case:
 @dataclass(frozen=True)
 class Measured:
     """What a layer cost. ``code_bytes`` are those of its operator's function and parameters;
-    ``shared_bytes`` those of the kernel's functions that operators share."""
+    ``shared_bytes`` those of the kernel's functions that operators share, ``cores`` those of
+    functions that several kernels may share."""
 
     case: Case
     node: Node
@@ -77,6 +78,7 @@ class Measured:
     cycles: int
     code_bytes: int
     shared_bytes: int
+    cores: Mapping[str, int]
 
 
 def cases(
@@ -199,8 +201,10 @@ def _measured(
     nbytes = sizes[function.name]
     if shared:
         nbytes += sum(_parameter_bytes(kernel.params) for kernel in function.body)
-    out_of_line = sum(n for name, n in sizes.items() if _owner(name) == case.kernel.symbol)
-    return Measured(case, node, graph, instructions, cycles, nbytes, out_of_line)
+    cores = {name: n for name, n in sizes.items() if name.partition(".")[0] in case.kernel.cores}
+    own = (name for name in sizes if _owner(name) == case.kernel.symbol and name not in cores)
+    out_of_line = sum(sizes[name] for name in own)
+    return Measured(case, node, graph, instructions, cycles, nbytes, out_of_line, cores)
 
 
 def _owner(function: str) -> str:

@@ -209,3 +209,26 @@ def test_tables_are_of_kernels_and_name_their_work(path: Path) -> None:
             assert set(found["unseen"]) <= names
             assert found.get("shared_bytes", 0) > 0 or form == cost.SPECIALISED
             assert cost.estimate(kernel, node, graph, CPUS[core], shared=form == cost.SHARED)
+
+
+def test_a_function_that_kernels_share_has_one_size_on_a_core() -> None:
+    """Otherwise the scheduler would count it twice."""
+    found: dict[tuple[str, str], set[int]] = {}
+    for path in TABLES:
+        own = set(IMPLEMENTATIONS[f"mg_{path.stem}"].cores)
+        for core, forms in json.loads(path.read_text(encoding="utf-8")).items():
+            for form in forms.values():
+                assert form.get("cores", {}).keys() <= own
+                for name, nbytes in form.get("cores", {}).items():
+                    found.setdefault((core, name), set()).add(nbytes)
+    assert found
+    assert not {name: sizes for name, sizes in found.items() if len(sizes) > 1}
+
+
+def test_what_kernels_share_is_in_the_estimate() -> None:
+    kernel, node, graph = _layer("mg_conv2d_s8_paired_stack")
+    found = cost.estimate(kernel, node, graph, CPUS["cortex-m4f"], shared=False)
+    assert found is not None
+    ((name, nbytes),) = found.cores
+    assert name == "mg_paired_block_twice"
+    assert found.bytes == found.code_bytes + found.shared_bytes + nbytes

@@ -32,9 +32,10 @@ MG_INLINE mg_dense_s8_sums mg_dense_s8_fours_step(mg_dense_s8_sums sums, int32_t
     return sums;
 }
 
-/* The sums of four channels over n values. */
-MG_INLINE mg_dense_s8_sums mg_dense_s8_fours_dot(const int8_t *values, const int8_t *weight,
-                                                 int32_t n)
+/* The sums of four channels over n values. There is one copy for the layers of a model, which gains
+ * little from a constant n. */
+MG_ONCE void mg_fours_dot(const int8_t *values, const int8_t *weight, int32_t n,
+                          int32_t results[4])
 {
     const int8_t *const whole = values + n - n % 4;
     const int8_t *const end = values + n;
@@ -53,7 +54,10 @@ MG_INLINE mg_dense_s8_sums mg_dense_s8_fours_dot(const int8_t *values, const int
         values++;
         weight += 4;
     }
-    return sums;
+    results[0] = sums.a;
+    results[1] = sums.b;
+    results[2] = sums.c;
+    results[3] = sums.d;
 }
 
 /* The output of channel c. */
@@ -61,7 +65,7 @@ MG_INLINE int8_t mg_dense_s8_fours_output(const mg_dense_s8_params *p, const mg_
                                           const int32_t *bias, int32_t c, int32_t sum,
                                           int requantization)
 {
-    const int32_t at = ((requantization == MG_LINEAR) || (p->per_channel != 0)) ? c : 0;
+    const int32_t at = (p->per_channel != 0) ? c : 0;
     mg_channel channel = mg_channel_of(scaling, bias, at, requantization);
 
     channel.bias = bias[c];
@@ -71,7 +75,7 @@ MG_INLINE int8_t mg_dense_s8_fours_output(const mg_dense_s8_params *p, const mg_
 /* Computes the same as mg_dense_s8_body. The weights of each four channels are interleaved,
  * [channel / 4][feature][4]; those of the last one to three channels, if their number is no
  * multiple of four, are not. The bias contains the input's zero point, or is the offset of
- * MG_LINEAR, which has output_features multipliers. */
+ * MG_LINEAR. */
 MG_INLINE void mg_dense_s8_fours_body(const mg_dense_s8_fours_params *p, const int8_t *input,
                                       const int8_t *weight, const int32_t *bias,
                                       const int32_t *multiplier, const int8_t *shift, void *output,
@@ -87,8 +91,8 @@ MG_INLINE void mg_dense_s8_fours_body(const mg_dense_s8_fours_params *p, const i
         const int8_t *values = &input[n * depth];
         int8_t *out = (int8_t *)output + n * channels;
         for (int32_t c = 0; c < whole; c += 4) {
-            const mg_dense_s8_sums sums = mg_dense_s8_fours_dot(values, &weight[c * depth], depth);
-            const int32_t four[4] = {sums.a, sums.b, sums.c, sums.d};
+            int32_t four[4];
+            mg_fours_dot(values, &weight[c * depth], depth, four);
             for (int32_t i = 0; i < 4; i++) {
                 out[c + i] =
                     mg_dense_s8_fours_output(p, &scaling, bias, c + i, four[i], requantization);

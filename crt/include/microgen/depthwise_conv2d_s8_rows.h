@@ -107,7 +107,7 @@ MG_INLINE mg_depthwise_sums mg_depthwise_dot(const mg_depthwise_conv2d_s8_params
 
 /* One row of outputs. Its last three pixels are computed again if their number is no multiple of
  * three. `rows` are those of the windows, `step` apart. */
-MG_INLINE void mg_depthwise_row(const mg_depthwise_conv2d_s8_params *p, const mg_scaling *scaling,
+MG_INLINE void mg_depthwise_any_row(const mg_depthwise_conv2d_s8_params *p, const mg_scaling *scaling,
                                 const int8_t *rows, int32_t step, const int8_t *weight,
                                 const int32_t *bias, int8_t *output, int requantization)
 {
@@ -125,6 +125,29 @@ MG_INLINE void mg_depthwise_row(const mg_depthwise_conv2d_s8_params *p, const mg
             out[depth] = mg_output(scaling, &channel, sums.b, requantization);
             out[2 * depth] = mg_output(scaling, &channel, sums.c, requantization);
         }
+    }
+}
+
+/* The same. The out-of-line forms have loops of their own for 3x3 windows with stride 1 and 2, whose
+ * taps are not counted. */
+MG_INLINE void mg_depthwise_row(const mg_depthwise_conv2d_s8_params *p, const mg_scaling *scaling,
+                                const int8_t *rows, int32_t step, const int8_t *weight,
+                                const int32_t *bias, int8_t *output, int requantization)
+{
+    mg_depthwise_conv2d_s8_params known = *p;
+
+    if ((p->kernel_height != 3) || (p->kernel_width != 3) || (p->stride_width > 2)) {
+        mg_depthwise_any_row(p, scaling, rows, step, weight, bias, output, requantization);
+        return;
+    }
+    known.kernel_height = 3;
+    known.kernel_width = 3;
+    if (p->stride_width == 1) {
+        known.stride_width = 1;
+        mg_depthwise_any_row(&known, scaling, rows, step, weight, bias, output, requantization);
+    } else {
+        known.stride_width = 2;
+        mg_depthwise_any_row(&known, scaling, rows, step, weight, bias, output, requantization);
     }
 }
 

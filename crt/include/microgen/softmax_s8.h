@@ -26,8 +26,9 @@ typedef struct {
  * not overlap the input. */
 void mg_softmax_s8(const mg_softmax_s8_params *p, const int8_t *input, int8_t *output);
 
-/* exp(beta * scale * difference) as Q0.31. difference must be 0 or less. */
-MG_INLINE int32_t mg_softmax_s8_exp(const mg_softmax_s8_params *p, int32_t difference)
+/* exp(beta * scale * difference) as Q0.31. difference must be 0 or less. It is most of the kernel's
+ * code, so there is one copy for both of its calls. */
+MG_ONCE int32_t mg_softmax_s8_exp(const mg_softmax_s8_params *p, int32_t difference)
 {
     int32_t result = 0;
 
