@@ -70,22 +70,13 @@ MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *
     int32_t y;
 
     __asm__ volatile(
-        "ldr %[s0], [%[x], #0]\n"
-        "ldr %[s1], [%[x], #4]\n"
-        "ldr %[s2], [%[x], #8]\n"
-        "ldr %[s3], [%[x], #12]\n"
-        "ldr %[s4], [%[x], #16]\n"
-        "ldr %[s5], [%[x], #20]\n"
+        "ldrd %[s0], %[s1], [%[x], #0]\n"
+        "ldrd %[s2], %[s3], [%[x], #8]\n"
+        "ldrd %[s4], %[s5], [%[x], #16]\n"
         "ldr %[s6], [%[x], #24]\n"
-        "ldr %[s7], [%[x], #28]\n"
-        "cmp %[w], #1\n"
-        "blt 4f\n"
-        "beq 1f\n"
-        "cmp %[w], #3\n"
-        "blt 2f\n"
-        "b 3f\n"
-        "4:\n" MG_DENSE_PAIRED_STEP "3:\n" MG_DENSE_PAIRED_STEP "2:\n" MG_DENSE_PAIRED_STEP
-        "1:\n" MG_DENSE_PAIRED_STEP "ldr %[x], %[end]\n"
+        "ldr %[s7], [%[x], #28]\n" MG_PAIRED_ENTRY "4:\n" MG_DENSE_PAIRED_STEP
+        "3:\n" MG_DENSE_PAIRED_STEP "2:\n" MG_DENSE_PAIRED_STEP "1:\n" MG_DENSE_PAIRED_STEP
+        "ldr %[x], %[end]\n"
         "cmp %[values], %[x]\n"
         "bne 4b\n"
         : [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3), [s4] "=&r"(s4),
@@ -125,12 +116,15 @@ MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *
 
 #endif
 
-/* Stores channel c. `each` is 1 if every channel has a multiplier, 0 if there is one for all. */
-MG_INLINE void mg_dense_s8_paired_store(const mg_scaling *s, const int32_t *bias, int32_t each,
-                                        int32_t c, int32_t sum, int8_t *output, int requantization)
+/* Stores a channel whose multiplier `factor` points to, and returns where the next one's is. `each`
+ * is 1 if every channel has a multiplier, 0 if there is one for all. */
+MG_INLINE const int32_t *mg_dense_s8_paired_store(const mg_scaling *s, const int32_t *factor,
+                                                  int32_t each, int32_t sum, int8_t *output,
+                                                  int requantization)
 {
-    const mg_channel channel = {bias[c], s->multiplier[c * each], 0};
-    output[c] = mg_paired_output(s, &channel, sum, requantization);
+    const mg_channel channel = {0, *factor, 0};
+    *output = mg_paired_output(s, &channel, sum, requantization);
+    return factor + each;
 }
 
 /* All channels, eight or more, of a row of data. The last eight channels have weights of their
@@ -140,22 +134,23 @@ MG_INLINE void mg_dense_s8_paired_channels_body(const mg_paired_filters *filters
                                                 int8_t *output, int requantization)
 {
     const int32_t *weight = filters->weight;
-    const int32_t *bias = filters->bias;
     const int32_t last = filters->channels - 8;
 
     for (int32_t c = 0; c < last + 8; c += 8) {
         const int32_t at = (c < last) ? c : last;
+        const int32_t *factor = &s->multiplier[at * each];
+        int8_t *to = &output[at];
         int32_t sums[8];
 
-        weight = mg_dense_s8_paired_add(sums, &bias[at], values, weight, filters->steps);
-        mg_dense_s8_paired_store(s, bias, each, at + 0, sums[0], output, requantization);
-        mg_dense_s8_paired_store(s, bias, each, at + 1, sums[1], output, requantization);
-        mg_dense_s8_paired_store(s, bias, each, at + 2, sums[2], output, requantization);
-        mg_dense_s8_paired_store(s, bias, each, at + 3, sums[3], output, requantization);
-        mg_dense_s8_paired_store(s, bias, each, at + 4, sums[4], output, requantization);
-        mg_dense_s8_paired_store(s, bias, each, at + 5, sums[5], output, requantization);
-        mg_dense_s8_paired_store(s, bias, each, at + 6, sums[6], output, requantization);
-        mg_dense_s8_paired_store(s, bias, each, at + 7, sums[7], output, requantization);
+        weight = mg_dense_s8_paired_add(sums, &filters->bias[at], values, weight, filters->steps);
+        factor = mg_dense_s8_paired_store(s, factor, each, sums[0], &to[0], requantization);
+        factor = mg_dense_s8_paired_store(s, factor, each, sums[1], &to[1], requantization);
+        factor = mg_dense_s8_paired_store(s, factor, each, sums[2], &to[2], requantization);
+        factor = mg_dense_s8_paired_store(s, factor, each, sums[3], &to[3], requantization);
+        factor = mg_dense_s8_paired_store(s, factor, each, sums[4], &to[4], requantization);
+        factor = mg_dense_s8_paired_store(s, factor, each, sums[5], &to[5], requantization);
+        factor = mg_dense_s8_paired_store(s, factor, each, sums[6], &to[6], requantization);
+        (void)mg_dense_s8_paired_store(s, factor, each, sums[7], &to[7], requantization);
     }
 }
 
