@@ -193,7 +193,7 @@ def _tiles(attrs: _Convolution, weight: Shape, output: Shape) -> dict[str, int]:
     else:
         passes = rows * -(-pixels // _TILE)
     fours, vectors = passes * -(-filters // _BLOCK), -(-height * width * depth // _VECTOR)
-    strips = rows * -(-pixels // _STRIP) * (height * width > 1)
+    strips = rows * -(-pixels // _STRIP)
     columns = (pixels - 1) * attrs.strides[1] + width
     copies = columns * -(-depth // _VECTOR) if 2 * depth > _VECTOR else columns * depth // _VECTOR
     return {
@@ -201,7 +201,7 @@ def _tiles(attrs: _Convolution, weight: Shape, output: Shape) -> dict[str, int]:
         "vector_tile": fours,
         "vector_tile_step": fours * vectors,
         "vector_strip": strips * height,
-        "vector_column": rows * (height * width > 1) * copies * height,
+        "vector_column": rows * copies * height,
     }
 
 
