@@ -23,6 +23,7 @@ OP_NAME = "nn.conv2d"
 STRIP = 8  # MG_MVE_STRIP of microgen/conv2d_s8_rows_mve.h
 FILTERS = 4  # MG_MVE_FILTERS of microgen/mve_rows.h
 PIXELS = 4  # MG_MVE_PIXELS of microgen/mve_tiles.h
+STACK = 512  # bytes: MG_MVE_STRIP_STACK of microgen/conv2d_s8_rows_stack_mve.h
 _VECTOR = 16  # bytes
 
 
@@ -60,6 +61,14 @@ def _strip(node: Node, graph: Graph) -> int:
     lines = min(rows, PIXELS) if pixels < STRIP and pixels % PIXELS else 1
     strip = ((min(pixels, STRIP) - 1) * attrs.strides[1] + width) * height * channels
     return lines * strip + -(height * width * channels) % _VECTOR
+
+
+def _large(node: Node, graph: Graph) -> str | None:
+    """Refusal of strips that are too large for the stack."""
+    refusal = _refuses(node, graph)
+    if refusal is None and (needed := _strip(node, graph)) > STACK:
+        return f"its strips need {needed} bytes, the kernel has {STACK} bytes of stack"
+    return refusal
 
 
 def _tiles(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:
@@ -100,4 +109,8 @@ _WINDOWS = weighted.vectors(
     )
 )
 
-IMPLEMENTATIONS = tuple(LAYER.kernels((_POINTWISE, _WINDOWS), (TWICE_NARROW,)))
+_STACK = weighted.vectors(
+    Loop(stem="conv2d_s8_rows_stack", refusal=_large, is_raw=True, layout=_tiles)
+)
+
+IMPLEMENTATIONS = tuple(LAYER.kernels((_POINTWISE, _WINDOWS, _STACK), (TWICE_NARROW,)))

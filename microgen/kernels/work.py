@@ -36,8 +36,8 @@ _ONCE = (Rounding.SINGLE, Rounding.NEAREST)
 _SHORT = 2  # steps of a loop that compilers unroll
 _UNROLLED = 4  # taps of a window that compilers compute without a loop
 _VECTOR = 16  # bytes of an MVE vector
-_TILE = 3  # pixels that MVE computes at a time, see microgen/mve_rows.h
-_STRIP = 9  # pixels of a strip, see microgen/conv2d_s8_rows_mve.h
+_TILE = 4  # pixels that MVE computes at a time, see microgen/mve_tiles.h
+_STRIP = 8  # pixels of a strip, see microgen/conv2d_s8_rows_mve.h
 _LANES = 8  # channels of a block of rings, see microgen/depthwise_conv2d_s8_ring_mve.h
 
 
@@ -195,23 +195,25 @@ def _conv2d(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
 
 
 def _tiles(attrs: _Convolution, weight: Shape, output: Shape) -> dict[str, int]:
-    """Parts of loops over rows of pixels: tiles of some pixels and four filters, and the columns
-    of strips. Pixels of one row are left after each row, or at the end if windows are pixels."""
+    """Parts of loops over rows of pixels: passes of four pixels over all filters, tiles of these
+    and four filters, and the columns of strips. Pixels are left after each row of long ones, after
+    some rows of short ones, or at the end if windows are pixels."""
     filters, height, width, depth = weight
-    is_plain = (height, width, *attrs.strides) == (1, 1, 1, 1)
     rows, pixels = output[0] * output[1], output[2]
-    rows, pixels = (1, rows * pixels) if is_plain else (rows, pixels)
-    fours, vectors = rows * -(-filters // _BLOCK), -(-height * width * depth // _VECTOR)
-    strips = rows * -(-pixels // _STRIP) * (height * width > 1)
+    if height * width == 1 or (pixels < _STRIP and pixels % _TILE):
+        passes = output[0] * -(-output[1] * pixels // _TILE)
+    else:
+        passes = rows * -(-pixels // _TILE)
+    fours, vectors = passes * -(-filters // _BLOCK), -(-height * width * depth // _VECTOR)
+    strips = rows * -(-pixels // _STRIP)
     columns = (pixels - 1) * attrs.strides[1] + width
     copies = columns * -(-depth // _VECTOR) if 2 * depth > _VECTOR else columns * depth // _VECTOR
     return {
-        "vector_tile": fours * (pixels // _TILE),
-        "vector_tile_step": fours * (pixels // _TILE) * vectors,
-        "vector_single": fours * (pixels % _TILE),
-        "vector_single_step": fours * (pixels % _TILE) * vectors,
+        "vector_pass": passes,
+        "vector_tile": fours,
+        "vector_tile_step": fours * vectors,
         "vector_strip": strips * height,
-        "vector_column": rows * (height * width > 1) * copies * height,
+        "vector_column": rows * copies * height,
     }
 
 

@@ -17,16 +17,16 @@ typedef mg_dense_s8_params mg_dense_s8_rows_mve_params;
 
 /* What is left of a layer, in the order in which the assembly loads it. */
 typedef struct {
+    int8_t *output;
+    int32_t depth;
+    int32_t left;      /* the shift of sums */
+    int32_t right;     /* that of products, to the left, so it is negative */
+    int32_t next;      /* bytes from four multipliers to the next, or 0 if all are the same */
+    const int8_t *end; /* of the outputs, for the assembly */
     const int8_t *input;
     const int8_t *weight;
     const int32_t *offset;
     const int32_t *multiplier;
-    int8_t *output;
-    int32_t depth;
-    int32_t left;  /* the shift of sums */
-    int32_t right; /* that of products, to the left, so it is negative */
-    int32_t next;  /* bytes from four multipliers to the next, or 0 if all are the same */
-    int32_t quads; /* of features, for the assembly */
     int32x4_t low;
     int32x4_t high;
 } mg_mve_dense;
@@ -107,12 +107,13 @@ MG_INLINE void mg_mve_dense_four(mg_mve_dense *d, int32_t count)
     "vmladava.s8 r6, q1, q5\n\t"
 /* clang-format on */
 
-/* d->quads times four features, for depths that are multiples of 64. In assembly, because GCC 12
- * spills registers. The multiplier is a vector in memory if all are the same. */
+/* Features up to d->end, four at a time, for depths that are multiples of 64. In assembly, because
+ * GCC 12 spills registers. The multiplier is a vector in memory if all are the same. */
 MG_INLINE void mg_mve_dense_quads(mg_mve_dense *d)
 {
     __asm__ volatile(
-        "ldm %[of], {r1, r3, r10, r11}\n\t"
+        "add r0, %[of], %[input]\n\t"
+        "ldm r0, {r1, r3, r10, r11}\n\t"
         "ldr r4, [%[of], %[depth]]\n\t"
         "vldrw.32 q6, [%[of], %[low]]\n\t"
         "vldrw.32 q7, [%[of], %[high]]\n"
@@ -126,29 +127,26 @@ MG_INLINE void mg_mve_dense_quads(mg_mve_dense *d)
         "2:\n\t" MG_MVE_DENSE_STEP "le lr, 2b\n\t"
         "vmov q0[2], q0[0], r0, r4\n\t"
         "vmov q0[3], q0[1], r2, r6\n\t"
-        "add r0, %[of], %[output]\n\t"
         "vldrw.32 q1, [r10], #16\n\t"
-        "ldm r0, {r0, r4, r5, r6, r8}\n\t"
+        "mov r3, r9\n\t"
+        "ldm %[of], {r0, r4, r5, r6, r8, r9}\n\t"
         "vqshl.s32 q0, r5\n\t"
         "vldrw.32 q2, [r11]\n\t"
         "vqadd.s32 q0, q0, q1\n\t"
         "add r11, r11, r8\n\t"
         "sub r1, r1, r4\n\t"
         "vqrdmulh.s32 q0, q0, q2\n\t"
-        "mov r3, r9\n\t"
         "vshl.s32 q0, r6\n\t"
         "vmax.s32 q0, q0, q6\n\t"
         "vmin.s32 q0, q0, q7\n\t"
         "vstrb.32 q0, [r0], #4\n\t"
-        "str r0, [%[of], %[output]]\n\t"
-        "ldr r5, [%[of], %[quads]]\n\t"
-        "subs r5, r5, #1\n\t"
-        "str r5, [%[of], %[quads]]\n\t"
+        "str r0, [%[of]]\n\t"
+        "cmp r0, r9\n\t"
         "bne 1b"
         :
         : [of] "r"(d), [depth] "i"(offsetof(mg_mve_dense, depth)),
           [low] "i"(offsetof(mg_mve_dense, low)), [high] "i"(offsetof(mg_mve_dense, high)),
-          [output] "i"(offsetof(mg_mve_dense, output)), [quads] "i"(offsetof(mg_mve_dense, quads))
+          [input] "i"(offsetof(mg_mve_dense, input))
         : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "lr", "q0", "q1",
           "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
 }
@@ -163,7 +161,7 @@ MG_INLINE int32_t mg_mve_dense_whole(mg_mve_dense *d, int32_t features)
     const int32x4_t all = vdupq_n_s32(d->multiplier[0]);
     mg_mve_dense of = *d;
     of.multiplier = (d->next != 0) ? d->multiplier : (const int32_t *)(const void *)&all;
-    of.quads = done / MG_MVE_FILTERS;
+    of.end = of.output + done;
     mg_mve_dense_quads(&of);
     d->weight += done * d->depth;
     d->offset += done;
@@ -188,16 +186,16 @@ mg_mve_dense_row(const mg_dense_s8_params *p, const int8_t *input, const int8_t 
                  const int32_t *offset, const int32_t *multiplier, const int8_t *shift,
                  int8_t *output)
 {
-    mg_mve_dense d = {input,
-                      weight,
-                      offset,
-                      multiplier,
-                      output,
+    mg_mve_dense d = {output,
                       p->input_features,
                       shift[0],
                       shift[1],
                       (p->per_channel != 0) ? MG_MVE_BYTES : 0,
-                      0,
+                      NULL,
+                      input,
+                      weight,
+                      offset,
+                      multiplier,
                       vdupq_n_s32(p->activation_min),
                       vdupq_n_s32(p->activation_max)};
 

@@ -76,6 +76,8 @@ MG_INLINE void mg_mve_ring_filters(const mg_mve_ring *r, const int8_t *weight)
 MG_INLINE void mg_mve_ring_copy(const mg_mve_ring *r, const int8_t *input, int32_t zero, int8_t *to)
 {
     const uint16x8_t lanes = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)r->line);
+    const int32_t step = r->along.input_step; /* stores might change the struct, but not these */
+    const int32_t ring = r->ring;
     const int32_t places = r->line / r->ring - r->along.pad;
     const int32_t size = (r->along.size < places) ? r->along.size : places;
 
@@ -83,20 +85,20 @@ MG_INLINE void mg_mve_ring_copy(const mg_mve_ring *r, const int8_t *input, int32
     if (input == NULL) {
         for (int32_t i = size; i > 0; i--) {
             vstrbq_scatter_offset_s16(to, lanes, vdupq_n_s16((int16_t)zero));
-            to += r->ring;
+            to += ring;
         }
     } else if (r->count >= MG_MVE_CHANNELS) {
         for (int32_t i = size; i > 0; i--) {
             vstrbq_scatter_offset_s16(to, lanes, vldrbq_s16(input));
-            input += r->along.input_step;
-            to += r->ring;
+            input += step;
+            to += ring;
         }
     } else {
         const mve_pred16_t active = vctp16q((uint32_t)r->count);
         for (int32_t i = size; i > 0; i--) {
             vstrbq_scatter_offset_s16(to, lanes, vldrbq_z_s16(input, active));
-            input += r->along.input_step;
-            to += r->ring;
+            input += step;
+            to += ring;
         }
     }
 }

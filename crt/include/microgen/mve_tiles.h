@@ -274,26 +274,32 @@ MG_INLINE const int8_t *mg_mve_pixel(const mg_mve_places *of, const int8_t *inpu
     return input + i * of->step + i / of->width * of->gap;
 }
 
-/* Points to `count` pixels from `first` on. If these are less than four, some are computed twice:
- * the second two of a tile overlap with the first two, or all are one. */
-MG_INLINE mg_mve_tile_vectors mg_mve_tile_point(mg_mve_tile *tile, const mg_mve_rows *r,
-                                                const mg_mve_places *of, const int8_t *input,
-                                                int32_t first, int32_t count)
+/* Where the outputs of a tile go. If there are less than four pixels, some are computed twice: the
+ * second two overlap with the first two, or all are one. */
+MG_INLINE mg_mve_tile_vectors mg_mve_tile_scatter(mg_mve_tile *tile, const mg_mve_rows *r,
+                                                  int32_t count)
 {
-    const int32_t pair = (count > 1) ? 1 : 0;
-    const int32_t below = (count < 2) ? 0 : (count < MG_MVE_PIXELS) ? count - 2 : 2;
+    const int32_t apart = (count > 1) ? r->channels : 0;
     const uint16x8_t lanes = vidupq_n_u16(0, 1);
-    const uint16x8_t odd = vandq_u16(lanes, vdupq_n_u16(1));
     const mg_mve_tile_vectors vectors = {
         vdupq_n_s16((int16_t)r->activation_min), vdupq_n_s16((int16_t)r->activation_max),
-        vmlaq_n_u16(vshrq_n_u16(lanes, 1), odd, (uint16_t)(pair * r->channels))};
+        vmlaq_n_u16(vshrq_n_u16(lanes, 1), vandq_u16(lanes, vdupq_n_u16(1)), (uint16_t)apart)};
+
+    tile->below = ((count < 2) ? 0 : count - 2) * r->channels;
+    return vectors;
+}
+
+/* Points to `count` pixels from `first` on. */
+MG_INLINE void mg_mve_tile_point(mg_mve_tile *tile, const mg_mve_places *of, const int8_t *input,
+                                 int32_t first, int32_t count)
+{
+    const int32_t pair = (count > 1) ? 1 : 0;
+    const int32_t below = first + ((count > 1) ? count - 2 : 0);
 
     tile->first[0] = mg_mve_pixel(of, input, first);
     tile->first[1] = mg_mve_pixel(of, input, first + pair);
-    tile->second[0] = mg_mve_pixel(of, input, first + below);
-    tile->second[1] = mg_mve_pixel(of, input, first + below + pair);
-    tile->below = below * r->channels;
-    return vectors;
+    tile->second[0] = mg_mve_pixel(of, input, below);
+    tile->second[1] = mg_mve_pixel(of, input, below + pair);
 }
 
 MG_INLINE void mg_mve_tile_any(const mg_mve_tile *tile, int is_flat)
@@ -305,24 +311,26 @@ MG_INLINE void mg_mve_tile_any(const mg_mve_tile *tile, int is_flat)
     }
 }
 
-/* Computes a tile of all filters. */
-MG_INLINE void mg_mve_tile_filters(mg_mve_tile *tile, const mg_mve_rows *r, int is_flat)
+/* Computes `count` pixels for the groups of filters of a tile, from the first pixel's outputs on.
+ */
+static __attribute__((noinline, unused)) void
+mg_mve_tile_pass(const mg_mve_tile *start, const mg_mve_rows *r, const mg_mve_places *of,
+                 const int8_t *input, int32_t count, int is_flat)
 {
-    const int32_t rest = r->channels % MG_MVE_FILTERS;
-    const int32_t last = r->channels - MG_MVE_FILTERS;
+    mg_mve_tile tile = *start;
+    mg_mve_tile_vectors vectors = mg_mve_tile_scatter(&tile, r, MG_MVE_PIXELS);
 
-    tile->groups = r->channels / MG_MVE_FILTERS;
-    mg_mve_tile_any(tile, is_flat);
-    if (rest > 0) {
-        const int32_t vectors = (tile->depth + MG_MVE_BYTES - 1) / MG_MVE_BYTES;
-        mg_mve_tile of = *tile;
-        of.weight += (r->channels - rest) * vectors * MG_MVE_BYTES;
-        of.bias += last;
-        of.multiplier += last;
-        of.shift += last;
-        of.output += last;
-        of.groups = 1;
-        mg_mve_tile_any(&of, is_flat);
+    tile.vectors = &vectors;
+    for (int32_t i = 0; i < count; i += MG_MVE_PIXELS) {
+        const int32_t left = count - i;
+        if (left >= MG_MVE_PIXELS) {
+            mg_mve_tile_point(&tile, of, input, i, MG_MVE_PIXELS);
+        } else {
+            vectors = mg_mve_tile_scatter(&tile, r, left);
+            mg_mve_tile_point(&tile, of, input, i, left);
+        }
+        mg_mve_tile_any(&tile, is_flat);
+        tile.output += MG_MVE_PIXELS * r->channels;
     }
 }
 
@@ -334,7 +342,8 @@ mg_mve_compute_pixels(const mg_mve_rows *r, const mg_mve_places *of, const int8_
                       int32_t count, int8_t *output, int is_flat)
 {
     const int32_t steps = (of->depth - 1) / MG_MVE_BYTES;
-    mg_mve_tile_vectors vectors;
+    const int32_t groups = r->channels / MG_MVE_FILTERS;
+    const int32_t last = r->channels - MG_MVE_FILTERS;
     mg_mve_tile tile = {{NULL, NULL},
                         steps,
                         {NULL, NULL},
@@ -342,18 +351,23 @@ mg_mve_compute_pixels(const mg_mve_rows *r, const mg_mve_places *of, const int8_
                         r->multiplier,
                         r->shift,
                         output,
-                        0,
+                        groups,
                         (r->activation_min >= r->output_offset) ? 1 : 0,
                         0,
                         r->output_offset,
-                        &vectors,
+                        NULL,
                         r->weight,
                         of->depth};
 
-    for (int32_t i = 0; i < count; i += MG_MVE_PIXELS) {
-        vectors = mg_mve_tile_point(&tile, r, of, input, i, count - i);
-        mg_mve_tile_filters(&tile, r, is_flat);
-        tile.output += MG_MVE_PIXELS * r->channels;
+    mg_mve_tile_pass(&tile, r, of, input, count, is_flat);
+    if (r->channels % MG_MVE_FILTERS != 0) {
+        tile.weight += groups * MG_MVE_FILTERS * (steps + 1) * MG_MVE_BYTES;
+        tile.bias += last;
+        tile.multiplier += last;
+        tile.shift += last;
+        tile.output = output + last;
+        tile.groups = 1;
+        mg_mve_tile_pass(&tile, r, of, input, count, is_flat);
     }
 }
 
