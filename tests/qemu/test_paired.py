@@ -69,7 +69,8 @@ def _conv2d(
     zero = int(rng.choice([-128, 127, 3]))
     x, w = _data(rng, data, zero, full), _weight(rng, filters, 0, full)
     bias = c.bias(rng.integers(-9000, 9000, filters[0]))
-    attrs = Conv2DAttrs((1, 1), (1, 1), padding, activation, Rounding.DOUBLE)
+    rounding = Rounding.UPWARD if seed % 5 == 0 else Rounding.DOUBLE
+    attrs = Conv2DAttrs((1, 1), (1, 1), padding, activation, rounding)
     out = c.quant(c.output_scale(x, w, int(np.prod(filters[1:]))), int(rng.choice([-128, 5])))
     return c.Case(f"paired {seed}", "nn.conv2d", attrs, (x, w, bias), out)
 
