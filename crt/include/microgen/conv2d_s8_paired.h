@@ -190,9 +190,23 @@ MG_INLINE int32_t mg_conv2d_s8_paired_steps(const mg_conv2d_s8_params *p)
     return p->kernel_height * (run / 4) + (p->kernel_height * (run % 4) + 3) / 4;
 }
 
-/* The columns of pixel n and of those after it, which are `step` pixels apart, 0 or 1. */
+/* Moves the last columns of four pixels to the front, but for the first `left`, which are dropped.
+ */
+MG_INLINE void mg_paired_move(uint32_t *columns, int32_t steps, int32_t left)
+{
+    const uint32_t *const end = columns + steps * MG_PAIRED_COLUMN;
+
+    for (uint32_t *to = columns; to != end; to += MG_PAIRED_COLUMN / 2) {
+        for (int32_t i = 0; i + left < 4; i++) {
+            to[i] = to[i + left];
+        }
+    }
+}
+
+/* The columns of pixel n and of those after it, which are `step` pixels apart, 0 or 1. The first
+ * `there` of the four columns are those of pixels before. */
 MG_INLINE void mg_paired_gather(const mg_conv2d_s8_params *p, const mg_paired_image *image,
-                                int32_t n, int32_t step, uint32_t *columns)
+                                int32_t n, int32_t step, int32_t there, uint32_t *columns)
 {
     const int32_t row = n / image->output_width;
     const int32_t column = n - row * image->output_width;
@@ -201,35 +215,20 @@ MG_INLINE void mg_paired_gather(const mg_conv2d_s8_params *p, const mg_paired_im
     const int32_t right = left + 3 * step * p->stride_width + p->kernel_width;
     const int32_t bottom = top + (p->kernel_height - 1) * p->dilation_height;
 
-    if ((column + 3 * step < image->output_width) && (top >= 0) && (left >= 0) &&
+    if ((there == 0) && (column + 3 * step < image->output_width) && (top >= 0) && (left >= 0) &&
         (right <= image->width) && (bottom < image->height)) {
         mg_paired_inside(p, image, &image->image[(top * image->width + left) * p->input_channels],
                          step * p->stride_width * p->input_channels, columns);
         return;
     }
-    for (int32_t i = 0; i < 4; i++) {
-        mg_paired_window(p, image, n + i * step, &columns[i]);
+    for (int32_t i = there; i < 4; i++) {
+        mg_paired_window(p, image, n + (i - there) * step, &columns[i]);
     }
 }
 
-/* The columns of the last four pixels, of which `left`, less than four, are left. Those of the
- * others are there from the four before: the values themselves may be overwritten by outputs. */
-MG_INLINE void mg_paired_gather_last(const mg_conv2d_s8_params *p, const mg_paired_image *image,
-                                     int32_t n, int32_t left, uint32_t *columns)
-{
-    const uint32_t *const end = columns + mg_conv2d_s8_paired_steps(p) * MG_PAIRED_COLUMN;
-
-    for (uint32_t *to = columns; to != end; to += MG_PAIRED_COLUMN / 2) {
-        for (int32_t i = 0; i + left < 4; i++) {
-            to[i] = to[i + left];
-        }
-    }
-    for (int32_t i = 0; i < left; i++) {
-        mg_paired_window(p, image, n + i, &columns[4 - left + i]);
-    }
-}
-
-/* The pixels of an image. If there are fewer than four, each of them is computed four times. */
+/* The pixels of an image. Those that are left after all fours are computed with the ones before
+ * again, whose columns are kept, because outputs may have overwritten their values. If there are
+ * fewer than four pixels, each is computed four times. */
 MG_INLINE void mg_conv2d_s8_paired_image(const mg_conv2d_s8_params *p, const int8_t *image,
                                          const mg_paired_filters *filters,
                                          const mg_scaling *scaling, int8_t *output,
@@ -238,17 +237,16 @@ MG_INLINE void mg_conv2d_s8_paired_image(const mg_conv2d_s8_params *p, const int
     const mg_paired_image windows = mg_paired_image_at(p, image);
     const int32_t pixels = p->output_height * p->output_width;
     const int32_t step = (pixels < 4) ? 0 : 1;
+    const int is_uneven = (step > 0) && (pixels % 4 != 0); /* mostly known to the compiler */
 
     for (int32_t n = 0; n < pixels; n += (step > 0) ? 4 : 1) {
         const int32_t left = pixels - n;
-        int32_t first = n;
-        if ((step > 0) && (left < 4)) {
-            mg_paired_gather_last(p, &windows, n, left, columns);
-            first = pixels - 4;
-        } else {
-            mg_paired_gather(p, &windows, n, step, columns);
+        const int32_t there = ((is_uneven != 0) && (left < 4)) ? 4 - left : 0;
+        if (there > 0) {
+            mg_paired_move(columns, filters->steps, left);
         }
-        mg_paired_block(filters, scaling, columns, &output[first * p->output_channels],
+        mg_paired_gather(p, &windows, n, step, there, columns);
+        mg_paired_block(filters, scaling, columns, &output[(n - there) * p->output_channels],
                         step * p->output_channels, requantization);
     }
 }
