@@ -22,7 +22,7 @@ from tests.planner.builder import Builder
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 
 BOARD = "mps2_an386"
-SIZE = 16  # layers; the counts are compared with those of two and three times as many
+SIZE = 12  # layers; the counts are compared with those of two and three times as many
 
 
 def _tensor(name: str, *shape: int, scale: float = 0.5) -> TensorSpec:

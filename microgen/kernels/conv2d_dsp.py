@@ -37,27 +37,26 @@ def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
 
 
 def _work(node: Node, graph: Graph) -> Work:
-    """Parts of these loops: blocks of four pixels, or of one of those that are left; pairs of
-    channels of each, and their steps; what is gathered for blocks whose windows are inside the
-    input, and for each window of other blocks."""
+    """Parts of these loops: blocks of pixels; pairs of channels of each, and their steps; what is
+    gathered for blocks whose windows are inside the input, and for each window of other blocks."""
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs)
     inputs, output = base.types(node, graph)
     channels, rows, width, depth = inputs[1].shape
     kernel = (rows, width)
-    count, clipped = _blocks(attrs, base.spatial(inputs[0]), base.spatial(output), kernel)
-    count, clipped = output.shape[0] * count, output.shape[0] * clipped
+    found = _blocks(attrs, base.spatial(inputs[0]), base.spatial(output), kernel)
+    count, inside, windows = (output.shape[0] * number for number in found)
     pairs, steps, run = count * -(-channels // 2), paired.steps(node, graph), width * depth
     general = work(node, graph)
     return {
         **{name: general[name] for name in ("call", "output", "clamped")},
         "block": count,
-        **_gathered("block", count - clipped, rows, run),
+        **_gathered("block", inside, rows, run),
         "pair": pairs,
         "pair_step": pairs * steps,
         "uneven_pair": pairs * (steps % 4 != 0),
-        "window": 4 * clipped,
-        **_gathered("window", 4 * clipped, rows, run),
+        "window": windows,
+        **_gathered("window", windows, rows, run),
     }
 
 
@@ -70,23 +69,33 @@ def _gathered(name: str, count: int, rows: int, run: int) -> dict[str, int]:
 
 
 @functools.cache
-def _blocks(attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair) -> tuple[int, int]:
-    """Blocks of an image, and those whose windows are not all inside the input."""
+def _blocks(attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair) -> tuple[int, int, int]:
+    """Blocks of an image, those whose windows are all inside the input and gathered together, and
+    the windows of the others. If there are four pixels or more, the last block has those that are
+    left, and gathers only them. Otherwise each pixel has a block, and is gathered four times."""
     pixels = places[0] * places[1]
     if kernel == (1, 1) and attrs.strides == (1, 1) and size == places:
-        return pixels // 4 + pixels % 4, 0
+        size = places = (1, pixels)
+    whole = pixels - pixels % 4 if pixels >= 4 else pixels
+    step, last = (4, 3) if pixels >= 4 else (1, 0)
+    starts = range(0, whole, step)
+    inside = sum(_is_inside(attrs, size, places, kernel, n, last) for n in starts)
+    left = pixels - whole
+    return len(starts) + (left > 0), inside, 4 * (len(starts) - inside) + left
+
+
+def _is_inside(
+    attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair, pixel: int, last: int
+) -> bool:
+    """Whether a pixel and the ``last`` ones after it are in a row, with windows inside the
+    input."""
     top, left, *_ = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
-    whole = pixels - pixels % 4
-    starts = [*range(0, whole, 4), *range(whole, pixels)]
-    clipped = 0
-    for n in starts:
-        (y, x), last = divmod(n, places[1]), 3 if n < whole else 0
-        row, column = y * attrs.strides[0] - top, x * attrs.strides[1] - left
-        right = column + last * attrs.strides[1] + kernel[1]
-        bottom = row + (kernel[0] - 1) * attrs.dilation[0]
-        is_inside = x + last < places[1] and min(row, column) >= 0
-        clipped += not (is_inside and right <= size[1] and bottom < size[0])
-    return len(starts), clipped
+    y, x = divmod(pixel, places[1])
+    row, column = y * attrs.strides[0] - top, x * attrs.strides[1] - left
+    right = column + last * attrs.strides[1] + kernel[1]
+    bottom = row + (kernel[0] - 1) * attrs.dilation[0]
+    is_row = x + last < places[1] and min(row, column) >= 0
+    return is_row and right <= size[1] and bottom < size[0]
 
 
 _SCRATCH = Loop(

@@ -1,7 +1,9 @@
 """Kernels for nn.conv2d that sum raw products of rows with MVE.
 
-Kind of transform: ``columns_first``, a weight of int8 [filters, height, width, channels]; no
-arguments. The same weights as [filters, width, height, channels].
+Kind of transform: ``tiles``, a weight of int8 [filters, height, width, channels]; no arguments.
+int8 [groups, 2, vectors, 2, 16]: of each group of four filters first 0 and 2, then 1 and 3. The
+weights of a filter are in the order [width, height, channels] and followed by zeros up to whole
+vectors. The last group is that of the last filters.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ from microgen.kernels.weighted import TWICE_NARROW, Loop
 from microgen.ops.conv2d import Conv2DAttrs
 
 OP_NAME = "nn.conv2d"
-STRIP = 9  # MG_MVE_STRIP of microgen/conv2d_s8_rows_mve.h
+STRIP = 8  # MG_MVE_STRIP of microgen/conv2d_s8_rows_mve.h
 FILTERS = 4  # MG_MVE_FILTERS of microgen/mve_rows.h
+PIXELS = 4  # MG_MVE_PIXELS of microgen/mve_tiles.h
+_VECTOR = 16  # bytes
 
 
 def _few(node: Node, graph: Graph) -> str | None:
@@ -30,7 +34,11 @@ def _few(node: Node, graph: Graph) -> str | None:
 
 
 def _refuses_pointwise(node: Node, graph: Graph) -> str | None:
-    """Refusal unless the kernel is 1x1, in one group, with four filters at least."""
+    """Refusal unless the kernel is 1x1, in one group, with four filters at least, and pixels are
+    whole vectors or less than one."""
+    depth = graph.types[node.inputs[1]].shape[3]
+    if depth > _VECTOR and depth % _VECTOR:
+        return f"the kernel would read beyond the {depth} input channels"
     return mve.pointwise(node, graph) or _few(node, graph)
 
 
@@ -48,24 +56,38 @@ def _strip(node: Node, graph: Graph) -> int:
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs)
     _, height, width, channels = graph.types[node.inputs[1]].shape
-    pixels = min(graph.types[node.outputs[0]].shape[2], STRIP)
-    return ((pixels - 1) * attrs.strides[1] + width) * height * channels
+    rows, pixels = graph.types[node.outputs[0]].shape[1:3]
+    lines = min(rows, PIXELS) if pixels < STRIP and pixels % PIXELS else 1
+    strip = ((min(pixels, STRIP) - 1) * attrs.strides[1] + width) * height * channels
+    return lines * strip + -(height * width * channels) % _VECTOR
 
 
-def _columns_first(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:
-    return dataclasses.replace(weight, transform="columns_first")
+def _tiles(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:
+    return dataclasses.replace(weight, transform="tiles")
 
 
-def _transposed(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
+def _tiled(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
     (weight,) = sources
-    return np.ascontiguousarray(weight.transpose(0, 2, 1, 3))
+    filters = weight.transpose(0, 2, 1, 3).reshape(len(weight), -1)
+    filters = np.pad(filters, ((0, 0), (0, -filters.shape[1] % _VECTOR)))
+    starts = [*range(0, len(filters) - FILTERS + 1, FILTERS)]
+    starts += [len(filters) - FILTERS] * (len(filters) % FILTERS > 0)
+    order = [start + i for start in starts for i in (0, 2, 1, 3)]
+    vectors = filters[order].reshape(len(starts), 2, 2, -1, _VECTOR)
+    return np.ascontiguousarray(vectors.transpose(0, 1, 3, 2, 4))
 
 
-TRANSFORMS: Mapping[str, transforms.Function] = {"columns_first": _transposed}
+TRANSFORMS: Mapping[str, transforms.Function] = {"tiles": _tiled}
 
 _CORES = ("mg_mve_compute_rows",)
 _POINTWISE = weighted.vectors(
-    Loop(stem="conv2d_1x1_s8_rows", refusal=_refuses_pointwise, cores=_CORES, is_raw=True)
+    Loop(
+        stem="conv2d_1x1_s8_rows",
+        refusal=_refuses_pointwise,
+        cores=_CORES,
+        is_raw=True,
+        layout=_tiles,
+    )
 )
 _WINDOWS = weighted.vectors(
     Loop(
@@ -74,7 +96,7 @@ _WINDOWS = weighted.vectors(
         scratch=_strip,
         cores=(*_CORES, "mg_mve_strip_line"),
         is_raw=True,
-        layout=_columns_first,
+        layout=_tiles,
     )
 )
 

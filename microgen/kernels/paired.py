@@ -159,15 +159,15 @@ def _largest(ordered: Array) -> Array:
     return largest
 
 
-def _less(sources: Array, arguments: transforms.Arguments) -> Array:
+def less(weight: Array, arguments: transforms.Arguments) -> Array:
     """What sums are less by than those of raw values, int64 [channels]."""
-    less: Array = LESS * _ordered(sources, arguments)[:, ::2].sum(axis=1)
-    return less
+    found: Array = LESS * _ordered(weight, arguments)[:, ::2].sum(axis=1)
+    return found
 
 
 def _high(sources: Sequence[Array], arguments: transforms.Arguments) -> high.High:
     weight = sources[1]
-    channels = linear.channels(sources, arguments, _less(weight, arguments))
+    channels = linear.channels(sources, arguments, less(weight, arguments))
     fit = high.fit_equal if arguments["single"] else high.fit
     found = fit(channels, int(arguments["shift"]))
     is_inside = np.abs(found.starts) + _largest(_ordered(weight, arguments)) < 2**31
@@ -193,7 +193,7 @@ def _high_start(sources: Sequence[Array], arguments: transforms.Arguments) -> Ar
 def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     own = {name: value for name, value in arguments.items() if name not in ("rows", "run")}
     folded = transforms.apply("fold_zero", sources, own).astype(np.int64)
-    bias = folded + _less(sources[0], arguments)
+    bias = folded + less(sources[0], arguments)
     if np.abs(bias).max() >= 2**31:
         raise ValueError("a folded bias leaves int32")
     return bias.astype(np.int32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -95,10 +96,11 @@ def _ram_of(found: Partitioned, board: Board, options: Options) -> RamOf:
 
 def _free(program: Program, plan: MemoryPlan) -> Mapping[str, int]:
     """The bytes of the plan's peak that no buffer takes while a call reads or writes."""
-    live = [0] * (2 * len(program.calls) + 2)
+    changes = [0] * (2 * len(program.calls) + 2)
     for place in plan.placements:
-        for half in range(place.first, place.last + 1):
-            live[half] += place.nbytes
+        changes[place.first] += place.nbytes
+        changes[place.last + 1] -= place.nbytes
+    live = list(itertools.accumulate(changes))
     return {
         call.steps[-1].tensor: plan.peak - max(live[2 * k : 2 * k + 2])
         for k, call in enumerate(program.calls)

@@ -44,9 +44,9 @@ def test_cases_reach_every_kernel() -> None:
 
 def test_shared_forms_equal_the_reference(tmp_path: Path) -> None:
     calls = _all()
-    bodies = [on_board._shared(call.kernel, len(call.arguments)) for call in calls]
+    bodies = [on_board.shared(call.kernel, len(call.arguments)) for call in calls]
     unique = list(dict.fromkeys(bodies))
-    on_board._run(calls, unique, [unique.index(body) for body in bodies], tmp_path)
+    on_board.run(calls, unique, [unique.index(body) for body in bodies], tmp_path)
     (elf,) = tmp_path.glob("project/build/*.elf")
     command = ["arm-none-eabi-objdump", "--disassemble=mg_winograd_products", str(elf)]
     code = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -56,6 +56,6 @@ def test_shared_forms_equal_the_reference(tmp_path: Path) -> None:
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
     kept = _all()[::INLINED]
-    on_board._run(
-        kept, [on_board._inlined(call) for call in kept], list(range(len(kept))), tmp_path
+    on_board.run(
+        kept, [on_board.inlined(call) for call in kept], list(range(len(kept))), tmp_path
     )

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "microgen/conv2d_s8.h"
-#include "microgen/mve_rows.h"
+#include "microgen/mve_tiles.h"
 #include "microgen/out_of_line.h"
 #include "microgen/scaling_s8.h"
 
@@ -15,7 +15,8 @@ typedef mg_conv2d_s8_params mg_conv2d_1x1_s8_rows_mve_params;
 #if defined(__ARM_FEATURE_MVE)
 
 /* Computes the same as mg_conv2d_s8_body with the same arguments, for a 1x1 kernel, one group, no
- * padding and at least four output channels. The bias contains the input's zero point.
+ * padding, at least four output channels, and input channels that are at most 16 or a multiple of
+ * it. Weights are in the order of mve_tiles.h. The bias contains the input's zero point.
  * `requantization` is MG_ROUND_TWICE_NARROW. */
 MG_INLINE void mg_conv2d_1x1_s8_rows_mve_body(const mg_conv2d_s8_params *p, const int8_t *input,
                                               const int8_t *weight, const int32_t *bias,
@@ -26,26 +27,23 @@ MG_INLINE void mg_conv2d_1x1_s8_rows_mve_body(const mg_conv2d_s8_params *p, cons
                               bias,
                               multiplier,
                               shift,
-                              p->input_channels,
-                              p->input_channels * p->stride_width,
                               p->output_channels,
                               p->output_offset,
                               p->activation_min,
                               p->activation_max};
-    const int32_t lines = p->batches * p->output_height;
+    const int32_t step = p->input_channels * p->stride_width;
+    const mg_mve_places pixels = {p->input_channels, step, p->output_width,
+                                  p->stride_height * p->input_width * p->input_channels -
+                                      p->output_width * step};
+    const int32_t count = p->output_height * p->output_width;
     int8_t *stored = (int8_t *)output;
 
     (void)requantization;
-    if (p->stride_height == 1 && p->stride_width == 1) {
-        mg_mve_compute_rows(&rows, input, lines * p->output_width, stored);
-        return;
-    }
-    for (int32_t line = 0; line < lines; line++) {
-        const int32_t y = line % p->output_height * p->stride_height;
-        const int8_t *from = &input[mg_nhwc(line / p->output_height, y, 0, p->input_height,
-                                            p->input_width, p->input_channels)];
-        mg_mve_compute_rows(&rows, from, p->output_width, stored);
-        stored += p->output_width * p->output_channels;
+    for (int32_t n = 0; n < p->batches; n++) {
+        mg_mve_compute_pixels(&rows, &pixels, input, count, stored,
+                              p->input_channels % MG_MVE_BYTES != 0);
+        input += p->input_height * p->input_width * p->input_channels;
+        stored += count * p->output_channels;
     }
 }
 

@@ -212,7 +212,24 @@ MG_INLINE void mg_paired_gather(const mg_conv2d_s8_params *p, const mg_paired_im
     }
 }
 
-/* The pixels of an image. If four are not left, each of the last ones is computed four times. */
+/* The columns of the last four pixels, of which `left`, less than four, are left. Those of the
+ * others are there from the four before: the values themselves may be overwritten by outputs. */
+MG_INLINE void mg_paired_gather_last(const mg_conv2d_s8_params *p, const mg_paired_image *image,
+                                     int32_t n, int32_t left, uint32_t *columns)
+{
+    const uint32_t *const end = columns + mg_conv2d_s8_paired_steps(p) * MG_PAIRED_COLUMN;
+
+    for (uint32_t *to = columns; to != end; to += MG_PAIRED_COLUMN / 2) {
+        for (int32_t i = 0; i + left < 4; i++) {
+            to[i] = to[i + left];
+        }
+    }
+    for (int32_t i = 0; i < left; i++) {
+        mg_paired_window(p, image, n + i, &columns[4 - left + i]);
+    }
+}
+
+/* The pixels of an image. If there are fewer than four, each of them is computed four times. */
 MG_INLINE void mg_conv2d_s8_paired_image(const mg_conv2d_s8_params *p, const int8_t *image,
                                          const mg_paired_filters *filters,
                                          const mg_scaling *scaling, int8_t *output,
@@ -220,13 +237,18 @@ MG_INLINE void mg_conv2d_s8_paired_image(const mg_conv2d_s8_params *p, const int
 {
     const mg_paired_image windows = mg_paired_image_at(p, image);
     const int32_t pixels = p->output_height * p->output_width;
-    const int32_t whole = pixels - pixels % 4;
-    int32_t step = 1;
+    const int32_t step = (pixels < 4) ? 0 : 1;
 
     for (int32_t n = 0; n < pixels; n += (step > 0) ? 4 : 1) {
-        step = (n < whole) ? 1 : 0;
-        mg_paired_gather(p, &windows, n, step, columns);
-        mg_paired_block(filters, scaling, columns, &output[n * p->output_channels],
+        const int32_t left = pixels - n;
+        int32_t first = n;
+        if ((step > 0) && (left < 4)) {
+            mg_paired_gather_last(p, &windows, n, left, columns);
+            first = pixels - 4;
+        } else {
+            mg_paired_gather(p, &windows, n, step, columns);
+        }
+        mg_paired_block(filters, scaling, columns, &output[first * p->output_channels],
                         step * p->output_channels, requantization);
     }
 }

@@ -3,14 +3,15 @@
  *
  * Pixels of a row are computed from a strip, which has the bytes of their windows' lines column by
  * column: [columns][kernel_height][input_channels]. So each window is contiguous, although windows
- * overlap, and weights are [output_channels][kernel_width][kernel_height][input_channels]. */
+ * overlap. If output rows are no multiple of a tile, and short, the strips of several rows follow
+ * each other. Filters are [kernel_width][kernel_height][input_channels], see mve_tiles.h. */
 #ifndef MICROGEN_CONV2D_S8_ROWS_MVE_H
 #define MICROGEN_CONV2D_S8_ROWS_MVE_H
 
 #include <stdint.h>
 
 #include "microgen/conv2d_s8.h"
-#include "microgen/mve_rows.h"
+#include "microgen/mve_tiles.h"
 #include "microgen/out_of_line.h"
 #include "microgen/scaling_s8.h"
 
@@ -18,7 +19,7 @@ typedef mg_conv2d_s8_params mg_conv2d_s8_rows_mve_params;
 
 #if defined(__ARM_FEATURE_MVE)
 
-#define MG_MVE_STRIP 9 /* pixels: a multiple of MG_MVE_PIXELS */
+#define MG_MVE_STRIP 8 /* pixels of a row: a multiple of MG_MVE_PIXELS */
 
 /* What the lines of a strip have in common. */
 typedef struct {
@@ -149,43 +150,69 @@ MG_INLINE void mg_conv2d_s8_rows_mve_fill(const mg_conv2d_s8_params *p, const mg
     }
 }
 
+/* Rows of outputs whose strips are computed together. */
+MG_INLINE int32_t mg_conv2d_s8_rows_mve_lines(const mg_conv2d_s8_params *p)
+{
+    const int is_uneven = p->output_width < MG_MVE_STRIP && p->output_width % MG_MVE_PIXELS != 0;
+    return is_uneven ? MG_MVE_PIXELS : 1;
+}
+
+/* Computes some rows of outputs from `row` on. */
+MG_INLINE void mg_conv2d_s8_rows_mve_rows(const mg_conv2d_s8_params *p, const mg_mve_rows *rows,
+                                          const int8_t *image, int32_t row, int32_t lines,
+                                          const uint8_t *places, int8_t *strips, int8_t *output)
+{
+    const int32_t column = p->kernel_height * p->input_channels;
+    const int32_t step = column * p->stride_width;
+
+    for (int32_t x = 0; x < p->output_width; x += MG_MVE_STRIP) {
+        const int32_t left = p->output_width - x;
+        const int32_t count = (left < MG_MVE_STRIP) ? left : MG_MVE_STRIP;
+        const mg_mve_strip strip = mg_conv2d_s8_rows_mve_strip(p, x, count, places);
+        const int32_t size = ((count - 1) * p->stride_width + p->kernel_width) * column;
+        const mg_mve_places pixels = {column * p->kernel_width, step, count, size - count * step};
+        for (int32_t i = 0; i < lines; i++) {
+            mg_conv2d_s8_rows_mve_fill(p, &strip, image, row + i, x * p->stride_width - p->pad_left,
+                                       strips + i * size);
+        }
+        mg_mve_compute_pixels(rows, &pixels, strips, lines * count, output, 0);
+        output += count * p->output_channels;
+    }
+}
+
 /* Computes the same as mg_conv2d_s8_body with the same arguments, but with weights in the order
  * above, and with the input's zero point in the bias. `requantization` is MG_ROUND_TWICE_NARROW.
- * There are at least four output channels. scratch has the bytes of a strip, which is of nine
- * pixels, or of a whole row if that has fewer. */
+ * There are at least four output channels. scratch has the bytes of a strip, which is of eight
+ * pixels, or of a whole row if that has fewer, or those of four strips of rows of fewer pixels that
+ * are no multiple of four; and the rest of a vector after the last byte of a window. */
 MG_INLINE void mg_conv2d_s8_rows_mve_body(const mg_conv2d_s8_params *p, const int8_t *input,
                                           const int8_t *weight, const int32_t *bias,
                                           const int32_t *multiplier, const int8_t *shift,
                                           void *output, uint8_t *scratch, int requantization)
 {
-    const int32_t line = p->kernel_height * p->input_channels;
     const mg_mve_rows rows = {weight,
                               bias,
                               multiplier,
                               shift,
-                              line * p->kernel_width,
-                              line * p->stride_width,
                               p->output_channels,
                               p->output_offset,
                               p->activation_min,
                               p->activation_max};
     const int32_t size = p->input_height * p->input_width * p->input_channels;
+    const int32_t lines = mg_conv2d_s8_rows_mve_lines(p);
     uint8_t places[MG_MVE_BYTES];
-    const uint8_t *found = mg_mve_strip_places(p->input_channels, line, places);
-    int8_t *to = (int8_t *)scratch;
+    const uint8_t *found =
+        mg_mve_strip_places(p->input_channels, p->kernel_height * p->input_channels, places);
     int8_t *stored = (int8_t *)output;
 
     (void)requantization;
-    for (int32_t n = 0; n < p->batches * p->output_height; n++) {
-        const int32_t row = n % p->output_height;
-        for (int32_t x = 0; x < p->output_width; x += MG_MVE_STRIP) {
-            const int32_t left = p->output_width - x;
-            const int32_t count = (left < MG_MVE_STRIP) ? left : MG_MVE_STRIP;
-            const mg_mve_strip strip = mg_conv2d_s8_rows_mve_strip(p, x, count, found);
-            mg_conv2d_s8_rows_mve_fill(p, &strip, input + n / p->output_height * size, row,
-                                       x * p->stride_width - p->pad_left, to);
-            mg_mve_compute_rows(&rows, to, count, stored);
-            stored += count * p->output_channels;
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t row = 0; row < p->output_height; row += lines) {
+            const int32_t left = p->output_height - row;
+            const int32_t count = (left < lines) ? left : lines;
+            mg_conv2d_s8_rows_mve_rows(p, &rows, input + n * size, row, count, found,
+                                       (int8_t *)scratch, stored);
+            stored += count * p->output_width * p->output_channels;
         }
     }
 }

@@ -210,7 +210,7 @@ MG_INLINE void mg_conv2d_winograd_s8_body(const mg_conv2d_winograd_s8_params *p,
     for (int32_t first = 0; first < count; first += areas) {
         const int32_t here = (count - first < areas) ? count - first : areas;
         for (int32_t a = 0; a < here; a++) {
-            target[a] = mg_winograd_enter(p, input, output, first + a, &m,
+            target[a] = mg_winograd_enter(p, input, (int8_t *)output, first + a, &m,
                                           &m.tiles[a * MG_WINOGRAD_WORDS * steps]);
         }
         for (int32_t c = 0; c < p->output_channels; c += 2) {

@@ -50,6 +50,13 @@ MG_INLINE void mg_dense_s8_paired_row(const int8_t *values, int32_t depth, uint3
         MG_DENSE_PAIRED_TWO("s2", "s3") MG_DENSE_PAIRED_TWO("s4", "s5")                            \
             MG_DENSE_PAIRED_TWO("s6", "s7")
 
+#define MG_DENSE_PAIRED_LOOP                                                                       \
+    MG_PAIRED_ENTRY                                                                                \
+    "4:\n" MG_DENSE_PAIRED_STEP "3:\n" MG_DENSE_PAIRED_STEP "2:\n" MG_DENSE_PAIRED_STEP            \
+    "1:\n" MG_DENSE_PAIRED_STEP "ldr %[x], %[end]\n"                                               \
+    "cmp %[values], %[x]\n"                                                                        \
+    "bne 4b\n"
+
 /* GCC does not find registers if the sums are operands that it has to load before. */
 MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *start,
                                                 const uint32_t *values, const int32_t *weight,
@@ -70,24 +77,10 @@ MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *
     int32_t y;
 
     __asm__ volatile(
-        "ldr %[s0], [%[x], #0]\n"
-        "ldr %[s1], [%[x], #4]\n"
-        "ldr %[s2], [%[x], #8]\n"
-        "ldr %[s3], [%[x], #12]\n"
-        "ldr %[s4], [%[x], #16]\n"
-        "ldr %[s5], [%[x], #20]\n"
-        "ldr %[s6], [%[x], #24]\n"
-        "ldr %[s7], [%[x], #28]\n"
-        "cmp %[w], #1\n"
-        "blt 4f\n"
-        "beq 1f\n"
-        "cmp %[w], #3\n"
-        "blt 2f\n"
-        "b 3f\n"
-        "4:\n" MG_DENSE_PAIRED_STEP "3:\n" MG_DENSE_PAIRED_STEP "2:\n" MG_DENSE_PAIRED_STEP
-        "1:\n" MG_DENSE_PAIRED_STEP "ldr %[x], %[end]\n"
-        "cmp %[values], %[x]\n"
-        "bne 4b\n"
+        "ldrd %[s0], %[s1], [%[x], #0]\n"
+        "ldrd %[s2], %[s3], [%[x], #8]\n"
+        "ldrd %[s4], %[s5], [%[x], #16]\n"
+        "ldrd %[s6], %[s7], [%[x], #24]\n" MG_DENSE_PAIRED_LOOP
         : [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3), [s4] "=&r"(s4),
           [s5] "=&r"(s5), [s6] "=&r"(s6), [s7] "=&r"(s7), [values] "+r"(values),
           [weight] "+r"(weight), [w] "+r"(w), [v] "=&r"(v), [x] "+r"(x), [y] "=&r"(y)
@@ -101,6 +94,84 @@ MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *
     sums[5] = s5;
     sums[6] = s6;
     sums[7] = s7;
+    return weight;
+}
+
+/* Where the multiplier of the first of eight channels is; the assembly loads it with the next. */
+typedef struct {
+    const int32_t *factor;
+    int32_t next; /* bytes to the next channel's multiplier, 0 if there is one for all */
+} mg_dense_paired_place;
+
+#define MG_DENSE_PAIRED_SCALE(a, b)                                                                \
+    "ldr %[w], [%[x]]\n"                                                                           \
+    "ldr %[v], [%[x], %[y]]\n"                                                                     \
+    "add %[x], %[x], %[y], lsl #1\n"                                                               \
+    "smmul %[" a "], %[" a "], %[w]\n"                                                             \
+    "smmul %[" b "], %[" b "], %[v]\n"                                                             \
+    "ssat %[" a "], #8, %[" a "], asr #8\n"                                                        \
+    "ssat %[" b "], #8, %[" b "], asr #8\n"
+
+/* The outputs of `groups` groups of eight channels, one or more, with MG_HIGH_WIDE. */
+MG_INLINE const int32_t *mg_dense_s8_paired_high(const mg_paired_filters *filters,
+                                                 const int32_t *weight, const uint32_t *row,
+                                                 const int32_t *bias, const int32_t *multiplier,
+                                                 int32_t each, int8_t *output, int32_t groups)
+{
+    mg_dense_paired_place place = {multiplier, 4 * each};
+    const int32_t *start = bias;
+    int8_t *to = output;
+    const uint32_t *const first = row;
+    const uint32_t *const end = row + 2 * filters->steps;
+    const int32_t *const last = weight + 8 * filters->steps * groups;
+    const int32_t rest = filters->steps % 4;
+    const uint32_t *values;
+    int32_t s0;
+    int32_t s1;
+    int32_t s2;
+    int32_t s3;
+    int32_t s4;
+    int32_t s5;
+    int32_t s6;
+    int32_t s7;
+    int32_t w;
+    int32_t v;
+    uint32_t x;
+    uint32_t y;
+
+    __asm__ volatile(
+        "0:\n"
+        "ldr %[x], %[start]\n"
+        "ldr %[values], %[first]\n"
+        "ldrd %[s2], %[s3], [%[x], #8]\n"
+        "ldrd %[s4], %[s5], [%[x], #16]\n"
+        "ldrd %[s6], %[s7], [%[x], #24]\n"
+        "ldrd %[s0], %[s1], [%[x]], #32\n"
+        "str %[x], %[start]\n"
+        "ldr %[w], %[rest]\n" MG_DENSE_PAIRED_LOOP /**/
+        "ldrd %[x], %[y], %[place]\n" MG_DENSE_PAIRED_SCALE("s0", "s1")
+            MG_DENSE_PAIRED_SCALE("s2", "s3") MG_DENSE_PAIRED_SCALE("s4", "s5")
+                MG_DENSE_PAIRED_SCALE("s6", "s7") /**/
+        "str %[x], %[place]\n"
+        "ldr %[x], %[to]\n"
+        "strb %[s7], [%[x], #7]\n"
+        "strb %[s6], [%[x], #6]\n"
+        "strb %[s5], [%[x], #5]\n"
+        "strb %[s4], [%[x], #4]\n"
+        "strb %[s3], [%[x], #3]\n"
+        "strb %[s2], [%[x], #2]\n"
+        "strb %[s1], [%[x], #1]\n"
+        "strb %[s0], [%[x]], #8\n"
+        "str %[x], %[to]\n"
+        "ldr %[y], %[last]\n"
+        "cmp %[weight], %[y]\n"
+        "bne 0b\n"
+        : [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3), [s4] "=&r"(s4),
+          [s5] "=&r"(s5), [s6] "=&r"(s6), [s7] "=&r"(s7), [values] "=&r"(values),
+          [weight] "+r"(weight), [w] "=&r"(w), [v] "=&r"(v), [x] "=&r"(x), [y] "=&r"(y),
+          [place] "+m"(place), [start] "+m"(start), [to] "+m"(to)
+        : [first] "m"(first), [end] "m"(end), [last] "m"(last), [rest] "m"(rest)
+        : "cc", "memory");
     return weight;
 }
 
@@ -125,12 +196,15 @@ MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *
 
 #endif
 
-/* Stores channel c. `each` is 1 if every channel has a multiplier, 0 if there is one for all. */
-MG_INLINE void mg_dense_s8_paired_store(const mg_scaling *s, const int32_t *bias, int32_t each,
-                                        int32_t c, int32_t sum, int8_t *output, int requantization)
+/* Stores a channel whose multiplier `factor` points to, and returns where the next one's is. `each`
+ * is 1 if every channel has a multiplier, 0 if there is one for all. */
+MG_INLINE const int32_t *mg_dense_s8_paired_store(const mg_scaling *s, const int32_t *factor,
+                                                  int32_t each, int32_t sum, int8_t *output,
+                                                  int requantization)
 {
-    const mg_channel channel = {bias[c], s->multiplier[c * each], 0};
-    output[c] = mg_paired_output(s, &channel, sum, requantization);
+    const mg_channel channel = {0, *factor, 0};
+    *output = mg_paired_output(s, &channel, sum, requantization);
+    return factor + each;
 }
 
 /* All channels, eight or more, of a row of data. The last eight channels have weights of their
@@ -140,22 +214,23 @@ MG_INLINE void mg_dense_s8_paired_channels_body(const mg_paired_filters *filters
                                                 int8_t *output, int requantization)
 {
     const int32_t *weight = filters->weight;
-    const int32_t *bias = filters->bias;
     const int32_t last = filters->channels - 8;
 
     for (int32_t c = 0; c < last + 8; c += 8) {
         const int32_t at = (c < last) ? c : last;
+        const int32_t *factor = &s->multiplier[at * each];
+        int8_t *to = &output[at];
         int32_t sums[8];
 
-        weight = mg_dense_s8_paired_add(sums, &bias[at], values, weight, filters->steps);
-        mg_dense_s8_paired_store(s, bias, each, at + 0, sums[0], output, requantization);
-        mg_dense_s8_paired_store(s, bias, each, at + 1, sums[1], output, requantization);
-        mg_dense_s8_paired_store(s, bias, each, at + 2, sums[2], output, requantization);
-        mg_dense_s8_paired_store(s, bias, each, at + 3, sums[3], output, requantization);
-        mg_dense_s8_paired_store(s, bias, each, at + 4, sums[4], output, requantization);
-        mg_dense_s8_paired_store(s, bias, each, at + 5, sums[5], output, requantization);
-        mg_dense_s8_paired_store(s, bias, each, at + 6, sums[6], output, requantization);
-        mg_dense_s8_paired_store(s, bias, each, at + 7, sums[7], output, requantization);
+        weight = mg_dense_s8_paired_add(sums, &filters->bias[at], values, weight, filters->steps);
+        factor = mg_dense_s8_paired_store(s, factor, each, sums[0], &to[0], requantization);
+        factor = mg_dense_s8_paired_store(s, factor, each, sums[1], &to[1], requantization);
+        factor = mg_dense_s8_paired_store(s, factor, each, sums[2], &to[2], requantization);
+        factor = mg_dense_s8_paired_store(s, factor, each, sums[3], &to[3], requantization);
+        factor = mg_dense_s8_paired_store(s, factor, each, sums[4], &to[4], requantization);
+        factor = mg_dense_s8_paired_store(s, factor, each, sums[5], &to[5], requantization);
+        factor = mg_dense_s8_paired_store(s, factor, each, sums[6], &to[6], requantization);
+        (void)mg_dense_s8_paired_store(s, factor, each, sums[7], &to[7], requantization);
     }
 }
 
@@ -167,7 +242,30 @@ MG_INLINE void mg_dense_s8_paired_channels_body(const mg_paired_filters *filters
         mg_dense_s8_paired_channels_body(filters, each, s, values, output, requantization);        \
     }
 
+#ifdef MG_PAIRED_ASSEMBLY
+
+/* The same for MG_HIGH_WIDE. */
+MG_ONCE void mg_paired_dense_high(const mg_paired_filters *filters, int32_t each,
+                                  const mg_scaling *s, const uint32_t *values, int8_t *output)
+{
+    const int32_t *weight = filters->weight;
+    int32_t c = 0;
+    int32_t groups = filters->channels / 8;
+
+    for (int32_t runs = (filters->channels % 8 != 0) ? 2 : 1; runs > 0; runs--) {
+        weight = mg_dense_s8_paired_high(filters, weight, values, &filters->bias[c],
+                                         &s->multiplier[c * each], each, &output[c], groups);
+        c = filters->channels - 8;
+        groups = 1;
+    }
+}
+
+#else
+
 MG_DENSE_PAIRED_CHANNELS(mg_paired_dense_high, MG_HIGH_WIDE)
+
+#endif
+
 MG_DENSE_PAIRED_CHANNELS(mg_paired_dense_clamped, MG_HIGH_WIDE_CLAMPED)
 
 MG_INLINE void mg_dense_s8_paired_channels(const mg_paired_filters *filters, int32_t each,

@@ -363,8 +363,6 @@ MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8
                                 bias,
                                 multiplier,
                                 shift,
-                                0,
-                                0,
                                 p->input_channels,
                                 p->output_offset,
                                 p->activation_min,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How kernel bodies are inlined into their callers. */
+/* How kernel bodies are inlined into their callers, and what they tell the compiler about pointers.
+ */
 #ifndef MICROGEN_INLINE_H
 #define MICROGEN_INLINE_H
 
@@ -19,6 +20,13 @@
 #define MG_ONCE static __attribute__((noipa, unused))
 #else
 #define MG_ONCE static
+#endif
+
+/* C++ has no restrict, but its compilers have it as an extension. */
+#if defined(__cplusplus)
+#define MG_RESTRICT __restrict
+#else
+#define MG_RESTRICT restrict
 #endif
 
 #endif

@@ -84,8 +84,8 @@ MG_INLINE void mg_sort_rows(float *heap, int32_t count)
 }
 
 /* A row: the corners of a box, a class and its score. */
-MG_INLINE void mg_row_of(const mg_multiclass_suppression_f32_params *p, const float *boxes,
-                         const float *scores, int32_t box, int32_t c, float *row)
+MG_INLINE void mg_kept_row(const mg_multiclass_suppression_f32_params *p, const float *boxes,
+                           const float *scores, int32_t box, int32_t c, float *row)
 {
     for (int32_t i = 0; i < 4; i++) {
         row[i] = boxes[box * 4 + i];
@@ -102,7 +102,7 @@ MG_INLINE void mg_best_classes(const mg_multiclass_suppression_f32_params *p, co
     float row[6];
 
     for (int32_t c = 0; c < p->classes; c++) {
-        mg_row_of(p, boxes, scores, box, c, row);
+        mg_kept_row(p, boxes, scores, box, c, row);
         if (c < most) {
             mg_copy_row(&rows[c * 7], row);
         }
@@ -201,7 +201,7 @@ MG_INLINE int32_t mg_rows_of_class(const mg_multiclass_suppression_f32_params *p
         if (box < 0) {
             return count;
         }
-        mg_row_of(p, boxes, scores, box, c, row);
+        mg_kept_row(p, boxes, scores, box, c, row);
         count = mg_insert_row(output, count, p->most, row);
         mg_suppress_boxes(p, boxes, box, gone);
     }

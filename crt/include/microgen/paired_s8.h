@@ -90,18 +90,18 @@ MG_INLINE void mg_paired_put(uint32_t *to, int32_t apart, uint32_t values, uint3
     "ldrd %[w], %[v], [%[weight]], #8\n" MG_PAIRED_FOUR "sxtb16 %[w], %[w]\n"                      \
     "sxtb16 %[v], %[v]\n" MG_PAIRED_FOUR
 
-/* `w` has the number of steps modulo 4 first. */
-#define MG_PAIRED_LOOP                                                                             \
-    "cmp %[w], #1\n"                                                                               \
-    "blt 4f\n"                                                                                     \
-    "beq 1f\n"                                                                                     \
-    "cmp %[w], #3\n"                                                                               \
-    "blt 2f\n"                                                                                     \
-    "b 3f\n"                                                                                       \
+#define MG_PAIRED_STEPS                                                                            \
     "4:\n" MG_PAIRED_STEP "3:\n" MG_PAIRED_STEP "2:\n" MG_PAIRED_STEP "1:\n" MG_PAIRED_STEP        \
     "ldr %[x], %[end]\n"                                                                           \
     "cmp %[values], %[x]\n"                                                                        \
     "bne 4b\n"
+
+/* Jumps to the label before the first step. `w` has the number of steps modulo 4. */
+#define MG_PAIRED_ENTRY                                                                            \
+    "tbb [pc, %[w]]\n"                                                                             \
+    "5:\n"                                                                                         \
+    ".byte (4f - 5b) / 2, (1f - 5b) / 2, (2f - 5b) / 2, (3f - 5b) / 2\n"
+#define MG_PAIRED_LOOP MG_PAIRED_ENTRY MG_PAIRED_STEPS
 
 MG_INLINE const int32_t *mg_paired_add(mg_paired_sums *sums, const uint32_t *values,
                                        const int32_t *weight, int32_t steps)
@@ -122,53 +122,85 @@ MG_INLINE const int32_t *mg_paired_add(mg_paired_sums *sums, const uint32_t *val
     return weight;
 }
 
-/* Two channels of a pixel with MG_HIGH. */
-#define MG_PAIRED_STORE(a, b)                                                                      \
-    "smmul %[" a "], %[" a "], %[w]\n"                                                             \
-    "smmul %[" b "], %[" b "], %[v]\n"                                                             \
-    "ssat %[" a "], #8, %[" a "], asr #10\n"                                                       \
-    "ssat %[" b "], #8, %[" b "], asr #10\n"                                                       \
-    "strb %[" a "], [%[x]]\n"                                                                      \
-    "strb %[" b "], [%[x], #1]\n"
-#define MG_PAIRED_BEFORE "sub %[x], %[x], %[y]\n"
+/* What mg_paired_high has in memory, because its sums and their operands take all registers. */
+typedef struct {
+    int8_t *output; /* of the first pixel; the assembly loads it with the next */
+    int32_t step;
+} mg_paired_place;
 
-/* The same as mg_paired_add and mg_paired_store_4 for MG_HIGH. `output` is that of the last pixel.
- * What the loop does not need is on the stack meanwhile: GCC might otherwise address it with a
- * register. */
-MG_INLINE const int32_t *mg_paired_high(const uint32_t *values, const int32_t *weight,
-                                        int32_t steps, const int32_t *start,
-                                        const int32_t *multiplier, int8_t *output, int32_t step)
+/* Channels with MG_HIGH. */
+#define MG_PAIRED_SCALE(a, factor)                                                                 \
+    "smmul %[" a "], %[" a "], %[" factor "]\n"                                                    \
+    "ssat %[" a "], #8, %[" a "], asr #10\n"
+#define MG_PAIRED_SCALE_4(a, factor)                                                               \
+    MG_PAIRED_SCALE(a "0", factor)                                                                 \
+    MG_PAIRED_SCALE(a "1", factor)                                                                 \
+    MG_PAIRED_SCALE(a "2", factor)                                                                 \
+    MG_PAIRED_SCALE(a "3", factor)
+
+/* Stores four pixels of a channel, `y` bytes apart. `w` is three times y. */
+#define MG_PAIRED_STORE_4(a)                                                                       \
+    "strb %[" a "3], [%[x], %[w]]\n"                                                               \
+    "strb %[" a "2], [%[x], %[y], lsl #1]\n"                                                       \
+    "strb %[" a "1], [%[x], %[y]]\n"                                                               \
+    "strb %[" a "0], [%[x]], #1\n"
+
+/* The same as mg_paired_add and mg_paired_store_4 for MG_HIGH, for `pairs` pairs of channels, one
+ * or more, that follow each other. */
+MG_INLINE const int32_t *mg_paired_high(const mg_paired_filters *filters, const int32_t *weight,
+                                        const uint32_t *columns, const int32_t *bias,
+                                        const int32_t *multiplier, int8_t *output, int32_t step,
+                                        int32_t pairs)
 {
-    const uint32_t *volatile const end = values + steps * MG_PAIRED_COLUMN;
-    const int32_t *volatile const factors = multiplier;
-    int8_t *volatile const last = output;
-    const volatile int32_t apart = step;
-    int32_t w = steps & 3;
+    mg_paired_place place = {output, step};
+    const int32_t *start = bias;
+    const int32_t *factors = multiplier;
+    const uint32_t *const first = columns;
+    const uint32_t *const end = columns + filters->steps * MG_PAIRED_COLUMN;
+    const int32_t *const last = weight + 2 * filters->steps * pairs;
+    const int32_t rest = filters->steps % 4;
+    const uint32_t *values;
+    int32_t w;
     int32_t v;
     uint32_t x;
     uint32_t y;
-    int32_t a0 = start[0];
-    int32_t b0 = start[1];
-    int32_t a1 = a0;
-    int32_t a2 = a0;
-    int32_t a3 = a0;
-    int32_t b1 = b0;
-    int32_t b2 = b0;
-    int32_t b3 = b0;
+    int32_t a0;
+    int32_t a1;
+    int32_t a2;
+    int32_t a3;
+    int32_t b0;
+    int32_t b1;
+    int32_t b2;
+    int32_t b3;
 
-    __asm__ volatile(MG_PAIRED_LOOP /**/
-                     "ldr %[x], %[factors]\n"
-                     "ldr %[y], %[apart]\n"
-                     "ldrd %[w], %[v], [%[x]]\n"
-                     "ldr %[x], %[last]\n" MG_PAIRED_STORE("a3", "b3")
-                         MG_PAIRED_BEFORE MG_PAIRED_STORE("a2", "b2")
-                             MG_PAIRED_BEFORE MG_PAIRED_STORE("a1", "b1")
-                                 MG_PAIRED_BEFORE MG_PAIRED_STORE("a0", "b0")
-                     : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b0] "+r"(b0),
-                       [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [values] "+r"(values),
-                       [weight] "+r"(weight), [w] "+r"(w), [v] "=&r"(v), [x] "=&r"(x), [y] "=&r"(y)
-                     : [end] "m"(end), [factors] "m"(factors), [last] "m"(last), [apart] "m"(apart)
-                     : "cc", "memory");
+    __asm__ volatile(
+        "0:\n"
+        "ldr %[x], %[start]\n"
+        "ldr %[values], %[first]\n"
+        "ldrd %[a0], %[b0], [%[x]], #8\n"
+        "str %[x], %[start]\n"
+        "mov %[a1], %[a0]\n"
+        "mov %[a2], %[a0]\n"
+        "mov %[a3], %[a0]\n"
+        "mov %[b1], %[b0]\n"
+        "mov %[b2], %[b0]\n"
+        "mov %[b3], %[b0]\n"
+        "ldr %[w], %[rest]\n" MG_PAIRED_ENTRY MG_PAIRED_STEPS /**/
+        "ldr %[x], %[factors]\n"
+        "ldrd %[w], %[v], [%[x]], #8\n"
+        "str %[x], %[factors]\n" MG_PAIRED_SCALE_4("a", "w") MG_PAIRED_SCALE_4("b", "v") /**/
+        "ldrd %[x], %[y], %[place]\n"
+        "add %[w], %[y], %[y], lsl #1\n" MG_PAIRED_STORE_4("a") MG_PAIRED_STORE_4("b") /**/
+        "str %[x], %[place]\n"
+        "ldr %[y], %[last]\n"
+        "cmp %[weight], %[y]\n"
+        "bne 0b\n"
+        : [a0] "=&r"(a0), [a1] "=&r"(a1), [a2] "=&r"(a2), [a3] "=&r"(a3), [b0] "=&r"(b0),
+          [b1] "=&r"(b1), [b2] "=&r"(b2), [b3] "=&r"(b3), [values] "=&r"(values),
+          [weight] "+r"(weight), [w] "=&r"(w), [v] "=&r"(v), [x] "=&r"(x), [y] "=&r"(y),
+          [place] "+m"(place), [start] "+m"(start), [factors] "+m"(factors)
+        : [first] "m"(first), [end] "m"(end), [last] "m"(last), [rest] "m"(rest)
+        : "cc", "memory");
     return weight;
 }
 
@@ -229,13 +261,6 @@ MG_INLINE void mg_paired_block_body(const mg_paired_filters *filters, const mg_s
 
     for (int32_t c = 0; c < last + 2; c += 2) {
         const int32_t at = (c < last) ? c : last;
-#ifdef MG_PAIRED_ASSEMBLY
-        if (requantization == MG_HIGH) {
-            weight = mg_paired_high(columns, weight, filters->steps, &filters->bias[at],
-                                    &s->multiplier[at], &output[at + 3 * step], step);
-            continue;
-        }
-#endif
         const int32_t a = mg_paired_start(filters->bias, at, requantization);
         const int32_t b = mg_paired_start(filters->bias, at + 1, requantization);
         mg_paired_sums sums = {{a, a, a, a}, {b, b, b, b}};
@@ -254,7 +279,30 @@ MG_INLINE void mg_paired_block_body(const mg_paired_filters *filters, const mg_s
         mg_paired_block_body(filters, s, columns, output, step, requantization);                   \
     }
 
+#ifdef MG_PAIRED_ASSEMBLY
+
+/* The same for MG_HIGH. */
+MG_ONCE void mg_paired_block_high(const mg_paired_filters *filters, const mg_scaling *s,
+                                  const uint32_t *columns, int8_t *output, int32_t step)
+{
+    const int32_t *weight = filters->weight;
+    int32_t c = 0;
+    int32_t pairs = filters->channels / 2;
+
+    for (int32_t runs = 1 + filters->channels % 2; runs > 0; runs--) {
+        weight = mg_paired_high(filters, weight, columns, &filters->bias[c], &s->multiplier[c],
+                                &output[c], step, pairs);
+        c = filters->channels - 2;
+        pairs = 1;
+    }
+}
+
+#else
+
 MG_PAIRED_BLOCK(mg_paired_block_high, MG_HIGH)
+
+#endif
+
 MG_PAIRED_BLOCK(mg_paired_block_clamped, MG_HIGH_CLAMPED)
 MG_PAIRED_BLOCK(mg_paired_block_twice, MG_ROUND_TWICE_NARROW)
 MG_PAIRED_BLOCK(mg_paired_block_upward, MG_ROUND_UPWARD_NARROW)

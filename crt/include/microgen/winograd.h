@@ -92,7 +92,7 @@ mg_winograd_columns(const mg_winograd_area *area, int32_t c, int32_t channels, u
 
 /* One tile's row of B^T d B from a row of its columns, whose words are `columns` and each eighth
  * word after it. */
-MG_INLINE void mg_winograd_row(const uint32_t *restrict columns, uint32_t *restrict tile)
+MG_INLINE void mg_winograd_row(const uint32_t *MG_RESTRICT columns, uint32_t *MG_RESTRICT tile)
 {
     const uint32_t a = columns[0];
     const uint32_t b = columns[MG_WINOGRAD_STREAMS];
@@ -154,7 +154,7 @@ MG_INLINE mg_winograd_quad mg_winograd_of_three(const int32_t *taps, int is_odd)
 }
 
 /* (2G) g (2G)^T of one step, every other word of `weight`. */
-MG_INLINE void mg_winograd_of_filter(const int32_t *restrict taps, uint32_t *restrict weight,
+MG_INLINE void mg_winograd_of_filter(const int32_t *MG_RESTRICT taps, uint32_t *MG_RESTRICT weight,
                                      int is_odd)
 {
     const mg_winograd_quad left = mg_winograd_of_three(taps, is_odd);

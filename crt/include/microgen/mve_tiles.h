@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tiles of convolutions for MVE: four filters for four pixels, of which the inputs are rows.
+ *
+ * VMLADAVA adds sixteen products to a general register with an even number, of which there are
+ * eight. So two filters and four pixels need six loads for eight of them. That takes all of the
+ * registers: one points to the weights, which are in the order of their use, and the rest of a tile
+ * is on the stack. It is written in assembly, because GCC 12 spills registers.
+ *
+ * Weights are int8 [groups][2][vectors][2][16], see microgen/kernels/conv2d_mve.py: of each group
+ * of four filters first 0 and 2, then 1 and 3, because registers move to two lanes at a time, which
+ * are two apart. Depths are rounded up to whole vectors with weights of 0. The last group is that
+ * of the last four filters.
+ *
+ * Sums contain products with the data's zero point, see mve_rows.h. A result is at most 2^30 in
+ * magnitude before it is narrowed to int16 and the offset is added; both saturate, and the clamp is
+ * inside int8, so saturation changes no output. */
+#ifndef MICROGEN_MVE_TILES_H
+#define MICROGEN_MVE_TILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/mve_rows.h"
+
+#if defined(__ARM_FEATURE_MVE)
+
+#define MG_MVE_PIXELS 4 /* that are computed at a time */
+
+/* What the pixels of a layer are: pixel i has its inputs from
+ * i * step + i / width * gap on. */
+typedef struct {
+    int32_t depth;
+    int32_t step;
+    int32_t width;
+    int32_t gap;
+} mg_mve_places;
+
+/* What the outputs of a tile share. */
+typedef struct {
+    int16x8_t low;
+    int16x8_t high;
+    uint16x8_t places; /* of the outputs of two pixels: by turns of the first and the second */
+} mg_mve_tile_vectors;
+
+/* A tile, in the order in which the assembly loads it. Two pixels follow the other two by `below`
+ * bytes of the output. */
+typedef struct {
+    const int8_t *first[2]; /* pixels */
+    int32_t steps;          /* vectors after the first one */
+    const int8_t *second[2];
+    const int32_t *bias;
+    const int32_t *multiplier;
+    const int8_t *shift;
+    int8_t *output;
+    int32_t groups;    /* of filters */
+    int32_t is_upward; /* 1 if it does not matter how ties of negative values are rounded */
+    int32_t below;
+    int32_t offset;
+    const mg_mve_tile_vectors *vectors;
+    const int8_t *weight;
+    int32_t depth;
+} mg_mve_tile;
+
+#if defined(__OPTIMIZE__)
+
+/* clang-format off */
+
+/* Sums of sixteen products of two filters and four pixels. */
+#define MG_MVE_TILE_STEP(sum)                                                                      \
+    "vldrb.8 q4, [r1], #32\n\t"                                                                    \
+    "vldrb.8 q6, [r3], #16\n\t"                                                                    \
+    "vldrb.8 q5, [r1, #-16]\n\t"                                                                   \
+    sum ".s8 r0, q4, q6\n\t"                                                                       \
+    "vldrb.8 q7, [r5], #16\n\t"                                                                    \
+    sum ".s8 r2, q5, q6\n\t"                                                                       \
+    sum ".s8 r4, q4, q7\n\t"                                                                       \
+    "vldrb.8 q6, [r9], #16\n\t"                                                                    \
+    sum ".s8 r6, q5, q7\n\t"                                                                       \
+    sum ".s8 r8, q4, q6\n\t"                                                                       \
+    "vldrb.8 q7, [r11], #16\n\t"                                                                   \
+    sum ".s8 r10, q5, q6\n\t"                                                                      \
+    sum ".s8 r12, q4, q7\n\t"                                                                      \
+    sum ".s8 lr, q5, q7\n\t"
+
+/* All products of two filters and four pixels: of one vector, of another one if r7 is odd, and of
+ * pairs of vectors. The flags remain for the second branch, because vectors do not change them. */
+#define MG_MVE_TILE_DEEP(even, pair, end)                                                          \
+    MG_MVE_TILE_STEP("vmladav")                                                                    \
+    "lsrs r7, r7, #1\n\t"                                                                          \
+    "bcc.n " even "f\n\t"                                                                          \
+    MG_MVE_TILE_STEP("vmladava")                                                                   \
+    even ":\n\t"                                                                                   \
+    "beq.n " end "f\n"                                                                             \
+    pair ":\n\t"                                                                                   \
+    MG_MVE_TILE_STEP("vmladava")                                                                   \
+    MG_MVE_TILE_STEP("vmladava")                                                                   \
+    "subs r7, r7, #1\n\t"                                                                          \
+    "bne.n " pair "b\n"                                                                            \
+    end ":\n\t"
+
+/* The same for at most sixteen products. Inputs beyond the depth are not read. */
+#define MG_MVE_TILE_FLAT                                                                           \
+    "vldrb.8 q4, [r1], #32\n\t"                                                                    \
+    "vpstt\n\t"                                                                                    \
+    "vldrbt.u8 q6, [r3]\n\t"                                                                       \
+    "vldrbt.u8 q7, [r5]\n\t"                                                                       \
+    "vldrb.8 q5, [r1, #-16]\n\t"                                                                   \
+    "vmladav.s8 r0, q4, q6\n\t"                                                                    \
+    "vmladav.s8 r4, q4, q7\n\t"                                                                    \
+    "vmladav.s8 r2, q5, q6\n\t"                                                                    \
+    "vmladav.s8 r6, q5, q7\n\t"                                                                    \
+    "vpstt\n\t"                                                                                    \
+    "vldrbt.u8 q6, [r9]\n\t"                                                                       \
+    "vldrbt.u8 q7, [r11]\n\t"                                                                      \
+    "vmladav.s8 r8, q4, q6\n\t"                                                                    \
+    "vmladav.s8 r10, q5, q6\n\t"                                                                   \
+    "vmladav.s8 r12, q4, q7\n\t"                                                                   \
+    "vmladav.s8 lr, q5, q7\n\t"
+
+/* Moves the sums of two filters to two lanes. */
+#define MG_MVE_TILE_LANES(a, b)                                                                    \
+    "vmov q0[" a "], q0[" b "], r0, r2\n\t"                                                        \
+    "vmov q1[" a "], q1[" b "], r4, r6\n\t"                                                        \
+    "vmov q2[" a "], q2[" b "], r8, r10\n\t"                                                       \
+    "vmov q3[" a "], q3[" b "], r12, lr\n\t"
+
+/* An operation with each of the vectors of sums. */
+#define MG_MVE_EACH(operation, operand)                                                            \
+    operation " q0, q0, " operand "\n\t"                                                           \
+    operation " q1, q1, " operand "\n\t"                                                           \
+    operation " q2, q2, " operand "\n\t"                                                           \
+    operation " q3, q3, " operand "\n\t"
+#define MG_MVE_TIES(x) "vshr.s32 q7, " x ", #31\n\tvadd.i32 " x ", " x ", q7\n\t"
+
+/* Makes outputs of the sums and stores them. The vectors of two pixels become one of int16. Ends
+ * with the flags of the groups that are left. */
+#define MG_MVE_TILE_STORE                                                                          \
+    "add r0, sp, #20\n\t"                                                                          \
+    "ldm r0, {r0, r2, r3, r4, r5, r6, r8, r9, r10}\n\t"                                            \
+    "vldrw.32 q4, [r0], #16\n\t"                                                                   \
+    "vldrw.32 q5, [r2], #16\n\t"                                                                   \
+    MG_MVE_EACH("vadd.i32", "q4")                                                                  \
+    "vldrb.s32 q6, [r3], #4\n\t"                                                                   \
+    MG_MVE_EACH("vqrdmulh.s32", "q5")                                                              \
+    "vmvn q6, q6\n\t"                                                                              \
+    "cbnz r6, 8f\n\t"                                                                              \
+    MG_MVE_TIES("q0") MG_MVE_TIES("q1") MG_MVE_TIES("q2") MG_MVE_TIES("q3")                        \
+    "8:\n\t"                                                                                       \
+    MG_MVE_EACH("vrshl.s32", "q6")                                                                 \
+    "vldrw.32 q4, [r10]\n\t"                                                                       \
+    "vqmovnb.s32 q0, q0\n\t"                                                                       \
+    "vqmovnb.s32 q2, q2\n\t"                                                                       \
+    "vldrw.32 q5, [r10, #16]\n\t"                                                                  \
+    "vqmovnt.s32 q0, q1\n\t"                                                                       \
+    "vqmovnt.s32 q2, q3\n\t"                                                                       \
+    "vldrw.32 q6, [r10, #32]\n\t"                                                                  \
+    "vqadd.s16 q0, q0, r9\n\t"                                                                     \
+    "vqadd.s16 q2, q2, r9\n\t"                                                                     \
+    "vmax.s16 q0, q0, q4\n\t"                                                                      \
+    "vmax.s16 q2, q2, q4\n\t"                                                                      \
+    "vmin.s16 q0, q0, q5\n\t"                                                                      \
+    "vmin.s16 q2, q2, q5\n\t"                                                                      \
+    "add r8, r8, r4\n\t"                                                                           \
+    "vstrb.16 q0, [r4, q6]\n\t"                                                                    \
+    "adds r4, r4, #4\n\t"                                                                          \
+    "vstrb.16 q2, [r8, q6]\n\t"                                                                    \
+    "add r6, sp, #20\n\t"                                                                          \
+    "subs r5, r5, #1\n\t"                                                                          \
+    "stm r6, {r0, r2, r3, r4, r5}\n\t"
+
+/* Copies the tile to the stack. */
+#define MG_MVE_TILE_ENTER                                                                          \
+    "push {r7}\n\t"                                                                                \
+    "add r1, r0, #32\n\t"                                                                          \
+    "ldm r1!, {r2-r7}\n\t"                                                                         \
+    "push {r2-r7}\n\t"                                                                             \
+    "ldm r0, {r2-r9}\n\t"                                                                          \
+    "push {r2-r9}\n\t"                                                                             \
+    "ldrd r1, r4, [r1]\n\t"
+#define MG_MVE_TILE_LOAD "ldm sp, {r3, r5, r7, r9, r11}\n\t"
+#define MG_MVE_TILE_LEAVE "add sp, sp, #56\n\tpop {r7}"
+
+/* clang-format on */
+
+/* Registers but r0, which has the tile, and r7, which may be a frame pointer and is restored. */
+#define MG_MVE_TILE_ASM(...)                                                                       \
+    __asm__ volatile(__VA_ARGS__                                                                   \
+                     : "+r"(at)                                                                    \
+                     :                                                                             \
+                     : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr",  \
+                       "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory")
+
+/* Computes tile->groups groups of filters, for depths of whole vectors. Out of line for all layers
+ * of a model. */
+static __attribute__((noinline, unused)) void mg_mve_tile_deep(const mg_mve_tile *tile)
+{
+    register const mg_mve_tile *at __asm__("r0") = tile;
+    MG_MVE_TILE_ASM(MG_MVE_TILE_ENTER "1:\n\t" MG_MVE_TILE_LOAD MG_MVE_TILE_DEEP("2", "3", "4")
+                        MG_MVE_TILE_LANES("2", "0") MG_MVE_TILE_LOAD MG_MVE_TILE_DEEP("5", "6", "7")
+                            MG_MVE_TILE_LANES("3", "1") MG_MVE_TILE_STORE
+                    "bne.w 1b\n\t" MG_MVE_TILE_LEAVE);
+}
+
+/* The same for depths of at most one vector. */
+static __attribute__((noinline, unused)) void mg_mve_tile_flat(const mg_mve_tile *tile)
+{
+    register const mg_mve_tile *at __asm__("r0") = tile;
+    MG_MVE_TILE_ASM(MG_MVE_TILE_ENTER
+                    "vctp.8 r4\n"
+                    "1:\n\t" MG_MVE_TILE_LOAD MG_MVE_TILE_FLAT MG_MVE_TILE_LANES("2", "0")
+                        MG_MVE_TILE_LOAD MG_MVE_TILE_FLAT MG_MVE_TILE_LANES("3", "1")
+                            MG_MVE_TILE_STORE "bne.w 1b\n\t" MG_MVE_TILE_LEAVE);
+}
+
+#else
+
+/* The same in C, because without optimisation the assembly would need too many registers. */
+MG_INLINE int32_t mg_mve_tile_sum(const mg_mve_tile *tile, const int8_t *weight,
+                                  const int8_t *pixel, int32_t filter)
+{
+    const int32_t vectors = (tile->depth + MG_MVE_BYTES - 1) / MG_MVE_BYTES;
+    const int8_t *from = weight + ((filter & 1) * 2 * vectors + filter / 2) * MG_MVE_BYTES;
+    int32_t sum = 0;
+
+    for (int32_t k = 0; k < tile->depth; k++) {
+        sum += from[k / MG_MVE_BYTES * 2 * MG_MVE_BYTES + k % MG_MVE_BYTES] * pixel[k];
+    }
+    return sum;
+}
+
+MG_INLINE void mg_mve_tile_pixel(const mg_mve_tile *tile, int32_t group, const int8_t *pixel,
+                                 int8_t *output)
+{
+    const int32_t vectors = (tile->depth + MG_MVE_BYTES - 1) / MG_MVE_BYTES;
+    const int32_t c = group * MG_MVE_FILTERS;
+    const int8_t *weight = tile->weight + c * vectors * MG_MVE_BYTES;
+    int32_t sum[MG_MVE_FILTERS];
+
+    for (int32_t i = 0; i < MG_MVE_FILTERS; i++) {
+        sum[i] = mg_mve_tile_sum(tile, weight, pixel, i);
+    }
+    int32x4_t x = vaddq_s32(vldrwq_s32(sum), vldrwq_s32(&tile->bias[c]));
+    x = vqrdmulhq_s32(x, vldrwq_s32(&tile->multiplier[c]));
+    x = vrshlq_s32((tile->is_upward != 0) ? x : mg_mve_ties_down(x),
+                   vmvnq_s32(vldrbq_s32(&tile->shift[c])));
+    vstrbq_s32(&output[c],
+               mg_mve_offset_and_clamp(x, tile->offset, vgetq_lane_s16(tile->vectors->low, 0),
+                                       vgetq_lane_s16(tile->vectors->high, 0)));
+}
+
+static __attribute__((noinline, unused)) void mg_mve_tile_deep(const mg_mve_tile *tile)
+{
+    const int32_t apart = vgetq_lane_u16(tile->vectors->places, 1);
+    int8_t *to = tile->output;
+
+    for (int32_t i = 0; i < tile->groups; i++) {
+        mg_mve_tile_pixel(tile, i, tile->first[0], to);
+        mg_mve_tile_pixel(tile, i, tile->first[1], to + apart);
+        mg_mve_tile_pixel(tile, i, tile->second[0], to + tile->below);
+        mg_mve_tile_pixel(tile, i, tile->second[1], to + tile->below + apart);
+    }
+}
+
+static __attribute__((noinline, unused)) void mg_mve_tile_flat(const mg_mve_tile *tile)
+{
+    mg_mve_tile_deep(tile);
+}
+
+#endif
+
+MG_INLINE const int8_t *mg_mve_pixel(const mg_mve_places *of, const int8_t *input, int32_t i)
+{
+    return input + i * of->step + i / of->width * of->gap;
+}
+
+/* Points to `count` pixels from `first` on. If these are less than four, some are computed twice:
+ * the second two of a tile overlap with the first two, or all are one. */
+MG_INLINE mg_mve_tile_vectors mg_mve_tile_point(mg_mve_tile *tile, const mg_mve_rows *r,
+                                                const mg_mve_places *of, const int8_t *input,
+                                                int32_t first, int32_t count)
+{
+    const int32_t pair = (count > 1) ? 1 : 0;
+    const int32_t below = (count < 2) ? 0 : (count < MG_MVE_PIXELS) ? count - 2 : 2;
+    const uint16x8_t lanes = vidupq_n_u16(0, 1);
+    const uint16x8_t odd = vandq_u16(lanes, vdupq_n_u16(1));
+    const mg_mve_tile_vectors vectors = {
+        vdupq_n_s16((int16_t)r->activation_min), vdupq_n_s16((int16_t)r->activation_max),
+        vmlaq_n_u16(vshrq_n_u16(lanes, 1), odd, (uint16_t)(pair * r->channels))};
+
+    tile->first[0] = mg_mve_pixel(of, input, first);
+    tile->first[1] = mg_mve_pixel(of, input, first + pair);
+    tile->second[0] = mg_mve_pixel(of, input, first + below);
+    tile->second[1] = mg_mve_pixel(of, input, first + below + pair);
+    tile->below = below * r->channels;
+    return vectors;
+}
+
+MG_INLINE void mg_mve_tile_any(const mg_mve_tile *tile, int is_flat)
+{
+    if (is_flat) {
+        mg_mve_tile_flat(tile);
+    } else {
+        mg_mve_tile_deep(tile);
+    }
+}
+
+/* Computes a tile of all filters. */
+MG_INLINE void mg_mve_tile_filters(mg_mve_tile *tile, const mg_mve_rows *r, int is_flat)
+{
+    const int32_t rest = r->channels % MG_MVE_FILTERS;
+    const int32_t last = r->channels - MG_MVE_FILTERS;
+
+    tile->groups = r->channels / MG_MVE_FILTERS;
+    mg_mve_tile_any(tile, is_flat);
+    if (rest > 0) {
+        const int32_t vectors = (tile->depth + MG_MVE_BYTES - 1) / MG_MVE_BYTES;
+        mg_mve_tile of = *tile;
+        of.weight += (r->channels - rest) * vectors * MG_MVE_BYTES;
+        of.bias += last;
+        of.multiplier += last;
+        of.shift += last;
+        of.output += last;
+        of.groups = 1;
+        mg_mve_tile_any(&of, is_flat);
+    }
+}
+
+/* Computes `count` pixels, for all channels, of which there are at least four. Reads inputs up to a
+ * depth of whole vectors, unless it `is_flat`: then the depth is at most one vector. Out of line,
+ * so that all layers of a model share it. */
+static __attribute__((noinline, unused)) void
+mg_mve_compute_pixels(const mg_mve_rows *r, const mg_mve_places *of, const int8_t *input,
+                      int32_t count, int8_t *output, int is_flat)
+{
+    const int32_t steps = (of->depth - 1) / MG_MVE_BYTES;
+    mg_mve_tile_vectors vectors;
+    mg_mve_tile tile = {{NULL, NULL},
+                        steps,
+                        {NULL, NULL},
+                        r->bias,
+                        r->multiplier,
+                        r->shift,
+                        output,
+                        0,
+                        (r->activation_min >= r->output_offset) ? 1 : 0,
+                        0,
+                        r->output_offset,
+                        &vectors,
+                        r->weight,
+                        of->depth};
+
+    for (int32_t i = 0; i < count; i += MG_MVE_PIXELS) {
+        vectors = mg_mve_tile_point(&tile, r, of, input, i, count - i);
+        mg_mve_tile_filters(&tile, r, is_flat);
+        tile.output += MG_MVE_PIXELS * r->channels;
+    }
+}
+
+#endif
+
+#endif

@@ -1,0 +1,124 @@
+"""The check of cheaper requantizations finds every table that gives other outputs."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from microgen.arithmetic import high, linear, linear_vector
+from microgen.arithmetic.terms import Rounding
+from microgen.verifier.requantization import differs
+
+N = 12
+
+
+def layer(seed: int, rounding: Rounding) -> linear.Channels:
+    rng = np.random.default_rng(seed)
+    scales = (2.0 ** rng.uniform(-10, -3, N)).astype(np.float32).astype(np.float64)
+    least = -rng.integers(0, 6_000, N)
+    return linear.Channels(
+        scales=tuple(scales.tolist()),
+        least=tuple(least.tolist()),
+        most=tuple((least + rng.integers(0, 6_000, N)).tolist()),
+        folded=tuple(rng.integers(-500, 500, N).tolist()),
+        rounding=rounding,
+        zero_point=int(rng.integers(-128, 0)),
+        low=-128,
+        high=int(rng.integers(100, 128)),
+    )
+
+
+def brute_force(of: linear.Channels, found: np.ndarray) -> list[bool]:
+    """Channels with a reachable sum that is requantized to something else. ``found`` has what all
+    sums from the least to the greatest are requantized to."""
+    sums = all_sums(of)
+    is_reachable = (sums >= np.array(of.least)[:, None]) & (sums <= np.array(of.most)[:, None])
+    wrong = (linear.specified(sums, of) != found) & is_reachable
+    return [bool(b) for b in wrong.any(axis=1)]
+
+
+def all_sums(of: linear.Channels) -> np.ndarray:
+    first, last = min(of.least), max(of.most)
+    return np.broadcast_to(np.arange(first, last + 1), (N, last - first + 1))
+
+
+def raw(of: linear.Channels) -> np.ndarray:
+    """What a kernel has summed."""
+    return np.asarray(all_sums(of) - np.array(of.folded)[:, None])
+
+
+def varied(table: np.ndarray, spread: int, rng: np.random.Generator) -> np.ndarray:
+    return table + rng.integers(-spread, spread + 1, table.shape)
+
+
+ROUNDINGS = [Rounding.DOUBLE, Rounding.SINGLE, Rounding.UPWARD]
+SPREADS = (0, 1, 40, 3000)
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_finds_what_trying_all_sums_finds(rounding: Rounding) -> None:
+    verdicts: set[bool] = set()
+    for seed in range(12):
+        of, rng = layer(seed, rounding), np.random.default_rng(seed)
+        fitted = linear.fit(of)
+        for spread in SPREADS:
+            multipliers = np.maximum(varied(fitted.multipliers, spread, rng), 0)
+            offsets = varied(fitted.offsets, spread, rng)
+            found = linear.outputs(raw(of), multipliers[:, None], offsets[:, None], of.low, of.high)
+            expected = brute_force(of, found)
+            assert differs(of, "linear", [multipliers, offsets], {}).tolist() == expected
+            verdicts |= set(expected)
+    assert verdicts == {True, False}
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_finds_it_for_high_words(rounding: Rounding) -> None:
+    verdicts: set[bool] = set()
+    for seed in range(12):
+        of, rng = layer(seed, rounding), np.random.default_rng(seed)
+        fitted = high.fit(of)
+        for spread in SPREADS:
+            multipliers = np.maximum(varied(fitted.multipliers, spread, rng), 0)
+            starts = varied(fitted.starts, 50 * spread, rng)
+            sums = 256 * raw(of) + starts[:, None]
+            expected = brute_force(of, high.outputs(sums, multipliers[:, None], of.low, of.high))
+            tables, arguments = [multipliers, starts], {"shift": high.SHIFT}
+            assert differs(of, "high", tables, arguments).tolist() == expected
+            verdicts |= set(expected)
+    assert verdicts == {True, False}
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_finds_it_for_vectors(rounding: Rounding) -> None:
+    verdicts: set[bool] = set()
+    for seed in range(12):
+        of, rng = layer(seed, rounding), np.random.default_rng(seed)
+        fitted = linear_vector.fit(of)
+        for spread in SPREADS:
+            changed = dataclasses.replace(
+                fitted,
+                multipliers=np.clip(varied(fitted.multipliers, 99 * spread, rng), 0, 2**31 - 1),
+                offsets=varied(fitted.offsets, 99 * spread, rng),
+            )
+            expected = brute_force(of, linear_vector.outputs(raw(of), changed, of.low, of.high))
+            shifts = np.array([changed.left, -changed.right])
+            tables = [changed.multipliers, changed.offsets, shifts]
+            assert differs(of, "vector", tables, {}).tolist() == expected
+            verdicts |= set(expected)
+    assert verdicts == {True, False}
+
+
+def test_negative_multipliers_are_wrong() -> None:
+    of = layer(1, Rounding.DOUBLE)
+    fitted = linear.fit(of)
+    assert differs(of, "linear", [-1 - fitted.multipliers, fitted.offsets], {}).all()
+
+
+def test_sums_that_leave_int32_have_no_proof() -> None:
+    of = layer(1, Rounding.DOUBLE)
+    fitted = high.fit(of)
+    starts = fitted.starts + 2**31
+    with pytest.raises(ValueError, match="int32"):
+        differs(of, "high", [fitted.multipliers, starts], {"shift": high.SHIFT})
