@@ -12,8 +12,7 @@ Key = tuple[int, ...]
 
 # Of RAM, cycles and flash: what is compared. Less is better; later numbers count if earlier ones
 # are equal. "balanced" weighs the three alike: one percent less of one is worth one percent more
-# of another. An axis of which nothing is known counts as one. Flash is without the model's own
-# weights, next to which the code of a small network would hardly count.
+# of another. An axis of which nothing is known counts as one.
 GOALS: Mapping[str, Callable[[int, int, int], Key]] = {
     "speed": lambda ram, cycles, flash: (cycles, ram, flash),
     "balanced": lambda ram, cycles, flash: (max(1, ram) * max(1, cycles) * max(1, flash), cycles),
@@ -44,7 +43,7 @@ def improved(
         return found.after(change) if first(*mine) < first(*others) else found
 
     def key(ram: int, cycles: int, flash: int) -> Key:
-        return (max(0, ram - limit), *GOALS[goal](ram, cycles, flash - scorer.space.weights))
+        return (max(0, ram - limit), *GOALS[goal](ram, cycles, flash))
 
     here = key(scorer.ram(found).peak, *others)
     if key(scorer.least_ram(found, change), *mine) >= here:

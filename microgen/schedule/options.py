@@ -130,11 +130,6 @@ class Space:
     single: Mapping[str, tuple[Option, ...]]
     joint: tuple[Option, ...]
 
-    @property
-    def weights(self) -> int:
-        """Bytes of the model's constants, which are in flash whatever is chosen."""
-        return sum(array.nbytes for array in self.partition.graph.constants.values())
-
 
 def space(partition: Partition, cpu: Cpu, *, prefers_shared: bool) -> Space:
     """The options for the nodes that the built-in kernels compute.

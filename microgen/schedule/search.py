@@ -99,8 +99,8 @@ def changes(space: Space, *, joins: bool) -> Iterator[Change]:
     function of the candidate that it changes; the result is empty if it does not apply to it."""
     kinds = list(dict.fromkeys(_kind(o) for options in space.single.values() for o in options))
     for old in kinds:
-        yield from (Regroup(space, old, new) for new in kinds if new != old)
-        yield from (Regroup(space, old, (old[0], not old[1]), part) for part in PARTS)
+        yield from (_Regroup(space, old, new) for new in kinds if new != old)
+        yield from (_Regroup(space, old, (old[0], not old[1]), part) for part in PARTS)
     yield from (_Join(space, option) for option in space.joint if joins)
     for name, options in space.single.items():
         if len(options) > 1:
@@ -108,7 +108,7 @@ def changes(space: Space, *, joins: bool) -> Iterator[Change]:
 
 
 @dataclass(frozen=True, slots=True)
-class Regroup:
+class _Regroup:
     """All nodes of one implementation and form, as far as they can, have another; or a part of
     them: those that get slower by the fewest cycles."""
 

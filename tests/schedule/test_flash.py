@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -11,13 +10,10 @@ from microgen.firmware.kernel_sources import sources
 from microgen.kernels import registry
 from microgen.kernels.base import Implementation
 from microgen.kernels.cost import Cost
-from microgen.schedule import choose
 from microgen.schedule.options import Option, Space, space
-from microgen.schedule.search import Regroup
+from microgen.schedule.search import _Regroup
 from microgen.schedule.state import Candidate
-from tests.schedule.costs import M4, Costs, costs, no_ram, parts_of, two_convolutions
-
-__all__ = ["costs"]
+from tests.schedule.costs import M4, parts_of, two_convolutions
 
 FAST, SMALL = "mg_conv2d_s8_dsp", "mg_conv2d_s8_portable"
 
@@ -69,16 +65,7 @@ def test_a_change_that_keeps_the_function_costs_only_its_own_code() -> None:
     assert Candidate({**one.picks, **added}).flash - one.flash == 7
 
 
-def test_the_default_weighs_flash_without_the_weights(costs: Callable[[Costs], None]) -> None:
-    """60 % less code is worth 40 % more cycles, however large the weights are."""
-    costs({FAST: (100, 2000, 2000), SMALL: (140, 800, 800)})
-    graph = two_convolutions()
-    made = choose(parts_of(graph), M4.cpu, "balanced", no_ram)
-    assert {c.symbol for region in made.partition.regions for c in region.choices} == {SMALL}
-    assert sum(array.nbytes for array in made.partition.graph.constants.values()) > 400
-
-
-def test_layers_that_lose_little_share_a_form(costs: Callable[[Costs], None]) -> None:
+def test_layers_that_lose_little_share_a_form() -> None:
     """Out of line, two small layers cost little time, and the large one would cost much."""
     options = space(parts_of(two_convolutions()), M4.cpu, prefers_shared=False)
     names = list(options.single)
@@ -86,7 +73,7 @@ def test_layers_that_lose_little_share_a_form(costs: Callable[[Costs], None]) ->
     kinds = [(FAST, False), (FAST, True)]
     slower = dict(zip(names, (1000, 10, 20), strict=True))
     single = {name: tuple(option(name, kind, slower[name]) for kind in kinds) for name in names}
-    change = Regroup(Space(options.partition, single, ()), *kinds, 0.6)
+    change = _Regroup(Space(options.partition, single, ()), *kinds, 0.6)
     changed = change(Candidate({name: single[name][0] for name in names}))
     assert list(changed) == names[1:]
     assert all(each.is_shared for each in changed.values())
