@@ -242,7 +242,7 @@ MG_INLINE void mg_conv2d_s8_paired_image(const mg_conv2d_s8_params *p, const int
     for (int32_t n = 0; n < pixels; n += (step > 0) ? 4 : 1) {
         const int32_t left = pixels - n;
         int32_t first = n;
-        if ((step > 0) && (left < 4)) {
+        if ((pixels % 4 != 0) && (step > 0) && (left < 4)) {
             mg_paired_gather_last(p, &windows, n, left, columns);
             first = pixels - 4;
         } else {
