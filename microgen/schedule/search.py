@@ -16,6 +16,7 @@ from microgen.schedule.options import NOISE, Option, Space
 from microgen.schedule.state import Candidate, Picks, Scorer
 
 ROUNDS = 8  # through all changes
+PARTS = (0.8, 0.6, 0.4)  # of the nodes of a kernel that get its other form
 PLANS = 48  # candidates of a search that are lowered and planned
 
 Change = Callable[[Candidate], Picks]
@@ -99,6 +100,7 @@ def changes(space: Space, *, joins: bool) -> Iterator[Change]:
     kinds = list(dict.fromkeys(_kind(o) for options in space.single.values() for o in options))
     for old in kinds:
         yield from (_Regroup(space, old, new) for new in kinds if new != old)
+        yield from (_Regroup(space, old, (old[0], not old[1]), part) for part in PARTS)
     yield from (_Join(space, option) for option in space.joint if joins)
     for name, options in space.single.items():
         if len(options) > 1:
@@ -107,22 +109,26 @@ def changes(space: Space, *, joins: bool) -> Iterator[Change]:
 
 @dataclass(frozen=True, slots=True)
 class _Regroup:
-    """All nodes of one implementation and form, as far as they can, have another."""
+    """All nodes of one implementation and form, as far as they can, have another; or a part of
+    them: those that get slower by the fewest cycles."""
 
     space: Space
     old: tuple[str, bool]
     new: tuple[str, bool]
+    part: float = 1.0
 
     def __call__(self, found: Candidate) -> Picks:
         members = [o for o in found.options if _kind(o) == self.old and not o.is_pattern]
         if len(members) < 2:
             return {}
-        return {
-            member.result: option
+        pairs = [
+            (member, option)
             for member in members
             for option in self.space.single[member.result]
             if _kind(option) == self.new
-        }
+        ]
+        pairs.sort(key=lambda pair: pair[1].cycles - pair[0].cycles)
+        return {member.result: option for member, option in pairs[: round(len(pairs) * self.part)]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,3 +112,21 @@ def test_what_it_does_not_take(layer: linear.Channels) -> None:
 def test_an_offset_that_leaves_int32_is_not_exact() -> None:
     assert linear.fit(single(-1000, 1000, folded=0)).is_exact.all()
     assert not linear.fit(single(-1000, 1000, folded=2**20)).is_exact.any()
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_equal_channels_have_one_multiplier(rounding: Rounding) -> None:
+    layer = channels(np.random.default_rng(1), rounding, relu=True)
+    layer = dataclasses.replace(layer, scales=(0.004,) * len(layer.scales))
+    found = linear.fit_equal(layer)
+    assert found.is_exact.all()
+    assert len(set(found.multipliers.tolist())) == 1
+    assert not any(differing(layer, found, channel) for channel in range(len(layer.least)))
+
+
+def test_equal_channels_with_too_large_sums_are_not_exact() -> None:
+    layer = channels(np.random.default_rng(1), Rounding.SINGLE, relu=True)
+    wide = dataclasses.replace(
+        layer, scales=layer.scales[:1] * len(layer.scales), most=(2**30,) * len(layer.scales)
+    )
+    assert not linear.fit_equal(wide).is_exact.any()

@@ -10,9 +10,12 @@ from microgen.firmware.kernel_sources import sources
 from microgen.kernels import registry
 from microgen.kernels.base import Implementation
 from microgen.kernels.cost import Cost
-from microgen.schedule.options import Option
+from microgen.schedule.options import Option, Space, space
+from microgen.schedule.search import _Regroup
 from microgen.schedule.state import Candidate
-from tests.schedule.costs import parts_of, two_convolutions
+from tests.schedule.costs import M4, parts_of, two_convolutions
+
+FAST, SMALL = "mg_conv2d_s8_dsp", "mg_conv2d_s8_portable"
 
 CORE = ("mg_core", 100)
 COST = Cost(instructions=10, cycles=20, code_bytes=7, shared_bytes=0, cores=(CORE,))
@@ -60,6 +63,28 @@ def test_a_change_that_keeps_the_function_costs_only_its_own_code() -> None:
     two = candidate(("mg_conv2d_s8_paired", False), ("mg_conv2d_s8_paired_stack", False))
     added = {name: option for name, option in two.picks.items() if name not in one.picks}
     assert Candidate({**one.picks, **added}).flash - one.flash == 7
+
+
+def test_layers_that_lose_little_share_a_form() -> None:
+    """Out of line, two small layers cost little time, and the large one would cost much."""
+    options = space(parts_of(two_convolutions()), M4.cpu, prefers_shared=False)
+    names = list(options.single)
+    assert len(names) > 2
+    kinds = [(FAST, False), (FAST, True)]
+    slower = dict(zip(names, (1000, 10, 20), strict=True))
+    single = {name: tuple(option(name, kind, slower[name]) for kind in kinds) for name in names}
+    change = _Regroup(Space(options.partition, single, ()), *kinds, 0.6)
+    changed = change(Candidate({name: single[name][0] for name in names}))
+    assert list(changed) == names[1:]
+    assert all(each.is_shared for each in changed.values())
+
+
+def option(name: str, kind: tuple[str, bool], slower: int) -> Option:
+    """A way to compute a convolution, which takes ``slower`` cycles more out of line."""
+    graph = parts_of(two_convolutions()).graph
+    node = next(node for node in graph.nodes if node.outputs[0] == name)
+    symbol, is_shared = kind
+    return Option((node,), kernel(symbol), is_shared, Cost(1, 1 + slower * is_shared, 1), graph)
 
 
 def test_kernels_of_a_header_are_in_one_source() -> None:

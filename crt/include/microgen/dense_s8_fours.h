@@ -34,8 +34,7 @@ MG_INLINE mg_dense_s8_sums mg_dense_s8_fours_step(mg_dense_s8_sums sums, int32_t
 
 /* The sums of four channels over n values. There is one copy for the layers of a model, which gains
  * little from a constant n. */
-MG_ONCE void mg_fours_dot(const int8_t *values, const int8_t *weight, int32_t n,
-                          int32_t results[4])
+MG_ONCE void mg_fours_dot(const int8_t *values, const int8_t *weight, int32_t n, int32_t results[4])
 {
     const int8_t *const whole = values + n - n % 4;
     const int8_t *const end = values + n;

@@ -107,9 +107,10 @@ MG_INLINE mg_depthwise_sums mg_depthwise_dot(const mg_depthwise_conv2d_s8_params
 
 /* One row of outputs. Its last three pixels are computed again if their number is no multiple of
  * three. `rows` are those of the windows, `step` apart. */
-MG_INLINE void mg_depthwise_any_row(const mg_depthwise_conv2d_s8_params *p, const mg_scaling *scaling,
-                                const int8_t *rows, int32_t step, const int8_t *weight,
-                                const int32_t *bias, int8_t *output, int requantization)
+MG_INLINE void mg_depthwise_any_row(const mg_depthwise_conv2d_s8_params *p,
+                                    const mg_scaling *scaling, const int8_t *rows, int32_t step,
+                                    const int8_t *weight, const int32_t *bias, int8_t *output,
+                                    int requantization)
 {
     const int32_t depth = p->input_channels;
 
@@ -128,8 +129,8 @@ MG_INLINE void mg_depthwise_any_row(const mg_depthwise_conv2d_s8_params *p, cons
     }
 }
 
-/* The same. The out-of-line forms have loops of their own for 3x3 windows with stride 1 and 2, whose
- * taps are not counted. */
+/* The same. The out-of-line forms have loops of their own for 3x3 windows with stride 1 and 2,
+ * whose taps are not counted. */
 MG_INLINE void mg_depthwise_row(const mg_depthwise_conv2d_s8_params *p, const mg_scaling *scaling,
                                 const int8_t *rows, int32_t step, const int8_t *weight,
                                 const int32_t *bias, int8_t *output, int requantization)
