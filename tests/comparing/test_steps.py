@@ -143,6 +143,7 @@ def test_the_places_of_the_steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert set(origins.values()) == {
         *LAYERS[:3],
         "dense/BiasAdd",
+        "probabilities",  # the exponentials of its softmax
     }
 
 

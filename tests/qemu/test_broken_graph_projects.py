@@ -15,12 +15,11 @@ import microgen
 from microgen.building import builder
 from microgen.formats import params_file
 from tests.qemu import broken
-from tests.qemu.test_broken_projects import DIGITS, SOURCES, _edit, _into_main
+from tests.qemu.test_broken_projects import DIGITS, MEMORY, SOURCES, _edit, _into_main
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 REGISTRY = f"{SOURCES}/default_registry.c"
-MEMORY = f"{SOURCES}/default_memory.S"
 DATA = "model/executor-config/graph"
 PACKED = "TVMValue *args, int *codes, int count, TVMValue *value, int *code, void *resource_handle"
 SOFTMAX = "tvmgen_default_fused_nn_softmax"
@@ -38,20 +37,28 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _move_a_storage(project: Path) -> None:
-    _edit(project, MEMORY, r"(\.set sid_10, \S+ \+) \d+", r"\1 3056")
+    """Moves the first one into the second one, which the same call uses."""
+    first = re.search(r"\.set sid_\d+, \S+ \+ (\d+)", (project / MEMORY).read_text())
+    assert first
+    moved = int(first[1]) + 32
+    _edit(project, MEMORY, r"(\.set sid_\d+, \S+ \+) \d+", rf"\1 {moved}")
 
 
 def _grow_the_pool(project: Path) -> None:
-    _edit(project, MEMORY, r"(\.size tvmgen_default_graph_pool,) 6144", r"\1 6160")
-    _edit(project, MEMORY, r"\.skip 6144", ".skip 6160")
+    size = re.search(r"\.skip (\d+)", (project / MEMORY).read_text())
+    assert size
+    larger = int(size[1]) + 16
+    _edit(project, MEMORY, rf"(\.size tvmgen_default_graph_pool,) {size[1]}", rf"\1 {larger}")
+    _edit(project, MEMORY, rf"\.skip {size[1]}", f".skip {larger}")
 
 
 def _flip_a_constant(project: Path) -> None:
     path = project / DATA / "default.params"
     arrays = params_file.loads(path.read_bytes())
-    weights = arrays["p9"].copy()
-    weights[0, 0] ^= 1
-    path.write_bytes(params_file.dumps({**arrays, "p9": weights}))
+    name = next(name for name, array in arrays.items() if array.ndim > 1)
+    weights = arrays[name].copy()
+    weights.flat[0] ^= 1
+    path.write_bytes(params_file.dumps({**arrays, name: weights}))
 
 
 def _drop_an_entry(project: Path) -> None:
@@ -110,10 +117,17 @@ def _graph_edited(change: Callable[[dict[str, Any]], None]) -> Callable[[Path], 
     return breakage
 
 
+def _results(graph: dict[str, Any]) -> tuple[int, int]:
+    """The storages of the first two calls' results, which have equal sizes."""
+    ids, shapes = (graph["attrs"][name][1] for name in ("storage_id", "shape"))
+    first, second = [n for n, node in enumerate(graph["nodes"]) if node["op"] != "null"][:2]
+    assert shapes[first] == shapes[second]
+    return ids[first], ids[second]
+
+
 def _swap_storages(graph: dict[str, Any]) -> None:
-    """Exchanges the storages of two tensors of equal sizes."""
-    ids = graph["attrs"]["storage_id"][1]
-    graph["attrs"]["storage_id"][1] = [{5: 10, 10: 5}.get(i, i) for i in ids]
+    ids, (a, b) = graph["attrs"]["storage_id"][1], _results(graph)
+    graph["attrs"]["storage_id"][1] = [{a: b, b: a}.get(i, i) for i in ids]
 
 
 def _swap_arguments(graph: dict[str, Any]) -> None:
@@ -129,7 +143,7 @@ def _call_another(graph: dict[str, Any]) -> None:
 def _widen_a_storage(graph: dict[str, Any]) -> None:
     shapes = graph["attrs"]["shape"][1]
     ids = graph["attrs"]["storage_id"][1]
-    shapes[ids.index(10)] = [1, 8, 8, 17]
+    shapes[ids.index(_results(graph)[1])] = [1, 8, 8, 17]
 
 
 def _call_through_a_pointer(project: Path) -> None:
@@ -187,7 +201,7 @@ def test_the_stack_counts_the_deepest_function_of_the_registry(sound: Path, tmp_
     project = tmp_path / "p"
     shutil.copytree(sound, project, ignore=shutil.ignore_patterns("build"))
     source = project / SOURCES / "default_packed.c"
-    larger = 'char frame[1200];\n    void *data[3];\n    __asm__("" : : "r"(frame));'
+    larger = 'char frame[2800];\n    void *data[3];\n    __asm__("" : : "r"(frame));'
     text, count = re.subn(r"void \*data\[3\];", larger, source.read_text())
     assert count == 1
     source.write_text(text)

@@ -26,6 +26,7 @@ DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits_int8.tflite
 BOARDS = ("microbit", "mps2_an386", "mps3_an547")
 USUAL_LEVELS = {("microbit", "-Os"), ("mps3_an547", "-O3")}
 SOURCES = "model/codegen/host/src"
+MEMORY = f"{SOURCES}/default_memory.S"
 
 
 @pytest.fixture(scope="module", params=BOARDS)
@@ -45,15 +46,18 @@ def _edit(project: Path, name: str, pattern: str, replacement: str) -> None:
 
 
 def _move_a_sid(project: Path) -> None:
-    _edit(project, f"{SOURCES}/default_memory.S", r"(\.set sid_5, \S+ \+) \d+", r"\1 3056")
+    """Moves the first one, which the next one meets, past the end of the arena."""
+    end = manifest.load(project).plan.peak
+    _edit(project, MEMORY, r"(\.set sid_\d+, \S+ \+) \d+", rf"\1 {end - 16}")
 
 
 def _grow_a_sid(project: Path) -> None:
-    _edit(project, f"{SOURCES}/default_memory.S", r"(\.size sid_5,) 1024", r"\1 1025")
+    _edit(project, MEMORY, r"(\.size sid_\d+,) 1024", r"\1 1025")
 
 
 def _shrink_the_arena(project: Path) -> None:
-    _edit(project, f"{SOURCES}/default_memory.S", r"(\.size tvmgen_\w+,) 3072", r"\1 3071")
+    end = manifest.load(project).plan.peak
+    _edit(project, MEMORY, rf"(\.size tvmgen_\w+,) {end}", rf"\1 {end - 1}")
 
 
 def _misname_the_entry(project: Path) -> None:

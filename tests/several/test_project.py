@@ -72,6 +72,11 @@ def test_the_manifest_has_every_model(tmp_path: Path) -> None:
     assert read.shared_workspace.nbytes == max(m.plan.peak for m in read.modules[:2])
 
 
+def _largest(project: Path) -> int:
+    """The bytes of the largest workspace of a project's models."""
+    return max(module.plan.peak for module in manifest.load(project).modules)
+
+
 def test_the_library_and_inspect_have_every_model(tmp_path: Path) -> None:
     pairs = _pairs(tmp_path, "kws", "digits")
     microgen.generate_models(pairs, "native", tmp_path / "p", shared_workspace=True)
@@ -88,7 +93,7 @@ def test_the_library_and_inspect_have_every_model(tmp_path: Path) -> None:
     shown = inspection.inspect(tmp_path / "p").data
     assert [module["module"] for module in shown["modules"]] == ["kws", "digits"]
     assert [len(module["calls"]) for module in shown["modules"]] == [2, 7]
-    assert shown["shared_workspace"] == 3072
+    assert shown["shared_workspace"] == _largest(tmp_path / "p") > 0
 
 
 def test_capacity_is_of_all_models_together(tmp_path: Path) -> None:
@@ -139,7 +144,8 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert [m["module"] for m in data["modules"]] == ["kws", "digits_int8"]
     assert main(["generate", *given, "--name", "a,b", "--shared-workspace", *tail]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert ([m["module"] for m in data["modules"]], data["shared_workspace"]) == (["a", "b"], 3072)
+    assert [m["module"] for m in data["modules"]] == ["a", "b"]
+    assert data["shared_workspace"] == _largest(tmp_path / "p") > 0
     for bad, where in (
         ([*given, "--name", "a"], "--name"),
         ([*given, "--name", "a,A"], "--name"),

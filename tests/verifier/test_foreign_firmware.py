@@ -16,6 +16,7 @@ from _pytest.mark import ParameterSet
 
 import microgen
 from microgen.cli import main
+from microgen.manifest import load
 from microgen.target import board as boards
 from microgen.target.board import Board
 from microgen.verifier import CHECKS, VerifyReport, elf, verify
@@ -27,7 +28,7 @@ from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_RISCV_GCC
 SOURCES = Path(__file__).parent / "foreign"
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 MODEL = "model/codegen/host/src"
-SOFTMAX = "    static const mg_softmax_s8_params params"
+SOFTMAX = "    static const mg_softmax_s8_"  # the parameters of any kernel
 
 ARM = pytest.param("mps2_an386", marks=NEEDS_ARM_GCC)
 RISCV = pytest.param("qemu_riscv32", marks=NEEDS_RISCV_GCC)
@@ -180,7 +181,7 @@ def test_a_model_in_another_firmware_passes(
     applying = {c.name for c in report.checks if c.status == "ok"}
     assert applying == set(CHECKS) - WHOLE_FIRMWARE - NOT_IN_MODEL
     assert {c.found for c in report.checks if c.name in WHOLE_FIRMWARE} == {NOT_OURS}
-    assert 100 < report.check("stack").values["bound"] < 1000
+    assert 100 < report.check("stack").values["bound"] < 2000
     assert "tvmgen_default_run" in report.check("stack").found
 
 
@@ -427,7 +428,8 @@ def test_the_command_says_the_scope(
     assert main(command) == 0
     scope, counts = capsys.readouterr().out.splitlines()
     assert scope.startswith("scope: model (")
-    assert counts == f"17 ok, 0 failed, {len(CHECKS) - 17} n/a; arena + I/O 3,146 bytes"
+    used = load(made.project).plan.peak + 74  # inputs and outputs
+    assert counts == f"19 ok, 0 failed, {len(CHECKS) - 19} n/a; arena + I/O {used:,} bytes"
     assert main([*command, "--scope", "project", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["scope"] == "project"
     assert main([*command, "-v"]) == 0
