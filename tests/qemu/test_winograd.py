@@ -56,6 +56,4 @@ def test_shared_forms_equal_the_reference(tmp_path: Path) -> None:
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
     kept = _all()[::INLINED]
-    on_board.run(
-        kept, [on_board.inlined(call) for call in kept], list(range(len(kept))), tmp_path
-    )
+    on_board.run(kept, [on_board.inlined(call) for call in kept], list(range(len(kept))), tmp_path)
