@@ -10,9 +10,10 @@ from microgen.emit.model import emit
 from microgen.emit.unit import EmitOptions, Unit
 from microgen.firmware import notes, project, record
 from microgen.ir import text
-from microgen.ir.graph import Array, Graph
+from microgen.ir.graph import Array, Graph, Node
+from microgen.kernels.fitting import fitting
 from microgen.manifest import EstimateRecord
-from microgen.manifest.schedule import ScheduleRecord
+from microgen.manifest.schedule import ChoiceRecord, FunctionChoices, ScheduleRecord
 from microgen.options import Options
 from microgen.partition import Partition
 from microgen.program import workspace_io
@@ -26,6 +27,23 @@ def parts_of(graph: Graph, board: str) -> Partition:
     """The graph after its passes, all for the built-in kernels."""
     builtin = codegens.registry()["builtin"]
     return partition.assign(passes.run(graph), [builtin], boards.load(board))
+
+
+def simplest(graph: Graph, board: str = "native") -> ScheduleRecord:
+    """The schedule with the last implementation of each node. That is its plainest loop, whose
+    constants are those of the model, without scratch."""
+    parts = parts_of(graph, board)
+    cpu = boards.load(board).cpu
+
+    def choice(node: Node) -> ChoiceRecord:
+        return ChoiceRecord(node.outputs[:1], fitting(node, parts.graph, cpu).kernels[-1].symbol)
+
+    return ScheduleRecord(
+        functions=tuple(
+            FunctionChoices(region.codegen, tuple(map(choice, region.nodes)))
+            for region in parts.regions
+        )
+    )
 
 
 def program_of(

@@ -96,7 +96,7 @@ def _ram_of(found: Partitioned, board: Board, options: Options) -> RamOf:
 
 def _free(program: Program, plan: MemoryPlan) -> Mapping[str, int]:
     """The bytes of the plan's peak that no buffer takes while a call reads or writes."""
-    changes = [0] * (2 * len(program.calls) + 2)
+    changes = [0] * (2 * len(program.calls) + 3)  # a buffer may be live after the last call
     for place in plan.placements:
         changes[place.first] += place.nbytes
         changes[place.last + 1] -= place.nbytes

@@ -13,7 +13,7 @@ from microgen.emit.unit import EmitOptions, Unit
 from microgen.ir.graph import Graph, Origin
 from microgen.options import Options
 from microgen.program.types import Program
-from tests.compiling import program_of
+from tests.compiling import program_of, simplest
 from tests.graphs import Builder
 
 
@@ -29,13 +29,19 @@ def _chain(layers: Sequence[str]) -> Graph:
     return dataclasses.replace(graph, nodes=tuple(nodes))
 
 
+def _program(layers: Sequence[str]) -> Program:
+    """Their program with kernels that take the model's own weights and biases."""
+    graph = _chain(layers)
+    return program_of(graph, given=simplest(graph))
+
+
 def _named(program: Program, pool: Sequence[str] = ()) -> Mapping[str, str]:
     plan = planner.plan(program, pools=Options(pool=tuple(pool)).pools)
     return Unit(program, plan, EmitOptions("x.tflite")).constants
 
 
 def test_a_constant_has_its_layers_name_and_what_it_is_to_it() -> None:
-    program = program_of(_chain(["block/conv1/Relu;block/bn", "conv2"]))
+    program = _program(["block/conv1/Relu;block/bn", "conv2"])
     found = _named(program)
     assert found["p0"] == "tvmgen_default_block_conv1_Relu_weight"
     assert found["p1"] == "tvmgen_default_block_conv1_Relu_bias"
@@ -54,13 +60,13 @@ def test_names_are_identifiers_and_no_two_are_equal(layer: str) -> None:
 
 
 def test_a_name_that_a_pool_has_is_left_to_it() -> None:
-    found = _named(program_of(_chain(["conv"])), ["conv_weight:*"])
+    found = _named(_program(["conv"]), ["conv_weight:*"])
     assert found["p0"] == "tvmgen_default_conv_weight_1"
     assert found["p1"] == "tvmgen_default_conv_bias"
 
 
 def test_a_name_that_an_operator_has_is_left_to_it() -> None:
-    program = program_of(_chain(["fused_nn_conv2d_nn"]))
+    program = _program(["fused_nn_conv2d_nn"])
     (function,) = program.functions
     assert function.name == "tvmgen_default_fused_nn_conv2d_nn_bias_add"
     taken = dataclasses.replace(function, name="tvmgen_default_fused_nn_conv2d_nn_bias")
@@ -70,12 +76,12 @@ def test_a_name_that_an_operator_has_is_left_to_it() -> None:
 
 
 def test_relays_layers_are_named_without_their_lines() -> None:
-    found = _named(program_of(_chain(["%3 nn.conv2d (line 17)"])))
+    found = _named(_program(["%3 nn.conv2d (line 17)"]))
     assert found["p0"] == "tvmgen_default_3_nn_conv2d_weight"
 
 
 def test_what_the_graph_executor_loads_keeps_the_names_of_the_file() -> None:
-    program = program_of(_chain(["conv"]))
+    program = _program(["conv"])
     names = constant_names.of(program, planner.plan(program), has_graph=True)
     assert names["p0"] == "tvmgen_default_p0"
     assert names["p2_multiplier"] == "tvmgen_default_p2_multiplier"

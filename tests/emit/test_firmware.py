@@ -18,7 +18,7 @@ from microgen.errors import RunError
 from microgen.ir.graph import Graph, Origin
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
-from tests.compiling import program_of, write_project
+from tests.compiling import program_of, simplest, write_project
 from tests.graphs import Builder, random_graph, rows_of_a_transpose
 from tests.tools import NEEDS_NINJA
 
@@ -146,7 +146,8 @@ def test_the_model_drops_into_a_program_of_ones_own_and_null_is_an_error_code(
 
 def test_a_model_without_workspace_has_no_arena(tmp_path: Path) -> None:
     b = Builder()
-    program = program_of(b.graph(b.conv(b.input(1, 4, 4, 2), 2)))
+    graph = b.graph(b.conv(b.input(1, 4, 4, 2), 2))
+    program = program_of(graph, given=simplest(graph))
     files = emit(Unit(program, planner.plan(program), EmitOptions("x.tflite"))).files
     assert not [name for name in files if name.endswith(".S")]
     assert not [text for text in files.values() if b"global_workspace" in text]
@@ -154,7 +155,8 @@ def test_a_model_without_workspace_has_no_arena(tmp_path: Path) -> None:
 
 def test_size_macros_and_the_order_of_the_header_are_tvms() -> None:
     b = Builder()
-    program = program_of(b.graph(b.conv(b.conv(b.input(1, 4, 4, 2), 2), 3)))
+    graph = b.graph(b.conv(b.conv(b.input(1, 4, 4, 2), 2), 3))
+    program = program_of(graph, given=simplest(graph))
     files = emit(Unit(program, planner.plan(program), EmitOptions("x.tflite"))).files
     header = files["model/codegen/host/include/tvmgen_default.h"].decode()
     wanted = [

@@ -104,7 +104,7 @@ def _refusal(symbol: str, case: c.Case) -> str | None:
 def test_variants_equal_the_reference(cases: tuple[c.Case, ...], tmp_path: Path) -> None:
     for case in cases:
         loops = {name.replace("_twice", "").rsplit("_", 1)[1] for name in _symbols(case)}
-        assert loops == {"dsp", "portable", "s8"}
+        assert loops >= {"dsp", "portable", "s8"}
     c.check(cases, tmp_path)
 
 

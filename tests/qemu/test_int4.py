@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ import microgen
 from microgen.comparing import stimuli
 from microgen.frontends.tflite.litert import LiteRT
 from microgen.manifest import Manifest
-from microgen.manifest.schedule import ChoiceRecord
 from tests import forced, int4_networks
 from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 
@@ -23,6 +21,9 @@ BOARDS = [
     pytest.param("qemu_riscv32", "portable", marks=NEEDS_RISCV),
     pytest.param("native", "portable"),
 ]
+
+BOARD = "mps2_an386"
+PLAIN = ("mg_conv2d_s8", "mg_depthwise_conv2d_s8", "mg_dense_s8")  # with weights as in the model
 
 
 def _rows(shape: tuple[int, ...]) -> int:
@@ -35,12 +36,6 @@ def _weights(manifest: Manifest, transform: str) -> int:
     return sum(c.nbytes for c in found if c.transform == transform)
 
 
-def _for_int4(choice: ChoiceRecord) -> ChoiceRecord:
-    """The kernel for packed weights, also where one for int8 is faster. It has no 1x1 form."""
-    symbol = choice.implementation.replace("_1x1_s8", "_s4").replace("_s8", "_s4")
-    return replace(choice, implementation=symbol)
-
-
 @NEEDS_NINJA
 @pytest.mark.parametrize(("board", "variant"), BOARDS)
 def test_the_weights_are_packed_and_the_results_are_those_of_litert(
@@ -48,7 +43,7 @@ def test_the_weights_are_packed_and_the_results_are_those_of_litert(
 ) -> None:
     file, project = tmp_path / "m.tflite", tmp_path / "p"
     file.write_bytes(int4_networks.tflite("int4"))
-    packed = forced.changed(file, board, tmp_path / "s.json", _for_int4)
+    packed = forced.first(file, board, tmp_path / "s.json", lambda kernel: kernel.takes_int4)
     done = microgen.generate(file, board, project, schedule=packed)
     microgen.build(project)
     result = microgen.run(project, stimuli.samples(done.manifest.inputs, random=3), compare=True)
@@ -78,8 +73,16 @@ def test_llvm_compiles_the_kernels(board: str, tmp_path: Path) -> None:
 def test_the_same_weights_in_int8_are_not_packed(tmp_path: Path) -> None:
     file = tmp_path / "m.tflite"
     file.write_bytes(int4_networks.tflite("int8"))
-    manifest = microgen.generate(file, "mps2_an386", tmp_path / "p").manifest
+    manifest = microgen.generate(file, BOARD, tmp_path / "p").manifest
     steps = [step for call in manifest.calls for step in call.steps]
     assert not any("s4" in text for step in steps for text in (step.kernel, *step.refusals))
+    assert _weights(manifest, "pack_int4") == 0
+
+
+def test_plain_kernels_have_a_byte_for_each_int8_weight(tmp_path: Path) -> None:
+    file = tmp_path / "m.tflite"
+    file.write_bytes(int4_networks.tflite("int8"))
+    plain = forced.first(file, BOARD, tmp_path / "s.json", lambda kernel: kernel.symbol in PLAIN)
+    manifest = microgen.generate(file, BOARD, tmp_path / "p", schedule=plain).manifest
     wanted = sum(math.prod(shape) for shape, _ in int4_networks.WEIGHTS.values())
     assert _weights(manifest, "identity") == wanted

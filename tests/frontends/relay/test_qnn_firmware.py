@@ -1,5 +1,5 @@
-"""A quantized network as firmware: which kernels are chosen, and what they give on the host and
-on a board, layer by layer."""
+"""A quantized network as firmware: what kernels of its roundings, or those that costs choose, give
+on the host and on a board, layer by layer."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 import microgen
 from microgen import manifest, relay
 from microgen.relay import Expr, IRModule
+from tests import forced
 from tests.frontends.relay.test_qnn import conv2d, f32, i32, int8, requantize
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
@@ -77,11 +78,14 @@ def test_on_the_host(layout: str, tmp_path: Path) -> None:
 
 @NEEDS_NINJA
 @NEEDS_ARM
-def test_on_a_board(tmp_path: Path) -> None:
-    project = tmp_path / "p"
-    microgen.generate(_model(tmp_path, "NCHW", 8), "mps2_an386", project)
+@pytest.mark.parametrize("is_given", [False, True], ids=["costs decide", "given"])
+def test_on_a_board(is_given: bool, tmp_path: Path) -> None:
+    project, board, model = tmp_path / "p", "mps2_an386", _model(tmp_path, "NCHW", 8)
+    given = forced.first(model, board, tmp_path / "s.json", lambda k: k.symbol in IMPLEMENTATIONS)
+    microgen.generate(model, board, project, schedule=given if is_given else "")
     microgen.build(project)
     steps = [step for call in manifest.load(project).calls for step in call.steps]
-    assert [s.kernel for s in steps if s.op != "layout_transform"] == IMPLEMENTATIONS
+    kernels = [s.kernel for s in steps if s.op != "layout_transform"]
+    assert (kernels == IMPLEMENTATIONS) is is_given
     assert microgen.verify(project).ok
     _assert_equal(microgen.run(project, compare=True))
