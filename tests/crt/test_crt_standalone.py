@@ -34,7 +34,7 @@ CORES = {
 LIBC = {"memcpy", "memmove", "memset"}
 INTEGER_HELPERS = {
     *("__aeabi_lmul", "__aeabi_idiv", "__aeabi_lasr", "__aeabi_llsl", "__aeabi_llsr"),
-    "__aeabi_idivmod",
+    *("__aeabi_idivmod", "__aeabi_uidiv"),
 }
 
 

@@ -22,6 +22,12 @@
 #define MG_ONCE static
 #endif
 
+/* A function, not to be inlined, whose assembly needs all registers, whether or not the user's
+ * flags keep one for a frame pointer. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define MG_NO_FRAME_POINTER __attribute__((noipa, unused, optimize("omit-frame-pointer")))
+#endif
+
 /* C++ has no restrict, but its compilers have it as an extension. */
 #if defined(__cplusplus)
 #define MG_RESTRICT __restrict

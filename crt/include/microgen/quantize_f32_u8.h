@@ -27,7 +27,7 @@ MG_INLINE void mg_quantize_f32_u8_body(const mg_quantize_f32_u8_params *p, const
 {
     for (int32_t i = 0; i < p->size; i++) {
         int32_t stored = mg_quantize_f32_round(input[i] / p->scale) + p->zero_point;
-        if (stored > UINT8_MAX) {
+        if (stored > (int32_t)UINT8_MAX) {
             stored = UINT8_MAX;
         }
         if (stored < 0) {

@@ -40,8 +40,8 @@ MG_INLINE void mg_requantize_u8_body(const mg_requantize_u8_params *p, const voi
     for (int32_t i = 0; i < p->size; i++) {
         const int32_t value = mg_requantize_u8_load(input, i, p->input_is_unsigned);
         const int32_t scaled = mg_requantize(value + p->input_offset, p->multiplier, p->shift);
-        ((uint8_t *)output)[i] =
-            (uint8_t)mg_offset_and_clamp_wide(scaled, p->output_offset, low, low + UINT8_MAX);
+        ((uint8_t *)output)[i] = (uint8_t)mg_offset_and_clamp_wide(scaled, p->output_offset, low,
+                                                                   low + (int32_t)UINT8_MAX);
     }
 }
 
