@@ -38,6 +38,7 @@ _UNROLLED = 4  # taps of a window that compilers compute without a loop
 _VECTOR = 16  # bytes of an MVE vector
 _TILE = 4  # pixels that MVE computes at a time, see microgen/mve_tiles.h
 _STRIP = 8  # pixels of a strip, see microgen/conv2d_s8_rows_mve.h
+_STEP = 64  # products of a step of dense rows, see microgen/dense_s8_rows_mve.h
 _LANES = 8  # channels of a block of rings, see microgen/depthwise_conv2d_s8_ring_mve.h
 
 
@@ -322,6 +323,8 @@ def _dense(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
         "four_filters": groups,
         "four_filters_vector": groups * vectors,
         "four_filters_tail": groups * (depth % _VECTOR != 0),
+        "four_filters_other": groups * (depth % _STEP != 0),
+        "four_filters_other_vector": groups * vectors * (depth % _STEP != 0),
     }
 
 
