@@ -88,7 +88,7 @@ def _tiled(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"tiles": _tiled}
 
-_CORES = ("mg_mve_compute_rows",)
+_CORES = ("mg_mve_compute_pixels", "mg_mve_tile_deep", "mg_mve_tile_flat")
 _POINTWISE = weighted.vectors(
     Loop(
         stem="conv2d_1x1_s8_rows",
