@@ -64,7 +64,7 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise"):
             return kinds[kind](sources, arguments)
-    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise ProjectError(
             f"cannot apply transform {kind!r} to {len(sources)} arrays and {dict(arguments)}: "
             f"{error!r}",
