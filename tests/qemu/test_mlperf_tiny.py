@@ -42,7 +42,7 @@ LARGE_BOARDS = (
     *("qemu_riscv32", "native"),
 )
 SMALL_BOARDS = {
-    "microbit": ("strww",),
+    "microbit": ("kws", "strww"),
     "qemu_cortex_m3": ("kws", "resnet", "strww"),
     "stm32vldiscovery": (),
 }
