@@ -21,7 +21,7 @@ from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from tests.ops import conformance as c
 from tests.ops import test_conv2d_transpose, tvm_oracle
-from tests.ops.convolving import random_geometry
+from tests.ops.convolving import Geometry, random_geometry
 from tests.ops.requantizing import is_for_any_rounding
 from tests.ops.test_rescale import ROUNDINGS
 
@@ -74,6 +74,20 @@ def _rounding(seed: int) -> Rounding:
     return NAMES.get(WAYS[seed % 3], Rounding.UPWARD)
 
 
+# Convolutions for which there are kernels of their own
+SPECIAL = (
+    Geometry(data=(1, 8, 8, 8), filters=(8, 3, 3, 8)),
+    Geometry(data=(1, 9, 8, 4), filters=(1, 3, 3, 4), multiplier=1),
+    Geometry(data=(1, 9, 8, 4), filters=(1, 3, 3, 4), multiplier=1, strides=(2, 2)),
+    Geometry(data=(1, 9, 8, 4), filters=(1, 3, 3, 4), multiplier=1, padding="VALID"),
+)
+
+
+def special(seed: int) -> c.Case:
+    """A case of one of these."""
+    return _convolution(seed, SPECIAL[seed // 3 % len(SPECIAL)])
+
+
 def convolution(seed: int) -> c.Case:
     """A case of an ordinary, grouped, pointwise or depthwise convolution."""
     g = random_geometry(seed, depthwise=seed % 2 == 0)
@@ -81,6 +95,10 @@ def convolution(seed: int) -> c.Case:
         g = dataclasses.replace(
             g, data=(*g.data[:3], 6), filters=(5, 1, 1, 6), strides=(1, 1), padding="VALID"
         )
+    return _convolution(seed, g)
+
+
+def _convolution(seed: int, g: Geometry) -> c.Case:
     g = dataclasses.replace(g, activation=Activation.NONE) if WAYS[seed % 3] == KEPT else g
     rng = np.random.default_rng(seed)
     inputs = _inputs(rng, g.data, g.filters, g.axis, WAYS[seed % 3])
@@ -123,6 +141,7 @@ def test_sums_near_the_limits(tmp_path: Path) -> None:
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
     cases = [make(seed) for seed in range(120) for make in (convolution, dense)]
+    cases += map(special, range(3 * len(SPECIAL)))
     c.check(cases, tmp_path)
     reached = {call.kernel.symbol for case in cases for call in c.calls_of(case)}
     assert reached >= {symbol for symbol in _entries() if "upward" in symbol.split("_")}

@@ -43,9 +43,10 @@ def beyond_litert(op: str, attrs: Attrs, operands: Operands, found: tuple[Array,
     return wrong(replace(one, bound=one.bound + LiteRT().slack(op, operands.inputs)))
 
 
-def far(found: Array, wanted: Array) -> bool:
-    """Whether a network's outputs differ. Integers must be equal, floats within ``RANGE``."""
+def far(found: Array, wanted: Array, roundings: int = 1) -> bool:
+    """Whether a network's outputs differ. Integers must be equal, floats within ``RANGE`` times the
+    roundings of each product that kernels add to a sum: 1 if they are fused, else 2."""
     if wanted.dtype.kind != "f":
         return bool((found != wanted).any())
     span = max(np.ptp(wanted), np.abs(wanted).max())
-    return not (np.abs(found - wanted) <= RANGE * span).all()
+    return not (np.abs(found - wanted) <= roundings * RANGE * span).all()

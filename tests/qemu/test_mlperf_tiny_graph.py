@@ -14,6 +14,7 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 USUAL = [("kws", "mps2_an386"), ("ad", "mps3_an547"), ("strww", "microbit")]
+AOT_ONLY = {("kws", "microbit")}  # its graph's pool is too large
 SLOW_BOARDS = ("mps2_an386", "mps3_an547", "native")
 CASES = [
     *USUAL,
@@ -50,7 +51,7 @@ def test_outputs_are_litert_s_and_the_executor_costs_little(
 @pytest.mark.parametrize("board", SMALL_BOARDS)
 def test_what_small_boards_hold(board: str, mlperf_models: Path) -> None:
     for model, file in ALL_FILES.items():
-        if model in HELD[board]:  # the same as with the AOT executor
+        if model in HELD[board] and (model, board) not in AOT_ONLY:
             microgen.compile_model(mlperf_models / file, board, executor="graph")
         else:
             with pytest.raises(
