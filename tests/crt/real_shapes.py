@@ -42,6 +42,7 @@ CONVOLUTIONS: tuple[tuple[Shape, Shape, int, Padding], ...] = (
     ((1, 1, 1024, 16), (18, 1, 15, 16), 4, (0, 7, 0, 7)),
     (IMAGE, (128, 3, 3, 16), 1, "SAME"),
     ((1, 1, 1, 128), (256, 1, 1, 32), 1, "VALID"),
+    ((1, 32, 32, 16), (16, 3, 3, 16), 1, "SAME"),
 )
 DEPTHWISE: tuple[tuple[Shape, Shape, int, Padding], ...] = (
     ((1, 25, 5, 640), (1, 25, 5, 640), 1, "VALID"),
@@ -50,6 +51,7 @@ DEPTHWISE: tuple[tuple[Shape, Shape, int, Padding], ...] = (
     ((1, 49, 10, 1), (1, 10, 8, 8), 2, "SAME"),
     ((1, 3, 3, 255), (1, 3, 3, 510), 1, "VALID"),
     ((1, 1, 1, 640), (1, 1, 1, 640), 1, "VALID"),
+    (IMAGE, (1, 3, 3, 64), 1, "VALID"),
 )
 TRANSPOSED: tuple[tuple[Shape, int], ...] = (  # image and stride
     ((1, 1, 1, 640), 2),
@@ -92,6 +94,7 @@ OWN: Mapping[str, Mapping[str, Sequence[object]]] = {  # for attributes of one o
     "transpose": {"axes": ((0, 3, 1, 2),)},
     **{op: {"activation": tuple(Activation)[:2]} for op in ("add", "subtract", "multiply")},
     "slide": {"axis": (1,)},
+    "qnn.mul": {"output_scale": (4.0,)},
     "vision.multiclass_suppression": {
         "most": (10,),
         "each": (3,),
@@ -105,6 +108,9 @@ OUTPUTS: Mapping[tuple[str, DType], Quant] = {
     ("qnn.quantize", U8): c.quant(0.5, 128),
     ("qnn.requantize", U8): c.quant(0.5, 128),
     ("divide", I8): c.quant(2.0**-7),
+    ("multiply", I8): c.quant(4.0),
+    ("qnn.mul", I8): c.quant(4.0),
+    ("mean", I8): c.quant(3.0),
     ("qnn.quantize", I32): c.quant(0.5),
     ("nn.softmax", I8): c.quant(2.0**-8, -128),
     ("nn.softmax", I16): c.quant(2.0**-15),
@@ -115,12 +121,9 @@ OUTPUTS: Mapping[tuple[str, DType], Quant] = {
 }
 
 
-def cases(most: int | None = None) -> Iterator[c.Case]:
-    """At least one case for each kernel of ``microgen.kernels``.
-
-    Sums and windows have all shapes, or the first ``most``.
-    """
-    own = [*_products(most), *_pools(most), *_svdfs(), *_lstms()]
+def cases() -> Iterator[c.Case]:
+    """At least one case for each kernel of ``microgen.kernels``."""
+    own = [*_products(), *_pools(), *_svdfs(), *_lstms()]
     wider = (_tensor(IMAGE, I8),)
     yield c.Case("to int16", "nn.softmax", SoftmaxAttrs(1.0), wider, c.quant(2.0**-16, -32768), I16)
     yield from own
@@ -153,23 +156,23 @@ def _accepted(op: str, inputs: Sequence[c.Tensor], dtype: DType, **given: Any) -
 # Sums of products
 
 
-def _products(most: int | None) -> Iterator[c.Case]:
-    for features, units in FEATURES[:most]:
+def _products() -> Iterator[c.Case]:
+    for features, units in FEATURES:
         shapes = (1, features), (units, features)
         yield from _weighted("nn.dense", *shapes, 0, keep_num_dims=False)
         yield from _weighted("nn.dense_hybrid", *shapes, 0, asymmetric=True, keep_num_dims=False)
         yield from _matmuls((2, 3, 4, features), (1, 3, features, units))
         yield from _matmuls((1, 1, 1, features), (1, 1, features, units))
-    for image, filters, stride, padding in CONVOLUTIONS[:most]:
+    for image, filters, stride, padding in CONVOLUTIONS:
         window = {"strides": (stride, stride), "dilation": (1, 1), "padding": padding}
         yield from _weighted("nn.conv2d", image, filters, 0, **window)
         yield from _weighted("nn.conv2d_hybrid", image, filters, 0, **window)
-    for image, filters, stride, padding in DEPTHWISE[:most]:
+    for image, filters, stride, padding in DEPTHWISE:
         window = {"strides": (stride, stride), "dilation": (1, 1), "padding": padding}
         window["depth_multiplier"] = filters[3] // image[3]
         yield from _weighted("nn.depthwise_conv2d", image, filters, 3, **window)
         yield from _weighted("nn.depthwise_conv2d_hybrid", image, filters, 3, **window)
-    for image, stride in TRANSPOSED[:most]:
+    for image, stride in TRANSPOSED:
         size = (image[1] * stride, image[2] * stride)
         window = {"strides": (stride, stride), "padding": "SAME", "size": size}
         yield from _weighted("nn.conv2d_transpose", image, (128, 3, 3, image[3]), 0, **window)
@@ -198,6 +201,8 @@ def _weighted(op: str, data: Shape, weight: Shape, axis: int, **fields: Any) -> 
     kind = TensorType(weight, I8, c.quant(2.0**-9, 3))
     offset = c.Tensor(kind, np.zeros(weight, np.int8), True)
     yield from _accepted(op, (data_, offset, bias_), I8, **fields)
+    fields["activation"] = Activation.NONE
+    yield from _accepted(op, (data_, weight_, bias_), I8, **fields)
 
 
 def _operands(
@@ -226,8 +231,8 @@ def _matmuls(lhs: Shape, rhs: Shape) -> Iterator[c.Case]:
         yield from _accepted("nn.batch_matmul", operands, dtype, transpose_b=transposed)
 
 
-def _pools(most: int | None) -> Iterator[c.Case]:
-    for (image, size, padding), dtype in product(POOLS[:most], (I8, I16, I32, F32)):
+def _pools() -> Iterator[c.Case]:
+    for (image, size, padding), dtype in product(POOLS, (I8, I16, I32, F32)):
         window = {"pool_size": size, "strides": (2, 2), "padding": padding}
         for op in ("nn.avg_pool2d", "nn.max_pool2d"):
             yield from _accepted(op, (_tensor(image, dtype),), dtype, **window)
