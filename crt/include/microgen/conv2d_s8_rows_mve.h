@@ -41,7 +41,8 @@ MG_INLINE const uint8_t *mg_mve_strip_places(int32_t channels, int32_t step,
     int32_t column = 0;
     int32_t channel = 0;
 
-    if (2 * channels > MG_MVE_BYTES || MG_MVE_BYTES / channels * step > UINT8_MAX - channels) {
+    if (2 * channels > MG_MVE_BYTES ||
+        MG_MVE_BYTES / channels * step > (int32_t)UINT8_MAX - channels) {
         return NULL;
     }
     for (int32_t i = 0; i < MG_MVE_BYTES; i++) {
