@@ -37,6 +37,12 @@ estimate.flash_most estimate.ram_least estimate.ram_most microgen model.file
 plan.algorithm plan.proof plan.lower_bound plan.buffers.*.tensor
 options.codegen options.codegen.* options.codegen_path options.composite options.merge_regions
 options.flash options.ram
+options.schedule schedule schedule.considered schedule.cycles schedule.flash schedule.functions
+schedule.functions.* schedule.functions.*.choices schedule.functions.*.choices.*
+schedule.functions.*.choices.*.computes schedule.functions.*.choices.*.computes.*
+schedule.functions.*.choices.*.form schedule.functions.*.choices.*.implementation
+schedule.functions.*.choices.*.in_place schedule.functions.*.codegen schedule.goal
+schedule.instructions schedule.ram_bound schedule.unmeasured
 """
 _READ_BY_RUN_AND_COMPARE = """
 calls.*.steps.*.tensor calls.*.steps.*.argument calls.*.target options.signature
@@ -49,7 +55,7 @@ outputs.*.shape.* constants plan.buffers plan.in_place plan.in_place.* plan.pool
 """
 _WIDER_THAN_NEEDED = "plan.peak plan.buffers.*.first plan.buffers.*.last kernels kernels.*"
 _SAME_CONSTANT = """
-constants.*.arguments constants.*.arguments.input_scale constants.*.arguments.channels
+constants.*.arguments constants.*.arguments.float32_scales constants.*.arguments.double_scales
 constants.*.pool
 """
 _ABSENT_IS_THE_DEFAULT = """
