@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from microgen.partition import Partition
 from microgen.program.types import PrimFunc
 from microgen.target.cpu import Cpu
 from microgen.verifier import elf as elf_files
+from microgen.verifier.elf import Elf
 from scripts.calibration.builder import SMALL, Builder
 from scripts.calibration.layers import Layer
 from tests.compiling import parts_of, write_project
@@ -154,7 +155,7 @@ def measure(wanted: Sequence[Case], board: str, folder: Path, *, shared: bool) -
     assert result.per_call is not None
     assert result.modelled is not None
     assert result.modelled.wait_states == 0
-    sizes = _sizes(folder / "build" / "firmware.elf")
+    elf = elf_files.load(folder / "build" / "firmware.elf")
     (counted,), (((_, *costs),),) = result.per_call, result.modelled.rows
     functions = {function.name: function for function in program.functions}
     by_layer = {
@@ -162,7 +163,7 @@ def measure(wanted: Sequence[Case], board: str, folder: Path, *, shared: bool) -
         for i, call in enumerate(program.calls)
     }
     return [
-        _measured(case, node, graph, *by_layer[case.name], sizes, shared)
+        _measured(case, node, graph, *by_layer[case.name], _sizes(elf), _kept(elf), shared)
         for case, node in zip(wanted, nodes, strict=True)
     ]
 
@@ -194,13 +195,15 @@ def _measured(
     instructions: int,
     cycles: int,
     sizes: Mapping[str, int],
+    kept: Collection[int],
     shared: bool,
 ) -> Measured:
     symbols = {kernel.code.symbol for kernel in function.body}
     assert symbols == {case.kernel.symbol}, f"{case.name} is computed by {symbols}"
     nbytes = sizes[function.name]
-    if shared:
-        nbytes += sum(_parameter_bytes(kernel.params) for kernel in function.body)
+    parameters = sum(_parameter_bytes(kernel.params) for kernel in function.body)
+    if shared or parameters in kept:
+        nbytes += parameters
     cores = {name: n for name, n in sizes.items() if name.partition(".")[0] in case.kernel.cores}
     own = (name for name in sizes if _owner(name) == case.kernel.symbol and name not in cores)
     out_of_line = sum(sizes[name] for name in own)
@@ -237,6 +240,12 @@ def _input(rng: np.random.Generator, kind: TensorType) -> Array:
     return rng.integers(-limit, limit, kind.shape).astype(kind.dtype.numpy)
 
 
-def _sizes(path: Path) -> dict[str, int]:
-    """Bytes of each function of an ELF file."""
-    return {symbol.name: symbol.size for symbol in elf_files.load(path).functions()}
+def _sizes(elf: Elf) -> dict[str, int]:
+    """Bytes of each function."""
+    return {symbol.name: symbol.size for symbol in elf.functions()}
+
+
+def _kept(elf: Elf) -> frozenset[int]:
+    """The sizes of the parameters that specialised operators still have, because parts of their
+    kernels are out of line. They are local constants with the name ``params``."""
+    return frozenset(s.size for s in elf.symbols if s.name.partition(".")[0] == "params")

@@ -45,10 +45,19 @@ BEYOND: Mapping[tuple[str, str, str], tuple[float, float]] = {
     ("mg_conv2d_transpose_s8_dsp", "cortex-m55", _OWN): (RUN, 0.16),
     ("mg_depthwise_conv2d_s4", "cortex-m0", _OWN): (0.18, 0.16),
     ("mg_depthwise_conv2d_s8", "cortex-m0", _OWN): (0.18, 0.16),
+    ("mg_depthwise_conv2d_f32_mla", "cortex-m33", _OWN): (RUN, 0.21),
+    ("mg_conv2d_f32_mla", "cortex-m55", _OWN): (0.16, RUN),
+    ("mg_dense_s8_rows_linear_mve", "cortex-m55", _OWN): (0.16, RUN),
     ("mg_conv2d_s8_sixes", "cortex-m3", _OWN): (0.18, RUN),
     ("mg_conv2d_s8_sixes", "cortex-m33", _OWN): (0.18, RUN),
     ("mg_conv2d_s8_sixes", "cortex-m7f", _OWN): (RUN, 0.32),
 }
+
+# The same for bytes of code. Only layers whose pixels are no multiple of four have a part of it.
+BEYOND_CODE: Mapping[tuple[str, str, str], float] = {
+    ("mg_conv2d_s8_paired_stack", "cortex-m7f", _OWN): 0.32,
+}
+SMALL = 64  # bytes of code that estimates may be off by, whatever they are
 
 _RELU = Activation.RELU
 
@@ -154,13 +163,15 @@ def _too_far(found: Measured, core: str, form: str) -> list[str]:
     """A line for each estimate that is too far off."""
     estimate = _estimate(found, core, form)
     run = BEYOND.get((found.case.kernel.symbol, core, form), (RUN, RUN))
-    limits = {"code_bytes": CODE, "shared_bytes": CODE, "instructions": run[0], "cycles": run[1]}
+    code = BEYOND_CODE.get((found.case.kernel.symbol, core, form), CODE)
+    limits = {"code_bytes": code, "shared_bytes": CODE, "instructions": run[0], "cycles": run[1]}
     return [
         f"{found.case.name} {core} {form} {name}: estimated {estimated}, measured {measured}, "
         f"{100 * estimated / measured - 100:+.1f} %"
         for name, limit in limits.items()
         if (measured := getattr(found, name)) != (estimated := getattr(estimate, name))
         and not abs(estimated / measured - 1) <= limit
+        and not (name == "code_bytes" and abs(estimated - measured) <= SMALL)
     ]
 
 

@@ -68,118 +68,118 @@ typedef struct {
 
 /* Sums of sixteen products of two filters and four pixels. */
 #define MG_MVE_TILE_STEP(sum)                                                                      \
-    "vldrb.8 q4, [r1], #32\n\t"                                                                    \
-    "vldrb.8 q6, [r3], #16\n\t"                                                                    \
-    "vldrb.8 q5, [r1, #-16]\n\t"                                                                   \
-    sum ".s8 r0, q4, q6\n\t"                                                                       \
-    "vldrb.8 q7, [r5], #16\n\t"                                                                    \
-    sum ".s8 r2, q5, q6\n\t"                                                                       \
-    sum ".s8 r4, q4, q7\n\t"                                                                       \
-    "vldrb.8 q6, [r9], #16\n\t"                                                                    \
-    sum ".s8 r6, q5, q7\n\t"                                                                       \
-    sum ".s8 r8, q4, q6\n\t"                                                                       \
-    "vldrb.8 q7, [r11], #16\n\t"                                                                   \
-    sum ".s8 r10, q5, q6\n\t"                                                                      \
-    sum ".s8 r12, q4, q7\n\t"                                                                      \
-    sum ".s8 lr, q5, q7\n\t"
+    "vldrb.8 q4,[r1],#32\n"                                                                        \
+    "vldrb.8 q6,[r3],#16\n"                                                                        \
+    "vldrb.8 q5,[r1,#-16]\n"                                                                       \
+    sum ".s8 r0, q4, q6\n"                                                                         \
+    "vldrb.8 q7,[r5],#16\n"                                                                        \
+    sum ".s8 r2, q5, q6\n"                                                                         \
+    sum ".s8 r4, q4, q7\n"                                                                         \
+    "vldrb.8 q6,[r9],#16\n"                                                                        \
+    sum ".s8 r6, q5, q7\n"                                                                         \
+    sum ".s8 r8, q4, q6\n"                                                                         \
+    "vldrb.8 q7,[r11],#16\n"                                                                       \
+    sum ".s8 r10, q5, q6\n"                                                                        \
+    sum ".s8 r12, q4, q7\n"                                                                        \
+    sum ".s8 lr, q5, q7\n"
 
 /* All products of two filters and four pixels: of one vector, of another one if r7 is odd, and of
  * pairs of vectors. The flags remain for the second branch, because vectors do not change them. */
 #define MG_MVE_TILE_DEEP(even, pair, end)                                                          \
     MG_MVE_TILE_STEP("vmladav")                                                                    \
-    "lsrs r7, r7, #1\n\t"                                                                          \
-    "bcc.n " even "f\n\t"                                                                          \
+    "lsrs r7, r7, #1\n"                                                                            \
+    "bcc.n " even "f\n"                                                                            \
     MG_MVE_TILE_STEP("vmladava")                                                                   \
-    even ":\n\t"                                                                                   \
+    even ":\n"                                                                                     \
     "beq.n " end "f\n"                                                                             \
-    pair ":\n\t"                                                                                   \
+    pair ":\n"                                                                                     \
     MG_MVE_TILE_STEP("vmladava")                                                                   \
     MG_MVE_TILE_STEP("vmladava")                                                                   \
-    "subs r7, r7, #1\n\t"                                                                          \
+    "subs r7, r7, #1\n"                                                                            \
     "bne.n " pair "b\n"                                                                            \
-    end ":\n\t"
+    end ":\n"
 
 /* The same for at most sixteen products. Inputs beyond the depth are not read. */
 #define MG_MVE_TILE_FLAT                                                                           \
-    "vldrb.8 q4, [r1], #32\n\t"                                                                    \
-    "vpstt\n\t"                                                                                    \
-    "vldrbt.u8 q6, [r3]\n\t"                                                                       \
-    "vldrbt.u8 q7, [r5]\n\t"                                                                       \
-    "vldrb.8 q5, [r1, #-16]\n\t"                                                                   \
-    "vmladav.s8 r0, q4, q6\n\t"                                                                    \
-    "vmladav.s8 r4, q4, q7\n\t"                                                                    \
-    "vmladav.s8 r2, q5, q6\n\t"                                                                    \
-    "vmladav.s8 r6, q5, q7\n\t"                                                                    \
-    "vpstt\n\t"                                                                                    \
-    "vldrbt.u8 q6, [r9]\n\t"                                                                       \
-    "vldrbt.u8 q7, [r11]\n\t"                                                                      \
-    "vmladav.s8 r8, q4, q6\n\t"                                                                    \
-    "vmladav.s8 r10, q5, q6\n\t"                                                                   \
-    "vmladav.s8 r12, q4, q7\n\t"                                                                   \
-    "vmladav.s8 lr, q5, q7\n\t"
+    "vldrb.8 q4,[r1],#32\n"                                                                        \
+    "vpstt\n"                                                                                      \
+    "vldrbt.u8 q6,[r3]\n"                                                                          \
+    "vldrbt.u8 q7,[r5]\n"                                                                          \
+    "vldrb.8 q5,[r1,#-16]\n"                                                                       \
+    "vmladav.s8 r0,q4,q6\n"                                                                        \
+    "vmladav.s8 r4,q4,q7\n"                                                                        \
+    "vmladav.s8 r2,q5,q6\n"                                                                        \
+    "vmladav.s8 r6,q5,q7\n"                                                                        \
+    "vpstt\n"                                                                                      \
+    "vldrbt.u8 q6,[r9]\n"                                                                          \
+    "vldrbt.u8 q7,[r11]\n"                                                                         \
+    "vmladav.s8 r8,q4,q6\n"                                                                        \
+    "vmladav.s8 r10,q5,q6\n"                                                                       \
+    "vmladav.s8 r12,q4,q7\n"                                                                       \
+    "vmladav.s8 lr,q5,q7\n"
 
 /* Moves the sums of two filters to two lanes. */
 #define MG_MVE_TILE_LANES(a, b)                                                                    \
-    "vmov q0[" a "], q0[" b "], r0, r2\n\t"                                                        \
-    "vmov q1[" a "], q1[" b "], r4, r6\n\t"                                                        \
-    "vmov q2[" a "], q2[" b "], r8, r10\n\t"                                                       \
-    "vmov q3[" a "], q3[" b "], r12, lr\n\t"
+    "vmov q0[" a "], q0[" b "], r0, r2\n"                                                          \
+    "vmov q1[" a "], q1[" b "], r4, r6\n"                                                          \
+    "vmov q2[" a "], q2[" b "], r8, r10\n"                                                         \
+    "vmov q3[" a "], q3[" b "], r12, lr\n"
 
 /* An operation with each of the vectors of sums. */
 #define MG_MVE_EACH(operation, operand)                                                            \
-    operation " q0, q0, " operand "\n\t"                                                           \
-    operation " q1, q1, " operand "\n\t"                                                           \
-    operation " q2, q2, " operand "\n\t"                                                           \
-    operation " q3, q3, " operand "\n\t"
-#define MG_MVE_TIES(x) "vshr.s32 q7, " x ", #31\n\tvadd.i32 " x ", " x ", q7\n\t"
+    operation " q0, q0, " operand "\n"                                                             \
+    operation " q1, q1, " operand "\n"                                                             \
+    operation " q2, q2, " operand "\n"                                                             \
+    operation " q3, q3, " operand "\n"
+#define MG_MVE_TIES(x) "vshr.s32 q7, " x ", #31\nvadd.i32 " x ", " x ", q7\n"
 
 /* Makes outputs of the sums and stores them. The vectors of two pixels become one of int16. Ends
  * with the flags of the groups that are left. */
 #define MG_MVE_TILE_STORE                                                                          \
-    "add r0, sp, #20\n\t"                                                                          \
-    "ldm r0, {r0, r2, r3, r4, r5, r6, r8, r9, r10}\n\t"                                            \
-    "vldrw.32 q4, [r0], #16\n\t"                                                                   \
-    "vldrw.32 q5, [r2], #16\n\t"                                                                   \
+    "add r0, sp, #20\n"                                                                            \
+    "ldm r0, {r0, r2, r3, r4, r5, r6, r8, r9, r10}\n"                                              \
+    "vldrw.32 q4,[r0],#16\n"                                                                       \
+    "vldrw.32 q5,[r2],#16\n"                                                                       \
     MG_MVE_EACH("vadd.i32", "q4")                                                                  \
-    "vldrb.s32 q6, [r3], #4\n\t"                                                                   \
+    "vldrb.s32 q6,[r3],#4\n"                                                                       \
     MG_MVE_EACH("vqrdmulh.s32", "q5")                                                              \
-    "vmvn q6, q6\n\t"                                                                              \
-    "cbnz r6, 8f\n\t"                                                                              \
+    "vmvn q6,q6\n"                                                                                 \
+    "cbnz r6, 8f\n"                                                                                \
     MG_MVE_TIES("q0") MG_MVE_TIES("q1") MG_MVE_TIES("q2") MG_MVE_TIES("q3")                        \
-    "8:\n\t"                                                                                       \
+    "8:\n"                                                                                         \
     MG_MVE_EACH("vrshl.s32", "q6")                                                                 \
-    "vldrw.32 q4, [r10]\n\t"                                                                       \
-    "vqmovnb.s32 q0, q0\n\t"                                                                       \
-    "vqmovnb.s32 q2, q2\n\t"                                                                       \
-    "vldrw.32 q5, [r10, #16]\n\t"                                                                  \
-    "vqmovnt.s32 q0, q1\n\t"                                                                       \
-    "vqmovnt.s32 q2, q3\n\t"                                                                       \
-    "vldrw.32 q6, [r10, #32]\n\t"                                                                  \
-    "vqadd.s16 q0, q0, r9\n\t"                                                                     \
-    "vqadd.s16 q2, q2, r9\n\t"                                                                     \
-    "vmax.s16 q0, q0, q4\n\t"                                                                      \
-    "vmax.s16 q2, q2, q4\n\t"                                                                      \
-    "vmin.s16 q0, q0, q5\n\t"                                                                      \
-    "vmin.s16 q2, q2, q5\n\t"                                                                      \
-    "add r8, r8, r4\n\t"                                                                           \
-    "vstrb.16 q0, [r4, q6]\n\t"                                                                    \
-    "adds r4, r4, #4\n\t"                                                                          \
-    "vstrb.16 q2, [r8, q6]\n\t"                                                                    \
-    "add r6, sp, #20\n\t"                                                                          \
-    "subs r5, r5, #1\n\t"                                                                          \
-    "stm r6, {r0, r2, r3, r4, r5}\n\t"
+    "vldrw.32 q4,[r10]\n"                                                                          \
+    "vqmovnb.s32 q0,q0\n"                                                                          \
+    "vqmovnb.s32 q2,q2\n"                                                                          \
+    "vldrw.32 q5,[r10,#16]\n"                                                                      \
+    "vqmovnt.s32 q0,q1\n"                                                                          \
+    "vqmovnt.s32 q2,q3\n"                                                                          \
+    "vldrw.32 q6,[r10,#32]\n"                                                                      \
+    "vqadd.s16 q0,q0,r9\n"                                                                         \
+    "vqadd.s16 q2,q2,r9\n"                                                                         \
+    "vmax.s16 q0,q0,q4\n"                                                                          \
+    "vmax.s16 q2,q2,q4\n"                                                                          \
+    "vmin.s16 q0,q0,q5\n"                                                                          \
+    "vmin.s16 q2,q2,q5\n"                                                                          \
+    "add r8, r8, r4\n"                                                                             \
+    "vstrb.16 q0,[r4,q6]\n"                                                                        \
+    "adds r4, r4, #4\n"                                                                            \
+    "vstrb.16 q2,[r8,q6]\n"                                                                        \
+    "add r6, sp, #20\n"                                                                            \
+    "subs r5, r5, #1\n"                                                                            \
+    "stm r6, {r0, r2, r3, r4, r5}\n"
 
 /* Copies the tile to the stack. */
 #define MG_MVE_TILE_ENTER                                                                          \
-    "push {r7}\n\t"                                                                                \
-    "add r1, r0, #32\n\t"                                                                          \
-    "ldm r1!, {r2-r7}\n\t"                                                                         \
-    "push {r2-r7}\n\t"                                                                             \
-    "ldm r0, {r2-r9}\n\t"                                                                          \
-    "push {r2-r9}\n\t"                                                                             \
-    "ldrd r1, r4, [r1]\n\t"
-#define MG_MVE_TILE_LOAD "ldm sp, {r3, r5, r7, r9, r11}\n\t"
-#define MG_MVE_TILE_LEAVE "add sp, sp, #56\n\tpop {r7}"
+    "push {r7}\n"                                                                                  \
+    "add r1, r0, #32\n"                                                                            \
+    "ldm r1!, {r2-r7}\n"                                                                           \
+    "push {r2-r7}\n"                                                                               \
+    "ldm r0, {r2-r9}\n"                                                                            \
+    "push {r2-r9}\n"                                                                               \
+    "ldrd r1, r4, [r1]\n"
+#define MG_MVE_TILE_LOAD "ldm sp, {r3, r5, r7, r9, r11}\n"
+#define MG_MVE_TILE_LEAVE "add sp, sp, #56\npop {r7}"
 
 /* clang-format on */
 
@@ -196,7 +196,7 @@ typedef struct {
 static __attribute__((noinline, unused)) void mg_mve_tile_deep(const mg_mve_tile *tile)
 {
     register const mg_mve_tile *at __asm__("r0") = tile;
-    MG_MVE_TILE_ASM(MG_MVE_TILE_ENTER "1:\n\t" MG_MVE_TILE_LOAD MG_MVE_TILE_DEEP("2", "3", "4")
+    MG_MVE_TILE_ASM(MG_MVE_TILE_ENTER "1:\n" MG_MVE_TILE_LOAD MG_MVE_TILE_DEEP("2", "3", "4")
                         MG_MVE_TILE_LANES("2", "0") MG_MVE_TILE_LOAD MG_MVE_TILE_DEEP("5", "6", "7")
                             MG_MVE_TILE_LANES("3", "1") MG_MVE_TILE_STORE
                     "bne.w 1b\n\t" MG_MVE_TILE_LEAVE);
@@ -208,7 +208,7 @@ static __attribute__((noinline, unused)) void mg_mve_tile_flat(const mg_mve_tile
     register const mg_mve_tile *at __asm__("r0") = tile;
     MG_MVE_TILE_ASM(MG_MVE_TILE_ENTER
                     "vctp.8 r4\n"
-                    "1:\n\t" MG_MVE_TILE_LOAD MG_MVE_TILE_FLAT MG_MVE_TILE_LANES("2", "0")
+                    "1:\n" MG_MVE_TILE_LOAD MG_MVE_TILE_FLAT MG_MVE_TILE_LANES("2", "0")
                         MG_MVE_TILE_LOAD MG_MVE_TILE_FLAT MG_MVE_TILE_LANES("3", "1")
                             MG_MVE_TILE_STORE "bne.w 1b\n\t" MG_MVE_TILE_LEAVE);
 }
