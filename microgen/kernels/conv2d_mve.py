@@ -63,14 +63,6 @@ def _strip(node: Node, graph: Graph) -> int:
     return lines * strip + -(height * width * channels) % _VECTOR
 
 
-def _large(node: Node, graph: Graph) -> str | None:
-    """Refusal of strips that are too large for the stack."""
-    refusal = _refuses(node, graph)
-    if refusal is None and (needed := _strip(node, graph)) > STACK:
-        return f"its strips need {needed} bytes, the kernel has {STACK} bytes of stack"
-    return refusal
-
-
 def _tiles(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:
     return dataclasses.replace(weight, transform="tiles")
 
@@ -98,19 +90,17 @@ _POINTWISE = weighted.vectors(
         layout=_tiles,
     )
 )
-_WINDOWS = weighted.vectors(
-    Loop(
-        stem="conv2d_s8_rows",
-        refusal=_refuses,
-        scratch=_strip,
-        cores=(*_CORES, "mg_mve_strip_line"),
-        is_raw=True,
-        layout=_tiles,
-    )
+_WINDOWS = Loop(
+    stem="conv2d_s8_rows",
+    refusal=_refuses,
+    scratch=_strip,
+    cores=(*_CORES, "mg_mve_strip_line"),
+    is_raw=True,
+    layout=_tiles,
 )
-
-_STACK = weighted.vectors(
-    Loop(stem="conv2d_s8_rows_stack", refusal=_large, is_raw=True, layout=_tiles)
+_STACK = dataclasses.replace(
+    weighted.on_stack(_WINDOWS, STACK, "strips"), stem="conv2d_s8_rows_stack"
 )
+_LOOPS = (_POINTWISE, weighted.vectors(_WINDOWS), weighted.vectors(_STACK))
 
-IMPLEMENTATIONS = tuple(LAYER.kernels((_POINTWISE, _WINDOWS, _STACK), (TWICE_NARROW,)))
+IMPLEMENTATIONS = tuple(LAYER.kernels(_LOOPS, (TWICE_NARROW,)))

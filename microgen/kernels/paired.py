@@ -136,11 +136,7 @@ def high_refusal(
     if is_clamped is not has_clamp:
         return "outputs are clamped" if is_clamped else "outputs are not clamped"
     found = _high(multiplier.arrays(graph), dict(multiplier.arguments))
-    inexact = int((~found.is_exact).sum())
-    if not inexact:
-        return None
-    of = f"{inexact} of {len(found.is_exact)} channels"
-    return f"the requantization by one product is not exact for {of}"
+    return linear.inexact(found.is_exact, "the requantization by one product")
 
 
 def _ordered(weight: Array, arguments: transforms.Arguments) -> Array:
