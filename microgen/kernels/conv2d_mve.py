@@ -80,12 +80,14 @@ def _tiled(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"tiles": _tiled}
 
-_CORES = ("mg_mve_compute_pixels", "mg_mve_tile_deep", "mg_mve_tile_flat")
+_TILES = ("mg_mve_tile_deep", "mg_mve_tile_flat")
+_COMPUTE = "mg_mve_compute_pixels"
+_LINE = "mg_mve_strip_line"
 _POINTWISE = weighted.vectors(
     Loop(
         stem="conv2d_1x1_s8_rows",
         refusal=_refuses_pointwise,
-        cores=_CORES,
+        cores=(_COMPUTE, *_TILES),
         is_raw=True,
         layout=_tiles,
     )
@@ -94,12 +96,14 @@ _WINDOWS = Loop(
     stem="conv2d_s8_rows",
     refusal=_refuses,
     scratch=_strip,
-    cores=(*_CORES, "mg_mve_strip_line"),
+    cores=(_COMPUTE, _LINE, *_TILES),
     is_raw=True,
     layout=_tiles,
 )
 _STACK = dataclasses.replace(
-    weighted.on_stack(_WINDOWS, STACK, "strips"), stem="conv2d_s8_rows_stack"
+    weighted.on_stack(_WINDOWS, STACK, "strips"),
+    stem="conv2d_s8_rows_stack",
+    cores=(_LINE, *_TILES),  # _COMPUTE is smaller if no other kernel calls it
 )
 _LOOPS = (_POINTWISE, weighted.vectors(_WINDOWS), weighted.vectors(_STACK))
 
