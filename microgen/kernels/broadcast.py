@@ -67,7 +67,7 @@ def in_rows(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
     )
 
 
-def row_work(node: Node, graph: Graph) -> Work:
+def _row_work(node: Node, graph: Graph) -> Work:
     """Parts of such kernels' loops: groups of four elements, those that are left, rows."""
     fields, counted = dict(in_rows(node, graph)), work(node, graph)
     rows, size = fields["rows"], fields["size"]
@@ -149,7 +149,7 @@ def row_kernel(
         params=params,
         inputs=(0, 1),
         in_place=in_place,
-        work=row_work,
+        work=_row_work,
     )
 
 

@@ -8,7 +8,7 @@ import functools
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, blocks, conv2d, paired
 from microgen.kernels.weighted import HIGH, TWICE_NARROW, UPWARD_NARROW, Loop, on_stack
-from microgen.kernels.work import Work, work
+from microgen.kernels.work import Work, common
 from microgen.ops.base import Pair
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.geometry import resolve
@@ -39,9 +39,8 @@ def _work(node: Node, graph: Graph) -> Work:
     found = _blocks(attrs, base.spatial(inputs[0]), base.spatial(output), kernel)
     count, inside, windows = (output.shape[0] * number for number in found)
     pairs, steps, run = count * -(-channels // 2), paired.steps(node, graph), width * depth
-    general = work(node, graph)
     return {
-        **{name: general[name] for name in ("call", "output", "clamped")},
+        **common(node, graph),
         "block": count,
         **_gathered("block", inside, rows, run),
         "pair": pairs,

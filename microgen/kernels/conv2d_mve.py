@@ -20,7 +20,7 @@ from microgen.kernels.weighted import TWICE_NARROW, Loop
 from microgen.ops.conv2d import Conv2DAttrs
 
 OP_NAME = "nn.conv2d"
-STRIP = 8  # MG_MVE_STRIP of microgen/conv2d_s8_rows_mve.h
+_STRIP = 8  # MG_MVE_STRIP of microgen/conv2d_s8_rows_mve.h
 FILTERS = 4  # MG_MVE_FILTERS of microgen/mve_rows.h
 PIXELS = 4  # MG_MVE_PIXELS of microgen/mve_tiles.h
 STACK = 512  # bytes: MG_MVE_STRIP_STACK of microgen/conv2d_s8_rows_stack_mve.h
@@ -58,8 +58,8 @@ def _strip(node: Node, graph: Graph) -> int:
     assert isinstance(attrs, Conv2DAttrs)
     _, height, width, channels = graph.types[node.inputs[1]].shape
     rows, pixels = graph.types[node.outputs[0]].shape[1:3]
-    lines = min(rows, PIXELS) if pixels < STRIP and pixels % PIXELS else 1
-    strip = ((min(pixels, STRIP) - 1) * attrs.strides[1] + width) * height * channels
+    lines = min(rows, PIXELS) if pixels < _STRIP and pixels % PIXELS else 1
+    strip = ((min(pixels, _STRIP) - 1) * attrs.strides[1] + width) * height * channels
     return lines * strip + -(height * width * channels) % _VECTOR
 
 

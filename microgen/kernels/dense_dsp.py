@@ -8,7 +8,7 @@ import functools
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, dense, paired
 from microgen.kernels.weighted import HIGH_WIDE, Loop, on_stack
-from microgen.kernels.work import Work, work
+from microgen.kernels.work import Work, common
 
 OP_NAME = dense.OP_NAME
 _GROUP = 8  # channels that are computed at a time
@@ -24,9 +24,8 @@ def _work(node: Node, graph: Graph) -> Work:
     channels, depth = weight.shape
     rows, steps = output.size // channels, paired.steps(node, graph)
     groups = rows * -(-channels // _GROUP)
-    general = work(node, graph)
     return {
-        **{name: general[name] for name in ("call", "output", "clamped")},
+        **common(node, graph),
         "pixel": rows,
         "row_word": rows * (depth // 4),
         "row_left": rows * (depth % 4),

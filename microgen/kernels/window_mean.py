@@ -29,7 +29,7 @@ _SLICE = 2**20  # values of windows that are computed at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class _Mean:
     """The mean of ``count`` values. For nn.avg_pool2d, both quantizations are the same."""
 
     op: str
@@ -75,12 +75,12 @@ class Mean:
 
 
 @lru_cache(_KEPT)
-def _proven(of: Mean) -> Affine | None:
+def _proven(of: _Mean) -> Affine | None:
     limits = activation_range(of.activation, of.output, DType.INT8)
     return affine_value(of.results(), of.first, of.slope, *limits)
 
 
-def _mean(node: Node, graph: Graph) -> Mean:
+def _mean(node: Node, graph: Graph) -> _Mean:
     (data,), output = base.types(node, graph)
     assert data.quant is not None
     assert output.quant is not None
@@ -88,9 +88,9 @@ def _mean(node: Node, graph: Graph) -> Mean:
     if isinstance(attrs, AvgPool2DAttrs):
         count = attrs.pool_size[0] * attrs.pool_size[1]
         quants = (output.quant, output.quant)
-        return Mean(node.op, count, attrs.ties_upward, attrs.activation, *quants)
+        return _Mean(node.op, count, attrs.ties_upward, attrs.activation, *quants)
     count = reduction.alternating(node, graph)[1]
-    return Mean(node.op, count, False, Activation.NONE, data.quant, output.quant)
+    return _Mean(node.op, count, False, Activation.NONE, data.quant, output.quant)
 
 
 def _found(node: Node, graph: Graph) -> Affine:

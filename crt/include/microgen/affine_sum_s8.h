@@ -44,7 +44,7 @@ MG_INLINE int8_t mg_affine_sum_s8_stored(const mg_affine_sum_s8_params *p, int32
     return mg_clamp_s8(mg_shift_right(sum, p->shift), p->activation_min, p->activation_max);
 }
 
-/* A row of two operands of which neither is broadcast, four elements at a time. */
+/* A row of two operands, neither of them broadcast, four elements at a time. */
 MG_INLINE void mg_affine_sum_s8_row(const mg_affine_sum_s8_params *p, const int8_t *lhs,
                                     const int8_t *rhs, const int32_t coefficient[3], int8_t *output)
 {

@@ -72,7 +72,7 @@ MG_INLINE void mg_affine_sum_s8_mve_eights(const int8_t *lhs, const int8_t *rhs,
 }
 #endif
 
-/* A row of two operands of which neither is broadcast. */
+/* A row of two operands, neither of them broadcast. */
 MG_INLINE void mg_affine_sum_s8_mve_row(const mg_affine_sum_s8_params *p, const int8_t *lhs,
                                         const int8_t *rhs, const int32_t coefficient[3],
                                         int8_t *output)
