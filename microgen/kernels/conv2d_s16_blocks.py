@@ -10,7 +10,7 @@ from microgen.kernels import base, blocks, mve, wide, window
 OP_NAME = "nn.conv2d"
 
 _BYTES = 2  # of a value
-_DSP_PIXELS, _MVE_PIXELS = 2, 4  # whose windows are copied
+_DSP_PIXELS, _MVE_PIXELS = 2, 3  # whose windows are copied
 
 
 def _filters(node: Node, graph: Graph) -> tuple[int, int]:

@@ -22,22 +22,15 @@ def refusal(node: Node, graph: Graph, axis: int, channels: int) -> str | None:
     why = base.constant_weights(
         node, graph, axis=axis, dtype=DType.INT16, roundings=(Rounding.REDUCED,)
     )
-    return why or _sums(node, graph, axis) or _unfit(node, graph, channels)
+    return why or sums(node, graph, axis) or _unfit(node, graph, channels)
 
 
-def _sums(node: Node, graph: Graph, axis: int) -> str | None:
+def sums(node: Node, graph: Graph, axis: int) -> str | None:
+    """Refusal if a sum of products and bias may exceed int32."""
     worst = int(base.largest_sums(node, graph, axis).sum(axis=0).max())
     if worst < _INT32:
         return None
     return f"sums with its bias may reach {worst}, the kernel's accumulator {_INT32 - 1}"
-
-
-def products(node: Node, graph: Graph, axis: int) -> str | None:
-    """Refusal if a sum of products may exceed int32."""
-    worst = int(base.largest_sums(node, graph, axis)[0].max())
-    if worst < _INT32:
-        return None
-    return f"sums of products may reach {worst}, the kernel's accumulator {_INT32 - 1}"
 
 
 def _unfit(node: Node, graph: Graph, channels: int) -> str | None:
@@ -51,26 +44,29 @@ def _unfit(node: Node, graph: Graph, channels: int) -> str | None:
 
 def folded(node: Node, graph: Graph, channels: int) -> tuple[base.KernelConstant, ...]:
     """The two tables of mg_folded_s16, each of ``channels`` entries."""
-    inputs, output = base.types(node, graph)
-    arguments: tuple[tuple[str, float | int | str], ...] = (
-        ("input_scale", inputs[0].scale),
-        ("output_scale", output.scale),
-        ("rule", "conv"),
-        ("channels", channels),
-    )
+    arguments = base.scale_arguments(node, graph, "conv", channels)
+    weight = node.inputs[1]
+    factor = base.KernelConstant("factor", "int32_t", weight, "scale", "folded_factor", arguments)
+    return narrow_bias(node, channels), factor
+
+
+def narrow_bias(node: Node, channels: int) -> base.KernelConstant:
+    """The bias in int32, or ``channels`` zeros."""
     weight, *bias = node.inputs[1:]
-    return (
-        base.KernelConstant(
-            "bias",
-            "int32_t",
-            weight,
-            "scale",
-            "narrow_bias",
-            (("channels", channels),),
-            more=tuple((name, "data") for name in bias),
-        ),
-        base.KernelConstant("factor", "int32_t", weight, "scale", "folded_factor", arguments),
+    return base.KernelConstant(
+        "bias",
+        "int32_t",
+        weight,
+        "scale",
+        "narrow_bias",
+        (("channels", channels),),
+        more=tuple((name, "data") for name in bias),
     )
+
+
+def plain(node: Node) -> base.KernelConstant:
+    """The weight in its own order."""
+    return base.KernelConstant("weight", "int8_t", node.inputs[1])
 
 
 def pairs(node: Node) -> base.KernelConstant:

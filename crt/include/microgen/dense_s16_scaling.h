@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the int16 fully connected layers for DSP and MVE scale their sums.
+ *
+ * A factor is the scale times 2^64: its lower 32 bits as an int32, then what remains, which is
+ * below 2^31. So the result is floor((sum * factor + 2^63) / 2^64), with nothing lost: the product
+ * with the lower half is rounded down, and so is what it is added to. No step exceeds int64, for
+ * the product with the upper half is at most 2^62.
+ *
+ * For mg_requantize_reduced that is exact. For mg_requantize_real, whoever makes the factors must
+ * have proved that all sums give the same. */
+#ifndef MICROGEN_DENSE_S16_SCALING_H
+#define MICROGEN_DENSE_S16_SCALING_H
+
+#include <stdint.h>
+
+#include "microgen/blocks_s16.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t batches;
+    int32_t input_features;
+    int32_t output_features;
+    int32_t per_channel;    /* 1: one factor per output feature; 0: one */
+    int32_t activation_min; /* -32768 to 32767 */
+    int32_t activation_max; /* activation_min to 32767 */
+} mg_dense_s16_factor_params;
+
+/* What the outputs of a layer share. */
+typedef struct {
+    const int32_t *bias;   /* [output_features] */
+    const int32_t *factor; /* [output_features][2], or one for all */
+    int32_t per_channel;
+    int32_t activation_min;
+    int32_t activation_max;
+} mg_factors_s16;
+
+/* The biases of features o to o + 3, of which `count` exist. */
+MG_INLINE mg_sums_1x4_s16 mg_four_biases_s16(const mg_factors_s16 *f, int32_t o, int32_t count)
+{
+    const int32_t *bias = &f->bias[o];
+    const mg_sums_1x4_s16 sums = {bias[0], (count > 1) ? bias[1] : 0, (count > 2) ? bias[2] : 0,
+                                  (count > 3) ? bias[3] : 0};
+    return sums;
+}
+
+/* Output feature o, whose sum includes its bias. */
+MG_INLINE int16_t mg_factored_s16(const mg_factors_s16 *f, int32_t o, int32_t sum)
+{
+    const int32_t *factor = &f->factor[(f->per_channel != 0) ? 2 * o : 0];
+    const int64_t low = ((int64_t)sum * factor[0]) >> 32;
+    const int64_t scaled = (int64_t)sum * factor[1] + (low + ((int64_t)1 << 31));
+    return mg_activated_s16((int32_t)(scaled >> 32), f->activation_min, f->activation_max);
+}
+
+/* Stores output features o to o + 3, of which `count` exist. */
+MG_INLINE void mg_store_four_s16(const mg_factors_s16 *f, int32_t o, int32_t count,
+                                 mg_sums_1x4_s16 sums, int16_t *output)
+{
+    output[o] = mg_factored_s16(f, o, sums.a);
+    if (count > 1) {
+        output[o + 1] = mg_factored_s16(f, o + 1, sums.b);
+    }
+    if (count > 2) {
+        output[o + 2] = mg_factored_s16(f, o + 2, sums.c);
+    }
+    if (count > 3) {
+        output[o + 3] = mg_factored_s16(f, o + 3, sums.d);
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
