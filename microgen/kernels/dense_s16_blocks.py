@@ -42,7 +42,7 @@ def _factor(node: Node, graph: Graph) -> base.KernelConstant:
 
 
 def _tables(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    return wide.narrow_bias(node, graph.types[node.inputs[1]].shape[0]), _factor(node, graph)
+    return wide.narrow_bias(node, graph, 0), _factor(node, graph)
 
 
 def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:

@@ -1,4 +1,4 @@
-"""Scales of int16 sums as factors of 64 bits, which crt/include/microgen/dense_s16_scaling.h
+"""Scales of int16 sums as factors of 64 bits, which crt/include/microgen/dense_factored_s16.h
 describes, and the proof that they round every sum of int32 as the scales do."""
 
 from __future__ import annotations

@@ -14,6 +14,7 @@
 #include "microgen/blocks_s16.h"
 #include "microgen/inline.h"
 #include "microgen/mve.h"
+#include "microgen/sums_s16.h"
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -63,8 +64,7 @@ MG_INLINE mg_sums_3x2_s16 mg_mve_dot_3x2_s16(mg_sums_3x2_s16 sums, const int16_t
             "letp lr, 1b"
             : [p] "+r"(p), [q] "+r"(q), [r] "+r"(r), [a] "+l"(a), [b] "+l"(b), [pa] "+Te"(sums.pa),
               [pb] "+Te"(sums.pb), [qa] "+Te"(sums.qa), [qb] "+Te"(sums.qb), [ra] "+Te"(sums.ra),
-              [rb] "+Te"(sums.rb),
-              [left] "+r"(left)
+              [rb] "+Te"(sums.rb), [left] "+r"(left)
             :
             : "q0", "q1", "q2", "q3", "memory");
     return sums;
@@ -74,14 +74,12 @@ MG_INLINE mg_sums_3x2_s16 mg_mve_dot_3x2_s16(mg_sums_3x2_s16 sums, const int16_t
                                              const int16_t *q, const int16_t *r, const int8_t *a,
                                              const int8_t *b, int32_t depth)
 {
-    for (int32_t k = 0; k < depth; k++) {
-        sums.pa += p[k] * a[k];
-        sums.pb += p[k] * b[k];
-        sums.qa += q[k] * a[k];
-        sums.qb += q[k] * b[k];
-        sums.ra += r[k] * a[k];
-        sums.rb += r[k] * b[k];
-    }
+    sums.pa += mg_few_s16(p, a, depth);
+    sums.pb += mg_few_s16(p, b, depth);
+    sums.qa += mg_few_s16(q, a, depth);
+    sums.qb += mg_few_s16(q, b, depth);
+    sums.ra += mg_few_s16(r, a, depth);
+    sums.rb += mg_few_s16(r, b, depth);
     return sums;
 }
 #endif
@@ -116,12 +114,10 @@ MG_INLINE mg_sums_1x4_s16 mg_mve_dot_1x4_s16(mg_sums_1x4_s16 sums, const int16_t
                                              const int8_t *a, const int8_t *b, const int8_t *c,
                                              const int8_t *d, int32_t depth)
 {
-    for (int32_t k = 0; k < depth; k++) {
-        sums.a += x[k] * a[k];
-        sums.b += x[k] * b[k];
-        sums.c += x[k] * c[k];
-        sums.d += x[k] * d[k];
-    }
+    sums.a += mg_few_s16(x, a, depth);
+    sums.b += mg_few_s16(x, b, depth);
+    sums.c += mg_few_s16(x, c, depth);
+    sums.d += mg_few_s16(x, d, depth);
     return sums;
 }
 #endif
