@@ -28,17 +28,18 @@ def _factors(sources: Sequence[Array], arguments: Arguments) -> Array:
         return _halves(_of_multipliers(scales))
     if rounding is not Rounding.REAL:
         raise ValueError(f"factors do not round {rounding.value!r}")
-    return _halves(np.array([_proven(float(scale)) for scale in scales], np.uint64))
+    return _halves(np.array([proven(float(scale)) for scale in scales], np.uint64))
 
 
 def _of_multipliers(scales: Array) -> Array:
     """The factors of scales that are rounded REDUCED, uint64. They are exact."""
     multiplier, shift = int8.per_channel_multipliers(scales)
     reduced = np.minimum((multiplier.astype(np.int64) + (1 << 15)) >> 16, 0x7FFF)
-    left = 49 + shift.astype(np.int64)  # 64 - (15 - shift)
+    left = np.where(reduced == 0, 0, 49 + shift.astype(np.int64))  # 64 - (15 - shift)
     if np.any(left > 48):
         raise ValueError("a scale is 1/2 or more")
-    return np.where(left >= 0, reduced << np.maximum(left, 0), 0).astype(np.uint64)
+    factors: Array = reduced << left
+    return factors.astype(np.uint64)
 
 
 def _halves(factors: Array) -> Array:
@@ -51,27 +52,33 @@ def _halves(factors: Array) -> Array:
 
 
 @functools.lru_cache(maxsize=4096)
-def _proven(scale: float) -> int:
+def proven(scale: float) -> int:
     """The factor that rounds every sum of int32 as REAL rounds its product with the scale, after
-    saturation. ValueError if the factor next above the scale, which rounds ties away from zero,
-    does not.
+    saturation: the one next above the scale, which rounds ties away from zero, or the one next
+    below. ValueError if neither does."""
+    below = int(scale * 2.0**64)
+    if not 2.0**-30 <= scale < 0.5:
+        raise ValueError(f"the scale {scale!r} is not from 2^-30 to 1/2")
+    for factor in (below + 1, below):
+        sums = _doubtful(scale, factor)
+        exact = _saturated(int16.multiply_real(sums, scale))
+        if np.array_equal(exact, _saturated(_scaled(sums, factor))):
+            return factor
+    raise ValueError(f"no factor was found for the scale {scale!r}")
+
+
+def _doubtful(scale: float, factor: int) -> Array:
+    """All sums of int32 that the factor and REAL may round differently, int64.
 
     Both results grow with the sum, so they differ only at sums between a step of one and the same
     step of the other. A sum times the scale, rounded to double, and the division below are off by
-    less than 2^-22 sums each, the factor's steps by less than 2^32 / factor. So only sums that are
-    nearer to a step can differ, and those are computed.
+    less than 2^-22 sums each, the factor's steps by less than 2^32 / factor, at most 1/4.
     """
-    factor = int(scale * 2.0**64) + 1
-    margin = 2.0**-20 + 2.0**32 / factor
-    if factor > _LARGEST or margin > 0.25:
-        raise ValueError(f"the scale {scale!r} is not from 2^-30 to 1/2")
     steps = (np.arange(_RESULTS) + 0.5) / scale
     nearest = np.rint(steps)
+    margin = 2.0**-20 + 2.0**32 / factor
     close = nearest[(np.abs(steps - nearest) < margin) & (nearest < _LAST)].astype(np.int64)
-    sums = np.concatenate([close, -close])
-    if np.any(_saturated(int16.multiply_real(sums, scale)) != _saturated(_scaled(sums, factor))):
-        raise ValueError(f"no factor was found for the scale {scale!r}")
-    return factor
+    return np.concatenate([close, -close])
 
 
 def _scaled(sums: Array, factor: int) -> Array:

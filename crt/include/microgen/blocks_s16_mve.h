@@ -122,9 +122,10 @@ MG_INLINE mg_sums_1x4_s16 mg_mve_dot_1x4_s16(mg_sums_1x4_s16 sums, const int16_t
 }
 #endif
 
-/* Computes all channels of up to three pixels, whose `depth` values each follow one another, in the
- * order of the weights [channels][depth]. `count` pixels, 1 to 3, are stored as output
- * [count][channels]. What there is too few of is computed again, and stored where it already is. */
+/* Computes all channels of the first three of `count` pixels, or of fewer if there are not as many.
+ * The pixels' `depth` values follow one another, in the order of the weights [channels][depth];
+ * output is [count][channels]. In place of a pixel or channel that does not exist, the first one of
+ * the block is computed again, and stored where it already is. */
 MG_INLINE void mg_mve_pixels_s16(const mg_folded_s16 *folded, const int16_t *values, int32_t count,
                                  const int8_t *weight, int32_t channels, int32_t depth,
                                  int16_t *output)

@@ -72,13 +72,15 @@ MG_INLINE void mg_copy_s16(int16_t *to, const int16_t *from, int32_t count)
                      : "lr", "q0", "memory");
 #else
     /* A call of memcpy takes longer than most runs here, too. */
-    int32_t k = 0;
+    int32_t left = count;
 
-    for (; k + 4 <= count; k += 4) {
-        memcpy(&to[k], &from[k], 4 * sizeof(int16_t));
+    for (; left >= 4; left -= 4) {
+        memcpy(to, from, 4 * sizeof(int16_t));
+        to += 4;
+        from += 4;
     }
-    for (; k < count; k++) {
-        to[k] = from[k];
+    for (; left > 0; left--) {
+        *to++ = *from++;
     }
 #endif
 }
