@@ -40,12 +40,12 @@ MG_INLINE int32_t mg_saturated_s16(int32_t x)
 #endif
 }
 
-/* The nearest int16 value in the activation's range, whose limits are constants in most callers. */
+/* The nearest value in the activation's range. If its limits are constants that exclude no int16
+ * value, the compiler sees that only the saturation is left. */
 MG_INLINE int16_t mg_activated_s16(int32_t x, int32_t least, int32_t most)
 {
-    const int32_t stored = mg_saturated_s16(x);
-    const int32_t is_open = (least <= INT16_MIN) && (most >= INT16_MAX);
-    return is_open ? (int16_t)stored : mg_clamp_s16(stored, least, most);
+    const int16_t stored = (int16_t)mg_saturated_s16(x);
+    return mg_clamp_s16(stored, least, most);
 }
 
 /* The output of channel c, whose sum includes its bias. */
