@@ -307,7 +307,7 @@ def weights_and_tables(
     """int8 weight, bias or NULL, and the requantization tables, each of ``channels`` entries. The
     bias is int64 for int16 data, int32 for int8 data."""
     rule = _RULES.get(getattr(node.attrs, "rounding", None), rule)
-    scales = _scale_arguments(node, graph, rule, channels)
+    scales = scale_arguments(node, graph, rule, channels)
     weight = node.inputs[1]
     return (
         *weight_and_bias(node, graph),
@@ -318,7 +318,7 @@ def weights_and_tables(
 
 def weights_and_real_scales(node: Node, graph: Graph, channels: int) -> tuple[KernelConstant, ...]:
     """As ``weights_and_tables``, for scales that are rounded REAL."""
-    scales = _scale_arguments(node, graph, "conv", channels)
+    scales = scale_arguments(node, graph, "conv", channels)
     weight = node.inputs[1]
     return (
         *weight_and_bias(node, graph),
@@ -327,9 +327,10 @@ def weights_and_real_scales(node: Node, graph: Graph, channels: int) -> tuple[Ke
     )
 
 
-def _scale_arguments(
+def scale_arguments(
     node: Node, graph: Graph, rule: Rule, channels: int
 ) -> tuple[tuple[str, float | int | str], ...]:
+    """The arguments of the transform ``requantize_multiplier``."""
     inputs, output = types(node, graph)
     return (
         ("input_scale", inputs[0].scale),
