@@ -128,7 +128,8 @@ MG_INLINE mg_depthwise_sums mg_depthwise_dot(const mg_depthwise_conv2d_s8_params
                                              const int8_t *weight)
 {
     const int32_t depth = p->input_channels;
-    const int32_t threes = (p->stride_width == 1) ? p->kernel_width - p->kernel_width % 3 : 0;
+    const int is_dense = MG_IS_KNOWN(p->kernel_width) && (p->stride_width == 1);
+    const int32_t threes = is_dense ? p->kernel_width - p->kernel_width % 3 : 0;
     mg_depthwise_sums sums = {0, 0, 0};
 
     for (int32_t ky = 0; ky < p->kernel_height; ky++) {
