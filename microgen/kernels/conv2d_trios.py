@@ -112,6 +112,7 @@ _TRIOS = Loop(
     suffix="trios",
     family="conv2d_s8_trios",
     variant=("MG_FOUR_CHANNELS",),
+    compact=True,
     refusal=_refusal,
     scratch=_scratch,
     cores=(*_PACKING, "mg_trios_add_4"),

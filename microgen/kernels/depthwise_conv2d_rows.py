@@ -135,6 +135,7 @@ _ROWS = Loop(
     stem="depthwise_conv2d_s8",
     suffix="rows",
     family="depthwise_conv2d_s8_rows",
+    compact=True,
     refusal=_refuses_padding,
     is_raw=True,
 )
@@ -142,6 +143,7 @@ _PADDED_ROWS = Loop(
     stem="depthwise_conv2d_s8",
     suffix="padded_rows",
     family="depthwise_conv2d_s8_padded_rows",
+    compact=True,
     refusal=_refusal,
     scratch=_scratch,
     is_raw=True,

@@ -255,8 +255,9 @@ MG_INLINE void mg_conv2d_s8_trios_body(const mg_conv2d_s8_trios_params *params, 
     }
 }
 
-#define MG_CONV2D_S8_TRIOS_PROTOTYPE(name) MG_PROTOTYPE_SCRATCH(name, mg_conv2d_s8_trios, int8_t)
+#define MG_CONV2D_S8_TRIOS_PROTOTYPE(name)                                                         \
+    MG_PROTOTYPE_COMPACT_SCRATCH(name, mg_conv2d_s8_trios, int8_t)
 #define MG_CONV2D_S8_TRIOS_KERNEL(name, ...)                                                       \
-    MG_KERNEL_SCRATCH(name, mg_conv2d_s8_trios, int8_t, __VA_ARGS__)
+    MG_KERNEL_COMPACT_SCRATCH(name, mg_conv2d_s8_trios, int8_t, __VA_ARGS__)
 
 #endif

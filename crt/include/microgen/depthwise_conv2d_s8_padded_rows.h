@@ -26,8 +26,8 @@ MG_INLINE void mg_depthwise_conv2d_s8_padded_rows_body(
 }
 
 #define MG_DEPTHWISE_CONV2D_S8_PADDED_ROWS_PROTOTYPE(name)                                         \
-    MG_PROTOTYPE_SCRATCH(name, mg_depthwise_conv2d_s8_padded_rows, int8_t)
+    MG_PROTOTYPE_COMPACT_SCRATCH(name, mg_depthwise_conv2d_s8_padded_rows, int8_t)
 #define MG_DEPTHWISE_CONV2D_S8_PADDED_ROWS_KERNEL(name, ...)                                       \
-    MG_KERNEL_SCRATCH(name, mg_depthwise_conv2d_s8_padded_rows, int8_t, __VA_ARGS__)
+    MG_KERNEL_COMPACT_SCRATCH(name, mg_depthwise_conv2d_s8_padded_rows, int8_t, __VA_ARGS__)
 
 #endif

@@ -255,8 +255,8 @@ MG_INLINE void mg_depthwise_conv2d_s8_rows_body(const mg_depthwise_conv2d_s8_row
 }
 
 #define MG_DEPTHWISE_CONV2D_S8_ROWS_PROTOTYPE(name)                                                \
-    MG_PROTOTYPE(name, mg_depthwise_conv2d_s8_rows, int8_t)
+    MG_PROTOTYPE_COMPACT(name, mg_depthwise_conv2d_s8_rows, int8_t)
 #define MG_DEPTHWISE_CONV2D_S8_ROWS_KERNEL(name, ...)                                              \
-    MG_KERNEL(name, mg_depthwise_conv2d_s8_rows, int8_t, __VA_ARGS__)
+    MG_KERNEL_COMPACT(name, mg_depthwise_conv2d_s8_rows, int8_t, __VA_ARGS__)
 
 #endif
