@@ -237,7 +237,8 @@ def _compile(
     for i, body in enumerate(bodies):
         lines.append(f"static int32_t call_{i}(const void *params, void **a)")
         lines.append(f"{{ int32_t status = 0; {body.statements} return status; }}")
-    rows = [f"{{call_{i}, {b.structs} * sizeof({b.kind})}}" for i, b in enumerate(bodies)]
+    words = [f"({b.structs} * sizeof({b.kind}) + 3) / 4 * 4" for b in bodies]
+    rows = [f"{{call_{i}, {size}}}" for i, size in enumerate(words)]
     lines.append("static const function functions[] = {" + ", ".join(rows) + "};")
     (folder / "functions.inc").write_text("\n".join(lines) + "\n")
     driver = folder / "driver"
