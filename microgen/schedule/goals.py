@@ -13,7 +13,7 @@ Key = tuple[int, ...]
 
 # Of RAM, cycles and flash: what is compared. Less is better; later numbers count if earlier ones
 # are equal. "balanced" weighs the three alike: one percent less of one is worth one percent more
-# of another. An axis of which nothing is known counts as one.
+# of another, if flash is not raised to a power. An axis of which nothing is known counts as one.
 GOALS: Mapping[str, Callable[[int, int, int], Key]] = {
     "speed": lambda ram, cycles, flash: (cycles, ram, flash),
     "balanced": lambda ram, cycles, flash: (max(1, ram) * max(1, cycles) * max(1, flash), cycles),
