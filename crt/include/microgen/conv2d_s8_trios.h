@@ -5,6 +5,7 @@
 #define MICROGEN_CONV2D_S8_TRIOS_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "microgen/conv2d_s8.h"
 #include "microgen/inline.h"
@@ -202,8 +203,9 @@ MG_INLINE void mg_conv2d_s8_trios_channels(const mg_scaling *scaling, const mg_t
     for (int32_t c = 0; c < channels;) {
         const int is_four = (c < fours) ? 1 : 0;
         const int32_t next = c + (is_four ? 4 : 1);
-        int32_t sums[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+        int32_t sums[12];
         const int32_t *results = sums;
+        memset(sums, 0, ((loop == MG_SIX_PIXELS) ? 6U : 12U) * sizeof(sums[0]));
         for (int32_t k = 0; k < size; k += block) {
             const int32_t n = (size - k < block) ? size - k : block;
             mg_conv2d_s8_trios_add(&trios[k * loop], weight, n, sums, is_four, loop);
