@@ -53,12 +53,16 @@ def _function(function: PrimFunc, unit: Unit, layers: Sequence[str]) -> dict[str
 def _kernel(kernel: KernelCall, index: int, function: PrimFunc) -> dict[str, Any]:
     is_only = len(function.body) == 1
     code = kernel.code
+    params = "params" if is_only else f"params_{index}"
+    arguments = [f"&{params}", *map(_argument, kernel.args)]
+    if kernel.is_shared and code.compact:
+        arguments = [*arguments[1:], arguments[0]]
     return {
         "params_type": code.params,
         "callee": code.symbol if kernel.is_shared else code.body,
-        "params_name": "params" if is_only else f"params_{index}",
+        "params_name": params,
         "fields": [f".{name} = {_initialiser(value)}" for name, value in kernel.params],
-        "args": [*map(_argument, kernel.args), *(() if kernel.is_shared else code.variant)],
+        "args": [*arguments, *(() if kernel.is_shared else code.variant)],
         "can_fail": kernel.can_fail,
     }
 

@@ -70,6 +70,7 @@ class Implementation:
     symbol.
     ``takes_int4``: its weight, input 1, is one that the model stores in 4 bits. It is not tried for
     other weights.
+    ``compact``: its parameters have 16 bits; see ``KernelCode``.
     ``ulps``, of a float kernel: the number of units in the last place by which an element may
     differ from the numpy reference. The unit is that of the output's largest magnitude; for sums,
     of the largest sum of magnitudes.
@@ -94,6 +95,7 @@ class Implementation:
     cores: tuple[str, ...] = ()
     loop: str = ""
     takes_int4: bool = False
+    compact: bool = False
     work: Callable[[Node, Graph], Work] = work
     cost: Callable[[Node, Graph, Cpu, bool], Cost | None] | None = None
 
@@ -119,7 +121,7 @@ class Implementation:
     def code(self) -> KernelCode:
         """The names of its C."""
         header = f"microgen/{self.family or self.symbol.removeprefix('mg_')}.h"
-        return KernelCode(self.symbol, header, self.variant)
+        return KernelCode(self.symbol, header, self.variant, self.compact)
 
 
 TFLITE = tuple(rounding for rounding in Rounding if rounding not in RELAY)

@@ -122,6 +122,7 @@ class Loop:
     suffix: str = ""
     family: str = ""
     variant: tuple[str, ...] = ()
+    compact: bool = False
     is_fixed: bool = False
     needs: frozenset[Feature] = base.REFERENCE
     refusal: base.Refuse = any_node
@@ -215,6 +216,7 @@ class Layer:
             work=loop.work,
             cores=tuple(core.format(requantization.name) for core in loop.cores),
             family=loop.family or loop.stem,
+            compact=loop.compact,
             variant=() if loop.is_fixed else (*loop.variant, requantization.constant),
             loop="_".join(filter(None, ("mg", loop.stem, loop.suffix))),
             takes_int4=loop.takes_int4,
