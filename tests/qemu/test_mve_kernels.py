@@ -132,6 +132,36 @@ def _depthwise(seed: int) -> c.Case:
     return c.Case(f"depthwise {seed}", "nn.depthwise_conv2d", attrs, inputs, out)
 
 
+def _along(seed: int) -> c.Case:
+    """A depthwise convolution with filters along the axis that has more outputs."""
+    rng = np.random.default_rng(3000 + seed)
+    taps, size = int(rng.integers(1, 17)), int(rng.integers(1, 12))
+    shape, kernel = (taps + size, int(rng.integers(1, 3))), (taps, 1)
+    if rng.integers(2):
+        shape, kernel = shape[::-1], kernel[::-1]
+    return _undilated(rng, seed, shape, kernel, _pair(rng, 1, 3))
+
+
+def _around(seed: int) -> c.Case:
+    """A depthwise convolution with filters along both axes and one stride."""
+    rng = np.random.default_rng(4000 + seed)
+    kernel, stride = _pair(rng, 2, 5), int(rng.integers(1, 3))
+    return _undilated(rng, seed, _size(rng, kernel, (1, 1)), kernel, (stride, stride))
+
+
+def _undilated(
+    rng: np.random.Generator, seed: int, size: Pair, kernel: Pair, strides: Pair
+) -> c.Case:
+    depth = 1 + seed % 21
+    x = c.int8(rng, (int(rng.integers(1, 3)), *size, depth), c.random_quant(rng))
+    w = _weight(rng, (1, *kernel, depth), 3 if rng.integers(2) else None)
+    padding: Padding = "SAME" if rng.integers(2) else "VALID"
+    attrs = DepthwiseConv2DAttrs(strides, (1, 1), padding, 1, _activation(rng), Rounding.DOUBLE)
+    out = _output(rng, x, w, kernel[0] * kernel[1])
+    inputs = _inputs(rng, x, w, depth)
+    return c.Case(f"undilated {seed}", "nn.depthwise_conv2d", attrs, inputs, out)
+
+
 def _largest_products() -> c.Case:
     """The largest products whose pairs the depthwise kernel adds in int16, all of one sign."""
     x = c.Tensor(
@@ -201,7 +231,11 @@ def _int4(case: c.Case) -> c.Case:
 
 
 EIGHT_BITS = (
-    *(make(seed) for make in (_dense, _pointwise, _general, _depthwise) for seed in range(RANDOM)),
+    *(
+        make(seed)
+        for make in (_dense, _pointwise, _general, _depthwise, _along, _around)
+        for seed in range(RANDOM)
+    ),
     _largest_products(),
     *(
         _extremes(op, zero)

@@ -185,7 +185,7 @@ MG_INLINE void mg_conv2d_s8_rows_mve_rows(const mg_conv2d_s8_params *p, const mg
  * above, and with the input's zero point in the bias. `requantization` is MG_ROUND_TWICE_NARROW.
  * There are at least four output channels. scratch has the bytes of a strip, which is of eight
  * pixels, or of a whole row if that has fewer, or those of four strips of rows of fewer pixels that
- * are no multiple of four; and the rest of a vector after the last byte of a window. */
+ * are no multiple of four; and what a window's first vector reads before it. */
 MG_INLINE void mg_conv2d_s8_rows_mve_body(const mg_conv2d_s8_params *p, const int8_t *input,
                                           const int8_t *weight, const int32_t *bias,
                                           const int32_t *multiplier, const int8_t *shift,
@@ -204,15 +204,17 @@ MG_INLINE void mg_conv2d_s8_rows_mve_body(const mg_conv2d_s8_params *p, const in
     uint8_t places[MG_MVE_BYTES];
     const uint8_t *found =
         mg_mve_strip_places(p->input_channels, p->kernel_height * p->input_channels, places);
+    int8_t *strips = (int8_t *)scratch;
     int8_t *stored = (int8_t *)output;
 
     (void)requantization;
+    strips += mg_mve_lead(p->kernel_height * p->kernel_width * p->input_channels);
     for (int32_t n = 0; n < p->batches; n++) {
         for (int32_t row = 0; row < p->output_height; row += lines) {
             const int32_t left = p->output_height - row;
             const int32_t count = (left < lines) ? left : lines;
-            mg_conv2d_s8_rows_mve_rows(p, &rows, input + n * size, row, count, found,
-                                       (int8_t *)scratch, stored);
+            mg_conv2d_s8_rows_mve_rows(p, &rows, input + n * size, row, count, found, strips,
+                                       stored);
             stored += count * p->output_width * p->output_channels;
         }
     }
