@@ -282,11 +282,6 @@ MG_INLINE int32_t mg_mve_lead(int32_t depth)
     return -depth & (MG_MVE_BYTES - 1);
 }
 
-MG_INLINE const int8_t *mg_mve_pixel(const mg_mve_places *of, const int8_t *input, int32_t i)
-{
-    return input + i * of->step + i / of->width * of->gap;
-}
-
 /* Where the outputs of a tile go. If there are less than four pixels, some are computed twice: the
  * second two overlap with the first two, or all are one. */
 MG_INLINE mg_mve_tile_vectors mg_mve_tile_scatter(mg_mve_tile *tile, const mg_mve_rows *r,
@@ -302,17 +297,53 @@ MG_INLINE mg_mve_tile_vectors mg_mve_tile_scatter(mg_mve_tile *tile, const mg_mv
     return vectors;
 }
 
-/* Points to `count` pixels from `first` on. */
-MG_INLINE void mg_mve_tile_point(mg_mve_tile *tile, const mg_mve_places *of, const int8_t *input,
-                                 int32_t first, int32_t count)
+/* The next pixel, and how many there are before `gap`. */
+typedef struct {
+    const int8_t *pixel;
+    int32_t left;
+} mg_mve_place;
+
+/* The next pixel is after a gap. */
+MG_INLINE void mg_mve_place_skip(const mg_mve_places *of, mg_mve_place *next)
+{
+    next->pixel += of->gap;
+    next->left = of->width;
+}
+
+/* Points to the next four pixels, between which there is no gap. */
+MG_INLINE void mg_mve_tile_point(mg_mve_tile *tile, const mg_mve_places *of, mg_mve_place *next)
+{
+    tile->first[0] = next->pixel;
+    tile->first[1] = tile->first[0] + of->step;
+    tile->second[0] = tile->first[1] + of->step;
+    tile->second[1] = tile->second[0] + of->step;
+    next->pixel = tile->second[1] + of->step;
+    next->left -= MG_MVE_PIXELS;
+    if (next->left == 0) {
+        mg_mve_place_skip(of, next);
+    }
+}
+
+/* Points to the next `count` pixels. */
+MG_INLINE void mg_mve_tile_walk(mg_mve_tile *tile, const mg_mve_places *of, mg_mve_place *next,
+                                int32_t count)
 {
     const int32_t pair = (count > 1) ? 1 : 0;
-    const int32_t below = first + ((count > 1) ? count - 2 : 0);
+    const int32_t below = (count > 1) ? count - 2 : 0;
+    const int8_t *at[MG_MVE_PIXELS];
 
-    tile->first[0] = mg_mve_pixel(of, input, first);
-    tile->first[1] = mg_mve_pixel(of, input, first + pair);
-    tile->second[0] = mg_mve_pixel(of, input, below);
-    tile->second[1] = mg_mve_pixel(of, input, below + pair);
+    for (int32_t i = 0; i < count; i++) {
+        at[i] = next->pixel;
+        next->pixel += of->step;
+        next->left--;
+        if (next->left == 0) {
+            mg_mve_place_skip(of, next);
+        }
+    }
+    tile->first[0] = at[0];
+    tile->first[1] = at[pair];
+    tile->second[0] = at[below];
+    tile->second[1] = at[below + pair];
 }
 
 MG_INLINE void mg_mve_tile_any(const mg_mve_tile *tile, int is_part)
@@ -326,24 +357,25 @@ MG_INLINE void mg_mve_tile_any(const mg_mve_tile *tile, int is_part)
 
 /* Computes `count` pixels for the groups of filters of a tile, from the first pixel's outputs on.
  */
-static __attribute__((noinline, unused)) void
-mg_mve_tile_pass(const mg_mve_tile *start, const mg_mve_rows *r, const mg_mve_places *of,
-                 const int8_t *input, int32_t count, int is_part)
+MG_INLINE void mg_mve_tile_pass(mg_mve_tile *tile, mg_mve_tile_vectors *vectors,
+                                const mg_mve_rows *r, const mg_mve_places *of, const int8_t *input,
+                                int32_t count, int is_part)
 {
-    mg_mve_tile tile = *start;
-    mg_mve_tile_vectors vectors = mg_mve_tile_scatter(&tile, r, MG_MVE_PIXELS);
+    mg_mve_place next = {input, of->width};
 
-    tile.vectors = &vectors;
-    for (int32_t i = 0; i < count; i += MG_MVE_PIXELS) {
-        const int32_t left = count - i;
-        if (left >= MG_MVE_PIXELS) {
-            mg_mve_tile_point(&tile, of, input, i, MG_MVE_PIXELS);
-        } else {
-            vectors = mg_mve_tile_scatter(&tile, r, left);
-            mg_mve_tile_point(&tile, of, input, i, left);
+    *vectors = mg_mve_tile_scatter(tile, r, MG_MVE_PIXELS);
+    for (int32_t left = count; left > 0; left -= MG_MVE_PIXELS) {
+        const int32_t pixels = (left < MG_MVE_PIXELS) ? left : MG_MVE_PIXELS;
+        if (pixels < MG_MVE_PIXELS) {
+            *vectors = mg_mve_tile_scatter(tile, r, pixels);
         }
-        mg_mve_tile_any(&tile, is_part);
-        tile.output += MG_MVE_PIXELS * r->channels;
+        if (pixels == MG_MVE_PIXELS && next.left >= MG_MVE_PIXELS) {
+            mg_mve_tile_point(tile, of, &next);
+        } else {
+            mg_mve_tile_walk(tile, of, &next, pixels);
+        }
+        mg_mve_tile_any(tile, is_part);
+        tile->output += MG_MVE_PIXELS * r->channels;
     }
 }
 
@@ -360,6 +392,7 @@ mg_mve_compute_pixels(const mg_mve_rows *r, const mg_mve_places *of, const int8_
     const int8_t *first = (const int8_t *)((uintptr_t)input - (uintptr_t)lead);
     const int32_t groups = r->channels / MG_MVE_FILTERS;
     const int32_t last = r->channels - MG_MVE_FILTERS;
+    mg_mve_tile_vectors vectors;
     mg_mve_tile tile = {{NULL, NULL},
                         steps,
                         {NULL, NULL},
@@ -371,19 +404,21 @@ mg_mve_compute_pixels(const mg_mve_rows *r, const mg_mve_places *of, const int8_
                         (r->activation_min >= r->output_offset) ? 1 : 0,
                         0,
                         r->output_offset,
-                        NULL,
+                        &vectors,
                         r->weight,
                         0xFFFF << lead & 0xFFFF};
 
-    mg_mve_tile_pass(&tile, r, of, first, count, is_part);
-    if (r->channels % MG_MVE_FILTERS != 0) {
-        tile.weight += groups * MG_MVE_FILTERS * (steps + 1) * MG_MVE_BYTES;
+    for (int32_t done = groups * MG_MVE_FILTERS;; done += MG_MVE_FILTERS) {
+        mg_mve_tile_pass(&tile, &vectors, r, of, first, count, is_part);
+        if (done >= r->channels) {
+            break;
+        }
+        tile.weight += done * (steps + 1) * MG_MVE_BYTES;
         tile.bias += last;
         tile.multiplier += last;
         tile.shift += last;
         tile.output = output + last;
         tile.groups = 1;
-        mg_mve_tile_pass(&tile, r, of, first, count, is_part);
     }
 }
 
