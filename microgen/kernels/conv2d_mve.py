@@ -85,6 +85,7 @@ def _tiled(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
 TRANSFORMS: Mapping[str, transforms.Function] = {"tiles": _tiled}
 
 _CORES = ("mg_mve_compute_pixels", "mg_mve_tile_deep", "mg_mve_tile_part")
+_STRIP_CORES = (*_CORES, "mg_mve_strip_fill", "mg_mve_strip_line")
 _POINTWISE = weighted.vectors(
     Loop(
         stem="conv2d_1x1_s8_rows",
@@ -99,14 +100,20 @@ _WINDOWS = weighted.vectors(
         stem="conv2d_s8_rows",
         refusal=_refuses,
         scratch=_strip,
-        cores=(*_CORES, "mg_mve_strip_line"),
+        cores=_STRIP_CORES,
         is_raw=True,
         layout=_tiles,
     )
 )
 
 _STACK = weighted.vectors(
-    Loop(stem="conv2d_s8_rows_stack", refusal=_large, is_raw=True, layout=_tiles)
+    Loop(
+        stem="conv2d_s8_rows_stack",
+        refusal=_large,
+        cores=_STRIP_CORES,
+        is_raw=True,
+        layout=_tiles,
+    )
 )
 
 IMPLEMENTATIONS = tuple(LAYER.kernels((_POINTWISE, _WINDOWS, _STACK), (TWICE_NARROW,)))

@@ -19,6 +19,7 @@ RING = 4  # MG_MVE_RING of microgen/depthwise_conv2d_s8_ring_mve.h
 CHANNELS = 8  # MG_MVE_CHANNELS
 _VECTOR = 16
 _STRIDE = 2  # the largest
+_SIZES = 2**16  # what fields of its parameters are below
 _OFFSETS = 2**16  # bytes that vectors of 16-bit offsets reach
 
 
@@ -71,6 +72,8 @@ def _refuses(node: Node, graph: Graph) -> str | None:
         return "windows are all padding"
     if CHANNELS * axes.line > _OFFSETS:
         return "its lines are too long"
+    if max(*graph.types[node.inputs[0]].shape, *graph.types[node.outputs[0]].shape) >= _SIZES:
+        return f"an axis has {_SIZES} places or more"
     return None
 
 
@@ -104,6 +107,7 @@ _RINGS = weighted.vectors(
         refusal=_has_rings,
         scratch=_scratch,
         in_place=_in_place,
+        field_bytes=2,
         cores=("mg_mve_ring_compute",),
         is_raw=True,
     )

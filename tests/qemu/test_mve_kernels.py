@@ -270,7 +270,7 @@ class Call:
     def encoded(self, function: int) -> bytes:
         """The case in the form that mve_driver.c reads; every array starts at a multiple of 16."""
         params = np.concatenate([np.atleast_1d(value) for _, value in self.fields])
-        parts = [params.astype("<i4").tobytes()]
+        parts = [params.astype(f"<i{self.kernel.field_bytes}").tobytes()]
         parts += [b"" if a is None else a.tobytes() for a in self.arguments]
         parts[1 + self.output] += bytes([FILLER]) * GUARD
         offsets, body, at = [], b"", 4 * WORDS

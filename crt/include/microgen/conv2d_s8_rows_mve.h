@@ -85,14 +85,14 @@ MG_INLINE void mg_mve_strip_copy(const mg_mve_strip *s, const int8_t *line, int8
     }
 }
 
-/* Fills `columns` columns of a line with zero points, and returns where the next one begins. */
-MG_INLINE int8_t *mg_mve_strip_fill(const mg_mve_strip *s, int32_t columns, int8_t *to)
+/* Fills `columns` columns of a line with zero points. Out of line, because most lines have none. */
+static __attribute__((noinline, unused)) void mg_mve_strip_fill(const mg_mve_strip *s,
+                                                                int32_t columns, int8_t *to)
 {
     for (; columns > 0; columns--) {
         (void)mg_mve_fill(to, s->zero, s->channels);
         to += s->step;
     }
-    return to;
 }
 
 /* Copies a line of the input, or fills it if there is none. Out of line for all layers. */
@@ -100,16 +100,21 @@ static __attribute__((noinline, unused)) void mg_mve_strip_line(const mg_mve_str
                                                                 const int8_t *line, int8_t *to)
 {
     if (line == NULL) {
-        (void)mg_mve_strip_fill(s, s->left + s->inside + s->right, to);
+        mg_mve_strip_fill(s, s->left + s->inside + s->right, to);
         return;
     }
-    to = mg_mve_strip_fill(s, s->left, to);
+    if (s->left > 0) {
+        mg_mve_strip_fill(s, s->left, to);
+        to += s->left * s->step;
+    }
     if (s->places != NULL) {
         mg_mve_strip_scatter(s, line, to);
     } else {
         mg_mve_strip_copy(s, line, to);
     }
-    (void)mg_mve_strip_fill(s, s->right, to + s->inside * s->step);
+    if (s->right > 0) {
+        mg_mve_strip_fill(s, s->right, to + s->inside * s->step);
+    }
 }
 
 /* The strip of `count` output pixels from column x on. */

@@ -16,7 +16,28 @@
 #include "microgen/out_of_line.h"
 #include "microgen/scaling_s8.h"
 
-typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_ring_mve_params;
+/* mg_depthwise_conv2d_s8_params in half as many bytes, because firmware has one for each layer. */
+typedef struct {
+    uint16_t batches;
+    uint16_t input_height;
+    uint16_t input_width;
+    uint16_t input_channels;
+    uint16_t output_height;
+    uint16_t output_width;
+    uint16_t depth_multiplier;
+    uint16_t kernel_height;
+    uint16_t kernel_width;
+    uint16_t stride_height;
+    uint16_t stride_width;
+    uint16_t dilation_height;
+    uint16_t dilation_width;
+    uint16_t pad_top;
+    uint16_t pad_left;
+    int16_t input_offset;
+    int16_t output_offset;
+    int16_t activation_min;
+    int16_t activation_max;
+} mg_depthwise_conv2d_s8_ring_mve_params;
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -316,7 +337,7 @@ MG_INLINE void mg_mve_ring_block(const mg_mve_ring *r, const int8_t *input, int3
 }
 
 /* All blocks of channels of all images. */
-MG_INLINE void mg_mve_ring_blocks(const mg_depthwise_conv2d_s8_params *p, mg_mve_ring *r,
+MG_INLINE void mg_mve_ring_blocks(const mg_depthwise_conv2d_s8_ring_mve_params *p, mg_mve_ring *r,
                                   const int8_t *input, int8_t *output, int32_t bytes)
 {
     const int32_t channels = p->input_channels;
@@ -335,20 +356,20 @@ MG_INLINE void mg_mve_ring_blocks(const mg_depthwise_conv2d_s8_params *p, mg_mve
 /* The same with MG_MVE_RING and with MG_MVE_LINE, out of line, so that layers of a model share
  * them. */
 static __attribute__((noinline, unused)) void
-mg_mve_ring_compute(const mg_depthwise_conv2d_s8_params *p, mg_mve_ring *r, const int8_t *input,
-                    int8_t *output)
+mg_mve_ring_compute(const mg_depthwise_conv2d_s8_ring_mve_params *p, mg_mve_ring *r,
+                    const int8_t *input, int8_t *output)
 {
     mg_mve_ring_blocks(p, r, input, output, MG_MVE_RING);
 }
 
 static __attribute__((noinline, unused)) void
-mg_mve_line_compute(const mg_depthwise_conv2d_s8_params *p, mg_mve_ring *r, const int8_t *input,
-                    int8_t *output)
+mg_mve_line_compute(const mg_depthwise_conv2d_s8_ring_mve_params *p, mg_mve_ring *r,
+                    const int8_t *input, int8_t *output)
 {
     mg_mve_ring_blocks(p, r, input, output, MG_MVE_LINE);
 }
 
-MG_INLINE mg_mve_axis mg_mve_ring_rows(const mg_depthwise_conv2d_s8_params *p)
+MG_INLINE mg_mve_axis mg_mve_ring_rows(const mg_depthwise_conv2d_s8_ring_mve_params *p)
 {
     const mg_mve_axis axis = {p->input_height,
                               p->pad_top,
@@ -361,7 +382,7 @@ MG_INLINE mg_mve_axis mg_mve_ring_rows(const mg_depthwise_conv2d_s8_params *p)
     return axis;
 }
 
-MG_INLINE mg_mve_axis mg_mve_ring_columns(const mg_depthwise_conv2d_s8_params *p)
+MG_INLINE mg_mve_axis mg_mve_ring_columns(const mg_depthwise_conv2d_s8_ring_mve_params *p)
 {
     const mg_mve_axis axis = {p->input_width,    p->pad_left,      p->kernel_width,
                               p->stride_width,   p->output_width,  p->input_channels,
@@ -376,7 +397,7 @@ MG_INLINE mg_mve_axis mg_mve_ring_columns(const mg_depthwise_conv2d_s8_params *p
  * MG_ROUND_TWICE_NARROW. scratch has the bytes of eight filters and eight lines, see
  * mg_mve_ring_line. Padding before the first place is less than the filter. The output may be the
  * input if they have the same shape. */
-MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8_params *p,
+MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8_ring_mve_params *p,
                                                     const int8_t *input, const int8_t *weight,
                                                     const int32_t *bias, const int32_t *multiplier,
                                                     const int8_t *shift, void *output,
