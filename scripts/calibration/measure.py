@@ -201,7 +201,8 @@ def _measured(
     symbols = {kernel.code.symbol for kernel in function.body}
     assert symbols == {case.kernel.symbol}, f"{case.name} is computed by {symbols}"
     nbytes = sizes[function.name]
-    parameters = sum(_parameter_bytes(kernel.params) for kernel in function.body)
+    scalars = sum(_scalars(kernel.params) for kernel in function.body)
+    parameters = case.kernel.field_bytes * scalars
     if shared or parameters in kept:
         nbytes += parameters
     cores = {name: n for name, n in sizes.items() if name.partition(".")[0] in case.kernel.cores}
@@ -224,8 +225,8 @@ def _symbols() -> frozenset[str]:
     return frozenset(kernel.symbol for entries in found for kernel in entries)
 
 
-def _parameter_bytes(fields: Sequence[tuple[str, object]]) -> int:
-    return sum(4 * (len(value) if isinstance(value, tuple) else 1) for _, value in fields)
+def _scalars(fields: Sequence[tuple[str, object]]) -> int:
+    return sum(len(value) if isinstance(value, tuple) else 1 for _, value in fields)
 
 
 def _inputs(graph: Graph) -> dict[str, Array]:
