@@ -52,8 +52,9 @@ WARNINGS = (
     *("-Wstrict-prototypes", "-Wmissing-prototypes", "-Wcast-align", "-Werror"),
 )
 SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-# -O0 replaces the level: the sanitizers see every access, and bodies that are not inlined compile in
-# a twentieth of the time. Random networks (tests/differential) run kernels and executors with -O1.
+# -O0 replaces the level: the sanitizers see every access, and bodies that are not inlined compile
+# in a twentieth of the time. Random networks (tests/differential) run kernels and executors with
+# -O1.
 UNOPTIMIZED = (*SANITIZERS, "-O0", "-include", str(NOT_INLINED))
 
 
