@@ -27,7 +27,7 @@ from microgen.kernels.base import Implementation, KernelConstant
 from microgen.ops.base import Operands
 from microgen.program.types import Fields, Value
 from microgen.target.cpu import Feature
-from tests.each_compiled import each_compiled
+from tests.each_compiled import NOT_INLINED, each_compiled
 from tests.ops import within
 from tests.ops.cases import Case as Case
 from tests.ops.cases import Outcome as Outcome
@@ -52,9 +52,10 @@ WARNINGS = (
     *("-Wstrict-prototypes", "-Wmissing-prototypes", "-Wcast-align", "-Werror"),
 )
 SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-# -O0 replaces the level: it compiles in two thirds of the time, and the sanitizers see every
-# access. Random networks (tests/differential) run kernels and executors with -O1.
-UNOPTIMIZED = (*SANITIZERS, "-O0")
+# -O0 replaces the level: the sanitizers see every access, and bodies that are not inlined compile
+# in a twentieth of the time. Random networks (tests/differential) run kernels and executors with
+# -O1.
+UNOPTIMIZED = (*SANITIZERS, "-O0", "-include", str(NOT_INLINED))
 
 
 # Calls: a case as a kernel is called with it
