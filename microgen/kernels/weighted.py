@@ -84,7 +84,7 @@ class Requantization:
 _TWICE, _UPWARD = (Rounding.DOUBLE, Rounding.PRODUCT), (Rounding.UPWARD,)
 _NEAREST = (Rounding.SINGLE, Rounding.NEAREST)
 TWICE = Requantization("twice", "MG_ROUND_TWICE", _TWICE)
-NEAREST = Requantization("nearest", "MG_ROUND_NEAREST", _NEAREST)
+NEAREST = Requantization("nearest", "MG_ROUND_NEAREST", _NEAREST, like=TWICE)
 UPWARD = Requantization("upward", "MG_ROUND_UPWARD", _UPWARD, like=TWICE)
 TWICE_NARROW = Requantization("twice", "MG_ROUND_TWICE_NARROW", _TWICE, Form.NARROW)
 UPWARD_NARROW = dataclasses.replace(UPWARD, constant="MG_ROUND_UPWARD_NARROW", form=Form.NARROW)

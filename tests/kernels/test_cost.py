@@ -242,9 +242,11 @@ def test_what_kernels_share_is_in_the_estimate() -> None:
         ("mg_conv2d_s8_upward_paired_stack", "mg_conv2d_s8_paired_stack"),
         ("mg_depthwise_conv2d_s8_upward_planes", "mg_depthwise_conv2d_s8_planes"),
         ("mg_dense_s8_upward_portable", "mg_dense_s8_twice_portable"),
+        ("mg_conv2d_s8_nearest", "mg_conv2d_s8"),
+        ("mg_depthwise_conv2d_s8_nearest", "mg_depthwise_conv2d_s8"),
     ],
 )
-def test_relays_rounding_costs_what_two_roundings_cost_until_it_is_measured(
+def test_relays_roundings_cost_what_two_roundings_cost_until_they_are_measured(
     symbol: str, like: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, node, graph = _layer(like)
@@ -267,11 +269,11 @@ def _coefficients(**each: float) -> dict[str, object]:
     return {"unseen": [], **dict.fromkeys(("instructions", "cycles", "code_bytes"), each)}
 
 
-def test_every_kernel_of_relays_rounding_has_a_cost() -> None:
+def test_every_kernel_of_relays_roundings_has_a_cost() -> None:
     """Otherwise the first in the registry would be taken, whatever it costs."""
     ops = ("nn.conv2d", "nn.depthwise_conv2d", "nn.dense")
     kernels = [kernel for op in ops for kernel in registry()[op]]
-    found = [kernel for kernel in kernels if "upward" in kernel.symbol.split("_")]
+    found = [kernel for kernel in kernels if {"upward", "nearest"} & set(kernel.symbol.split("_"))]
     assert len(found) > 15
     assert not [
         (kernel.symbol, core)
