@@ -25,8 +25,8 @@ _OWN, _SHARED = cost.SPECIALISED, cost.SHARED
 # issues two instructions a cycle or one, as the compiler happens to order them. On Cortex-M4 and
 # M33 a short loop takes longer if it happens to begin in the middle of a word. On Cortex-M0
 # compilers move more or fewer values to the stack. Sums of six pixels are one function, which is
-# faster in a firmware whose layers all split words after the same number of products. Depthwise rows
-# that are copied cost less than estimated if there is no padding; then others need no copies.
+# faster in a firmware whose layers all split words after the same number of products. Depthwise
+# rows that are copied cost less than estimated if there is no padding; then others need no copies.
 BEYOND: Mapping[tuple[str, str, str], tuple[float, float]] = {
     ("mg_conv2d_s4_portable", "cortex-m7f", _OWN): (RUN, 0.24),
     ("mg_conv2d_s8", "cortex-m7f", _OWN): (RUN, 0.19),
