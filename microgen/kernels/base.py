@@ -77,6 +77,7 @@ class Implementation:
     of the largest sum of magnitudes.
     ``work(node, graph)`` counts how often the parts of its loops run; its measured table has what
     each costs. ``cost(node, graph, cpu, is_shared)``, if given, is asked instead of a table.
+    ``measured_as``, if given, is the kernel whose table stands for it until it has its own.
     """
 
     symbol: str
@@ -100,6 +101,7 @@ class Implementation:
     compact: bool = False
     work: Callable[[Node, Graph], Work] = work
     cost: Callable[[Node, Graph, Cpu, bool], Cost | None] | None = None
+    measured_as: Implementation | None = None
 
     def calls(self, node: Node, graph: Graph) -> tuple[tuple[tuple[int, ...], Fields], ...]:
         """The calls that compute the node: positions of the inputs passed, struct fields."""
