@@ -54,15 +54,14 @@ def _kernel(kernel: KernelCall, index: int, function: PrimFunc) -> dict[str, Any
     is_only = len(function.body) == 1
     code = kernel.code
     params = "params" if is_only else f"params_{index}"
-    arguments = [f"&{params}", *map(_argument, kernel.args)]
-    if kernel.is_shared and code.compact:
-        arguments = [*arguments[1:], arguments[0]]
+    given = (f"&{params}", [_argument(argument) for argument in kernel.args])
+    inlined = (given[0], *given[1], *code.variant)
     return {
         "params_type": code.params,
         "callee": code.symbol if kernel.is_shared else code.body,
         "params_name": params,
         "fields": [f".{name} = {_initialiser(value)}" for name, value in kernel.params],
-        "args": [*arguments, *(() if kernel.is_shared else code.variant)],
+        "args": code.arguments(*given) if kernel.is_shared else inlined,
         "can_fail": kernel.can_fail,
     }
 

@@ -65,7 +65,6 @@ class Implementation:
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
     ``cores`` are the functions of its headers that compilers keep out of line, and that other
     kernels may call, too.
-    ``field_bytes`` are those of a scalar in its parameter struct.
     ``can_fail``: the C function returns a status, like the runner.
     ``loop``: kernels with the same loop differ only in their requantizations. By default it is the
     symbol.
@@ -95,7 +94,6 @@ class Implementation:
     family: str = ""
     variant: tuple[str, ...] = ()
     cores: tuple[str, ...] = ()
-    field_bytes: int = 4
     loop: str = ""
     takes_int4: bool = False
     compact: bool = False

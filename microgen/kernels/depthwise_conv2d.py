@@ -18,6 +18,7 @@ from microgen.kernels.weighted import (
 )
 
 OP_NAME = "nn.depthwise_conv2d"
+_NOT_COMPACT = ("depth_multiplier", "dilation_height", "dilation_width")
 PRODUCTS_S16 = 511  # MG_PRODUCTS_S16 of microgen/sums_s16.h
 
 
@@ -38,6 +39,11 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+def compact_params(node: Node, graph: Graph) -> base.Fields:
+    """The fields of mg_depthwise_conv2d_s8_compact: the layer's, without what is 1."""
+    return tuple(field for field in _params(node, graph) if field[0] not in _NOT_COMPACT)
+
+
 def _refuses_wide(node: Node, graph: Graph) -> str | None:
     """Refusal if a row of products in mg_depthwise_conv2d_s16 may exceed int32."""
     width = graph.types[node.inputs[1]].shape[2]
@@ -51,6 +57,7 @@ def _mve_scratch(node: Node, graph: Graph) -> int:
 
 
 LAYER = Layer(axis=3, params=_params, constants=window.constants)
+COMPACT_LAYER = dataclasses.replace(LAYER, params=compact_params)
 _OFFSET = Layer(axis=3, params=window.with_offset(_params), constants=window.constants)
 
 _MVE = weighted.vectors(

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.ir.graph import Graph, Node
-from microgen.kernels import base, weighted
-from microgen.kernels.depthwise_conv2d import LAYER
+from microgen.kernels import base, blocks, weighted
+from microgen.kernels.depthwise_conv2d import COMPACT_LAYER, compact_params
 from microgen.kernels.weighted import TWICE_NARROW, Loop
 from microgen.ops.base import Pair
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
@@ -19,7 +19,6 @@ RING = 4  # MG_MVE_RING of microgen/depthwise_conv2d_s8_ring_mve.h
 CHANNELS = 8  # MG_MVE_CHANNELS
 _VECTOR = 16
 _STRIDE = 2  # the largest
-_SIZES = 2**16  # what fields of its parameters are below
 _OFFSETS = 2**16  # bytes that vectors of 16-bit offsets reach
 
 
@@ -62,8 +61,6 @@ def _refuses(node: Node, graph: Graph) -> str | None:
     attrs = node.attrs
     assert isinstance(attrs, DepthwiseConv2DAttrs)
     axes = _axes(node, graph)
-    if graph.types[node.inputs[1]].shape[3] != graph.types[node.inputs[0]].shape[3]:
-        return "each input channel has several filters, the kernel computes one"
     if attrs.dilation != (1, 1) or axes.kernel[0] * axes.ring > _VECTOR or axes.kernel[1] > RING:
         return f"windows are more than a vector of {_VECTOR} bytes"
     if axes.strides[0] > _STRIDE or (axes.ring == RING and axes.strides[0] != axes.strides[1]):
@@ -72,9 +69,7 @@ def _refuses(node: Node, graph: Graph) -> str | None:
         return "windows are all padding"
     if CHANNELS * axes.line > _OFFSETS:
         return "its lines are too long"
-    if max(*graph.types[node.inputs[0]].shape, *graph.types[node.outputs[0]].shape) >= _SIZES:
-        return f"an axis has {_SIZES} places or more"
-    return None
+    return blocks.depthwise(node, graph) or blocks.short(compact_params(node, graph))
 
 
 def _scratch(node: Node, graph: Graph) -> int:
@@ -107,7 +102,7 @@ _RINGS = weighted.vectors(
         refusal=_has_rings,
         scratch=_scratch,
         in_place=_in_place,
-        field_bytes=2,
+        compact=True,
         cores=("mg_mve_ring_compute",),
         is_raw=True,
     )
@@ -120,4 +115,4 @@ _LINES = dataclasses.replace(
     cores=("mg_mve_line_compute",),
 )
 
-IMPLEMENTATIONS = tuple(LAYER.kernels((_RINGS, _LINES), (TWICE_NARROW,)))
+IMPLEMENTATIONS = tuple(COMPACT_LAYER.kernels((_RINGS, _LINES), (TWICE_NARROW,)))

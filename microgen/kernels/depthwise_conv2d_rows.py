@@ -7,7 +7,7 @@ import dataclasses
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, blocks
-from microgen.kernels.depthwise_conv2d import LAYER
+from microgen.kernels.depthwise_conv2d import LAYER, compact_params
 from microgen.kernels.weighted import LINEAR, TWICE_NARROW, UPWARD_NARROW, Loop
 from microgen.kernels.work import Work, work
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
@@ -15,7 +15,6 @@ from microgen.ops.geometry import explicit
 
 OP_NAME = "nn.depthwise_conv2d"
 _PIXELS = 3
-_ALWAYS_1 = ("depth_multiplier", "dilation_height", "dilation_width")
 # If the input has one column, its rows are the columns, of the same memory.
 _OTHER_AXIS = {"height": "width", "width": "height", "top": "left", "left": "top"}
 
@@ -34,8 +33,8 @@ def _is_column(node: Node, graph: Graph) -> bool:
 
 
 def _fields(node: Node, graph: Graph) -> dict[str, int]:
-    """The fields of the reference kernel, with the axes exchanged for a column."""
-    fields = {name: value for name, value in LAYER.params(node, graph) if isinstance(value, int)}
+    """The compact fields, with the axes exchanged for a column."""
+    fields = {name: value for name, value in compact_params(node, graph) if isinstance(value, int)}
     if not _is_column(node, graph):
         return fields
     return {name: fields[_exchanged(name)] for name in fields}
@@ -57,9 +56,7 @@ def _is_padded(f: dict[str, int]) -> bool:
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    """The fields without those that must be 1."""
-    fields = _fields(node, graph).items()
-    return tuple((name, value) for name, value in fields if name not in _ALWAYS_1)
+    return tuple(_fields(node, graph).items())
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base, blocks, mve, transforms, weighted, window
-from microgen.kernels.depthwise_conv2d import LAYER
+from microgen.kernels.depthwise_conv2d import LAYER, compact_params
 from microgen.kernels.weighted import TWICE_NARROW, Loop
 from microgen.kernels.work import Work, work
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
@@ -24,6 +24,15 @@ from microgen.ops.geometry import explicit
 OP_NAME = "nn.depthwise_conv2d"
 CLIPPED_TAPS = 25  # MG_MVE_CLIPPED_TAPS of microgen/depthwise_conv2d_s8_sixteens_mve.h
 _CHANNELS = 16
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    """The compact fields, and the dilation."""
+    attrs = node.attrs
+    assert isinstance(attrs, DepthwiseConv2DAttrs)
+    layer = tuple((f"layer.{name}", value) for name, value in compact_params(node, graph))
+    height, width = attrs.dilation
+    return (*layer, ("dilation_height", height), ("dilation_width", width))
 
 
 def _refuses(node: Node, graph: Graph) -> str | None:
@@ -35,7 +44,11 @@ def _refuses(node: Node, graph: Graph) -> str | None:
         return f"windows of {height * width} taps reach beyond the input, the kernel copies " + (
             f"{CLIPPED_TAPS} taps"
         )
-    return blocks.depthwise(node, graph) or mve.depthwise(node, graph)
+    return (
+        blocks.depthwise(node, graph)
+        or blocks.short(_params(node, graph))
+        or mve.depthwise(node, graph)
+    )
 
 
 def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
@@ -95,6 +108,7 @@ TRANSFORMS: Mapping[str, transforms.Function] = {"sixteens": _in_sixteens}
 _SIXTEENS = weighted.vectors(
     Loop(
         stem="depthwise_conv2d_s8_sixteens",
+        compact=True,
         refusal=_refuses,
         cores=("mg_mve_sixteens_compute",),
         in_place=_in_place,
@@ -104,4 +118,6 @@ _SIXTEENS = weighted.vectors(
     )
 )
 
-IMPLEMENTATIONS = tuple(LAYER.kernels((_SIXTEENS,), (TWICE_NARROW,)))
+IMPLEMENTATIONS = tuple(
+    dataclasses.replace(LAYER, params=_params).kernels((_SIXTEENS,), (TWICE_NARROW,))
+)

@@ -116,8 +116,8 @@ class Loop:
     ``base.constant_weights`` and ``base.Implementation``.
     ``is_raw``: it sums products of data and weights without the data's zero point, which the bias
     or the offset then contains. ``layout`` is how it wants the weight, if not as in the model.
-    ``adapt`` changes all constants of a raw loop. ``scratch``, ``in_place``, ``work``
-    and ``field_bytes`` are those of ``base.Implementation``; so are ``cores``, where ``{}`` is the
+    ``adapt`` changes all constants of a raw loop. ``compact``, ``scratch``, ``in_place`` and
+    ``work`` are those of ``base.Implementation``; so are ``cores``, where ``{}`` is the
     requantization's name.
     """
 
@@ -137,7 +137,6 @@ class Loop:
     layout: Layout | None = None
     adapt: Adapt | None = None
     in_place: base.InPlace = base.not_in_place
-    field_bytes: int = 4
     cores: tuple[str, ...] = ()
     work: Callable[[Node, Graph], Work] = work
 
@@ -218,7 +217,6 @@ class Layer:
             scratch=loop.scratch,
             in_place=loop.in_place,
             work=loop.work,
-            field_bytes=loop.field_bytes,
             cores=tuple(core.format(requantization.name) for core in loop.cores),
             family=loop.family or loop.stem,
             compact=loop.compact,

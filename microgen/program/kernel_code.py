@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -34,6 +35,11 @@ class KernelCode:
         return f"{self._named_after}_params"
 
     @property
+    def field_bytes(self) -> int:
+        """Bytes of an integer in the parameter struct."""
+        return 2 if self.compact else 4
+
+    @property
     def body(self) -> str:
         """The inline function."""
         return f"{self._named_after}_body"
@@ -53,6 +59,10 @@ class KernelCode:
     def macro(self) -> str:
         """The macro with which the header itself defines the function; empty for variants."""
         return "" if self.variant else f"MG_{self._header_stem.upper()}_IMPLEMENTATION"
+
+    def arguments(self, params: str, others: Sequence[str]) -> tuple[str, ...]:
+        """The arguments of the out-of-line function in its order."""
+        return (*others, params) if self.compact else (params, *others)
 
     @property
     def _header_stem(self) -> str:

@@ -204,7 +204,7 @@ def _measured(
     assert symbols == {case.kernel.symbol}, f"{case.name} is computed by {symbols}"
     nbytes = sizes[function.name]
     scalars = sum(_scalars(kernel.params) for kernel in function.body)
-    parameters = case.kernel.field_bytes * scalars
+    parameters = case.kernel.code.field_bytes * scalars
     if shared or parameters in kept:
         nbytes += parameters
     cores = {name: n for name, n in sizes.items() if name.partition(".")[0] in case.kernel.cores}

@@ -197,8 +197,7 @@ def _shared_form(call: Call) -> Body:
     code = call.kernel.code
     statements = [f"const {code.params} *p = params;"]
     for k, (places, _) in enumerate(call.calls):
-        passed = ", ".join(f"a[{i}]" for i in places)
-        given = f"{passed}, &p[{k}]" if code.compact else f"&p[{k}], {passed}"
+        given = ", ".join(code.arguments(f"&p[{k}]", [f"a[{i}]" for i in places]))
         statements.append(f"{_status(call)}{code.symbol}({given});")
     return Body(code.params, len(call.calls), " ".join(statements))
 

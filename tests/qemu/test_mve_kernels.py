@@ -297,7 +297,7 @@ class Call:
     def encoded(self, function: int) -> bytes:
         """The case in the form that mve_driver.c reads; every array starts at a multiple of 16."""
         params = np.concatenate([np.atleast_1d(value) for _, value in self.fields])
-        parts = [params.astype(f"<i{self.kernel.field_bytes}").tobytes()]
+        parts = [params.astype(f"<i{self.kernel.code.field_bytes}").tobytes()]
         parts += [b"" if a is None else a.tobytes() for a in self.arguments]
         place = 1 if self.is_in_place else 1 + self.output
         parts[place] += bytes([FILLER]) * GUARD
@@ -340,8 +340,8 @@ def _calls() -> list[Call]:
 
 
 def shared(kernel: Implementation, count: int) -> str:
-    places = ", ".join(f"a[{i}]" for i in range(count))
-    return f"{kernel.symbol}(params, {places});"
+    arguments = kernel.code.arguments("params", [f"a[{i}]" for i in range(count)])
+    return f"{kernel.symbol}({', '.join(arguments)});"
 
 
 def inlined(call: Call) -> str:

@@ -14,27 +14,28 @@
 #include "microgen/trios_s8.h"
 #include "microgen/window.h"
 
-/* Those of mg_conv2d_s8_params of the same names, in half the flash. */
+/* Those of mg_conv2d_s8_params of the same names, in half the flash; see
+ * depthwise_conv2d_s8_compact.h. */
 typedef struct {
-    int16_t batches;
-    int16_t input_height;
-    int16_t input_width;
-    int16_t input_channels;
-    int16_t output_height;
-    int16_t output_width;
-    int16_t output_channels;
-    int16_t kernel_height;
-    int16_t kernel_width;
-    int16_t stride_height;
-    int16_t stride_width;
-    int16_t dilation_height;
-    int16_t pad_top;
-    int16_t pad_left;
+    uint16_t batches;
+    uint16_t input_height;
+    uint16_t input_width;
+    uint16_t input_channels;
+    uint16_t output_height;
+    uint16_t output_width;
+    uint16_t output_channels;
+    uint16_t kernel_height;
+    uint16_t kernel_width;
+    uint16_t stride_height;
+    uint16_t stride_width;
+    uint16_t dilation_height;
+    uint16_t pad_top;
+    uint16_t pad_left;
     int16_t input_offset;
     int16_t output_offset;
     int16_t activation_min;
     int16_t activation_max;
-    int16_t block; /* products of a channel after which words are split; see trios_s8.h */
+    uint16_t block; /* products of a channel after which words are split; see trios_s8.h */
 } mg_conv2d_s8_trios_params;
 
 MG_INLINE mg_conv2d_s8_params mg_conv2d_s8_trios_conv(const mg_conv2d_s8_trios_params *p)

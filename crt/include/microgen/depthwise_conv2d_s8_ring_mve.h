@@ -11,34 +11,13 @@
 
 #include <stdint.h>
 
-#include "microgen/depthwise_conv2d_s8.h"
+#include "microgen/depthwise_conv2d_s8_compact.h"
 #include "microgen/mve_axis.h"
 #include "microgen/mve_rows.h"
 #include "microgen/out_of_line.h"
 #include "microgen/scaling_s8.h"
 
-/* mg_depthwise_conv2d_s8_params in half as many bytes, because firmware has one for each layer. */
-typedef struct {
-    uint16_t batches;
-    uint16_t input_height;
-    uint16_t input_width;
-    uint16_t input_channels;
-    uint16_t output_height;
-    uint16_t output_width;
-    uint16_t depth_multiplier;
-    uint16_t kernel_height;
-    uint16_t kernel_width;
-    uint16_t stride_height;
-    uint16_t stride_width;
-    uint16_t dilation_height;
-    uint16_t dilation_width;
-    uint16_t pad_top;
-    uint16_t pad_left;
-    int16_t input_offset;
-    int16_t output_offset;
-    int16_t activation_min;
-    int16_t activation_max;
-} mg_depthwise_conv2d_s8_ring_mve_params;
+typedef mg_depthwise_conv2d_s8_compact mg_depthwise_conv2d_s8_ring_mve_params;
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -358,34 +337,12 @@ mg_mve_line_compute(const mg_depthwise_conv2d_s8_ring_mve_params *p, mg_mve_ring
     mg_mve_ring_blocks(p, r, input, output, MG_MVE_LINE);
 }
 
-MG_INLINE mg_mve_axis mg_mve_ring_rows(const mg_depthwise_conv2d_s8_ring_mve_params *p)
-{
-    const mg_mve_axis axis = {p->input_height,
-                              p->pad_top,
-                              p->kernel_height,
-                              p->stride_height,
-                              p->output_height,
-                              p->input_width * p->input_channels,
-                              p->kernel_width * p->input_channels,
-                              p->output_width * p->input_channels};
-    return axis;
-}
-
-MG_INLINE mg_mve_axis mg_mve_ring_columns(const mg_depthwise_conv2d_s8_ring_mve_params *p)
-{
-    const mg_mve_axis axis = {p->input_width,    p->pad_left,      p->kernel_width,
-                              p->stride_width,   p->output_width,  p->input_channels,
-                              p->input_channels, p->input_channels};
-    return axis;
-}
-
 /* Computes the same as mg_depthwise_conv2d_s8_body with the same arguments. `bytes` is MG_MVE_RING
  * for filters of up to 4x4 values with one stride, or MG_MVE_LINE for filters of up to 16 along the
- * axis with more outputs and one along the other. Strides are 1 or 2, depth_multiplier is 1, and
- * there is no dilation. The bias contains the input's zero point. `requantization` is
- * MG_ROUND_TWICE_NARROW. scratch has the bytes of eight filters and eight lines, see
- * mg_mve_ring_line. Padding before the first place is less than the filter. The output may be the
- * input if they have the same shape. */
+ * axis with more outputs and one along the other. Strides are 1 or 2. The bias contains the input's
+ * zero point. `requantization` is MG_ROUND_TWICE_NARROW. scratch has the bytes of eight filters and
+ * eight lines, see mg_mve_ring_line. Padding before the first place is less than the filter. The
+ * output may be the input if they have the same shape. */
 MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8_ring_mve_params *p,
                                                     const int8_t *input, const int8_t *weight,
                                                     const int32_t *bias, const int32_t *multiplier,
@@ -394,8 +351,8 @@ MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8
                                                     int requantization)
 {
     const int is_tall = p->output_height >= p->output_width;
-    const mg_mve_axis along = is_tall ? mg_mve_ring_rows(p) : mg_mve_ring_columns(p);
-    const mg_mve_axis around = is_tall ? mg_mve_ring_columns(p) : mg_mve_ring_rows(p);
+    const mg_mve_axis along = is_tall ? mg_mve_axis_of_rows(p) : mg_mve_axis_of_columns(p);
+    const mg_mve_axis around = is_tall ? mg_mve_axis_of_columns(p) : mg_mve_axis_of_rows(p);
     const mg_mve_rows scales = {weight,
                                 bias,
                                 multiplier,
@@ -422,7 +379,7 @@ MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8
 }
 
 #define MG_DEPTHWISE_CONV2D_S8_RING_MVE_KERNEL(name, ...)                                          \
-    MG_KERNEL_SCRATCH(name, mg_depthwise_conv2d_s8_ring_mve, int8_t, __VA_ARGS__)
+    MG_KERNEL_COMPACT_SCRATCH(name, mg_depthwise_conv2d_s8_ring_mve, int8_t, __VA_ARGS__)
 
 #else
 
@@ -432,6 +389,6 @@ MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8
 #endif
 
 #define MG_DEPTHWISE_CONV2D_S8_RING_MVE_PROTOTYPE(name)                                            \
-    MG_PROTOTYPE_SCRATCH(name, mg_depthwise_conv2d_s8_ring_mve, int8_t)
+    MG_PROTOTYPE_COMPACT_SCRATCH(name, mg_depthwise_conv2d_s8_ring_mve, int8_t)
 
 #endif

@@ -8,30 +8,13 @@
 #include <string.h>
 
 #include "microgen/depthwise_conv2d_s8.h"
+#include "microgen/depthwise_conv2d_s8_compact.h"
 #include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/scaling_s8.h"
 #include "microgen/window.h"
 
-/* Those of mg_depthwise_conv2d_s8_params of the same names, in half the flash. */
-typedef struct {
-    int16_t batches;
-    int16_t input_height;
-    int16_t input_width;
-    int16_t input_channels;
-    int16_t output_height;
-    int16_t output_width;
-    int16_t kernel_height;
-    int16_t kernel_width;
-    int16_t stride_height;
-    int16_t stride_width;
-    int16_t pad_top;
-    int16_t pad_left;
-    int16_t input_offset;
-    int16_t output_offset;
-    int16_t activation_min;
-    int16_t activation_max;
-} mg_depthwise_conv2d_s8_rows_params;
+typedef mg_depthwise_conv2d_s8_compact mg_depthwise_conv2d_s8_rows_params;
 
 MG_INLINE mg_depthwise_conv2d_s8_params
 mg_depthwise_rows_layer(const mg_depthwise_conv2d_s8_rows_params *p)
@@ -64,6 +47,14 @@ typedef struct {
     int32_t b;
     int32_t c;
 } mg_depthwise_sums;
+
+/* Compilers move the requantization into the loops, and then run out of registers, unless the sums
+ * are opaque. */
+#if defined(__GNUC__)
+#define MG_DEPTHWISE_OPAQUE(sums) __asm__("" : "+r"((sums).a), "+r"((sums).b), "+r"((sums).c))
+#else
+#define MG_DEPTHWISE_OPAQUE(sums) (void)(sums)
+#endif
 
 /* Columns that all windows of an output row cover. */
 MG_INLINE int32_t mg_depthwise_columns(const mg_depthwise_conv2d_s8_params *p)
@@ -184,7 +175,7 @@ MG_INLINE void mg_depthwise_row(const mg_depthwise_conv2d_s8_params *p, const mg
         for (int32_t c = 0; c < depth; c++) {
             mg_depthwise_sums sums =
                 mg_depthwise_dot_known(p, &rows[x * p->stride_width * depth + c], step, &weight[c]);
-            __asm__("" : "+r"(sums.a), "+r"(sums.b), "+r"(sums.c));
+            MG_DEPTHWISE_OPAQUE(sums);
             const mg_channel channel = mg_channel_of(scaling, bias, c, requantization);
             int8_t *out = &output[x * depth + c];
             out[0] = mg_output(scaling, &channel, sums.a, requantization);

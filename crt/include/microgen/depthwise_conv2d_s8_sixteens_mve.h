@@ -10,13 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "microgen/depthwise_conv2d_s8.h"
+#include "microgen/depthwise_conv2d_s8_compact.h"
 #include "microgen/mve_axis.h"
 #include "microgen/mve_sixteen.h"
 #include "microgen/out_of_line.h"
 #include "microgen/scaling_s8.h"
 
-typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_sixteens_mve_params;
+/* The dilations are those of mg_depthwise_conv2d_s8_params. */
+typedef struct {
+    mg_depthwise_conv2d_s8_compact layer;
+    uint16_t dilation_height;
+    uint16_t dilation_width;
+} mg_depthwise_conv2d_s8_sixteens_mve_params;
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -78,28 +83,31 @@ MG_INLINE void mg_mve_sixteens_copy(const mg_mve_sixteens *l, const int8_t *inpu
 }
 
 /* The next pixels are inside the input. The rows of filters of one column are one run. */
-MG_INLINE void mg_mve_sixteens_inside(const mg_depthwise_conv2d_s8_params *p, mg_mve_sixteen *of)
+MG_INLINE void mg_mve_sixteens_inside(const mg_depthwise_conv2d_s8_sixteens_mve_params *p,
+                                      mg_mve_sixteen *of)
 {
-    const int is_column = p->kernel_width == 1;
-    const int32_t line = p->input_width * p->input_channels * p->dilation_height;
+    const int is_column = p->layer.kernel_width == 1;
+    const int32_t line = p->layer.input_width * p->layer.input_channels * p->dilation_height;
 
-    of->runs = is_column ? 1 : p->kernel_height;
-    of->taps = is_column ? p->kernel_height : p->kernel_width;
-    of->tap_step = is_column ? line : p->input_channels * p->dilation_width;
+    of->runs = is_column ? 1 : p->layer.kernel_height;
+    of->taps = is_column ? p->layer.kernel_height : p->layer.kernel_width;
+    of->tap_step = is_column ? line : p->layer.input_channels * p->dilation_width;
     of->gap = line - (of->taps & -2) * of->tap_step;
 }
 
 /* The next pixel's window is a copied one. */
-MG_INLINE void mg_mve_sixteens_copied(const mg_depthwise_conv2d_s8_params *p, mg_mve_sixteen *of)
+MG_INLINE void mg_mve_sixteens_copied(const mg_depthwise_conv2d_s8_sixteens_mve_params *p,
+                                      mg_mve_sixteen *of)
 {
     of->runs = 1;
-    of->taps = p->kernel_height * p->kernel_width;
+    of->taps = p->layer.kernel_height * p->layer.kernel_width;
     of->tap_step = MG_MVE_BYTES;
 }
 
 /* Computes all places along one axis at position x along the other. */
-MG_INLINE void mg_mve_sixteens_line(const mg_depthwise_conv2d_s8_params *p, mg_mve_sixteens *l,
-                                    const int8_t *input, int8_t *output, int32_t x)
+MG_INLINE void mg_mve_sixteens_line(const mg_depthwise_conv2d_s8_sixteens_mve_params *p,
+                                    mg_mve_sixteens *l, const int8_t *input, int8_t *output,
+                                    int32_t x)
 {
     const int32_t until = (x >= 0 && x <= l->around.room) ? l->until : 0;
     mg_mve_sixteen *of = &l->pixels;
@@ -130,66 +138,68 @@ MG_INLINE int32_t mg_mve_sixteens_until(const mg_mve_sixteens_axis *of)
 }
 
 /* Fills in what all channels of a layer share. */
-MG_INLINE void mg_mve_sixteens_of(const mg_depthwise_conv2d_s8_params *p, mg_mve_sixteens *l)
+MG_INLINE void mg_mve_sixteens_of(const mg_depthwise_conv2d_s8_sixteens_mve_params *p,
+                                  mg_mve_sixteens *l)
 {
-    const int is_tall = p->output_height >= p->output_width;
+    const int is_tall = p->layer.output_height >= p->layer.output_width;
     mg_mve_sixteen *of = &l->pixels;
 
-    mg_mve_sixteens_axis_of(is_tall ? &l->along : &l->around, mg_mve_axis_of_rows(p),
-                            p->dilation_height, p->kernel_width);
-    mg_mve_sixteens_axis_of(is_tall ? &l->around : &l->along, mg_mve_axis_of_columns(p),
+    mg_mve_sixteens_axis_of(is_tall ? &l->along : &l->around, mg_mve_axis_of_rows(&p->layer),
+                            p->dilation_height, p->layer.kernel_width);
+    mg_mve_sixteens_axis_of(is_tall ? &l->around : &l->along, mg_mve_axis_of_columns(&p->layer),
                             p->dilation_width, 1);
-    l->zero = -p->input_offset;
+    l->zero = -p->layer.input_offset;
     l->until = mg_mve_sixteens_until(&l->along);
-    of->offset = p->output_offset;
-    of->is_upward = (p->activation_min >= p->output_offset) ? 1 : 0;
-    of->is_clamped = (p->activation_min > INT8_MIN || p->activation_max < INT8_MAX) ? 1 : 0;
+    of->offset = p->layer.output_offset;
+    of->is_upward = (p->layer.activation_min >= p->layer.output_offset) ? 1 : 0;
+    of->is_clamped =
+        (p->layer.activation_min > INT8_MIN || p->layer.activation_max < INT8_MAX) ? 1 : 0;
     of->pixel_step = l->along.axis.input_step * l->along.axis.stride;
     of->output_step = l->along.axis.output_step;
-    of->low = vdupq_n_s8((int8_t)p->activation_min);
-    of->high = vdupq_n_s8((int8_t)p->activation_max);
+    of->low = vdupq_n_s8((int8_t)p->layer.activation_min);
+    of->high = vdupq_n_s8((int8_t)p->layer.activation_max);
 }
 
 /* Whether a window reaches beyond the input. */
-MG_INLINE int mg_mve_sixteens_is_clipped(const mg_depthwise_conv2d_s8_params *p)
+MG_INLINE int mg_mve_sixteens_is_clipped(const mg_depthwise_conv2d_s8_sixteens_mve_params *p)
 {
-    const int32_t bottom = (p->output_height - 1) * p->stride_height - p->pad_top +
-                           (p->kernel_height - 1) * p->dilation_height;
-    const int32_t right = (p->output_width - 1) * p->stride_width - p->pad_left +
-                          (p->kernel_width - 1) * p->dilation_width;
-    return p->pad_top > 0 || p->pad_left > 0 || bottom >= p->input_height ||
-           right >= p->input_width;
+    const int32_t bottom = (p->layer.output_height - 1) * p->layer.stride_height -
+                           p->layer.pad_top + (p->layer.kernel_height - 1) * p->dilation_height;
+    const int32_t right = (p->layer.output_width - 1) * p->layer.stride_width - p->layer.pad_left +
+                          (p->layer.kernel_width - 1) * p->dilation_width;
+    return p->layer.pad_top > 0 || p->layer.pad_left > 0 || bottom >= p->layer.input_height ||
+           right >= p->layer.input_width;
 }
 
 /* All channels of all images. `window` is for copies of windows, unless none is clipped. Out of
  * line, so that layers of a model share it. */
 static __attribute__((noinline, unused)) void
-mg_mve_sixteens_compute(const mg_depthwise_conv2d_s8_params *p, const int8_t *input,
+mg_mve_sixteens_compute(const mg_depthwise_conv2d_s8_sixteens_mve_params *p, const int8_t *input,
                         const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
                         const int8_t *shift, int8_t *output, int8_t *window)
 {
-    const int32_t last = p->input_channels - MG_MVE_BYTES;
+    const int32_t last = p->layer.input_channels - MG_MVE_BYTES;
     mg_mve_sixteens l;
 
     l.window = window;
     l.pixels.weight = weight;
     mg_mve_sixteens_of(p, &l);
-    for (int32_t c = 0; c < p->input_channels; c += MG_MVE_BYTES) {
+    for (int32_t c = 0; c < p->layer.input_channels; c += MG_MVE_BYTES) {
         const int32_t from = (c < last) ? c : last;
         const int8_t *image = input + from;
         int8_t *result = output + from;
         l.pixels.bias = bias + from;
         l.pixels.multiplier = multiplier + from;
         l.pixels.shift = shift + from;
-        for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t n = 0; n < p->layer.batches; n++) {
             for (int32_t j = 0; j < l.around.axis.outputs; j++) {
                 mg_mve_sixteens_line(p, &l, image, result + j * l.around.axis.output_step,
                                      mg_mve_sixteens_origin(&l.around, j));
             }
-            image += p->input_height * p->input_width * p->input_channels;
-            result += p->output_height * p->output_width * p->input_channels;
+            image += p->layer.input_height * p->layer.input_width * p->layer.input_channels;
+            result += p->layer.output_height * p->layer.output_width * p->layer.input_channels;
         }
-        l.pixels.weight += p->kernel_height * p->kernel_width * MG_MVE_BYTES;
+        l.pixels.weight += p->layer.kernel_height * p->layer.kernel_width * MG_MVE_BYTES;
     }
 }
 
@@ -200,12 +210,11 @@ mg_mve_sixteens_compute(const mg_depthwise_conv2d_s8_params *p, const int8_t *in
  * reach beyond the input, they have at most MG_MVE_CLIPPED_TAPS taps. The output may be the input
  * if no channels overlap, nothing is padded before the input, and no later place reads a value
  * where a result is. */
-MG_INLINE void mg_depthwise_conv2d_s8_sixteens_mve_body(const mg_depthwise_conv2d_s8_params *p,
-                                                        const int8_t *input, const int8_t *weight,
-                                                        const int32_t *bias,
-                                                        const int32_t *multiplier,
-                                                        const int8_t *shift, void *output,
-                                                        int requantization)
+MG_INLINE void
+mg_depthwise_conv2d_s8_sixteens_mve_body(const mg_depthwise_conv2d_s8_sixteens_mve_params *p,
+                                         const int8_t *input, const int8_t *weight,
+                                         const int32_t *bias, const int32_t *multiplier,
+                                         const int8_t *shift, void *output, int requantization)
 {
     int8_t window[MG_MVE_CLIPPED_TAPS * MG_MVE_BYTES];
 
@@ -216,7 +225,7 @@ MG_INLINE void mg_depthwise_conv2d_s8_sixteens_mve_body(const mg_depthwise_conv2
 }
 
 #define MG_DEPTHWISE_CONV2D_S8_SIXTEENS_MVE_KERNEL(name, ...)                                      \
-    MG_KERNEL(name, mg_depthwise_conv2d_s8_sixteens_mve, int8_t, __VA_ARGS__)
+    MG_KERNEL_COMPACT(name, mg_depthwise_conv2d_s8_sixteens_mve, int8_t, __VA_ARGS__)
 
 #else
 
@@ -226,6 +235,6 @@ MG_INLINE void mg_depthwise_conv2d_s8_sixteens_mve_body(const mg_depthwise_conv2
 #endif
 
 #define MG_DEPTHWISE_CONV2D_S8_SIXTEENS_MVE_PROTOTYPE(name)                                        \
-    MG_PROTOTYPE(name, mg_depthwise_conv2d_s8_sixteens_mve, int8_t)
+    MG_PROTOTYPE_COMPACT(name, mg_depthwise_conv2d_s8_sixteens_mve, int8_t)
 
 #endif

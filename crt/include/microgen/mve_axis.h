@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "microgen/depthwise_conv2d_s8.h"
+#include "microgen/depthwise_conv2d_s8_compact.h"
 #include "microgen/inline.h"
 
 /* One of the two axes. Steps are in bytes, from place to place, and in weights. */
@@ -20,7 +20,7 @@ typedef struct {
     int32_t output_step;
 } mg_mve_axis;
 
-MG_INLINE mg_mve_axis mg_mve_axis_of_rows(const mg_depthwise_conv2d_s8_params *p)
+MG_INLINE mg_mve_axis mg_mve_axis_of_rows(const mg_depthwise_conv2d_s8_compact *p)
 {
     const mg_mve_axis axis = {p->input_height,
                               p->pad_top,
@@ -33,7 +33,7 @@ MG_INLINE mg_mve_axis mg_mve_axis_of_rows(const mg_depthwise_conv2d_s8_params *p
     return axis;
 }
 
-MG_INLINE mg_mve_axis mg_mve_axis_of_columns(const mg_depthwise_conv2d_s8_params *p)
+MG_INLINE mg_mve_axis mg_mve_axis_of_columns(const mg_depthwise_conv2d_s8_compact *p)
 {
     const mg_mve_axis axis = {p->input_width,    p->pad_left,      p->kernel_width,
                               p->stride_width,   p->output_width,  p->input_channels,
