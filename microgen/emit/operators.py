@@ -63,6 +63,7 @@ def _kernel(kernel: KernelCall, index: int, function: PrimFunc) -> dict[str, Any
         "fields": [f".{name} = {_initialiser(value)}" for name, value in kernel.params],
         "args": code.arguments(*given) if kernel.is_shared else inlined,
         "can_fail": kernel.can_fail,
+        "returns_zero": kernel.is_shared and code.compact,
     }
 
 

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+_SHIFT = 4  # its place in the arguments of a body after the parameters
+_LINEAR = "MG_LINEAR"  # the requantization without shifts
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class KernelCode:
@@ -14,9 +17,10 @@ class KernelCode:
     ``symbol`` is its out-of-line function, ``header`` a path below ``crt/include``. ``variant`` are
     the C constants that its body takes after its arguments: a loop and a requantization. If there
     are none, the parameter struct and the body are named after the symbol, otherwise after the
-    header, which then serves all variants. If it is ``compact``, its parameters have 16 bits, and
-    its out-of-line function takes them after all other arguments, which are then in the registers
-    in which operators get them.
+    header, which then serves all variants. If it is ``compact``, its parameters have 16 bits. Its
+    out-of-line function takes them after all other arguments, without shifts that its
+    requantization does not have, and returns 0. So operators pass on the registers that they get,
+    and return what it returns.
     """
 
     symbol: str
@@ -47,12 +51,13 @@ class KernelCode:
     @property
     def prototype(self) -> str:
         """A line that declares the out-of-line function; empty if the header does."""
-        return f"{self._named_after.upper()}_PROTOTYPE({self.symbol});" if self.variant else ""
+        arguments = ", ".join((self.symbol, *self._shifts))
+        return f"{self._named_after.upper()}_PROTOTYPE({arguments});" if self.variant else ""
 
     @property
     def definition(self) -> str:
         """What follows the header's inclusion in the source that defines a variant's function."""
-        arguments = ", ".join((self.symbol, *self.variant))
+        arguments = ", ".join((self.symbol, *self._shifts, *self.variant))
         return f"{self._named_after.upper()}_KERNEL({arguments})" if self.variant else ""
 
     @property
@@ -61,8 +66,23 @@ class KernelCode:
         return "" if self.variant else f"MG_{self._header_stem.upper()}_IMPLEMENTATION"
 
     def arguments(self, params: str, others: Sequence[str]) -> tuple[str, ...]:
-        """The arguments of the out-of-line function in its order."""
-        return (*others, params) if self.compact else (params, *others)
+        """The arguments of the out-of-line function in its order. ``others`` are in the order of
+        the body's."""
+        if not self.compact:
+            return (params, *others)
+        kept = _SHIFT if self._is_linear else _SHIFT + 1
+        return (*others[:kept], *others[_SHIFT + 1 :], params)
+
+    @property
+    def _shifts(self) -> tuple[str, ...]:
+        """A compact kernel's constant that says whether it takes shifts."""
+        if not self.compact:
+            return ()
+        return ("MG_NO_SHIFTS",) if self._is_linear else ("MG_SHIFTS",)
+
+    @property
+    def _is_linear(self) -> bool:
+        return self.variant[-1] == _LINEAR
 
     @property
     def _header_stem(self) -> str:

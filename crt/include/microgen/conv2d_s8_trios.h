@@ -258,9 +258,9 @@ MG_INLINE void mg_conv2d_s8_trios_body(const mg_conv2d_s8_trios_params *params, 
     }
 }
 
-#define MG_CONV2D_S8_TRIOS_PROTOTYPE(name)                                                         \
-    MG_PROTOTYPE_COMPACT_SCRATCH(name, mg_conv2d_s8_trios, int8_t)
-#define MG_CONV2D_S8_TRIOS_KERNEL(name, ...)                                                       \
-    MG_KERNEL_COMPACT_SCRATCH(name, mg_conv2d_s8_trios, int8_t, __VA_ARGS__)
+#define MG_CONV2D_S8_TRIOS_PROTOTYPE(name, shifts)                                                 \
+    MG_PROTOTYPE_COMPACT_SCRATCH(name, mg_conv2d_s8_trios, int8_t, shifts)
+#define MG_CONV2D_S8_TRIOS_KERNEL(name, shifts, ...)                                               \
+    MG_KERNEL_COMPACT_SCRATCH(name, mg_conv2d_s8_trios, int8_t, shifts, __VA_ARGS__)
 
 #endif

@@ -25,9 +25,9 @@ MG_INLINE void mg_depthwise_conv2d_s8_padded_rows_body(
                           (int8_t *)scratch, requantization);
 }
 
-#define MG_DEPTHWISE_CONV2D_S8_PADDED_ROWS_PROTOTYPE(name)                                         \
-    MG_PROTOTYPE_COMPACT_SCRATCH(name, mg_depthwise_conv2d_s8_padded_rows, int8_t)
-#define MG_DEPTHWISE_CONV2D_S8_PADDED_ROWS_KERNEL(name, ...)                                       \
-    MG_KERNEL_COMPACT_SCRATCH(name, mg_depthwise_conv2d_s8_padded_rows, int8_t, __VA_ARGS__)
+#define MG_DEPTHWISE_CONV2D_S8_PADDED_ROWS_PROTOTYPE(name, shifts)                                 \
+    MG_PROTOTYPE_COMPACT_SCRATCH(name, mg_depthwise_conv2d_s8_padded_rows, int8_t, shifts)
+#define MG_DEPTHWISE_CONV2D_S8_PADDED_ROWS_KERNEL(name, shifts, ...)                               \
+    MG_KERNEL_COMPACT_SCRATCH(name, mg_depthwise_conv2d_s8_padded_rows, int8_t, shifts, __VA_ARGS__)
 
 #endif

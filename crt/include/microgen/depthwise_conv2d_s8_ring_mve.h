@@ -378,17 +378,17 @@ MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8
     }
 }
 
-#define MG_DEPTHWISE_CONV2D_S8_RING_MVE_KERNEL(name, ...)                                          \
-    MG_KERNEL_COMPACT_SCRATCH(name, mg_depthwise_conv2d_s8_ring_mve, int8_t, __VA_ARGS__)
+#define MG_DEPTHWISE_CONV2D_S8_RING_MVE_KERNEL(name, shifts, ...)                                  \
+    MG_KERNEL_COMPACT_SCRATCH(name, mg_depthwise_conv2d_s8_ring_mve, int8_t, shifts, __VA_ARGS__)
 
 #else
 
-#define MG_DEPTHWISE_CONV2D_S8_RING_MVE_KERNEL(name, ...)                                          \
-    MG_DEPTHWISE_CONV2D_S8_RING_MVE_PROTOTYPE(name);
+#define MG_DEPTHWISE_CONV2D_S8_RING_MVE_KERNEL(name, shifts, ...)                                  \
+    MG_DEPTHWISE_CONV2D_S8_RING_MVE_PROTOTYPE(name, shifts);
 
 #endif
 
-#define MG_DEPTHWISE_CONV2D_S8_RING_MVE_PROTOTYPE(name)                                            \
-    MG_PROTOTYPE_COMPACT_SCRATCH(name, mg_depthwise_conv2d_s8_ring_mve, int8_t)
+#define MG_DEPTHWISE_CONV2D_S8_RING_MVE_PROTOTYPE(name, shifts)                                    \
+    MG_PROTOTYPE_COMPACT_SCRATCH(name, mg_depthwise_conv2d_s8_ring_mve, int8_t, shifts)
 
 #endif

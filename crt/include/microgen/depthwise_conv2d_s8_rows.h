@@ -245,9 +245,9 @@ MG_INLINE void mg_depthwise_conv2d_s8_rows_body(const mg_depthwise_conv2d_s8_row
                           requantization);
 }
 
-#define MG_DEPTHWISE_CONV2D_S8_ROWS_PROTOTYPE(name)                                                \
-    MG_PROTOTYPE_COMPACT(name, mg_depthwise_conv2d_s8_rows, int8_t)
-#define MG_DEPTHWISE_CONV2D_S8_ROWS_KERNEL(name, ...)                                              \
-    MG_KERNEL_COMPACT(name, mg_depthwise_conv2d_s8_rows, int8_t, __VA_ARGS__)
+#define MG_DEPTHWISE_CONV2D_S8_ROWS_PROTOTYPE(name, shifts)                                        \
+    MG_PROTOTYPE_COMPACT(name, mg_depthwise_conv2d_s8_rows, int8_t, shifts)
+#define MG_DEPTHWISE_CONV2D_S8_ROWS_KERNEL(name, shifts, ...)                                      \
+    MG_KERNEL_COMPACT(name, mg_depthwise_conv2d_s8_rows, int8_t, shifts, __VA_ARGS__)
 
 #endif

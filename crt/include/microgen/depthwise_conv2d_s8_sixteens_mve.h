@@ -224,17 +224,17 @@ mg_depthwise_conv2d_s8_sixteens_mve_body(const mg_depthwise_conv2d_s8_sixteens_m
                             mg_mve_sixteens_is_clipped(p) ? window : NULL);
 }
 
-#define MG_DEPTHWISE_CONV2D_S8_SIXTEENS_MVE_KERNEL(name, ...)                                      \
-    MG_KERNEL_COMPACT(name, mg_depthwise_conv2d_s8_sixteens_mve, int8_t, __VA_ARGS__)
+#define MG_DEPTHWISE_CONV2D_S8_SIXTEENS_MVE_KERNEL(name, shifts, ...)                              \
+    MG_KERNEL_COMPACT(name, mg_depthwise_conv2d_s8_sixteens_mve, int8_t, shifts, __VA_ARGS__)
 
 #else
 
-#define MG_DEPTHWISE_CONV2D_S8_SIXTEENS_MVE_KERNEL(name, ...)                                      \
-    MG_DEPTHWISE_CONV2D_S8_SIXTEENS_MVE_PROTOTYPE(name);
+#define MG_DEPTHWISE_CONV2D_S8_SIXTEENS_MVE_KERNEL(name, shifts, ...)                              \
+    MG_DEPTHWISE_CONV2D_S8_SIXTEENS_MVE_PROTOTYPE(name, shifts);
 
 #endif
 
-#define MG_DEPTHWISE_CONV2D_S8_SIXTEENS_MVE_PROTOTYPE(name)                                        \
-    MG_PROTOTYPE_COMPACT(name, mg_depthwise_conv2d_s8_sixteens_mve, int8_t)
+#define MG_DEPTHWISE_CONV2D_S8_SIXTEENS_MVE_PROTOTYPE(name, shifts)                                \
+    MG_PROTOTYPE_COMPACT(name, mg_depthwise_conv2d_s8_sixteens_mve, int8_t, shifts)
 
 #endif

@@ -10,6 +10,7 @@
 #ifndef MICROGEN_OUT_OF_LINE_H
 #define MICROGEN_OUT_OF_LINE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* `body` is the name of the body without _body, and `weights` the type of a weight. */
@@ -37,30 +38,39 @@
         body##_body(p, input, weight, bias, multiplier, shift, output, scratch, __VA_ARGS__);      \
     }
 
-/* The same for kernels whose parameters have 16 bits. They are the last argument, so that operators
- * pass on all others in the places in which they get them. */
-#define MG_PROTOTYPE_COMPACT(name, body, weights)                                                  \
-    void name(const int8_t *input, const weights *weight, const int32_t *bias,                     \
-              const int32_t *multiplier, const int8_t *shift, void *output,                        \
-              const body##_params *p)
+/* The same for kernels whose parameters have 16 bits. These are the last argument, and the function
+ * returns 0, so that operators pass on all other arguments in the places in which they get them,
+ * and the result. `shifts` is MG_SHIFTS, or MG_NO_SHIFTS if the requantization has none. */
+#define MG_SHIFTS_DECLARED const int8_t *shift,
+#define MG_SHIFTS_PASSED shift
+#define MG_NO_SHIFTS_DECLARED
+#define MG_NO_SHIFTS_PASSED NULL
 
-#define MG_KERNEL_COMPACT(name, body, weights, ...)                                                \
-    MG_PROTOTYPE_COMPACT(name, body, weights);                                                     \
-    MG_PROTOTYPE_COMPACT(name, body, weights)                                                      \
+#define MG_PROTOTYPE_COMPACT(name, body, weights, shifts)                                          \
+    int32_t name(const int8_t *input, const weights *weight, const int32_t *bias,                  \
+                 const int32_t *multiplier, shifts##_DECLARED void *output,                        \
+                 const body##_params *p)
+
+#define MG_KERNEL_COMPACT(name, body, weights, shifts, ...)                                        \
+    MG_PROTOTYPE_COMPACT(name, body, weights, shifts);                                             \
+    MG_PROTOTYPE_COMPACT(name, body, weights, shifts)                                              \
     {                                                                                              \
-        body##_body(p, input, weight, bias, multiplier, shift, output, __VA_ARGS__);               \
+        body##_body(p, input, weight, bias, multiplier, shifts##_PASSED, output, __VA_ARGS__);     \
+        return 0;                                                                                  \
     }
 
-#define MG_PROTOTYPE_COMPACT_SCRATCH(name, body, weights)                                          \
-    void name(const int8_t *input, const weights *weight, const int32_t *bias,                     \
-              const int32_t *multiplier, const int8_t *shift, void *output, uint8_t *scratch,      \
-              const body##_params *p)
+#define MG_PROTOTYPE_COMPACT_SCRATCH(name, body, weights, shifts)                                  \
+    int32_t name(const int8_t *input, const weights *weight, const int32_t *bias,                  \
+                 const int32_t *multiplier, shifts##_DECLARED void *output, uint8_t *scratch,      \
+                 const body##_params *p)
 
-#define MG_KERNEL_COMPACT_SCRATCH(name, body, weights, ...)                                        \
-    MG_PROTOTYPE_COMPACT_SCRATCH(name, body, weights);                                             \
-    MG_PROTOTYPE_COMPACT_SCRATCH(name, body, weights)                                              \
+#define MG_KERNEL_COMPACT_SCRATCH(name, body, weights, shifts, ...)                                \
+    MG_PROTOTYPE_COMPACT_SCRATCH(name, body, weights, shifts);                                     \
+    MG_PROTOTYPE_COMPACT_SCRATCH(name, body, weights, shifts)                                      \
     {                                                                                              \
-        body##_body(p, input, weight, bias, multiplier, shift, output, scratch, __VA_ARGS__);      \
+        body##_body(p, input, weight, bias, multiplier, shifts##_PASSED, output, scratch,          \
+                    __VA_ARGS__);                                                                  \
+        return 0;                                                                                  \
     }
 
 #endif
