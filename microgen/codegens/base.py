@@ -10,6 +10,7 @@ from microgen.ir.graph import Graph, Node, Origin
 from microgen.ir.refusal import Refusal
 from microgen.kernels.base import KernelConstant
 from microgen.program.external import Made
+from microgen.program.rolling import Rolling
 from microgen.program.steps import Step
 from microgen.program.types import InPlace, KernelCall, Parameter
 from microgen.target.board import Board
@@ -40,11 +41,13 @@ class Choice:
 class Region:
     """Nodes that become one primitive function, in execution order, and the name of their compiler.
     All have the same place. ``choices`` say how the built-in kernels compute them, in execution
-    order; other compilers have none."""
+    order; other compilers have none. With ``rows``, each computes so many rows at a time, and what
+    is between them never exists whole."""
 
     codegen: str
     nodes: tuple[Node, ...]
     choices: tuple[Choice, ...] = ()
+    rows: int = 0
 
     @property
     def main(self) -> Node:
@@ -76,8 +79,8 @@ class Primitive:
     ``outputs`` are this call's arguments for the parameters of these roles, in order: tensor
     names, or how to compute the constant. ``output_bytes`` and ``scratch`` are in bytes.
     ``steps`` are the layers that it computes, in order.
-    ``made`` has the code if no kernel computes it. ``held`` are the constants that its module gets
-    when it is loaded.
+    ``made`` has the code if no kernel computes it, ``rolling`` if it computes rows in steps.
+    ``held`` are the constants that its module gets when it is loaded.
     """
 
     words: tuple[str, ...]
@@ -92,6 +95,7 @@ class Primitive:
     in_place: tuple[InPlace, ...]
     steps: tuple[Step, ...]
     made: Made | None = None
+    rolling: Rolling | None = None
     held: tuple[KernelConstant, ...] = ()
 
 

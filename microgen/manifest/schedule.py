@@ -32,10 +32,16 @@ class ChoiceRecord:
 
 @dataclass(frozen=True, slots=True)
 class FunctionChoices:
-    """One function: its code generator, and its choices in execution order."""
+    """One function: its code generator, and its choices in execution order. If ``rows`` is not 0,
+    each of them computes so many rows at a time, and what is between them never exists whole."""
 
     codegen: str
     choices: tuple[ChoiceRecord, ...]
+    rows: int = 0
+
+    def __post_init__(self) -> None:
+        if self.rows < 0:
+            raise ValueError(f"{self.rows} rows at a time make no sense")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

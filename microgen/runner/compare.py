@@ -146,7 +146,7 @@ def compare(
 
     Raises InternalError if sizes differ, or if nothing could be compared.
     """
-    calls = {step.tensor: call.index for call in module.calls for step, _ in call.seen}
+    calls = {step.tensor: call.index for call in module.calls for step in call.read}
     held: list[Held] = []
     for sample, one in expected:
         if one.found is None:

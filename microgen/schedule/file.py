@@ -30,6 +30,7 @@ from microgen.manifest.schedule import (
 )
 from microgen.partition import Partition
 from microgen.passes.views import roots
+from microgen.rolling import bands
 from microgen.schedule.options import Option, measured
 from microgen.schedule.state import Candidate
 from microgen.schedule.types import Schedule
@@ -68,6 +69,7 @@ def _function(region: Region) -> FunctionChoices:
             )
             for choice in region.choices
         ),
+        region.rows,
     )
 
 
@@ -151,8 +153,27 @@ def _region(function: FunctionChoices, known: _Known) -> Region:
     own = tuple(known.nodes[name] for name in names)
     if len({node.place for node in own}) > 1:
         raise _refused(f"{short(names[-1])!r} is not computed where {short(names[0])!r} is")
+    if function.rows:
+        return _rolled(function, own, known)
     choices = tuple(_choice(choice, known) for choice in function.choices)
     return Region(BUILTIN, own, choices)
+
+
+def _rolled(function: FunctionChoices, own: tuple[Node, ...], known: _Known) -> Region:
+    """The region of a function that computes rows at a time."""
+    last = short(own[-1].outputs[0])
+    if any(len(choice.computes) > 1 for choice in function.choices):
+        raise _refused(f"the function of {last!r} computes rows, so it takes no patterns")
+    try:
+        group = bands.of(own, known.graph, function.rows)
+    except ValueError as error:
+        raise _refused(f"the function of {last!r} cannot compute rows: {error}") from error
+    choices = []
+    for node, choice in zip(own, function.choices, strict=True):
+        band = group.bands[node.outputs[0]]
+        made = _fitting_choice(choice, (band.node,), replace(known, graph=band.graph))
+        choices.append(replace(made, nodes=(node,)))
+    return Region(BUILTIN, own, tuple(choices), function.rows)
 
 
 def _choice(given: ChoiceRecord, known: _Known) -> Choice:
@@ -160,6 +181,12 @@ def _choice(given: ChoiceRecord, known: _Known) -> Choice:
     last = given.computes[-1]
     if len(own) > 1 and known.chains.ending(own[-1], [node.op for node in own]) != own:
         raise _refused(f"the nodes before {short(last)!r} are no chain that ends with it")
+    return _fitting_choice(given, own, known)
+
+
+def _fitting_choice(given: ChoiceRecord, own: tuple[Node, ...], known: _Known) -> Choice:
+    """The choice, if its implementation can compute the nodes in the graph of ``known``."""
+    last = given.computes[-1]
     found = fitting(patterns.joined(own), known.graph, known.cpu)
     kernel = found.named(given.implementation)
     if kernel is None:
@@ -198,6 +225,8 @@ def _check_order(regions: Sequence[Region], partition: Partition) -> None:
 
 
 def _options(region: Region, partition: Partition, cpu: Cpu) -> Iterator[Option]:
+    if region.rows:
+        return  # TODO
     for choice in region.choices:
         found = fitting(patterns.joined(choice.nodes), partition.graph, cpu)
         kernel = found.named(choice.symbol)
