@@ -103,7 +103,7 @@ def unseen(module: ModuleRecord) -> tuple[Unseen, ...]:
         Unseen(call.index, step.layer, step.tensor, step.unseen)
         for call in module.calls
         for step in call.steps
-        if step.argument is None
+        if step not in call.read
     )
 
 

@@ -31,6 +31,7 @@ from microgen.manifest.schedule import (
 from microgen.partition import Partition
 from microgen.passes.views import roots
 from microgen.rolling import bands
+from microgen.schedule import rolled
 from microgen.schedule.options import Option, measured
 from microgen.schedule.state import Candidate
 from microgen.schedule.types import Schedule
@@ -226,7 +227,8 @@ def _check_order(regions: Sequence[Region], partition: Partition) -> None:
 
 def _options(region: Region, partition: Partition, cpu: Cpu) -> Iterator[Option]:
     if region.rows:
-        return  # TODO
+        yield from rolled.options(region, partition.graph, cpu)
+        return
     for choice in region.choices:
         found = fitting(patterns.joined(choice.nodes), partition.graph, cpu)
         kernel = found.named(choice.symbol)
