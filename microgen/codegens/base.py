@@ -25,14 +25,17 @@ class Choice:
     ``nodes`` follow one another: all but the last compute what only the next one reads. ``symbol``
     is the kernel. ``is_shared``: the operator calls the kernel's out-of-line form, and does not
     have a body compiled for its own shape. ``in_place``: the result may take the place of an input
-    if the kernel allows it. ``reason`` says why this was chosen, ``refusals`` why kernels that
-    stand before it in the registry cannot compute the nodes.
+    if the kernel allows it. With ``rows`` it computes so many rows of the result at a time; then
+    all choices of its region do, and what is between them never exists whole. ``reason`` says why
+    this was chosen, ``refusals`` why kernels that stand before it in the registry cannot compute
+    the nodes.
     """
 
     nodes: tuple[Node, ...]
     symbol: str
     is_shared: bool = False
     in_place: bool = True
+    rows: int = 0
     reason: str = ""
     refusals: tuple[Refusal[Node], ...] = field(default=(), compare=False)
 
@@ -41,13 +44,16 @@ class Choice:
 class Region:
     """Nodes that become one primitive function, in execution order, and the name of their compiler.
     All have the same place. ``choices`` say how the built-in kernels compute them, in execution
-    order; other compilers have none. With ``rows``, each computes so many rows at a time, and what
-    is between them never exists whole."""
+    order; other compilers have none."""
 
     codegen: str
     nodes: tuple[Node, ...]
     choices: tuple[Choice, ...] = ()
-    rows: int = 0
+
+    @property
+    def is_rolled(self) -> bool:
+        """Whether rows are computed at a time."""
+        return any(choice.rows for choice in self.choices)
 
     @property
     def main(self) -> Node:

@@ -54,7 +54,7 @@ class Builtin:
         return [self._lowered(region, graph, board) for region in regions]
 
     def _lowered(self, region: Region, graph: Graph, board: Board) -> Primitive:
-        if region.rows:
+        if region.is_rolled:
             return _rolled(region, graph, board)
         primitives = [_primitive(choice, graph, board) for choice in region.choices]
         if len(primitives) == 1:
@@ -66,7 +66,7 @@ class Builtin:
 
 def _rolled(region: Region, graph: Graph, board: Board) -> Primitive:
     """The primitive function that computes the region row by row."""
-    group = bands.of(region.nodes, graph, region.rows)
+    group = bands.of(region.nodes, graph, [choice.rows for choice in region.choices])
     primitives = []
     for choice in region.choices:
         band = group.bands[choice.nodes[0].outputs[0]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import ChainMap
+from collections import ChainMap, Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -33,11 +33,11 @@ class Group:
     windows: Mapping[str, Mapping[str, windows.Window]]
 
 
-def of(nodes: Sequence[Node], graph: Graph, rows: int) -> Group:
-    """The group that computes ``rows`` rows of each node at a time. Only the last node's result is
-    read outside.
+def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int]) -> Group:
+    """The group that computes so many ``rows`` of each node at a time.
 
-    Raises ValueError, with a clause that says why, if the nodes cannot be computed row by row.
+    Raises ValueError, with a clause that says why, if the nodes cannot be computed row by row, or
+    if anything else reads a result that is not the last one.
     """
     rolled = {}
     for node in nodes:
@@ -45,29 +45,40 @@ def of(nodes: Sequence[Node], graph: Graph, rows: int) -> Group:
         if found is None:
             raise ValueError(f"{node.outputs[0]!r} cannot be computed row by row")
         rolled[node.outputs[0]] = found
+    if outer := _read_outside(nodes, graph):
+        raise ValueError(f"{outer!r} is read outside the function, too")
     stages = [
-        Stage(node.outputs[0], graph.types[node.outputs[0]].shape[1], _reads(node, found.windows))
-        for node, found in zip(nodes, rolled.values(), strict=True)
+        _stage(node, graph, found.windows, count)
+        for node, found, count in zip(nodes, rolled.values(), rows, strict=True)
     ]
     read = dict.fromkeys(name for stage in stages for name in stage.reads)
     outside = tuple(name for name in read if name not in rolled)
     heights = {name: graph.types[name].shape[1] for name in outside}
-    made = geometry.of(stages, heights, rows)
+    made = geometry.of(stages, heights)
     bands = {
-        node.outputs[0]: _band(node, graph, rolled[node.outputs[0]], stage, rows)
+        stage.result: _band(node, graph, rolled[stage.result], stage)
         for node, stage in zip(nodes, stages, strict=True)
     }
     read_by = {stage.result: stage.reads for stage in stages}
     return Group(tuple(nodes), outside, made, bands, read_by)
 
 
-def _reads(node: Node, found: Mapping[int, windows.Window]) -> Mapping[str, windows.Window]:
-    return {node.inputs[position]: window for position, window in found.items()}
+def _read_outside(nodes: Sequence[Node], graph: Graph) -> str:
+    """The first result but the last that something else reads, "" if there is none."""
+    uses, inside = graph.uses_of(), Counter(name for node in nodes for name in node.inputs)
+    inner = (node.outputs[0] for node in nodes[:-1])
+    return next((name for name in inner if uses[name] > inside[name]), "")
 
 
-def _band(node: Node, graph: Graph, rolled: windows.Rolled, stage: Stage, rows: int) -> Band:
-    types = {name: _cut(graph.types[name], w.rows(rows)) for name, w in stage.reads.items()}
-    types[stage.result] = _cut(graph.types[stage.result], rows)
+def _stage(node: Node, graph: Graph, found: Mapping[int, windows.Window], rows: int) -> Stage:
+    (result,) = node.outputs
+    reads = {node.inputs[position]: window for position, window in found.items()}
+    return Stage(result, graph.types[result].shape[1], rows, reads)
+
+
+def _band(node: Node, graph: Graph, rolled: windows.Rolled, stage: Stage) -> Band:
+    types = {name: _cut(graph.types[name], w.rows(stage.rows)) for name, w in stage.reads.items()}
+    types[stage.result] = _cut(graph.types[stage.result], stage.rows)
     own = dataclasses.replace(node, attrs=rolled.attrs)
     return Band(own, graph.replace(types=ChainMap(types, dict(graph.types))))
 

@@ -25,11 +25,12 @@ from microgen.rolling.windows import Window
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A node: the tensor that it computes, with its number of rows, and the windows of the tensors
-    that it reads. If it reads one twice, the windows are equal."""
+    """A node: the tensor that it computes, which has ``height`` rows, ``rows`` of them at a time;
+    and the windows of the tensors that it reads. If it reads one twice, the windows are equal."""
 
     result: str
     height: int
+    rows: int
     reads: Mapping[str, Window]
 
 
@@ -79,18 +80,19 @@ class Geometry:
     starts: Mapping[tuple[str, str], int]
 
 
-def of(stages: Sequence[Stage], heights: Mapping[str, int], rows: int) -> Geometry:
-    """The geometry of the stages, given in execution order, of which each computes ``rows`` rows at
-    a time, and the last one a whole result. ``heights`` has the rows of the tensors that come from
-    outside.
+def of(stages: Sequence[Stage], heights: Mapping[str, int]) -> Geometry:
+    """The geometry of the stages, given in execution order. The last result is whole; ``heights``
+    has the rows of the tensors that come from outside.
 
     Raises ValueError if a tensor is read at different rates or padded with different values, if
-    nothing reads a result, or if ``rows`` does not divide the rows of the last one.
+    nothing reads a result, if a stage does not read a whole number of times what another computes
+    at a time, or if the rows of the last one at a time do not divide its rows.
     """
-    if stages[-1].height % rows:
-        raise ValueError(f"{rows} rows at a time do not divide {stages[-1].height} rows")
-    copied = _copied(stages, heights, rows)
-    chunks = {**copied, **{stage.result: rows for stage in stages}}
+    last = stages[-1]
+    if last.height % last.rows:
+        raise ValueError(f"{last.rows} rows at a time do not divide {last.height} rows")
+    copied = _copied(stages, heights)
+    chunks = {**copied, **{stage.result: stage.rows for stage in stages}}
     whole = {**heights, **{stage.result: stage.height for stage in stages}}
     timings = _timings(stages, copied, _periods(stages, chunks), chunks, whole)
     buffers, starts = {}, {}
@@ -104,14 +106,15 @@ def of(stages: Sequence[Stage], heights: Mapping[str, int], rows: int) -> Geomet
     return Geometry(steps, timings, buffers, starts)
 
 
-def _copied(stages: Sequence[Stage], heights: Mapping[str, int], rows: int) -> dict[str, int]:
+def _copied(stages: Sequence[Stage], heights: Mapping[str, int]) -> dict[str, int]:
     """The tensors from outside that need a buffer, because windows leave them, and how many of
     their rows are copied at a time."""
     found: dict[str, int] = {}
     for stage in stages:
         for name, window in stage.reads.items():
-            if name in heights and _leaves(stage, window, heights[name], rows):
-                found[name] = min(window.stride * rows, found.get(name, window.stride * rows))
+            if name in heights and _leaves(stage, window, heights[name]):
+                each = window.stride * stage.rows
+                found[name] = min(each, found.get(name, each))
     return found
 
 
@@ -127,7 +130,7 @@ def _periods(stages: Sequence[Stage], chunks: Mapping[str, int]) -> dict[str, in
             if rates.setdefault(name, rate) != rate:
                 raise ValueError(f"{name!r} is read at different rates")
             if name in chunks and window.stride * chunks[stage.result] % chunks[name]:
-                raise ValueError(f"{name!r} is read in other rows than it gets")
+                raise ValueError(f"{name!r} is not read in the rows that it gets at a time")
     relative = {name: chunk / rates[name] for name, chunk in chunks.items()}
     scale = math.lcm(*(period.denominator for period in relative.values()))
     whole = {name: int(period * scale) for name, period in relative.items()}
@@ -152,17 +155,16 @@ def _timings(
         first = 0
         for name, window in stage.reads.items():
             if name in found:
-                needed = window.rows(chunks[stage.result]) - window.above
+                needed = window.rows(stage.rows) - window.above
                 times = max(1, -(-needed // chunks[name]))
                 first = max(first, found[name].first + (times - 1) * found[name].period)
         found[stage.result] = timing(stage.result, first)
     return found
 
 
-def _leaves(stage: Stage, window: Window, height: int, rows: int = 1) -> bool:
-    """Whether windows of the stage, which computes ``rows`` rows at a time, reach rows outside a
-    tensor with ``height`` rows."""
-    computed = -(-stage.height // rows) * rows
+def _leaves(stage: Stage, window: Window, height: int) -> bool:
+    """Whether windows of the stage reach rows outside a tensor with ``height`` rows."""
+    computed = -(-stage.height // stage.rows) * stage.rows
     return window.above > 0 or window.rows(computed) > height
 
 

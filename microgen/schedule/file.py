@@ -67,10 +67,10 @@ def _function(region: Region) -> FunctionChoices:
                 choice.symbol,
                 SHARED if choice.is_shared else SPECIALISED,
                 choice.in_place,
+                choice.rows,
             )
             for choice in region.choices
         ),
-        region.rows,
     )
 
 
@@ -154,27 +154,29 @@ def _region(function: FunctionChoices, known: _Known) -> Region:
     own = tuple(known.nodes[name] for name in names)
     if len({node.place for node in own}) > 1:
         raise _refused(f"{short(names[-1])!r} is not computed where {short(names[0])!r} is")
-    if function.rows:
-        return _rolled(function, own, known)
+    if any(choice.rows for choice in function.choices):
+        return Region(BUILTIN, own, _rolled(function, own, known))
     choices = tuple(_choice(choice, known) for choice in function.choices)
     return Region(BUILTIN, own, choices)
 
 
-def _rolled(function: FunctionChoices, own: tuple[Node, ...], known: _Known) -> Region:
-    """The region of a function that computes rows at a time."""
+def _rolled(function: FunctionChoices, own: tuple[Node, ...], known: _Known) -> tuple[Choice, ...]:
+    """The choices of a function that computes rows at a time."""
     last = short(own[-1].outputs[0])
-    if any(len(choice.computes) > 1 for choice in function.choices):
-        raise _refused(f"the function of {last!r} computes rows, so it takes no patterns")
+    if any(len(choice.computes) > 1 or not choice.rows for choice in function.choices):
+        raise _refused(
+            f"the function of {last!r} computes rows, so each choice needs one node and rows"
+        )
     try:
-        group = bands.of(own, known.graph, function.rows)
+        group = bands.of(own, known.graph, [choice.rows for choice in function.choices])
     except ValueError as error:
         raise _refused(f"the function of {last!r} cannot compute rows: {error}") from error
-    choices = []
+    found = []
     for node, choice in zip(own, function.choices, strict=True):
         band = group.bands[node.outputs[0]]
         made = _fitting_choice(choice, (band.node,), replace(known, graph=band.graph))
-        choices.append(replace(made, nodes=(node,)))
-    return Region(BUILTIN, own, tuple(choices), function.rows)
+        found.append(replace(made, nodes=(node,)))
+    return tuple(found)
 
 
 def _choice(given: ChoiceRecord, known: _Known) -> Choice:
@@ -200,6 +202,7 @@ def _fitting_choice(given: ChoiceRecord, own: tuple[Node, ...], known: _Known) -
         kernel.symbol,
         is_shared,
         given.in_place,
+        given.rows,
         reason=f"{OPTION} says so",
         refusals=found.before(kernel, patterns.joined(own).op),
     )
@@ -226,7 +229,7 @@ def _check_order(regions: Sequence[Region], partition: Partition) -> None:
 
 
 def _options(region: Region, partition: Partition, cpu: Cpu) -> Iterator[Option]:
-    if region.rows:
+    if region.is_rolled:
         yield from rolled.options(region, partition.graph, cpu)
         return
     for choice in region.choices:

@@ -16,7 +16,7 @@ from microgen.target.cpu import Cpu
 
 def options(region: Region, graph: Graph, cpu: Cpu) -> Iterator[Option]:
     """An option for each choice of a region with rows, without a cost if it was not measured."""
-    group = bands.of(region.nodes, graph, region.rows)
+    group = bands.of(region.nodes, graph, [choice.rows for choice in region.choices])
     for choice in region.choices:
         (node,) = choice.nodes
         band, timing = group.bands[node.outputs[0]], group.geometry.timings[node.outputs[0]]
