@@ -86,8 +86,8 @@ def _rows(event: Event) -> str:
             size = f"{nbytes}"
             if event.buffer.surplus:
                 size = f"step < {when.end - 1} ? {nbytes} : {nbytes - event.buffer.surplus}"
-            found = [f"&scratch[{to}]", _pointer(rows, when), size]
-            return layout.call("(void)memcpy", found, _INDENT + 4, end=";")
+            found = [f"&scratch[{to}]", f"(const uint8_t *){_pointer(rows, when)}", size]
+            return layout.call("mg_copy_rows", found, _INDENT + 4, end=";")
 
 
 def _argument(one: str | Inner | Rows, when: When) -> str:
