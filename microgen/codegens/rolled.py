@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from microgen.codegens import placement
 from microgen.codegens.base import Primitive
 from microgen.codegens.placement import Span
@@ -122,7 +120,7 @@ class _Rolled:
             nbytes=buffer.rows * row.nbytes,
             new=buffer.timing.rows * row.nbytes,
             end=buffer.end,
-            fill=None if buffer.fill is None else _byte(buffer.fill, row),
+            fill=None if buffer.fill is None else buffer.fill & 0xFF,
             surplus=buffer.surplus * row.nbytes,
         )
 
@@ -152,11 +150,3 @@ class _Rolled:
         window = self.group.windows[result][tensor]
         each = self.group.geometry.timings[result].rows * window.stride
         return Rows(f"in{self.group.outside.index(tensor)}", each * row.size)
-
-
-def _byte(fill: float, kind: TensorType) -> int:
-    """The byte that fills an element with a value. Raises ValueError if its bytes differ."""
-    found = set(np.array(fill, kind.dtype.numpy).tobytes())
-    if len(found) > 1:
-        raise ValueError(f"padding of {fill} is not one byte repeated")
-    return found.pop()

@@ -64,7 +64,7 @@ class RowBuffer:
     end: int
     timing: Timing
     surplus: int
-    fill: float | None
+    fill: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Attrs, DType, Graph, Node, TensorType
+from microgen.ir.graph import Attrs, DType, Graph, Node
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
@@ -30,7 +30,7 @@ class Window:
     extent: int = 1
     stride: int = 1
     above: int = 0
-    fill: float = 0
+    fill: int = 0
 
     def rows(self, count: int) -> int:
         """The rows on which ``count`` consecutive rows of the result depend."""
@@ -76,17 +76,23 @@ def _convolution(node: Node, graph: Graph) -> Rolled | None:
     if any(name not in graph.constants for name in node.inputs[1:]):
         return None
     kind, kernel = graph.types[node.inputs[0]], spatial(graph.types[node.inputs[1]].shape)
+    if kind.zero and kind.dtype.nbytes > 1:  # rows are filled with one byte repeated
+        return None
     rows, _ = extent(kernel, attrs.dilation)
     above, left, _, right = explicit(attrs.padding)
     window = Window(rows, attrs.strides[0], above, kind.zero)
     return Rolled({0: window}, dataclasses.replace(attrs, padding=(0, left, 0, right)))
 
 
-def _max_pool(node: Node, graph: Graph) -> Rolled:
+def _max_pool(node: Node, graph: Graph) -> Rolled | None:
+    """Padding is the least value, if that is one byte repeated."""
     attrs, kind = node.attrs, graph.types[node.inputs[0]]
     assert isinstance(attrs, MaxPool2DAttrs)
-    above, left, _, right = explicit(attrs.padding)
-    window = Window(attrs.pool_size[0], attrs.strides[0], above, _least(kind))
+    above, left, below, right = explicit(attrs.padding)
+    if (above or below) and kind.dtype is not DType.INT8:
+        return None
+    least = int(np.iinfo(np.int8).min)
+    window = Window(attrs.pool_size[0], attrs.strides[0], above, least)
     return Rolled({0: window}, dataclasses.replace(attrs, padding=(0, left, 0, right)))
 
 
@@ -98,10 +104,6 @@ def _avg_pool(node: Node, _graph: Graph) -> Rolled | None:
     if above or below:
         return None
     return Rolled({0: Window(attrs.pool_size[0], attrs.strides[0])}, attrs)
-
-
-def _least(kind: TensorType) -> float:
-    return -np.inf if kind.dtype is DType.FLOAT32 else int(np.iinfo(kind.dtype.numpy).min)
 
 
 _RULES: Mapping[type[Attrs], Callable[[Node, Graph], Rolled | None]] = {
