@@ -15,10 +15,10 @@ from microgen.kernels import patterns
 from microgen.kernels.base import Implementation, KernelConstant
 from microgen.kernels.fitting import Fitting, fitting
 from microgen.ops import registry as ops
+from microgen.passes.rolling import bands
 from microgen.program.element_types import ctype
 from microgen.program.steps import NotStored, Step
 from microgen.program.types import InPlace, KernelCall, Parameter, Role
-from microgen.rolling import bands
 from microgen.target.board import Board
 
 

@@ -10,12 +10,12 @@ from microgen.codegens.base import Primitive
 from microgen.codegens.placement import Span
 from microgen.ir.graph import Graph, TensorType
 from microgen.kernels.base import KernelConstant
+from microgen.passes.rolling import geometry
+from microgen.passes.rolling.bands import Group
 from microgen.program.element_types import ctype
 from microgen.program.rolling import Event, Part, Rolling, RowBuffer, RowCopy, Rows, When
 from microgen.program.steps import InRows, Step
 from microgen.program.types import Inner, Parameter, Role
-from microgen.rolling import geometry
-from microgen.rolling.bands import Group
 
 _RESULT = "out0"
 

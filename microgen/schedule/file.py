@@ -29,8 +29,8 @@ from microgen.manifest.schedule import (
     ScheduleRecord,
 )
 from microgen.partition import Partition
+from microgen.passes.rolling import bands
 from microgen.passes.views import roots
-from microgen.rolling import bands
 from microgen.schedule import rolled
 from microgen.schedule.options import Option, measured
 from microgen.schedule.state import Candidate

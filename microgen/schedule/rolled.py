@@ -9,7 +9,7 @@ from microgen.codegens.base import Region
 from microgen.ir.graph import Graph
 from microgen.kernels.cost import Cost
 from microgen.kernels.fitting import fitting
-from microgen.rolling import bands
+from microgen.passes.rolling import bands
 from microgen.schedule.options import Option, measured
 from microgen.target.cpu import Cpu
 

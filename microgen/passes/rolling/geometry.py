@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from microgen.rolling.windows import Window
+from microgen.passes.rolling.windows import Window
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgen.rolling import geometry
-from microgen.rolling.geometry import Geometry, Stage
-from microgen.rolling.windows import Window
+from microgen.passes.rolling import geometry
+from microgen.passes.rolling.geometry import Geometry, Stage
+from microgen.passes.rolling.windows import Window
 
 PADDING = None
 Row = int | None  # the number of a tensor's row, or padding

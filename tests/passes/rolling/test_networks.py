@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.differential import harness
-from tests.rolling.forced import roll
-from tests.rolling.networks import generate
+from tests.passes.rolling.forced import roll
+from tests.passes.rolling.networks import generate
 
 AT_ONCE = 8  # networks that are compiled together
 

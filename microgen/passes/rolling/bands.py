@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from microgen.ir.graph import Graph, Node, TensorType
-from microgen.rolling import geometry, windows
-from microgen.rolling.geometry import Geometry, Stage
+from microgen.passes.rolling import geometry, windows
+from microgen.passes.rolling.geometry import Geometry, Stage
 
 
 @dataclass(frozen=True, slots=True)

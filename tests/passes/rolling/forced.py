@@ -13,8 +13,8 @@ from microgen.codegens.base import Choice, Region
 from microgen.ir.graph import Graph, Node
 from microgen.kernels.fitting import fitting
 from microgen.partition import Partition
+from microgen.passes.rolling import bands
 from microgen.pipeline import planning
-from microgen.rolling import bands
 from microgen.schedule import Schedule
 from microgen.target.cpu import Cpu
 
