@@ -28,15 +28,16 @@ def primitive(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Pr
     for number, one in enumerate(primitives):
         made.add(number, one)
     order = (Role.INPUT, Role.CONSTANT, Role.OUTPUT)
+    scratch = [Parameter("scratch", "uint8_t", Role.SCRATCH)] if nbytes else []
     parameters = sorted(made.parameters.values(), key=lambda p: order.index(p.role))
     return replace(
         primitives[-1],
-        parameters=(*parameters, Parameter("scratch", "uint8_t", Role.SCRATCH)),
+        parameters=(*parameters, *scratch),
         body=(),
         inputs=group.outside,
         constants=tuple(made.constants),
         output_bytes=(graph.types[primitives[-1].outputs[0]].nbytes,),
-        scratch=max(nbytes, 1),
+        scratch=nbytes,
         in_place=(),
         steps=tuple(_steps(group, primitives, graph)),
         rolling=Rolling(group.geometry.steps, tuple(made.events())),
