@@ -2,7 +2,7 @@
 
 A quantized operator rounds several times, but most of its results are far from a tie. So one
 multiplication for each operand, one sum and one shift often give the same for every argument. The
-numbers are searched here once. Whoever uses them later compares all arguments again instead.
+numbers are searched here once. ``verify`` does not search: it compares all arguments again.
 """
 
 from __future__ import annotations

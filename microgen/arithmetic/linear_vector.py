@@ -101,7 +101,7 @@ def _with_offsets(steps: Steps, multipliers: Array, left: int, right: int) -> Li
 
 
 def _middle(least: Array, most: Array) -> Array:
-    """A value between limits, of which one or both may be missing."""
+    """A value between limits. One or both of them may be missing."""
     from_ = np.where(least == -_FAR, np.where(most == _FAR, 0, most), least)
     to = np.where(most == _FAR, from_, most)
     middle: Array = from_ + (to - from_) // 2

@@ -37,11 +37,11 @@ from microgen.runner.compare import Comparison, ratio, unseen
 from microgen.runner.compare import compare as compare_layers
 from microgen.target import targets
 
-_MOST = 8  # with floats: the most samples of which all layers are read
+_MOST = 8  # with floats: the most samples whose layers are all read
 
 Sample = Sequence[Array]  # one array per input, in the model's order
 Found = Mapping[str, Array]  # tensors by name
-Lacking = Mapping[str, Channels]  # those of which the firmware lacks channels
+Lacking = Mapping[str, Channels]  # tensors without some of their channels in the firmware
 
 
 def compare(

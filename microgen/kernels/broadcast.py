@@ -11,6 +11,7 @@ from microgen.kernels import base
 from microgen.kernels.strided import row_major
 from microgen.kernels.work import Work, work
 from microgen.ops.base import Shape
+from microgen.target.cpu import Feature
 
 _AXES = 4
 _ROW_AXES = 2  # rows, and elements of a row
@@ -38,20 +39,17 @@ def merged_axes(node: Node, graph: Graph) -> list[tuple[int, tuple[int, ...]]]:
     return found
 
 
-def too_many_axes(node: Node, graph: Graph) -> str | None:
-    """Refusal unless four axes are enough after adjacent ones are merged where possible."""
+def too_many_axes(node: Node, graph: Graph, most: int = _AXES) -> str | None:
+    """Refusal unless ``most`` axes are enough after adjacent ones are merged where possible."""
     count = len(merged_axes(node, graph))
-    if count > _AXES:
-        return f"its elements lie along {count} axes, the kernel takes at most {_AXES}"
+    if count > most:
+        return f"its elements lie along {count} axes, the kernel takes at most {most}"
     return None
 
 
 def too_many_for_rows(node: Node, graph: Graph) -> str | None:
-    """Refusal unless two axes are enough."""
-    count = len(merged_axes(node, graph))
-    if count > _ROW_AXES:
-        return f"its elements lie along {count} axes, the kernel takes at most {_ROW_AXES}"
-    return None
+    """Refusal unless two axes are enough: rows, and elements of a row."""
+    return too_many_axes(node, graph, _ROW_AXES)
 
 
 def in_rows(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
@@ -69,7 +67,7 @@ def in_rows(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
     )
 
 
-def row_work(node: Node, graph: Graph) -> Work:
+def _row_work(node: Node, graph: Graph) -> Work:
     """Parts of such kernels' loops: groups of four elements, those that are left, rows."""
     fields, counted = dict(in_rows(node, graph)), work(node, graph)
     rows, size = fields["rows"], fields["size"]
@@ -137,6 +135,21 @@ def in_place(node: Node, graph: Graph) -> tuple[int, ...]:
         i
         for i, operand in enumerate(inputs)
         if (operand.shape, operand.dtype.nbytes) == (output.shape, output.dtype.nbytes)
+    )
+
+
+def row_kernel(
+    symbol: str, needs: frozenset[Feature], refusal: base.Refuse, params: base.Params
+) -> base.Implementation:
+    """The kernel ``symbol``, which computes rows of two operands."""
+    return base.Implementation(
+        symbol=symbol,
+        needs=needs,
+        refusal=refusal,
+        params=params,
+        inputs=(0, 1),
+        in_place=in_place,
+        work=_row_work,
     )
 
 

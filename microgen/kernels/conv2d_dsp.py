@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, blocks, conv2d, paired
-from microgen.kernels.weighted import HIGH, TWICE_NARROW, UPWARD_NARROW, Loop
-from microgen.kernels.work import Work, work
+from microgen.kernels.weighted import HIGH, TWICE_NARROW, UPWARD_NARROW, Loop, on_stack
+from microgen.kernels.work import Work, common
 from microgen.ops.base import Pair
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.geometry import resolve
 
 OP_NAME = conv2d.OP_NAME
 _PAIR = 2  # channels that are computed at a time
-_CORES = ("mg_paired_block_{}",)
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
     return blocks.rows(node, graph) or paired.refusal(node, graph, _PAIR)
-
-
-def _small(node: Node, graph: Graph) -> str | None:
-    """Refusal of windows whose columns are too large for the stack."""
-    needed = paired.columns(node, graph)
-    if needed > paired.STACK:
-        return f"its columns need {needed} bytes, the kernel has {paired.STACK} bytes of stack"
-    return _refusal(node, graph)
 
 
 def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
@@ -47,9 +39,8 @@ def _work(node: Node, graph: Graph) -> Work:
     found = _blocks(attrs, base.spatial(inputs[0]), base.spatial(output), kernel)
     count, inside, windows = (output.shape[0] * number for number in found)
     pairs, steps, run = count * -(-channels // 2), paired.steps(node, graph), width * depth
-    general = work(node, graph)
     return {
-        **{name: general[name] for name in ("call", "output", "clamped")},
+        **common(node, graph),
         "block": count,
         **_gathered("block", inside, rows, run),
         "pair": pairs,
@@ -108,20 +99,13 @@ _SCRATCH = Loop(
     is_raw=True,
     adapt=functools.partial(paired.adapted, group=_PAIR),
     in_place=_in_place,
-    cores=_CORES,
+    cores=("mg_paired_block_{}",),
     work=_work,
 )
-_STACK = Loop(
-    stem="conv2d_s8",
+_STACK = dataclasses.replace(
+    on_stack(_SCRATCH, paired.STACK, "columns"),
     suffix="paired_stack",
     family="conv2d_s8_paired_stack",
-    needs=base.DSP,
-    refusal=_small,
-    is_raw=True,
-    adapt=functools.partial(paired.adapted, group=_PAIR),
-    in_place=_in_place,
-    cores=_CORES,
-    work=_work,
 )
 
 IMPLEMENTATIONS = (*conv2d.LAYER.kernels((_STACK, _SCRATCH), (*HIGH, TWICE_NARROW, UPWARD_NARROW)),)

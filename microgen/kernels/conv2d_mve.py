@@ -20,7 +20,7 @@ from microgen.kernels.weighted import TWICE_NARROW, Loop
 from microgen.ops.conv2d import Conv2DAttrs
 
 OP_NAME = "nn.conv2d"
-STRIP = 8  # MG_MVE_STRIP of microgen/conv2d_s8_rows_mve.h
+_STRIP = 8  # MG_MVE_STRIP of microgen/conv2d_s8_rows_mve.h
 FILTERS = 4  # MG_MVE_FILTERS of microgen/mve_rows.h
 PIXELS = 4  # MG_MVE_PIXELS of microgen/mve_tiles.h
 STACK = 512  # bytes: MG_MVE_STRIP_STACK of microgen/conv2d_s8_rows_stack_mve.h
@@ -58,17 +58,9 @@ def _strip(node: Node, graph: Graph) -> int:
     assert isinstance(attrs, Conv2DAttrs)
     _, height, width, channels = graph.types[node.inputs[1]].shape
     rows, pixels = graph.types[node.outputs[0]].shape[1:3]
-    lines = min(rows, PIXELS) if pixels < STRIP and pixels % PIXELS else 1
-    strip = ((min(pixels, STRIP) - 1) * attrs.strides[1] + width) * height * channels
+    lines = min(rows, PIXELS) if pixels < _STRIP and pixels % PIXELS else 1
+    strip = ((min(pixels, _STRIP) - 1) * attrs.strides[1] + width) * height * channels
     return lines * strip + -(height * width * channels) % _VECTOR
-
-
-def _large(node: Node, graph: Graph) -> str | None:
-    """Refusal of strips that are too large for the stack."""
-    refusal = _refuses(node, graph)
-    if refusal is None and (needed := _strip(node, graph)) > STACK:
-        return f"its strips need {needed} bytes, the kernel has {STACK} bytes of stack"
-    return refusal
 
 
 def _tiles(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:
@@ -88,29 +80,31 @@ def _tiled(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"tiles": _tiled}
 
-_CORES = ("mg_mve_compute_pixels", "mg_mve_tile_deep", "mg_mve_tile_flat")
+_TILES = ("mg_mve_tile_deep", "mg_mve_tile_flat")
+_COMPUTE = "mg_mve_compute_pixels"
+_LINE = "mg_mve_strip_line"
 _POINTWISE = weighted.vectors(
     Loop(
         stem="conv2d_1x1_s8_rows",
         refusal=_refuses_pointwise,
-        cores=_CORES,
+        cores=(_COMPUTE, *_TILES),
         is_raw=True,
         layout=_tiles,
     )
 )
-_WINDOWS = weighted.vectors(
-    Loop(
-        stem="conv2d_s8_rows",
-        refusal=_refuses,
-        scratch=_strip,
-        cores=(*_CORES, "mg_mve_strip_line"),
-        is_raw=True,
-        layout=_tiles,
-    )
+_WINDOWS = Loop(
+    stem="conv2d_s8_rows",
+    refusal=_refuses,
+    scratch=_strip,
+    cores=(_COMPUTE, _LINE, *_TILES),
+    is_raw=True,
+    layout=_tiles,
 )
-
-_STACK = weighted.vectors(
-    Loop(stem="conv2d_s8_rows_stack", refusal=_large, is_raw=True, layout=_tiles)
+_STACK = dataclasses.replace(
+    weighted.on_stack(_WINDOWS, STACK, "strips"),
+    stem="conv2d_s8_rows_stack",
+    cores=(_LINE, *_TILES),  # _COMPUTE is smaller if no other kernel calls it
 )
+_LOOPS = (_POINTWISE, weighted.vectors(_WINDOWS), weighted.vectors(_STACK))
 
-IMPLEMENTATIONS = tuple(LAYER.kernels((_POINTWISE, _WINDOWS, _STACK), (TWICE_NARROW,)))
+IMPLEMENTATIONS = tuple(LAYER.kernels(_LOOPS, (TWICE_NARROW,)))

@@ -19,7 +19,7 @@ import numpy as np
 
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base, blocks, conv2d, transforms, weighted
-from microgen.kernels.work import Work, work
+from microgen.kernels.work import Work, common
 from microgen.ops.conv2d import Conv2DAttrs
 
 OP_NAME = "nn.conv2d"
@@ -78,7 +78,7 @@ def _parts(node: Node, graph: Graph, *, areas: int, transforms_weights: bool) ->
     count, pairs = rows * -(-width // _WIDTH), -(-filters // 2)
     passes = -(-count // areas) * transforms_weights
     return {
-        **{name: work(node, graph)[name] for name in ("call", "output", "clamped")},
+        **common(node, graph),
         "area": count,
         "area_group": count * groups,
         "area_pair": count * pairs,

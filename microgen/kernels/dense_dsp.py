@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, dense, paired
-from microgen.kernels.weighted import HIGH_WIDE, Loop
-from microgen.kernels.work import Work, work
+from microgen.kernels.weighted import HIGH_WIDE, Loop, on_stack
+from microgen.kernels.work import Work, common
 
 OP_NAME = dense.OP_NAME
 _GROUP = 8  # channels that are computed at a time
-_CORES = ("mg_paired_dense_{}",)
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
     return paired.refusal(node, graph, _GROUP)
-
-
-def _small(node: Node, graph: Graph) -> str | None:
-    """Refusal of rows of data that are too large for the stack."""
-    needed = paired.values(node, graph)
-    if needed > paired.STACK:
-        return f"its data need {needed} bytes, the kernel has {paired.STACK} bytes of stack"
-    return _refusal(node, graph)
 
 
 def _work(node: Node, graph: Graph) -> Work:
@@ -32,9 +24,8 @@ def _work(node: Node, graph: Graph) -> Work:
     channels, depth = weight.shape
     rows, steps = output.size // channels, paired.steps(node, graph)
     groups = rows * -(-channels // _GROUP)
-    general = work(node, graph)
     return {
-        **{name: general[name] for name in ("call", "output", "clamped")},
+        **common(node, graph),
         "pixel": rows,
         "row_word": rows * (depth // 4),
         "row_left": rows * (depth % 4),
@@ -51,21 +42,15 @@ _SCRATCH = Loop(
     needs=base.DSP,
     refusal=_refusal,
     scratch=paired.values,
-    cores=_CORES,
+    cores=("mg_paired_dense_{}",),
     is_raw=True,
     adapt=functools.partial(paired.adapted, group=_GROUP),
     work=_work,
 )
-_STACK = Loop(
-    stem="dense_s8",
+_STACK = dataclasses.replace(
+    on_stack(_SCRATCH, paired.STACK, "data"),
     suffix="paired_stack",
     family="dense_s8_paired_stack",
-    needs=base.DSP,
-    refusal=_small,
-    cores=_CORES,
-    is_raw=True,
-    adapt=functools.partial(paired.adapted, group=_GROUP),
-    work=_work,
 )
 
 IMPLEMENTATIONS = (*dense.LAYER.kernels((_STACK, _SCRATCH), HIGH_WIDE),)

@@ -1,4 +1,5 @@
-"""Kernels for nn.dense in float32, for cores with an FPU."""
+"""Kernels for nn.dense in float32, for cores with an FPU or with vectors of
+floats."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ IMPLEMENTATIONS = (
         base.only(DType.FLOAT32),
         _params,
         float_work.dense,
-        ("float_blocks", (("wide", 16),)),
+        ("float_blocks", (("wide", float_work.WIDE),)),
     ),
     *floats.kernels("dense_f32", floats.refuses, _params, float_work.dense),
 )

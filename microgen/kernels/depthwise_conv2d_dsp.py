@@ -1,7 +1,7 @@
 """Kernels for nn.depthwise_conv2d on cores with the DSP extension, which copy four channels at a
 time to planes of int16.
 
-Kinds of transforms: ``filters_by_channel``. Its source is the weight int8 [1, height, width,
+A kind of transform: ``filters_by_channel``. Its source is the weight int8 [1, height, width,
 channels]. Its arguments are:
 
 - ``is_upright``: 1 if the height is the fast axis, 0 if the width is;
@@ -14,7 +14,7 @@ as the last one, and then four zeros, which kernels read but do not use.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ import numpy as np
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base, planes, transforms, window
 from microgen.kernels.weighted import LINEAR, TWICE_NARROW, UPWARD_NARROW, Layer, Loop
-from microgen.kernels.work import Work, work
+from microgen.kernels.work import Work, common
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 
 OP_NAME = "nn.depthwise_conv2d"
@@ -73,8 +73,7 @@ class _Filters:
         return (0,) if is_whole and fits else ()
 
     def work(self, node: Node, graph: Graph) -> Work:
-        usual, own = work(node, graph), self.shape(node, graph).work(self.is_3x3)
-        return {**{name: usual[name] for name in ("call", "output", "clamped")}, **own}
+        return {**common(node, graph), **self.shape(node, graph).work(self.is_3x3)}
 
     def params(self, node: Node, graph: Graph) -> base.Fields:
         shape = self.shape(node, graph)
@@ -134,9 +133,7 @@ def _filters_by_channel(sources: Sequence[Array], arguments: transforms.Argument
     return np.pad(ordered.reshape(-1), (0, _END))
 
 
-TRANSFORMS: Mapping[str, Callable[[Sequence[Array], transforms.Arguments], Array]] = {
-    "filters_by_channel": _filters_by_channel
-}
+TRANSFORMS: Mapping[str, transforms.Function] = {"filters_by_channel": _filters_by_channel}
 IMPLEMENTATIONS = (
     *_Filters("3x3", "MG_FILTERS_3X3", 1).kernels(),
     *_Filters("3x3_stride_2", "MG_FILTERS_3X3_2", 2).kernels(),

@@ -1,4 +1,5 @@
-"""Kernels for nn.depthwise_conv2d in float32, for cores with an FPU."""
+"""Kernels for nn.depthwise_conv2d in float32, for cores with an FPU or with vectors of
+floats."""
 
 from __future__ import annotations
 

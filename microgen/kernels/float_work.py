@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from microgen.ir.graph import Graph, Node
-from microgen.kernels.work import Work, work
+from microgen.kernels import base
+from microgen.kernels.work import Work, common, seen
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.geometry import resolve
 
 TILE = 4  # pixels, and channels
-_WIDE = 16  # features that the dense kernel for MVE computes at a time
+WIDE = 16  # features that the dense kernel for MVE computes at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +44,16 @@ class _Axis:
         yield from (n for i, n in enumerate(self.taps) if i not in tiled)
 
 
-def _inside(size: int, places: int, kernel: int, stride: int, dilation: int, pad: int) -> _Axis:
-    starts = range(-pad, places * stride - pad, stride)
-    taps = (sum(0 <= start + k * dilation < size for k in range(kernel)) for start in starts)
-    return _Axis(tuple(taps), kernel)
-
-
 def _axes(node: Node, graph: Graph) -> tuple[_Axis, _Axis]:
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
-    data, weight = (graph.types[name].shape for name in node.inputs[:2])
-    output, kernel = graph.types[node.outputs[0]].shape, (weight[1], weight[2])
-    pads = resolve(attrs.padding, (data[1], data[2]), kernel, attrs.strides, attrs.dilation)
-    rows, columns = (
-        _inside(data[1 + i], output[1 + i], kernel[i], attrs.strides[i], attrs.dilation[i], pads[i])
-        for i in (0, 1)
-    )
+    (data, weight, *_), output = base.types(node, graph)
+    size, places, kernel = (base.spatial(kind) for kind in (data, output, weight))
+    pads = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
     if kernel == (1, 1) and attrs.strides == (1, 1) and not any(pads):  # all pixels are one line
-        return _Axis((1,), 1), _Axis((1,) * (output[0] * output[1] * output[2]), 1)
+        return _Axis((1,), 1), _Axis((1,) * (output.shape[0] * places[0] * places[1]), 1)
+    taps = seen(attrs.padding, size, places, kernel, attrs.strides, attrs.dilation)
+    rows, columns = (_Axis(tuple(own), n) for own, n in zip(taps, kernel, strict=True))
     return rows, columns
 
 
@@ -92,11 +85,6 @@ def _times(parts: dict[str, int], images: int, blocks: int) -> dict[str, int]:
     return pixels | {name: n * images * blocks for name, n in parts.items()}
 
 
-def _common(node: Node, graph: Graph) -> dict[str, int]:
-    usual = work(node, graph)
-    return {name: usual[name] for name in ("call", "output", "clamped")}
-
-
 def _images(node: Node, graph: Graph, rows: _Axis, columns: _Axis) -> int:
     """The images whose pixels the axes have: one if all images are one line."""
     output = graph.types[node.outputs[0]]
@@ -116,7 +104,7 @@ def conv2d(node: Node, graph: Graph) -> Work:
     is_one_run = groups == 1 and node.attrs.dilation[1] == 1
     parts = _parts(rows, columns, weight[3], is_one_run=is_one_run)
     images = _images(node, graph, rows, columns)
-    return _common(node, graph) | _times(parts, images, groups * _blocks(weight[0] // groups))
+    return common(node, graph) | _times(parts, images, groups * _blocks(weight[0] // groups))
 
 
 def depthwise(node: Node, graph: Graph) -> Work:
@@ -124,7 +112,7 @@ def depthwise(node: Node, graph: Graph) -> Work:
     rows, columns = _axes(node, graph)
     channels = graph.types[node.outputs[0]].shape[3]
     parts = _parts(rows, columns, 1, is_one_run=True)
-    return _common(node, graph) | _times(
+    return common(node, graph) | _times(
         parts, _images(node, graph, rows, columns), _blocks(channels)
     )
 
@@ -133,11 +121,11 @@ def dense(node: Node, graph: Graph) -> Work:
     """The work of nn.dense; rows are pixels."""
     filters, depth = graph.types[node.inputs[1]].shape
     rows = graph.types[node.outputs[0]].size // filters
-    wide, rest = divmod(filters, _WIDE)
+    wide, rest = divmod(filters, WIDE)
     parts = _parts(_Axis((1,), 1), _Axis((1,) * rows, 1), depth, is_one_run=True)
     del parts["tile_run"], parts["lone_run"]
     return {
-        **_common(node, graph),
+        **common(node, graph),
         **_times(parts, 1, _blocks(filters)),
         "wide": rows * wide,
         "wide_value": rows * wide * depth,

@@ -3,19 +3,18 @@ or with vectors of floats."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from microgen.ir.graph import Array, DType, Graph, Node
 from microgen.kernels import base, window
-from microgen.kernels.transforms import Arguments
+from microgen.kernels.float_work import TILE
+from microgen.kernels.transforms import Arguments, Function
 from microgen.kernels.work import Work
 
-BLOCK = 4  # output channels
 # How products are added, by the end of the kernel's name: microgen/blocks_f32.h describes it.
 _FUSED = {"fma": "MG_FUSED_F32", "mla": "MG_SEPARATE_F32"}
-
 
 Weights = tuple[str, tuple[tuple[str, int], ...]]
 Count = Callable[[Node, Graph], Work]
@@ -75,19 +74,19 @@ def refuses(node: Node, graph: Graph) -> str | None:
 
 def few(channels: int) -> str | None:
     """Refusal of fewer channels than a block has."""
-    if channels >= BLOCK:
+    if channels >= TILE:
         return None
-    return f"{channels} channels are computed from the same values, the kernel takes {BLOCK}"
+    return f"{channels} channels are computed from the same values, the kernel takes {TILE}"
 
 
 def _in_blocks(sources: Sequence[Array], arguments: Arguments) -> Array:
     (weight,) = sources
     if set(arguments) - {"wide"} or weight.dtype != np.float32:
         raise TypeError("float32 weights are laid out in blocks")
-    wide = int(arguments.get("wide", BLOCK))
+    wide = int(arguments.get("wide", TILE))
     filters = weight.reshape(len(weight), -1)
     whole = len(filters) - len(filters) % wide
-    return np.concatenate([_laid_out(filters[:whole], wide), _laid_out(filters[whole:], BLOCK)])
+    return np.concatenate([_laid_out(filters[:whole], wide), _laid_out(filters[whole:], TILE)])
 
 
 def _laid_out(filters: Array, block: int) -> Array:
@@ -99,4 +98,4 @@ def _laid_out(filters: Array, block: int) -> Array:
 # float_blocks: float32 weights [filters, ...] as [blocks of four filters, weights of a filter, 4],
 # flat; filters that do not exist have weights of 0. With ``wide`` as many filters as fit are in
 # blocks of that many instead.
-TRANSFORMS = {"float_blocks": _in_blocks}
+TRANSFORMS: Mapping[str, Function] = {"float_blocks": _in_blocks}

@@ -39,11 +39,13 @@ def refusal(node: Node, graph: Graph, constants: Constants, axis: int, is_raw: b
     without the data's zero point."""
     constant = tables(constants, axis, is_raw)(node, graph)[2]
     fitted = _fitted(constant.arrays(graph), dict(constant.arguments))
-    inexact = int((~fitted.is_exact).sum())
-    if not inexact:
-        return None
-    of = f"{inexact} of {len(fitted.is_exact)} channels"
-    return f"the linear requantization is not exact for {of}"
+    return inexact(fitted.is_exact, "the linear requantization")
+
+
+def inexact(is_exact: Array, what: str) -> str | None:
+    """Refusal unless ``what`` is exact for all channels. ``is_exact``: bool [channels]."""
+    count = int((~is_exact).sum())
+    return f"{what} is not exact for {count} of {len(is_exact)} channels" if count else None
 
 
 def tables(constants: Constants, axis: int, is_raw: bool) -> Constants:

@@ -26,11 +26,7 @@ def refusal(node: Node, graph: Graph, constants: Constants, axis: int, is_raw: b
     ``linear.refusal``."""
     constant = _multiplier(constants(node, graph), node, graph, axis, is_raw)
     fitted = _fitted(constant.arrays(graph), dict(constant.arguments))
-    inexact = int((~fitted.is_exact).sum())
-    if not inexact:
-        return None
-    of = f"{inexact} of {len(fitted.is_exact)} channels"
-    return f"the linear requantization of vectors is not exact for {of}"
+    return linear.inexact(fitted.is_exact, "the linear requantization of vectors")
 
 
 def tables(constants: Constants, axis: int, is_raw: bool) -> Constants:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, broadcast, scaled_product
 from microgen.ops.multiply import MultiplyAttrs, parameters
-from microgen.target.cpu import Feature
 
 OP_NAME = "multiply"
 
@@ -41,28 +40,14 @@ def _refusal_of_rows(node: Node, graph: Graph) -> str | None:
         return refusal
     shift = dict(_params(node, graph))["shift"]
     if shift not in range(-_MOST_RIGHT, 0):
-        return (
-            f"products are shifted by {shift} bits, the kernel shifts {_MOST_RIGHT} right at most"
-        )
+        return f"products are shifted by {shift} bits, the kernel shifts by -1 to -{_MOST_RIGHT}"
     return None
-
-
-def _of_rows(symbol: str, needs: frozenset[Feature], refusal: base.Refuse) -> base.Implementation:
-    return base.Implementation(
-        symbol=symbol,
-        needs=needs,
-        refusal=refusal,
-        params=_row_params,
-        inputs=(0, 1),
-        in_place=broadcast.in_place,
-        work=broadcast.row_work,
-    )
 
 
 IMPLEMENTATIONS = (
     scaled_product.KERNEL,
-    _of_rows("mg_multiply_s8_rows", base.REFERENCE, _refusal_of_rows),
-    _of_rows("mg_multiply_s8_mve", base.MVE, _vector_refusal),
+    broadcast.row_kernel("mg_multiply_s8_rows", base.REFERENCE, _refusal_of_rows, _row_params),
+    broadcast.row_kernel("mg_multiply_s8_mve", base.MVE, _vector_refusal, _row_params),
     broadcast.kernel("mg_multiply_s8", DType.INT8, _params),
     broadcast.kernel("mg_multiply_s16", DType.INT16, _params, family="arithmetic_s16"),
     broadcast.kernel(

@@ -27,7 +27,7 @@ from microgen.arithmetic import high
 from microgen.ir.graph import Array, Graph, Node, frozen
 from microgen.kernels import base, linear, transforms
 
-LESS = 127  # what kernels subtract from the values of first weights
+_SUBTRACTED = 127  # what kernels subtract from the values of first weights
 STACK = 4 * 320  # bytes: MG_PAIRED_STACK
 _STEP = 4  # weights
 _COLUMN = 4 * 8  # bytes of a step of four pixels: MG_PAIRED_COLUMN words
@@ -117,7 +117,7 @@ def refusal(node: Node, graph: Graph, group: int) -> str | None:
     if len(weight) < group:
         return f"there are {len(weight)} output channels, the kernel computes {group} at a time"
     ordered = _ordered(weight, dict(_sizes(node, graph)))
-    if ordered[:, ::2].min() < -LESS:
+    if ordered[:, ::2].min() < -_SUBTRACTED:
         return "a weight is -128: two weights may leave int16"
     worst = int(_largest(ordered).max())
     if worst < 2**31:
@@ -136,11 +136,7 @@ def high_refusal(
     if is_clamped is not has_clamp:
         return "outputs are clamped" if is_clamped else "outputs are not clamped"
     found = _high(multiplier.arrays(graph), dict(multiplier.arguments))
-    inexact = int((~found.is_exact).sum())
-    if not inexact:
-        return None
-    of = f"{inexact} of {len(found.is_exact)} channels"
-    return f"the requantization by one product is not exact for {of}"
+    return linear.inexact(found.is_exact, "the requantization by one product")
 
 
 def _ordered(weight: Array, arguments: transforms.Arguments) -> Array:
@@ -159,15 +155,15 @@ def _largest(ordered: Array) -> Array:
     return largest
 
 
-def less(weight: Array, arguments: transforms.Arguments) -> Array:
-    """What sums are less by than those of raw values, int64 [channels]."""
-    found: Array = LESS * _ordered(weight, arguments)[:, ::2].sum(axis=1)
+def missing(weight: Array, arguments: transforms.Arguments) -> Array:
+    """The sums of raw values minus the kernel's sums, int64 [channels]."""
+    found: Array = _SUBTRACTED * _ordered(weight, arguments)[:, ::2].sum(axis=1)
     return found
 
 
 def _high(sources: Sequence[Array], arguments: transforms.Arguments) -> high.High:
     weight = sources[1]
-    channels = linear.channels(sources, arguments, less(weight, arguments))
+    channels = linear.channels(sources, arguments, missing(weight, arguments))
     fit = high.fit_equal if arguments["single"] else high.fit
     found = fit(channels, int(arguments["shift"]))
     is_inside = np.abs(found.starts) + _largest(_ordered(weight, arguments)) < 2**31
@@ -193,7 +189,7 @@ def _high_start(sources: Sequence[Array], arguments: transforms.Arguments) -> Ar
 def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     own = {name: value for name, value in arguments.items() if name not in ("rows", "run")}
     folded = transforms.apply("fold_zero", sources, own).astype(np.int64)
-    bias = folded + less(sources[0], arguments)
+    bias = folded + missing(sources[0], arguments)
     if np.abs(bias).max() >= 2**31:
         raise ValueError("a folded bias leaves int32")
     return bias.astype(np.int32)

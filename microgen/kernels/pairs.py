@@ -8,16 +8,19 @@ these again and compares it with the kernel's form, without the search.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 
+from microgen.arithmetic.affine import Affine
 from microgen.arithmetic.int8 import activation_range
 from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Quant, TensorType
-from microgen.kernels import base
+from microgen.kernels import base, broadcast, proven
 from microgen.ops import registry
 from microgen.ops.base import Operands
 from microgen.ops.rescaled import RescaledAttrs
+from microgen.target.cpu import Feature
 
 _VALUES = np.arange(-128, 128, dtype=np.int8)
 
@@ -78,12 +81,12 @@ def pair(node: Node, graph: Graph) -> Pair | None:
     return Pair(node.op, attrs, lhs.quant, rhs.quant, output.quant)
 
 
-def scales(of: Pair) -> Array:
-    """The scales of both operands and the output: float32 [3]."""
-    return np.array([quant.scale[0] for quant in of.quants], np.float32)
+def scales(of: Pair) -> tuple[float, ...]:
+    """The scales of both operands and the output, rounded to float32."""
+    return tuple(float(np.float32(quant.scale[0])) for quant in of.quants)
 
 
-def arguments(of: Pair) -> tuple[tuple[str, float | int | str], ...]:
+def arguments(of: Pair) -> proven.Arguments:
     """All that decides its results, except the scales."""
     rounding = getattr(of.attrs, "rounding", None)
     return (
@@ -96,3 +99,46 @@ def arguments(of: Pair) -> tuple[tuple[str, float | int | str], ...]:
         ("float32_scales", int(getattr(of.attrs, "float32_scales", False))),
         ("double_scales", int(getattr(of.attrs, "double_scales", False))),
     )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A form in which kernels compute functions of two values, with numbers that a search finds.
+
+    ``kind`` is the transform that makes their constant. ``search`` returns None if it finds no
+    numbers that are exact for all pairs, and ``missing`` is the refusal then. ``fields`` are those
+    of the kernels' structs after the rows', and ``numbers`` what is recorded of a result.
+    """
+
+    kind: str
+    search: Callable[[Pair], Affine | None]
+    missing: str
+    fields: Callable[[Pair, Affine], base.Fields]
+    numbers: Callable[[Affine], proven.Arguments]
+
+    def kernel(self, symbol: str, needs: frozenset[Feature]) -> base.Implementation:
+        """The kernel ``symbol`` of rows."""
+        made = broadcast.row_kernel(symbol, needs, self._refusal, self._params)
+        return dataclasses.replace(made, constants=self._constants)
+
+    def _refusal(self, node: Node, graph: Graph) -> str | None:
+        of = pair(node, graph)
+        if of is None:
+            return base.Mismatch(base.Trait.DTYPE, "it does not compute int8")
+        refusal = broadcast.too_many_for_rows(node, graph)
+        return refusal or (None if self.search(of) else self.missing)
+
+    def _found(self, node: Node, graph: Graph) -> tuple[Pair, Affine]:
+        of = pair(node, graph)
+        found = of and self.search(of)
+        assert of, "the kernel was not refused"
+        assert found, "the kernel was not refused"
+        return of, found
+
+    def _params(self, node: Node, graph: Graph) -> base.Fields:
+        return (*broadcast.in_rows(node, graph), *self.fields(*self._found(node, graph)))
+
+    def _constants(self, node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+        of, found = self._found(node, graph)
+        recorded = (*arguments(of), *self.numbers(found))
+        return proven.coefficient(node, self.kind, scales(of), recorded)

@@ -3,7 +3,6 @@ the fast one, how large the planes are, and how often the parts of the loops run
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,12 +12,14 @@ from microgen.ops.base import Pair
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.geometry import explicit
 
-PLANES = 4  # MG_PLANES
-WORD = 4  # bytes, two values of a plane
-PITCH = {1: 14, 2: 9}  # MG_3X3_PITCH and MG_3X3_2_PITCH, by the stride along the fast axis
-BAND = {1: 26, 2: 8}  # MG_3X3_BAND and MG_3X3_2_BAND
-FARTHEST = 2**16 - 1  # bytes from one output to the next: the assembly adds the half of a register
-_LINE, _STORE, _WORD = 12, 4, 3  # instructions, about
+_PLANES = 4  # MG_PLANES
+_WORD = 4  # bytes, two values of a plane
+_PITCH = {1: 14, 2: 9}  # MG_3X3_PITCH and MG_3X3_2_PITCH, by the stride along the fast axis
+_BAND = {1: 26, 2: 8}  # MG_3X3_BAND and MG_3X3_2_BAND
+_MOST_STEP = (
+    2**16 - 1
+)  # bytes from one output to the next: the assembly adds the half of a register
+_LINE, _STORE, _TAPS = 12, 4, 3  # instructions, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Shape:
 
     def bands(self, is_3x3: bool) -> list[int]:
         """The outputs of each band of a line."""
-        size = BAND[self.fast.stride] if is_3x3 else self.fast.outputs
+        size = _BAND[self.fast.stride] if is_3x3 else self.fast.outputs
         whole, rest = divmod(self.fast.outputs, size)
         return [size] * whole + [rest] * (rest > 0)
 
@@ -87,23 +88,23 @@ class Shape:
     def scratch(self, is_3x3: bool) -> int:
         """Bytes of scratch memory."""
         if is_3x3:
-            return WORD * PLANES * PITCH[self.fast.stride] * self.lines
+            return _WORD * _PLANES * _PITCH[self.fast.stride] * self.lines
         taps = 2 * self.slow.taps * self.filter_words
-        return WORD * (taps + PLANES * self.words(self.fast.outputs, is_3x3) * self.lines)
+        return _WORD * (taps + _PLANES * self.words(self.fast.outputs, is_3x3) * self.lines)
 
     def effort(self, is_3x3: bool) -> int:
         """About the instructions for one channel, to compare the axes with."""
         words = 9 if is_3x3 else self.slow.taps * self.filter_words
         size = 2 if is_3x3 else self.group
         return self.slow.outputs * (
-            _LINE + self.groups(is_3x3) * (size * _STORE + words * _WORD * size // 2)
+            _LINE + self.groups(is_3x3) * (size * _STORE + words * _TAPS * size // 2)
         )
 
     def work(self, is_3x3: bool) -> Work:
         """How often the parts of the loops run; docs/costs.md describes each number."""
         bands = self.bands(is_3x3)
-        few = self.channels < PLANES
-        fills = self.batches * len(bands) * (self.channels if few else -(-self.channels // PLANES))
+        few = self.channels < _PLANES
+        fills = self.batches * len(bands) * (self.channels if few else -(-self.channels // _PLANES))
         lines = fills * max(0, min(self.slow.values, self.lines - self.slow.pad))
         words = lines * sum(self.words(count, is_3x3) for count in bands) // len(bands)
         filters = self.channels * self.multiplier * self.batches
@@ -144,7 +145,8 @@ def chosen(node: Node, graph: Graph, *, is_3x3: bool, stride: int | None = None)
     found = [
         shape
         for shape in _shapes(node, graph)
-        if shape.fast.stride in ((1, 2) if stride is None else (stride,)) and shape.step <= FARTHEST
+        if shape.fast.stride in ((1, 2) if stride is None else (stride,))
+        and shape.step <= _MOST_STEP
     ]
     return min(found, key=lambda shape: shape.effort(is_3x3), default=None)
 
@@ -160,6 +162,6 @@ def _shapes(node: Node, graph: Graph) -> Iterator[Shape]:
         for i in range(2)
     )
     channels = data.shape[3]
-    rest = (math.prod(data.shape[:1]), channels, output.shape[3] // channels)
+    rest = (data.shape[0], channels, output.shape[3] // channels)
     yield Shape(width, height, False, *rest)
     yield Shape(height, width, True, *rest)

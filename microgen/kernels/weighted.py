@@ -158,6 +158,19 @@ def vectors(loop: Loop) -> Loop:
     return dataclasses.replace(loop, family=f"{loop.stem}_mve", suffix="mve", needs=base.MVE)
 
 
+def on_stack(loop: Loop, limit: int, contents: str) -> Loop:
+    """The loop without scratch memory: it keeps its ``contents`` on the stack instead, which has
+    room for ``limit`` bytes of them. Its names are still the loop's."""
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        needed = loop.scratch(node, graph)
+        if needed > limit:
+            return f"its {contents} need {needed} bytes, the kernel has {limit} bytes of stack"
+        return loop.refusal(node, graph)
+
+    return dataclasses.replace(loop, refusal=refusal, scratch=base.no_scratch)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
     """What the kernels of an op share.

@@ -13,7 +13,7 @@ from microgen.arithmetic.affine import Affine, affine_value
 from microgen.arithmetic.int8 import activation_range
 from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, DType, Graph, Node, Quant, TensorType
-from microgen.kernels import base, reduction, transforms
+from microgen.kernels import base, proven, reduction, transforms
 from microgen.kernels.work import Work
 from microgen.ops import registry
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
@@ -22,14 +22,14 @@ from microgen.ops.geometry import explicit
 from microgen.ops.mean import MeanAttrs
 from microgen.target.cpu import Feature
 
-KIND = "affine_mean"
-MOST = 256  # values of a window: their sum fits int16
+_KIND = "affine_mean"
+_MOST = 256  # values of a window: their sum fits int16
 _KEPT = 256  # proofs
 _SLICE = 2**20  # values of windows that are computed at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class _Mean:
     """The mean of ``count`` values. For nn.avg_pool2d, both quantizations are the same."""
 
     op: str
@@ -75,12 +75,12 @@ class Mean:
 
 
 @lru_cache(_KEPT)
-def _proven(of: Mean) -> Affine | None:
+def _proven(of: _Mean) -> Affine | None:
     limits = activation_range(of.activation, of.output, DType.INT8)
     return affine_value(of.results(), of.first, of.slope, *limits)
 
 
-def _mean(node: Node, graph: Graph) -> Mean:
+def _mean(node: Node, graph: Graph) -> _Mean:
     (data,), output = base.types(node, graph)
     assert data.quant is not None
     assert output.quant is not None
@@ -88,9 +88,9 @@ def _mean(node: Node, graph: Graph) -> Mean:
     if isinstance(attrs, AvgPool2DAttrs):
         count = attrs.pool_size[0] * attrs.pool_size[1]
         quants = (output.quant, output.quant)
-        return Mean(node.op, count, attrs.ties_upward, attrs.activation, *quants)
+        return _Mean(node.op, count, attrs.ties_upward, attrs.activation, *quants)
     count = reduction.alternating(node, graph)[1]
-    return Mean(node.op, count, False, Activation.NONE, data.quant, output.quant)
+    return _Mean(node.op, count, False, Activation.NONE, data.quant, output.quant)
 
 
 def _found(node: Node, graph: Graph) -> Affine:
@@ -104,8 +104,8 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     if refusal:
         return refusal
     of = _mean(node, graph)
-    if of.count > MOST:
-        return f"a window has {of.count} values, the kernel adds up to {MOST}"
+    if of.count > _MOST:
+        return f"a window has {of.count} values, the kernel adds up to {_MOST}"
     if _proven(of) is None:
         return "no multiplication was found that is exact for all sums"
     return None
@@ -159,18 +159,12 @@ def _geometry(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_pool_mean_s8_params``."""
-    found = _found(node, graph)
-    return (
-        *_geometry(node, graph),
-        ("shift", found.shift),
-        ("activation_min", found.low),
-        ("activation_max", found.high),
-    )
+    return (*_geometry(node, graph), *proven.fields(_found(node, graph)))
 
 
 def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
     of, found = _mean(node, graph), _found(node, graph)
-    arguments: tuple[tuple[str, float | int | str], ...] = (
+    arguments = (
         ("op", of.op),
         ("count", of.count),
         ("ties_upward", int(of.ties_upward)),
@@ -183,18 +177,12 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
         ("low", found.low),
         ("high", found.high),
     )
-    scales = np.array([of.data.scale[0], of.output.scale[0]], np.float32)
-    name = f"{node.outputs[0]}#scales"
-    constant = base.KernelConstant(
-        "coefficient", "int32_t", name, transform=KIND, arguments=arguments, array=scales
-    )
-    return (constant,)
+    scales = (of.data.scale[0], of.output.scale[0])
+    return proven.coefficient(node, _KIND, scales, arguments)
 
 
 def _coefficients(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    (scales,) = sources
-    if scales.shape != (2,):
-        raise ValueError(f"there are {scales.size} scales; two are expected")
+    proven.check_scales(sources, 2)
     return np.array([arguments["factor"], arguments["constant"]], np.int32)
 
 
@@ -236,4 +224,4 @@ KERNELS = (
 
 # affine_mean: the scales of the input and the output, float32 [2], and what ``_constants`` records.
 # The factor of sums, and the constant: int32 [2].
-TRANSFORMS: Mapping[str, transforms.Function] = {KIND: _coefficients}
+TRANSFORMS: Mapping[str, transforms.Function] = {_KIND: _coefficients}

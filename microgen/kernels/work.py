@@ -80,6 +80,12 @@ def work(node: Node, graph: Graph) -> Work:
     return {"call": 1, "output": output.size, **own, "clamped": output.size * _clamps(node, output)}
 
 
+def common(node: Node, graph: Graph) -> dict[str, int]:
+    """The parts of the node's work that kernels with other loops have, too."""
+    found = work(node, graph)
+    return {name: found[name] for name in ("call", "output", "clamped")}
+
+
 def _clamps(node: Node, output: TensorType) -> bool:
     """Whether an activation leaves some values of the output's dtype out."""
     activation = getattr(node.attrs, "activation", Activation.NONE)

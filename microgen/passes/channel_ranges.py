@@ -25,7 +25,7 @@ from microgen.passes.channel_sums import Sums
 
 _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16, DType.INT32)
 _MOVES = ("concatenate", "nn.pad", "qnn.reinterpret", "reshape")
-_LARGEST = 2**16  # values of which a reference computes a mean here; channels of more are unknown
+_LARGEST = 2**16  # a mean of more values is not computed, so its channels are unknown
 
 
 @dataclass(frozen=True, slots=True)

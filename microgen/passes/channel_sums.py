@@ -72,7 +72,7 @@ class Sums:
 
 
 def sums_of(node: Node, graph: Graph) -> Sums | None:
-    """The node as a layer of sums, or None if it is none, or one whose channels must be kept."""
+    """The node as a layer of sums, or None if it is another one, or its channels must be kept."""
     attrs = node.attrs
     if not isinstance(attrs, SumsAttrs) or any(node.place):
         return None

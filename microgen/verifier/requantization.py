@@ -74,10 +74,10 @@ def _problems(
 
 
 def _channels(form: str, sources: Sequence[Array], arguments: Arguments) -> Channels:
-    """What is specified. ``folded`` is what a kernel's sums are less by than the true ones."""
+    """What is specified. ``folded`` is the true sums minus the kernel's."""
     entries = {**arguments, "channels": sources[1].shape[int(arguments["axis"])]}
-    less = paired.less(sources[1], arguments) if form == "high" else 0
-    return channels(sources, entries, less)
+    missing = paired.missing(sources[1], arguments) if form == "high" else 0
+    return channels(sources, entries, missing)
 
 
 def _table(subject: Subject, record: ConstantRecord) -> Array:

@@ -36,9 +36,8 @@ def _results(
 def _in_c(form: Affine) -> Array:
     """The form in int32, as C computes it. Overflow would wrap, and then results would differ."""
     x = np.arange(-128, 128, dtype=np.int32)
-    with np.errstate(over="raise"):
-        right = (x * np.int32(form.factors[1]) + np.int32(form.constant)).astype(np.int32)
-        sums = (x * np.int32(form.factors[0]))[:, None] + right[None, :]
+    right = x * np.int32(form.factors[1]) + np.int32(form.constant)
+    sums = (x * np.int32(form.factors[0]))[:, None] + right[None, :]
     assert sums.dtype == np.int32
     results: Array = np.clip(sums >> form.shift, form.low, form.high)
     return results

@@ -1,3 +1,5 @@
+"""The linear requantization of vectors equals the specified one wherever ``fit`` says so."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -68,11 +70,12 @@ def test_a_changed_offset_is_not_exact() -> None:
 
 
 @pytest.mark.parametrize("bias", [0, 2**30, 2**31 - 1, -(2**31)])
-def test_a_channel_without_weights_is_constant(bias: int) -> None:
+def test_a_channel_without_weights_is_exact_unless_its_offset_saturates(bias: int) -> None:
     layer = linear.Channels(
-        (1e-9, 0.01), (bias, -5000), (bias, 5000), (bias, 0), Rounding.UPWARD, 3, -128, 127
+        (1e-9, 0.01), (bias, -5000), (bias, 5000), (bias, 0), Rounding.UPWARD, 0, -128, 127
     )
     found = linear_vector.fit(layer)
+    assert found.is_exact[0] == (bias == 0)
     assert _differing(layer, found) == 0
 
 

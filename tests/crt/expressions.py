@@ -12,6 +12,28 @@ from microgen.ir.graph import Array
 from tests.ops.conformance import SANITIZERS, WARNINGS, host_cc
 
 
+def of_int32(*head: str) -> str:
+    """A driver for expressions of the int32 ``a[0]`` to ``a[2]``. The lines ``head`` define and
+    include what the expression needs."""
+    return "\n".join(
+        (
+            *head,
+            "#include <stdint.h>",
+            "#include <stdio.h>",
+            "int main(void)",
+            "{",
+            "    int32_t a[3];",
+            "    while (fread(a, sizeof a, 1, stdin) == 1) {",
+            "        const int32_t result = EXPRESSION;",
+            "        (void)fwrite(&result, sizeof result, 1, stdout);",
+            "    }",
+            "    return 0;",
+            "}",
+            "",
+        )
+    )
+
+
 def evaluated(driver: str, expression: str, rows: Array, folder: Path) -> Array:
     """An int32 for each row.
 

@@ -12,26 +12,12 @@ from microgen.arithmetic import int8
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array
 from microgen.ops import fixed_point
-from tests.crt.expressions import evaluated
+from tests.crt.expressions import evaluated, of_int32
 
 INT32 = np.iinfo(np.int32)
 COUNT = 20000
 
-DRIVER = """
-#include <stdint.h>
-#include <stdio.h>
-#include "microgen/fixed_point.h"
-#include "microgen/requantize.h"
-int main(void)
-{
-    int32_t a[3];
-    while (fread(a, sizeof a, 1, stdin) == 1) {
-        const int32_t result = EXPRESSION;
-        (void)fwrite(&result, sizeof result, 1, stdout);
-    }
-    return 0;
-}
-"""
+DRIVER = of_int32('#include "microgen/fixed_point.h"', '#include "microgen/requantize.h"')
 
 
 def _anywhere(rng: np.random.Generator) -> Array:

@@ -4,24 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.crt.expressions import evaluated
+from tests.crt.expressions import evaluated, of_int32
 
 COUNT = 20000
-DRIVER = """
-#define MG_SHORT_MULTIPLY
-#include <stdint.h>
-#include <stdio.h>
-#include "microgen/dsp.h"
-int main(void)
-{
-    int32_t a[3];
-    while (fread(a, sizeof a, 1, stdin) == 1) {
-        const int32_t result = EXPRESSION;
-        (void)fwrite(&result, sizeof result, 1, stdout);
-    }
-    return 0;
-}
-"""
+DRIVER = of_int32("#define MG_SHORT_MULTIPLY", '#include "microgen/dsp.h"')
 INT32 = np.iinfo(np.int32)
 
 

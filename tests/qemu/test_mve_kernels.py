@@ -132,6 +132,24 @@ def _depthwise(seed: int) -> c.Case:
     return c.Case(f"depthwise {seed}", "nn.depthwise_conv2d", attrs, inputs, out)
 
 
+def _sixteens(seed: int) -> c.Case:
+    """Sixteen channels or more, one filter each: of one column, or so small that they may be
+    clipped."""
+    rng = np.random.default_rng(4000 + seed)
+    kernel = (int(rng.integers(1, 14)), 1) if seed % 2 else _pair(rng, 1, 6)
+    dilation: Pair = (1, 1) if seed % 3 else _pair(rng, 1, 4)
+    height, width = _size(rng, kernel, dilation)
+    channels = int(rng.choice([16, 32, 48, *rng.integers(17, 60, 3)]))
+    x = c.int8(rng, (int(rng.choice([1, 1, 2])), height, width, channels), c.random_quant(rng))
+    w = _weight(rng, (1, *kernel, channels), 3 if rng.integers(2) else None)
+    attrs = DepthwiseConv2DAttrs(
+        _pair(rng, 1, 3), dilation, _padding(rng), 1, _activation(rng), Rounding.DOUBLE
+    )
+    out = _output(rng, x, w, kernel[0] * kernel[1])
+    inputs = _inputs(rng, x, w, channels)
+    return c.Case(f"sixteens {seed}", "nn.depthwise_conv2d", attrs, inputs, out)
+
+
 def _largest_products() -> c.Case:
     """The largest products whose pairs the depthwise kernel adds in int16, all of one sign."""
     x = c.Tensor(
@@ -201,7 +219,11 @@ def _int4(case: c.Case) -> c.Case:
 
 
 EIGHT_BITS = (
-    *(make(seed) for make in (_dense, _pointwise, _general, _depthwise) for seed in range(RANDOM)),
+    *(
+        make(seed)
+        for make in (_dense, _pointwise, _general, _depthwise, _sixteens)
+        for seed in range(RANDOM)
+    ),
     _largest_products(),
     *(
         _extremes(op, zero)
@@ -228,6 +250,15 @@ class Call:
     kernel: Implementation
     arguments: tuple[Array | None, ...]  # the output's place is last, or before the scratch
     output: int
+    is_in_place: bool = False  # the output is at the data's place
+
+    @property
+    def guard(self) -> bytes:
+        """The bytes after the output, which do not change."""
+        filler = bytes([FILLER]) * GUARD
+        if not self.is_in_place:
+            return filler
+        return (self.case.inputs[0].array.tobytes() + filler)[self.case.expected.size :][:GUARD]
 
     @property
     def fields(self) -> Any:
@@ -238,15 +269,17 @@ class Call:
         params = np.concatenate([np.atleast_1d(value) for _, value in self.fields])
         parts = [params.astype("<i4").tobytes()]
         parts += [b"" if a is None else a.tobytes() for a in self.arguments]
-        parts[1 + self.output] += bytes([FILLER]) * GUARD
+        place = 1 if self.is_in_place else 1 + self.output
+        parts[place] += bytes([FILLER]) * GUARD
         offsets, body, at = [], b"", 4 * WORDS
         for part in parts:
             offsets.append(at)
             padded = part + bytes(-len(part) % 16)
             body, at = body + padded, at + len(padded)
         places = [-1 if a is None else o for a, o in zip(self.arguments, offsets[1:], strict=True)]
+        places[self.output] = offsets[place]
         places += [-1] * (8 - len(places))
-        slot = [offsets[1 + self.output], len(parts[1 + self.output])]
+        slot = [offsets[place], self.case.expected.size + GUARD]
         words = [offsets[0], *places, *slot]
         head = np.array([function, at, *words, *[0] * (WORDS - len(words))], "<i4")
         return head.tobytes() + body
@@ -264,6 +297,16 @@ def calls_of(case: c.Case, needs: frozenset[Feature] = base.MVE) -> Iterator[Cal
             given = [case.inputs[i].array for i in kernel.passed(node)]
             arguments = (*given, *constants, output, *scratch)
             yield Call(case, kernel, arguments, len(given) + len(constants))
+
+
+def _calls() -> list[Call]:
+    """All calls; those of kernels whose output may be at the data's place are there, too."""
+    apart = [call for case in CASES for call in calls_of(case)]
+    return apart + [
+        dataclasses.replace(call, is_in_place=True)
+        for call in apart
+        if 0 in call.kernel.in_place(call.case.node, call.case.graph)
+    ]
 
 
 def shared(kernel: Implementation, count: int) -> str:
@@ -317,23 +360,24 @@ def _compare(calls: Sequence[Call], found: bytes) -> None:
     for call in calls:
         expected = call.case.expected
         where = f"{call.kernel.symbol}, {call.case.name}: {call.case.attrs} {call.fields}"
+        where += " in place" if call.is_in_place else ""
         got, guard = found[: expected.size], found[expected.size : expected.size + GUARD]
         array = np.frombuffer(got, np.int8).reshape(expected.shape)
         assert np.array_equal(array, expected), f"{where}\n{array}\n{expected}"
-        assert guard == bytes([FILLER]) * GUARD, f"{where}: writes past its output"
+        assert guard == call.guard, f"{where}: writes past its output"
         found = found[expected.size + GUARD :]
     assert not found
 
 
 def test_shared_forms_equal_the_reference(tmp_path: Path) -> None:
-    calls = [call for case in CASES for call in calls_of(case)]
+    calls = _calls()
     bodies = [shared(call.kernel, len(call.arguments)) for call in calls]
     unique = list(dict.fromkeys(bodies))
     run(calls, unique, [unique.index(body) for body in bodies], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    calls = [call for case in CASES for call in calls_of(case)]
+    calls = _calls()
     kept = list[Call]()
     for kernel in dict.fromkeys(call.kernel for call in calls):
         own = [call for call in calls if call.kernel is kernel]
@@ -353,8 +397,9 @@ def test_cases_reach_every_kernel() -> None:
     [
         (_general(3), "mg_conv2d_1x1_s8_mve", "not 1x1"),
         (_conv2d(1, (1, 1), (1, 1), (1, 1, 1, 1), 3), "mg_conv2d_1x1_s8_mve", "padded"),
+        (_depthwise(1), "mg_depthwise_conv2d_s8_sixteens_mve", "16 at a time"),
     ],
-    ids=["general", "padded"],
+    ids=["general", "padded", "few channels"],
 )
 def test_refusals_say_why(case: c.Case, symbol: str, word: str) -> None:
     (kernel,) = (k for k in kernels.registry()[case.op] if k.symbol == symbol)

@@ -12,9 +12,12 @@ import pytest
 from microgen import kernels
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Attrs, DType, TensorType
-from microgen.kernels import affine
+from microgen.kernels import affine, scaled_product, window_mean
 from microgen.manifest import ConstantRecord
 from microgen.ops.add import AddAttrs
+from microgen.ops.avg_pool2d import AvgPool2DAttrs
+from microgen.ops.mean import MeanAttrs
+from microgen.ops.multiply import MultiplyAttrs
 from microgen.ops.rescaled import RescaledAttrs
 from microgen.ops.subtract import SubtractAttrs
 from microgen.verifier import proofs
@@ -23,18 +26,32 @@ from tests.ops import conformance as c
 
 SCALES = (0.0371, 0.0519, 0.0613)
 ZERO_POINTS = (-5, 11, -128)
+PROVEN = ("mg_affine_sum_s8", "mg_scaled_product_s8", "mg_pool_mean_s8")
 
 
-def _case(op: str, attrs: Attrs) -> c.Case:
-    quants = [c.quant(s, z) for s, z in zip(SCALES, ZERO_POINTS, strict=True)]
+def _case(op: str, attrs: Attrs, scales: tuple[float, ...] = SCALES) -> c.Case:
+    quants = [c.quant(s, z) for s, z in zip(scales, ZERO_POINTS, strict=True)]
     values = np.arange(6, dtype=np.int8)
     operands = tuple(c.Tensor(TensorType((6,), DType.INT8, q), values) for q in quants[:2])
     return c.Case(op, op, attrs, operands, quants[2])
 
 
+def _averaged(op: str, attrs: Attrs) -> c.Case:
+    quant = c.quant(SCALES[0], -5)
+    values = np.arange(-9, 9, dtype=np.int8).reshape(1, 3, 3, 2)
+    data = c.Tensor(TensorType(values.shape, DType.INT8, quant), values)
+    output = quant if op == "nn.avg_pool2d" else c.quant(SCALES[1], -128)
+    return c.Case(op, op, attrs, (data,), output)
+
+
 ADDED = _case("add", AddAttrs(Activation.RELU6))
+MULTIPLIED = _case("multiply", MultiplyAttrs(Activation.NONE), (0.0371, 0.0519, 0.00713))
+POOLED = _averaged("nn.avg_pool2d", AvgPool2DAttrs((3, 3), (1, 1), "VALID", Activation.NONE))
 CASES = (
     ADDED,
+    MULTIPLIED,
+    POOLED,
+    _averaged("mean", MeanAttrs((1, 2), keep_dims=False)),
     _case("subtract", SubtractAttrs(Activation.NONE)),
     _case("qnn.add", RescaledAttrs(0.3, -5, 0.3, 11, 0.3, 2, Rounding.UPWARD)),
     _case("qnn.subtract", RescaledAttrs(0.3, -5, 0.6, 11, 0.3, 2, Rounding.NEAREST)),
@@ -44,8 +61,7 @@ CASES = (
 def _checked(case: c.Case, **edits: Any) -> Finding:
     """The finding about the constants of the case's first proven kernel, some arguments edited."""
     node, graph = case.node, case.graph
-    symbols = {kernel.symbol: kernel for kernel in kernels.registry()[case.op]}
-    kernel = symbols["mg_affine_sum_s8"]
+    kernel = next(k for k in kernels.registry()[case.op] if k.symbol in PROVEN)
     assert kernel.refusal(node, graph) is None
     records, parameters = [], {}
     for i, constant in enumerate(kernel.constants(node, graph)):
@@ -83,6 +99,38 @@ def test_other_numbers_are_not(edits: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
+    "edits",
+    [{"factor": 12345}, {"constant_high": 0}, {"output_zero_point": 0}, {"low": -100}],
+    ids=str,
+)
+def test_other_numbers_of_a_product_are_not(edits: dict[str, Any]) -> None:
+    assert "results differ" in _checked(MULTIPLIED, **edits).found
+
+
+@pytest.mark.parametrize(
+    "edits", [{"factor": 12345}, {"constant": 0}, {"shift": 3}, {"count": 8}, {"high": 90}], ids=str
+)
+def test_other_numbers_of_a_mean_are_not(edits: dict[str, Any]) -> None:
+    assert "results differ" in _checked(POOLED, **edits).found
+
+
+@pytest.mark.parametrize(
+    ("case", "edits"),
+    [
+        (MULTIPLIED, {"factor": 2**31}),
+        (MULTIPLIED, {"constant_high": 2**25}),
+        (POOLED, {"factor": 2**21}),
+        (POOLED, {"count": 257}),
+    ],
+    ids=str,
+)
+def test_sums_that_may_exceed_their_type_are_not_proven(
+    case: c.Case, edits: dict[str, Any]
+) -> None:
+    assert "exceed their type" in _checked(case, **edits).found
+
+
+@pytest.mark.parametrize(
     ("edits", "word"),
     [
         ({"factor_rhs": 2**24}, "exceed int32"),
@@ -106,4 +154,5 @@ def test_no_constant_needs_a_proof() -> None:
 
 
 def test_every_form_has_a_proof() -> None:
-    assert set(affine.TRANSFORMS) <= set(proofs.PROOFS)
+    forms = (affine, scaled_product, window_mean)
+    assert {kind for form in forms for kind in form.TRANSFORMS} == set(proofs.PROOFS)

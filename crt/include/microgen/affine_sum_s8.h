@@ -44,7 +44,7 @@ MG_INLINE int8_t mg_affine_sum_s8_stored(const mg_affine_sum_s8_params *p, int32
     return mg_clamp_s8(mg_shift_right(sum, p->shift), p->activation_min, p->activation_max);
 }
 
-/* A row of two operands of which neither is broadcast, four elements at a time. */
+/* A row of two operands, neither of them broadcast, four elements at a time. */
 MG_INLINE void mg_affine_sum_s8_row(const mg_affine_sum_s8_params *p, const int8_t *lhs,
                                     const int8_t *rhs, const int32_t coefficient[3], int8_t *output)
 {
@@ -77,24 +77,30 @@ MG_INLINE void mg_affine_sum_s8_line(const mg_affine_sum_s8_params *p, const int
     }
 }
 
+/* Computes all rows: by `row`(p, lhs, rhs, coefficient, output) if neither operand of a row is
+ * broadcast, otherwise by `line`(p, x, a, c, output). This is a macro so that both are inlined at
+ * every optimisation level. */
+#define MG_AFFINE_SUM_S8(row, line, p, lhs, rhs, coefficient, output)                              \
+    do {                                                                                           \
+        const int32_t *with_ = (coefficient);                                                      \
+        for (int32_t i_ = 0; i_ < (p)->rows; i_++) {                                               \
+            const int8_t *left_ = &(lhs)[i_ * (p)->lhs_row];                                       \
+            const int8_t *right_ = &(rhs)[i_ * (p)->rhs_row];                                      \
+            int8_t *to_ = &(output)[i_ * (p)->size];                                               \
+            if ((p)->lhs_step == 0) {                                                              \
+                line((p), right_, with_[1], left_[0] * with_[0] + with_[2], to_);                  \
+            } else if ((p)->rhs_step == 0) {                                                       \
+                line((p), left_, with_[0], right_[0] * with_[1] + with_[2], to_);                  \
+            } else {                                                                               \
+                row((p), left_, right_, with_, to_);                                               \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
+
 MG_INLINE void mg_affine_sum_s8_body(const mg_affine_sum_s8_params *p, const int8_t *lhs,
                                      const int8_t *rhs, const int32_t *coefficient, int8_t *output)
 {
-    for (int32_t row = 0; row < p->rows; row++) {
-        const int8_t *left = &lhs[row * p->lhs_row];
-        const int8_t *right = &rhs[row * p->rhs_row];
-        int8_t *to = &output[row * p->size];
-
-        if (p->lhs_step == 0) {
-            mg_affine_sum_s8_line(p, right, coefficient[1],
-                                  left[0] * coefficient[0] + coefficient[2], to);
-        } else if (p->rhs_step == 0) {
-            mg_affine_sum_s8_line(p, left, coefficient[0],
-                                  right[0] * coefficient[1] + coefficient[2], to);
-        } else {
-            mg_affine_sum_s8_row(p, left, right, coefficient, to);
-        }
-    }
+    MG_AFFINE_SUM_S8(mg_affine_sum_s8_row, mg_affine_sum_s8_line, p, lhs, rhs, coefficient, output);
 }
 
 #ifdef MG_AFFINE_SUM_S8_IMPLEMENTATION /* the out-of-line form */

@@ -72,7 +72,7 @@ MG_INLINE void mg_affine_sum_s8_mve_eights(const int8_t *lhs, const int8_t *rhs,
 }
 #endif
 
-/* A row of two operands of which neither is broadcast. */
+/* A row of two operands, neither of them broadcast. */
 MG_INLINE void mg_affine_sum_s8_mve_row(const mg_affine_sum_s8_params *p, const int8_t *lhs,
                                         const int8_t *rhs, const int32_t coefficient[3],
                                         int8_t *output)
@@ -117,21 +117,8 @@ MG_INLINE void mg_affine_sum_s8_mve_body(const mg_affine_sum_s8_mve_params *p, c
                                          const int8_t *rhs, const int32_t *coefficient,
                                          int8_t *output)
 {
-    for (int32_t row = 0; row < p->rows; row++) {
-        const int8_t *left = &lhs[row * p->lhs_row];
-        const int8_t *right = &rhs[row * p->rhs_row];
-        int8_t *to = &output[row * p->size];
-
-        if (p->lhs_step == 0) {
-            mg_affine_sum_s8_mve_line(p, right, coefficient[1],
-                                      left[0] * coefficient[0] + coefficient[2], to);
-        } else if (p->rhs_step == 0) {
-            mg_affine_sum_s8_mve_line(p, left, coefficient[0],
-                                      right[0] * coefficient[1] + coefficient[2], to);
-        } else {
-            mg_affine_sum_s8_mve_row(p, left, right, coefficient, to);
-        }
-    }
+    MG_AFFINE_SUM_S8(mg_affine_sum_s8_mve_row, mg_affine_sum_s8_mve_line, p, lhs, rhs, coefficient,
+                     output);
 }
 
 #ifdef MG_AFFINE_SUM_S8_MVE_IMPLEMENTATION /* the out-of-line form */

@@ -23,7 +23,7 @@ typedef struct {
     float32x4_t s;
 } mg_mve_sums_f32;
 
-/* The bias of channels c to c + 3, of which `active` marks those that exist; 0 without a bias. */
+/* The bias of channels c to c + 3, as far as they exist (`active`); 0 without a bias. */
 MG_INLINE float32x4_t mg_mve_bias_f32(const float *bias, int32_t c, mve_pred16_t active)
 {
     return (bias != NULL) ? vldrwq_z_f32(&bias[c], active) : vdupq_n_f32(0.0F);

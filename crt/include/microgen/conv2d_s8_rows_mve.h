@@ -135,7 +135,7 @@ MG_INLINE mg_mve_strip mg_conv2d_s8_rows_mve_strip(const mg_conv2d_s8_params *p,
     return strip;
 }
 
-/* Fills a strip of windows of output row `row`, of which the first begins at input column x. */
+/* Fills a strip of windows of output row `row`. The first window begins at input column x. */
 MG_INLINE void mg_conv2d_s8_rows_mve_fill(const mg_conv2d_s8_params *p, const mg_mve_strip *strip,
                                           const int8_t *image, int32_t row, int32_t x, int8_t *to)
 {

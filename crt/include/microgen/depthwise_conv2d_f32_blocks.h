@@ -70,8 +70,8 @@ MG_INLINE mg_sums_16_f32 mg_depthwise_f32_block_sums(mg_sums_f32 sums, const mg_
  * be computed together with some that are already known. */
 MG_INLINE void mg_depthwise_f32_pixels(const mg_depthwise_conv2d_f32_blocks_params *p,
                                        const mg_pixel_lines *lines, const mg_window *window,
-                                       const float *input, const float *weight, const float *bias,
-                                       int is_block, float *pixel, int fused)
+                                       int is_block, float *pixel, const float *input,
+                                       const float *weight, const float *bias, int fused)
 {
     const mg_range_f32 range = {p->activation_min, p->activation_max};
     const int32_t last = p->shape.output_channels - 4;
@@ -99,30 +99,8 @@ MG_INLINE void mg_depthwise_conv2d_f32_blocks_body(const mg_depthwise_conv2d_f32
                                                    const float *input, const float *weight,
                                                    const float *bias, float *output, int fused)
 {
-    const mg_conv2d_shape *s = &p->shape;
-    const mg_pixel_lines lines = mg_pixel_lines_of(s, 4);
-
-    for (int32_t n = 0; n < s->batches; n++) {
-        for (int32_t line = 0; line < lines.lines; line++) {
-            int32_t place = 0;
-            while (place < lines.length) {
-                const int32_t y = mg_row_of(&lines, line, place);
-                const int32_t x = mg_column_of(&lines, line, place);
-                const mg_window window = mg_depthwise_window_at(s, n, y, x);
-                float *pixel = &output[mg_nhwc(n, y, x, s->output_height, s->output_width,
-                                               s->output_channels)];
-                if (mg_is_block(&lines, place, 4)) {
-                    mg_depthwise_f32_pixels(p, &lines, &window, input, weight, bias, 1, pixel,
-                                            fused);
-                    place += 4;
-                } else {
-                    mg_depthwise_f32_pixels(p, &lines, &window, input, weight, bias, 0, pixel,
-                                            fused);
-                    place++;
-                }
-            }
-        }
-    }
+    MG_PIXELS_F32(mg_depthwise_f32_pixels, mg_depthwise_window_at, p, output, input, weight, bias,
+                  fused);
 }
 
 #define MG_DEPTHWISE_CONV2D_F32_BLOCKS_PROTOTYPE(name)                                             \

@@ -67,8 +67,8 @@ MG_INLINE mg_mve_sums_f32 mg_depthwise_f32_mve_block(mg_mve_sums_f32 sums, const
  * computed together with some that are already known. */
 MG_INLINE void mg_depthwise_f32_mve_channels(const mg_depthwise_conv2d_f32_mve_params *p,
                                              const mg_pixel_lines *lines, const mg_window *window,
-                                             const float *input, const float *weight,
-                                             const float *bias, int is_block, float *pixel)
+                                             int is_block, float *pixel, const float *input,
+                                             const float *weight, const float *bias)
 {
     const float least = p->activation_min;
     const float most = p->activation_max;
@@ -100,30 +100,8 @@ MG_INLINE void mg_depthwise_conv2d_f32_mve_body(const mg_depthwise_conv2d_f32_mv
                                                 const float *input, const float *weight,
                                                 const float *bias, float *output)
 {
-    const mg_conv2d_shape *s = &p->shape;
-    const mg_pixel_lines lines = mg_pixel_lines_of(s, 4);
-
-    for (int32_t n = 0; n < s->batches; n++) {
-        for (int32_t line = 0; line < lines.lines; line++) {
-            int32_t place = 0;
-            while (place < lines.length) {
-                const int32_t y = mg_row_of(&lines, line, place);
-                const int32_t x = mg_column_of(&lines, line, place);
-                const mg_window window = mg_depthwise_window_at(s, n, y, x);
-                float *pixel = &output[mg_nhwc(n, y, x, s->output_height, s->output_width,
-                                               s->output_channels)];
-                if (mg_is_block(&lines, place, 4)) {
-                    mg_depthwise_f32_mve_channels(p, &lines, &window, input, weight, bias, 1,
-                                                  pixel);
-                    place += 4;
-                } else {
-                    mg_depthwise_f32_mve_channels(p, &lines, &window, input, weight, bias, 0,
-                                                  pixel);
-                    place++;
-                }
-            }
-        }
-    }
+    MG_PIXELS_F32(mg_depthwise_f32_mve_channels, mg_depthwise_window_at, p, output, input, weight,
+                  bias);
 }
 
 #ifdef MG_DEPTHWISE_CONV2D_F32_MVE_IMPLEMENTATION /* the out-of-line form */

@@ -44,8 +44,7 @@ typedef struct {
 
 typedef mg_depthwise_conv2d_s8_planes_params mg_planes_params;
 
-/* How the outputs of a line are divided into bands, each of which is copied on its own, and what a
- * band of `count` outputs reads of each line. */
+/* The outputs of a line in each band, which is copied on its own. */
 MG_INLINE int32_t mg_planes_band(const mg_planes_params *p, int filters)
 {
     if (filters == MG_FILTERS_ANY) {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "microgen/depthwise_conv2d_s8.h"
+#include "microgen/mve_axis.h"
 #include "microgen/mve_rows.h"
 #include "microgen/out_of_line.h"
 #include "microgen/scaling_s8.h"
@@ -22,18 +23,6 @@ typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_ring_mve_params;
 
 #define MG_MVE_RING 4     /* values of a ring */
 #define MG_MVE_CHANNELS 8 /* that are copied at a time */
-
-/* One of the two axes. Steps are in bytes, from place to place, and in weights. */
-typedef struct {
-    int32_t size;
-    int32_t pad; /* before the first place */
-    int32_t kernel;
-    int32_t stride;
-    int32_t outputs;
-    int32_t input_step;
-    int32_t weight_step;
-    int32_t output_step;
-} mg_mve_axis;
 
 /* A layer, and the block of channels that is computed. */
 typedef struct {
@@ -324,27 +313,6 @@ mg_mve_ring_compute(const mg_depthwise_conv2d_s8_params *p, mg_mve_ring *r, cons
     }
 }
 
-MG_INLINE mg_mve_axis mg_mve_ring_rows(const mg_depthwise_conv2d_s8_params *p)
-{
-    const mg_mve_axis axis = {p->input_height,
-                              p->pad_top,
-                              p->kernel_height,
-                              p->stride_height,
-                              p->output_height,
-                              p->input_width * p->input_channels,
-                              p->kernel_width * p->input_channels,
-                              p->output_width * p->input_channels};
-    return axis;
-}
-
-MG_INLINE mg_mve_axis mg_mve_ring_columns(const mg_depthwise_conv2d_s8_params *p)
-{
-    const mg_mve_axis axis = {p->input_width,    p->pad_left,      p->kernel_width,
-                              p->stride_width,   p->output_width,  p->input_channels,
-                              p->input_channels, p->input_channels};
-    return axis;
-}
-
 /* Computes the same as mg_depthwise_conv2d_s8_body with the same arguments, for filters of up to
  * 4x4 values with one stride, or of up to 16 along the axis with more outputs and one along the
  * other. Strides are 1 or 2, depth_multiplier is 1, and there is no dilation. The bias contains the
@@ -358,8 +326,8 @@ MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8
                                                     uint8_t *scratch, int requantization)
 {
     const int is_tall = p->output_height >= p->output_width;
-    const mg_mve_axis along = is_tall ? mg_mve_ring_rows(p) : mg_mve_ring_columns(p);
-    const mg_mve_axis around = is_tall ? mg_mve_ring_columns(p) : mg_mve_ring_rows(p);
+    const mg_mve_axis along = is_tall ? mg_mve_axis_of_rows(p) : mg_mve_axis_of_columns(p);
+    const mg_mve_axis around = is_tall ? mg_mve_axis_of_columns(p) : mg_mve_axis_of_rows(p);
     const int32_t bytes = (around.kernel == 1) ? 1 : MG_MVE_RING;
     const mg_mve_rows scales = {weight,
                                 bias,

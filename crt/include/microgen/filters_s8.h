@@ -64,7 +64,7 @@ MG_INLINE int32_t mg_filters_words_read(int32_t count, int32_t taps, int32_t str
     return (count + group - 1) / group * 2 + mg_filters_words(taps, stride) - 1;
 }
 
-/* Four taps of which the first `count` are of this row, as bytes; the others become 0. */
+/* Four taps as bytes. Only the first `count` are of this row; the others become 0. */
 MG_INLINE uint32_t mg_filters_taps(const int8_t *weight, int32_t count)
 {
     const uint32_t bytes = mg_load_4_s8(weight);
@@ -108,7 +108,7 @@ typedef struct {
     int32_t d;
 } mg_filters_sums;
 
-/* Stores the outputs of a group, of which a line may end with fewer. */
+/* Stores the outputs of a group. At the end of a line it may be incomplete. */
 MG_INLINE void mg_filters_store(const mg_filters_lines *l, const mg_filters_channel *c,
                                 const mg_filters_sums *sums, int32_t count, int8_t *to,
                                 int requantization)

@@ -6,27 +6,15 @@
 #include <stdint.h>
 
 #include "microgen/inline.h"
+#include "microgen/multiply_s8_rows.h"
 #include "microgen/mve.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct {
-    int32_t rows;           /* of the output */
-    int32_t size;           /* elements of a row */
-    int32_t lhs_row;        /* elements from one row of lhs to the next; 0: broadcast */
-    int32_t rhs_row;        /* the same */
-    int32_t lhs_step;       /* elements from one of a row to the next: 1, or 0: broadcast */
-    int32_t rhs_step;       /* the same */
-    int32_t lhs_offset;     /* minus the zero point: -127 to 128 */
-    int32_t rhs_offset;     /* the same */
-    int32_t output_offset;  /* the output's zero point: -128 to 127 */
-    int32_t multiplier;     /* Q31, as microgen/requantize.h says */
-    int32_t shift;          /* the same */
-    int32_t activation_min; /* -128 to 127 */
-    int32_t activation_max; /* the same; activation_min or more */
-} mg_multiply_s8_mve_params;
+/* shift may be any that microgen/requantize.h takes. */
+typedef mg_multiply_s8_rows_params mg_multiply_s8_mve_params;
 
 /* Multiplies lhs and rhs into output [rows][size] as mg_multiply_s8 does.
  *

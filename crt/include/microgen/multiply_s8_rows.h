@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mg_multiply_s8 for rows, four elements at a time, with few instructions for each.
  *
- * Doubled products times the multiplier, of which the upper word is kept and rounded, are
- * mg_multiply_high of the products. Its rounding shift adds a half, and for negative values one
+ * The rounded upper word of a doubled product times the multiplier is mg_multiply_high of the
+ * product. Its rounding shift adds a half, and for negative values one
  * less. A value is negative only if the product is. If the product is negative and the value is 0,
  * both give 0. So the sign may be the product's, and half and zero point are one constant. */
 #ifndef MICROGEN_MULTIPLY_S8_ROWS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tiles of convolutions for MVE: four filters for four pixels, of which the inputs are rows.
+/* Tiles of convolutions for MVE: four filters for four pixels, whose inputs are rows.
  *
- * VMLADAVA adds sixteen products to a general register with an even number, of which there are
- * eight. So two filters and four pixels need six loads for eight of them. That takes all of the
+ * VMLADAVA adds sixteen products to a general register with an even number. There are eight of
+ * them. So two filters and four pixels need six loads for eight of them. That takes all of the
  * registers: one points to the weights, which are in the order of their use, and the rest of a tile
  * is on the stack. It is written in assembly, because GCC 12 spills registers.
  *
@@ -334,7 +334,7 @@ mg_mve_tile_pass(const mg_mve_tile *start, const mg_mve_rows *r, const mg_mve_pl
     }
 }
 
-/* Computes `count` pixels, for all channels, of which there are at least four. Reads inputs up to a
+/* Computes `count` pixels, for all channels, four or more. Reads inputs up to a
  * depth of whole vectors, unless it `is_flat`: then the depth is at most one vector. Out of line,
  * so that all layers of a model share it. */
 static __attribute__((noinline, unused)) void
