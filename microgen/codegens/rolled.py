@@ -23,7 +23,8 @@ _RESULT = "out0"
 def primitive(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Primitive:
     """The primitive function of a group. ``primitives`` compute the bands of its nodes, in order.
     The last one gives it its name."""
-    offsets, nbytes = placement.placed(_spans(group, primitives, graph))
+    spans = _spans(group, [one.scratch for one in primitives], graph)
+    offsets, nbytes = placement.placed(spans)
     made = _Rolled(group, graph, offsets)
     for number, one in enumerate(primitives):
         made.add(number, one)
@@ -52,15 +53,21 @@ def _steps(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Itera
         yield replace(step, tensor_type=graph.types[step.tensor], place=place)
 
 
-def _spans(group: Group, primitives: Sequence[Primitive], graph: Graph) -> list[Span]:
+def scratch(group: Group, own: Sequence[int], graph: Graph) -> int:
+    """Bytes of scratch that the group needs if its kernels need ``own``, in order."""
+    _, nbytes = placement.placed(_spans(group, own, graph))
+    return nbytes
+
+
+def _spans(group: Group, own: Sequence[int], graph: Graph) -> list[Span]:
     """The buffers, and each part's own scratch under its number. Rows that are read in the step in
     which they are made are live from then until they are read, others always."""
-    last = len(primitives) - 1
-    makers = {one.outputs[0]: number for number, one in enumerate(primitives)}
-    spans = [Span(n, one.scratch, n, n) for n, one in enumerate(primitives) if one.scratch]
+    last = len(group.nodes) - 1
+    makers = {node.outputs[0]: number for number, node in enumerate(group.nodes)}
+    spans = [Span(number, nbytes, number, number) for number, nbytes in enumerate(own) if nbytes]
     for name, buffer in group.geometry.buffers.items():
         nbytes = buffer.rows * _row(graph.types[name]).nbytes
-        readers = [number for number, one in enumerate(primitives) if name in one.inputs]
+        readers = [number for number, node in enumerate(group.nodes) if name in node.inputs]
         is_kept = buffer.rows > buffer.timing.rows
         first = 0 if is_kept else makers.get(name, 0)
         spans.append(Span(name, nbytes, first, last if is_kept else max(readers)))

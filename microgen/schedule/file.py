@@ -104,7 +104,7 @@ def applied(given: ScheduleRecord, partition: Partition, cpu: Cpu) -> Schedule:
     regions = tuple(_region(function, known) for function in given.functions)
     _check_order(regions, partition)
     made = replace(partition, regions=regions)
-    picks = {option.result: option for region in regions for option in _options(region, made, cpu)}
+    picks = rolled.by_result(o for region in regions for o in _options(region, made, cpu))
     return Schedule(made, FROM_FILE, Candidate(picks).score, considered=1, bound=None)
 
 
@@ -230,7 +230,7 @@ def _check_order(regions: Sequence[Region], partition: Partition) -> None:
 
 def _options(region: Region, partition: Partition, cpu: Cpu) -> Iterator[Option]:
     if region.is_rolled:
-        yield from rolled.options(region, partition.graph, cpu)
+        yield rolled.of_region(region, partition.graph, cpu)
         return
     for choice in region.choices:
         found = fitting(patterns.joined(choice.nodes), partition.graph, cpu)
