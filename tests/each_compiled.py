@@ -7,6 +7,9 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+# For ``-include``, if kernels are compiled without optimization.
+NOT_INLINED = Path(__file__).with_name("not_inlined.h")
+
 
 def each_compiled(command: Sequence[str], sources: Sequence[Path], folder: Path) -> list[Path]:
     """The objects that a compiler, given with its options, makes in ``folder``.

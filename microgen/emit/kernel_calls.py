@@ -11,12 +11,16 @@ from microgen.program.types import Inner, KernelCall, Parameter, Role, Value
 def kernel_call(kernel: KernelCall, index: int = 0, *, is_only: bool = True) -> dict[str, Any]:
     """A kernel's call, which is number ``index`` of its function if it is not the only one."""
     code = kernel.code
+    params = "params" if is_only else f"params_{index}"
+    arguments = [f"&{params}", *map(argument, kernel.args)]
+    if kernel.is_shared and code.compact:
+        arguments = [*arguments[1:], arguments[0]]
     return {
         "params_type": code.params,
         "callee": code.symbol if kernel.is_shared else code.body,
-        "params_name": "params" if is_only else f"params_{index}",
+        "params_name": params,
         "fields": [f".{name} = {_initialiser(value)}" for name, value in kernel.params],
-        "args": [*map(argument, kernel.args), *(() if kernel.is_shared else code.variant)],
+        "args": [*arguments, *(() if kernel.is_shared else code.variant)],
         "can_fail": kernel.can_fail,
     }
 

@@ -65,16 +65,19 @@ class Implementation:
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
     ``cores`` are the functions of its headers that compilers keep out of line, and that other
     kernels may call, too.
+    ``field_bytes`` are those of a scalar in its parameter struct.
     ``can_fail``: the C function returns a status, like the runner.
     ``loop``: kernels with the same loop differ only in their requantizations. By default it is the
     symbol.
     ``takes_int4``: its weight, input 1, is one that the model stores in 4 bits. It is not tried for
     other weights.
+    ``compact``: its parameters have 16 bits; see ``KernelCode``.
     ``ulps``, of a float kernel: the number of units in the last place by which an element may
     differ from the numpy reference. The unit is that of the output's largest magnitude; for sums,
     of the largest sum of magnitudes.
     ``work(node, graph)`` counts how often the parts of its loops run; its measured table has what
     each costs. ``cost(node, graph, cpu, is_shared)``, if given, is asked instead of a table.
+    ``measured_as``, if given, is the kernel whose table stands for it until it has its own.
     """
 
     symbol: str
@@ -92,10 +95,13 @@ class Implementation:
     family: str = ""
     variant: tuple[str, ...] = ()
     cores: tuple[str, ...] = ()
+    field_bytes: int = 4
     loop: str = ""
     takes_int4: bool = False
+    compact: bool = False
     work: Callable[[Node, Graph], Work] = work
     cost: Callable[[Node, Graph, Cpu, bool], Cost | None] | None = None
+    measured_as: Implementation | None = None
 
     def calls(self, node: Node, graph: Graph) -> tuple[tuple[tuple[int, ...], Fields], ...]:
         """The calls that compute the node: positions of the inputs passed, struct fields."""
@@ -119,7 +125,7 @@ class Implementation:
     def code(self) -> KernelCode:
         """The names of its C."""
         header = f"microgen/{self.family or self.symbol.removeprefix('mg_')}.h"
-        return KernelCode(self.symbol, header, self.variant)
+        return KernelCode(self.symbol, header, self.variant, self.compact)
 
 
 TFLITE = tuple(rounding for rounding in Rounding if rounding not in RELAY)
@@ -307,7 +313,7 @@ def weights_and_tables(
     """int8 weight, bias or NULL, and the requantization tables, each of ``channels`` entries. The
     bias is int64 for int16 data, int32 for int8 data."""
     rule = _RULES.get(getattr(node.attrs, "rounding", None), rule)
-    scales = _scale_arguments(node, graph, rule, channels)
+    scales = scale_arguments(node, graph, rule, channels)
     weight = node.inputs[1]
     return (
         *weight_and_bias(node, graph),
@@ -318,7 +324,7 @@ def weights_and_tables(
 
 def weights_and_real_scales(node: Node, graph: Graph, channels: int) -> tuple[KernelConstant, ...]:
     """As ``weights_and_tables``, for scales that are rounded REAL."""
-    scales = _scale_arguments(node, graph, "conv", channels)
+    scales = scale_arguments(node, graph, "conv", channels)
     weight = node.inputs[1]
     return (
         *weight_and_bias(node, graph),
@@ -327,9 +333,10 @@ def weights_and_real_scales(node: Node, graph: Graph, channels: int) -> tuple[Ke
     )
 
 
-def _scale_arguments(
+def scale_arguments(
     node: Node, graph: Graph, rule: Rule, channels: int
 ) -> tuple[tuple[str, float | int | str], ...]:
+    """The arguments of the transform ``requantize_multiplier``."""
     inputs, output = types(node, graph)
     return (
         ("input_scale", inputs[0].scale),

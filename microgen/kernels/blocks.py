@@ -47,6 +47,14 @@ def _separately(node: Node, graph: Graph) -> str | None:
     return f"separate sums may reach {worst}, the kernel's accumulator 2147483647"
 
 
+def short(fields: base.Fields) -> str | None:
+    """Refusal unless all parameters fit 16 bits."""
+    for name, value in fields:
+        if isinstance(value, int) and not -(2**15) <= value < 2**15:
+            return f"{name} is {value:,}, the kernel's parameters have 16 bits"
+    return None
+
+
 def depthwise(node: Node, _graph: Graph) -> str | None:
     """Refusal unless there is one output channel for each input channel."""
     attrs = node.attrs

@@ -2,7 +2,7 @@
 
 Kind of transform: ``tiles``, a weight of int8 [filters, height, width, channels]; no arguments.
 int8 [groups, 2, vectors, 2, 16]: of each group of four filters first 0 and 2, then 1 and 3. The
-weights of a filter are in the order [width, height, channels] and followed by zeros up to whole
+weights of a filter are in the order [width, height, channels], after zeros that make them whole
 vectors. The last group is that of the last filters.
 """
 
@@ -35,11 +35,7 @@ def _few(node: Node, graph: Graph) -> str | None:
 
 
 def _refuses_pointwise(node: Node, graph: Graph) -> str | None:
-    """Refusal unless the kernel is 1x1, in one group, with four filters at least, and pixels are
-    whole vectors or less than one."""
-    depth = graph.types[node.inputs[1]].shape[3]
-    if depth > _VECTOR and depth % _VECTOR:
-        return f"the kernel would read beyond the {depth} input channels"
+    """Refusal unless the kernel is 1x1, in one group, with four filters at least."""
     return mve.pointwise(node, graph) or _few(node, graph)
 
 
@@ -70,7 +66,7 @@ def _tiles(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.Kern
 def _tiled(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     filters = weight.transpose(0, 2, 1, 3).reshape(len(weight), -1)
-    filters = np.pad(filters, ((0, 0), (0, -filters.shape[1] % _VECTOR)))
+    filters = np.pad(filters, ((0, 0), (-filters.shape[1] % _VECTOR, 0)))
     starts = [*range(0, len(filters) - FILTERS + 1, FILTERS)]
     starts += [len(filters) - FILTERS] * (len(filters) % FILTERS > 0)
     order = [start + i for start in starts for i in (0, 2, 1, 3)]
@@ -80,14 +76,13 @@ def _tiled(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"tiles": _tiled}
 
-_TILES = ("mg_mve_tile_deep", "mg_mve_tile_flat")
-_COMPUTE = "mg_mve_compute_pixels"
-_LINE = "mg_mve_strip_line"
+_CORES = ("mg_mve_compute_pixels", "mg_mve_tile_deep", "mg_mve_tile_part")
+_STRIP_CORES = (*_CORES, "mg_mve_strip_fill", "mg_mve_strip_line")
 _POINTWISE = weighted.vectors(
     Loop(
         stem="conv2d_1x1_s8_rows",
         refusal=_refuses_pointwise,
-        cores=(_COMPUTE, *_TILES),
+        cores=_CORES,
         is_raw=True,
         layout=_tiles,
     )
@@ -96,14 +91,12 @@ _WINDOWS = Loop(
     stem="conv2d_s8_rows",
     refusal=_refuses,
     scratch=_strip,
-    cores=(_COMPUTE, _LINE, *_TILES),
+    cores=_STRIP_CORES,
     is_raw=True,
     layout=_tiles,
 )
 _STACK = dataclasses.replace(
-    weighted.on_stack(_WINDOWS, STACK, "strips"),
-    stem="conv2d_s8_rows_stack",
-    cores=(_LINE, *_TILES),  # _COMPUTE is smaller if no other kernel calls it
+    weighted.on_stack(_WINDOWS, STACK, "strips"), stem="conv2d_s8_rows_stack"
 )
 _LOOPS = (_POINTWISE, weighted.vectors(_WINDOWS), weighted.vectors(_STACK))
 

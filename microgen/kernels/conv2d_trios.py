@@ -29,6 +29,7 @@ _TRIO = 8  # bytes of an mg_trio
 
 
 _BIAS = 2**20 - 2**12  # MG_TRIO_BIAS
+_MOST = 2**15 - 4  # a multiple of 4 in an int16 parameter
 _SAFE = 64  # products of int8 values that fit whatever they are
 
 
@@ -51,20 +52,30 @@ def _block_of(data: bytes, channels: int) -> int:
     rows = _rows(np.frombuffer(data, np.int8).reshape(channels, -1))
     for parts in range(1, -(-rows.shape[1] // _SAFE)):
         block = -(-int(rows.shape[1]) // (4 * parts)) * 4
-        if _fits(rows, block):
+        if block <= _MOST and _fits(rows, block):
             return block
     return _SAFE
 
 
 def _block(node: Node, graph: Graph) -> int:
-    """The largest block that fits, of those with which all parts are of about the same length."""
+    """The largest block that fits, of those with which all parts are of about the same length, and
+    of at most 2^15 - 4 products."""
     weight = graph.constants[node.inputs[1]]
     return _block_of(weight.tobytes(), len(weight))
 
 
+def _shape(node: Node, graph: Graph) -> base.Fields:
+    """The fields of the reference kernel, without those that must be what others are, or 1."""
+    given = ("filter_channels", "dilation_width")
+    return tuple(field for field in LAYER.params(node, graph) if field[0] not in given)
+
+
 def _params(node: Node, graph: Graph) -> base.Fields:
-    nested = tuple((f"conv.{name}", value) for name, value in LAYER.params(node, graph))
-    return (*nested, ("block", _block(node, graph)))
+    return (*_shape(node, graph), ("block", _block(node, graph)))
+
+
+def _refusal(node: Node, graph: Graph) -> str | None:
+    return blocks.rows(node, graph) or blocks.short(_shape(node, graph))
 
 
 def _laid_out(is_interleaved: bool) -> Layout:
@@ -101,7 +112,8 @@ _TRIOS = Loop(
     suffix="trios",
     family="conv2d_s8_trios",
     variant=("MG_FOUR_CHANNELS",),
-    refusal=blocks.rows,
+    compact=True,
+    refusal=_refusal,
     scratch=_scratch,
     cores=(*_PACKING, "mg_trios_add_4"),
     is_raw=True,

@@ -28,7 +28,8 @@ def estimate(
     kernel: Implementation, node: Node, graph: Graph, cpu: Cpu, *, shared: bool
 ) -> Cost | None:
     """What ``kernel`` costs for ``node`` on ``cpu``, compiled for the node's shape or ``shared``:
-    what its own ``cost`` says if it has one, otherwise by its table.
+    what its own ``cost`` says if it has one, otherwise by its table, or by that of the kernel that
+    it is ``measured_as``.
 
     None if the kernel was not measured in this form on the core that stands for the CPU, if the
     node has a part that no measured layer had, or if the kernel computes floats and only one of the
@@ -40,7 +41,7 @@ def estimate(
         return None
     if _computes_floats(kernel, node, graph) and _has_fpu(cpu) is not _has_fpu(CPUS[core]):
         return None
-    found = table(kernel.symbol).get(core, {}).get(SHARED if shared else SPECIALISED)
+    found = _coefficients(kernel, core, SHARED if shared else SPECIALISED)
     if found is None:
         return None
     work = kernel.work(node, graph)
@@ -53,6 +54,20 @@ def estimate(
         shared_bytes=found.get("shared_bytes", 0),
         cores=tuple(found.get("cores", {}).items()),
     )
+
+
+def _coefficients(kernel: Implementation, core: str, form: str) -> Mapping[str, Any] | None:
+    """The kernel's coefficients, with the names of its own functions."""
+    found: Mapping[str, Any] | None = table(kernel.symbol).get(core, {}).get(form)
+    like = kernel.measured_as
+    if found is not None or like is None:
+        return found
+    found = table(like.symbol).get(core, {}).get(form)
+    own = dict(zip(like.cores, kernel.cores, strict=True))
+    return found and {
+        **found,
+        "cores": {own.get(name, name): n for name, n in found.get("cores", {}).items()},
+    }
 
 
 def measured_core(cpu: Cpu) -> str | None:

@@ -22,6 +22,11 @@ def _is_per_channel(node: Node, graph: Graph) -> bool:
     return quant is not None and not quant.is_per_tensor
 
 
+def scales(node: Node, graph: Graph) -> int:
+    """The number of scales that sums have: one, or one for each output feature."""
+    return graph.types[node.inputs[1]].shape[0] if _is_per_channel(node, graph) else 1
+
+
 def sizes(node: Node, graph: Graph) -> base.Fields:
     """Rows of data, and the extents of the weight."""
     inputs, output = base.types(node, graph)
@@ -77,8 +82,7 @@ def _refuses_wide(node: Node, graph: Graph) -> str | None:
 
 
 def _wide_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    channels = graph.types[node.inputs[1]].shape[0] if _is_per_channel(node, graph) else 1
-    return base.weights_and_real_scales(node, graph, channels)
+    return base.weights_and_real_scales(node, graph, scales(node, graph))
 
 
 def _wide_params(node: Node, graph: Graph) -> base.Fields:

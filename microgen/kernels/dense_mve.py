@@ -8,6 +8,6 @@ from microgen.kernels.weighted import LINEAR_VECTOR, Loop
 
 OP_NAME = "nn.dense"
 
-_ROWS = weighted.vectors(Loop(stem="dense_s8_rows", is_raw=True))
+_ROWS = weighted.vectors(Loop(stem="dense_s8_rows", cores=("mg_mve_dense_row",), is_raw=True))
 
 IMPLEMENTATIONS = tuple(LAYER.kernels((_ROWS,), (LINEAR_VECTOR,)))

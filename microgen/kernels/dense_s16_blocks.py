@@ -4,37 +4,63 @@ from __future__ import annotations
 
 import dataclasses
 
-from microgen.ir.graph import Graph, Node
-from microgen.kernels import base, dense, wide
+from microgen.arithmetic.terms import Rounding
+from microgen.errors import MicrogenError
+from microgen.ir.graph import DType, Graph, Node
+from microgen.kernels import base, dense, transforms, wide
+from microgen.ops.dense import DenseAttrs
 
 OP_NAME = "nn.dense"
 
 _PLAIN = next(kernel for kernel in dense.IMPLEMENTATIONS if kernel.symbol == "mg_dense_s16")
+_RULES: dict[Rounding, base.Rule] = {Rounding.REAL: "conv", Rounding.REDUCED: "dense"}
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
-    return _PLAIN.refusal(node, graph) or wide.products(node, graph, 0)
+    """Refusal unless sums fit int32, and factors scale them exactly."""
+    refusal = base.constant_weights(
+        node, graph, axis=0, dtype=DType.INT16, roundings=tuple(_RULES)
+    ) or wide.sums(node, graph, 0)
+    if refusal:
+        return refusal
+    factor = _factor(node, graph)
+    try:
+        transforms.apply(factor.transform, factor.arrays(graph), dict(factor.arguments))
+    except MicrogenError:
+        return "a scale has no factor of 64 bits that is proved to round all sums alike"
+    return None
 
 
-def _refuses_odd_depth(node: Node, graph: Graph) -> str | None:
-    refusal = _refusal(node, graph)
-    depth = graph.types[node.inputs[1]].shape[1]
-    if refusal is None and depth % wide.FOUR:
-        return f"there are {depth} input features, the kernel takes multiples of {wide.FOUR}"
-    return refusal
+def _factor(node: Node, graph: Graph) -> base.KernelConstant:
+    assert isinstance(node.attrs, DenseAttrs)
+    rounding = node.attrs.rounding
+    scales = base.scale_arguments(node, graph, _RULES[rounding], dense.scales(node, graph))
+    arguments = (*scales, ("rounding", rounding.value))
+    return base.KernelConstant(
+        "factor", "int32_t", node.inputs[1], "scale", "wide_factors", arguments
+    )
+
+
+def _tables(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    return wide.narrow_bias(node, graph, 0), _factor(node, graph)
 
 
 def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    return (wide.pairs(node), *_PLAIN.constants(node, graph)[1:])
+    return (wide.pairs(node), *_tables(node, graph))
 
 
+def _vector_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    return (wide.plain(node), *_tables(node, graph))
+
+
+_VECTOR = dataclasses.replace(
+    _PLAIN,
+    symbol="mg_dense_s16_mve",
+    needs=base.MVE,
+    refusal=_refusal,
+    constants=_vector_constants,
+)
 IMPLEMENTATIONS = (
-    dataclasses.replace(_PLAIN, symbol="mg_dense_s16_mve", needs=base.MVE, refusal=_refusal),
-    dataclasses.replace(
-        _PLAIN,
-        symbol="mg_dense_s16_dsp",
-        needs=base.DSP,
-        refusal=_refuses_odd_depth,
-        constants=_constants,
-    ),
+    _VECTOR,
+    dataclasses.replace(_VECTOR, symbol="mg_dense_s16_dsp", needs=base.DSP, constants=_constants),
 )

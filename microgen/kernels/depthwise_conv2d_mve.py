@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ RING = 4  # MG_MVE_RING of microgen/depthwise_conv2d_s8_ring_mve.h
 CHANNELS = 8  # MG_MVE_CHANNELS
 _VECTOR = 16
 _STRIDE = 2  # the largest
+_SIZES = 2**16  # what fields of its parameters are below
 _OFFSETS = 2**16  # bytes that vectors of 16-bit offsets reach
 
 
@@ -70,6 +72,8 @@ def _refuses(node: Node, graph: Graph) -> str | None:
         return "windows are all padding"
     if CHANNELS * axes.line > _OFFSETS:
         return "its lines are too long"
+    if max(*graph.types[node.inputs[0]].shape, *graph.types[node.outputs[0]].shape) >= _SIZES:
+        return f"an axis has {_SIZES} places or more"
     return None
 
 
@@ -84,15 +88,36 @@ def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
     return (0,) if data.shape == output.shape and _axes(node, graph).strides == (1, 1) else ()
 
 
-_RING = weighted.vectors(
+def _has_rings(node: Node, graph: Graph) -> str | None:
+    if _axes(node, graph).ring != RING:
+        return "its filters have one value along the axis with fewer outputs"
+    return _refuses(node, graph)
+
+
+def _has_lines(node: Node, graph: Graph) -> str | None:
+    if _axes(node, graph).ring == RING:
+        return "its filters have several values along the axis with fewer outputs"
+    return _refuses(node, graph)
+
+
+_RINGS = weighted.vectors(
     Loop(
         stem="depthwise_conv2d_s8_ring",
-        refusal=_refuses,
+        variant=("MG_MVE_RING",),
+        refusal=_has_rings,
         scratch=_scratch,
         in_place=_in_place,
+        field_bytes=2,
         cores=("mg_mve_ring_compute",),
         is_raw=True,
     )
 )
+_LINES = dataclasses.replace(
+    _RINGS,
+    stem="depthwise_conv2d_s8_line",
+    variant=("MG_MVE_LINE",),
+    refusal=_has_lines,
+    cores=("mg_mve_line_compute",),
+)
 
-IMPLEMENTATIONS = tuple(LAYER.kernels((_RING,), (TWICE_NARROW,)))
+IMPLEMENTATIONS = tuple(LAYER.kernels((_RINGS, _LINES), (TWICE_NARROW,)))

@@ -15,6 +15,7 @@ from microgen.ops.geometry import explicit
 
 OP_NAME = "nn.depthwise_conv2d"
 _PIXELS = 3
+_ALWAYS_1 = ("depth_multiplier", "dilation_height", "dilation_width")
 # If the input has one column, its rows are the columns, of the same memory.
 _OTHER_AXIS = {"height": "width", "width": "height", "top": "left", "left": "top"}
 
@@ -56,7 +57,9 @@ def _is_padded(f: dict[str, int]) -> bool:
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    return tuple(_fields(node, graph).items())
+    """The fields without those that must be 1."""
+    fields = _fields(node, graph).items()
+    return tuple((name, value) for name, value in fields if name not in _ALWAYS_1)
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
@@ -65,7 +68,7 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     width = graph.types[node.outputs[0]].shape[1 if _is_column(node, graph) else 2]
     if width < _PIXELS:
         return f"rows of the result have {width} pixels, the kernel takes {_PIXELS} or more"
-    return blocks.depthwise(node, graph)
+    return blocks.depthwise(node, graph) or blocks.short(_params(node, graph))
 
 
 def _refuses_padding(node: Node, graph: Graph) -> str | None:
@@ -132,6 +135,7 @@ _ROWS = Loop(
     stem="depthwise_conv2d_s8",
     suffix="rows",
     family="depthwise_conv2d_s8_rows",
+    compact=True,
     refusal=_refuses_padding,
     is_raw=True,
 )
@@ -139,6 +143,7 @@ _PADDED_ROWS = Loop(
     stem="depthwise_conv2d_s8",
     suffix="padded_rows",
     family="depthwise_conv2d_s8_padded_rows",
+    compact=True,
     refusal=_refusal,
     scratch=_scratch,
     is_raw=True,

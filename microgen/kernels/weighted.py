@@ -40,7 +40,8 @@ class Requantization:
 
     ``name`` is its part of a symbol, ``constant`` its name in C. It computes nodes with one of
     ``roundings``; those with none of them have int32 outputs. Unless it ``has_clamp``, outputs are
-    not clamped. ``shift`` is that of ``Form.HIGH``.
+    not clamped. ``shift`` is that of ``Form.HIGH``. Kernels with it that were not measured cost as
+    much as those with ``like``.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Requantization:
     form: Form = Form.SPECIFIED
     has_clamp: bool = True
     shift: int = high.SHIFT
+    like: Requantization | None = None
 
     @property
     def output(self) -> DType | None:
@@ -82,10 +84,10 @@ class Requantization:
 _TWICE, _UPWARD = (Rounding.DOUBLE, Rounding.PRODUCT), (Rounding.UPWARD,)
 _NEAREST = (Rounding.SINGLE, Rounding.NEAREST)
 TWICE = Requantization("twice", "MG_ROUND_TWICE", _TWICE)
-NEAREST = Requantization("nearest", "MG_ROUND_NEAREST", _NEAREST)
-UPWARD = Requantization("upward", "MG_ROUND_UPWARD", _UPWARD)
+NEAREST = Requantization("nearest", "MG_ROUND_NEAREST", _NEAREST, like=TWICE)
+UPWARD = Requantization("upward", "MG_ROUND_UPWARD", _UPWARD, like=TWICE)
 TWICE_NARROW = Requantization("twice", "MG_ROUND_TWICE_NARROW", _TWICE, Form.NARROW)
-UPWARD_NARROW = Requantization("upward", "MG_ROUND_UPWARD_NARROW", _UPWARD, Form.NARROW)
+UPWARD_NARROW = dataclasses.replace(UPWARD, constant="MG_ROUND_UPWARD_NARROW", form=Form.NARROW)
 LINEAR = Requantization("linear", "MG_LINEAR", (*_TWICE, *_NEAREST, *_UPWARD), Form.LINEAR)
 _HIGH = Requantization("high", "MG_HIGH", LINEAR.roundings, Form.HIGH, has_clamp=False)
 _CLAMPED = Requantization("clamped", "MG_HIGH_CLAMPED", LINEAR.roundings, Form.HIGH)
@@ -114,14 +116,16 @@ class Loop:
     ``base.constant_weights`` and ``base.Implementation``.
     ``is_raw``: it sums products of data and weights without the data's zero point, which the bias
     or the offset then contains. ``layout`` is how it wants the weight, if not as in the model.
-    ``adapt`` changes all constants of a raw loop. ``scratch``, ``in_place`` and ``work`` are those
-    of ``base.Implementation``; so are ``cores``, where ``{}`` is the requantization's name.
+    ``adapt`` changes all constants of a raw loop. ``scratch``, ``in_place``, ``work``
+    and ``field_bytes`` are those of ``base.Implementation``; so are ``cores``, where ``{}`` is the
+    requantization's name.
     """
 
     stem: str
     suffix: str = ""
     family: str = ""
     variant: tuple[str, ...] = ()
+    compact: bool = False
     is_fixed: bool = False
     needs: frozenset[Feature] = base.REFERENCE
     refusal: base.Refuse = any_node
@@ -133,6 +137,7 @@ class Loop:
     layout: Layout | None = None
     adapt: Adapt | None = None
     in_place: base.InPlace = base.not_in_place
+    field_bytes: int = 4
     cores: tuple[str, ...] = ()
     work: Callable[[Node, Graph], Work] = work
 
@@ -213,11 +218,14 @@ class Layer:
             scratch=loop.scratch,
             in_place=loop.in_place,
             work=loop.work,
+            field_bytes=loop.field_bytes,
             cores=tuple(core.format(requantization.name) for core in loop.cores),
             family=loop.family or loop.stem,
+            compact=loop.compact,
             variant=() if loop.is_fixed else (*loop.variant, requantization.constant),
             loop="_".join(filter(None, ("mg", loop.stem, loop.suffix))),
             takes_int4=loop.takes_int4,
+            measured_as=self._kernel(loop, requantization.like) if requantization.like else None,
         )
 
 

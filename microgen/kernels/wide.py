@@ -2,46 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from microgen.arithmetic.terms import Rounding
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Array, DType, Graph, Node
-from microgen.kernels import base, transforms
+from microgen.kernels import base, transforms, window
 from microgen.kernels.transforms import Arguments
+from microgen.target.cpu import Feature
 
 FOUR = 4  # weights of a word
 _INT32 = 2**31
 
 
-def refusal(node: Node, graph: Graph, axis: int, channels: int) -> str | None:
+def refusal(node: Node, graph: Graph, axis: int) -> str | None:
     """Refusal unless no sum can exceed int32, and mg_folded_s16 can scale the sums. ``axis`` is the
     weight's axis of output channels."""
     why = base.constant_weights(
         node, graph, axis=axis, dtype=DType.INT16, roundings=(Rounding.REDUCED,)
     )
-    return why or _sums(node, graph, axis) or _unfit(node, graph, channels)
+    return why or sums(node, graph, axis) or _unfit(node, graph, axis)
 
 
-def _sums(node: Node, graph: Graph, axis: int) -> str | None:
+def sums(node: Node, graph: Graph, axis: int) -> str | None:
+    """Refusal if a sum of products and bias may exceed int32."""
     worst = int(base.largest_sums(node, graph, axis).sum(axis=0).max())
     if worst < _INT32:
         return None
     return f"sums with its bias may reach {worst}, the kernel's accumulator {_INT32 - 1}"
 
 
-def products(node: Node, graph: Graph, axis: int) -> str | None:
-    """Refusal if a sum of products may exceed int32."""
-    worst = int(base.largest_sums(node, graph, axis)[0].max())
-    if worst < _INT32:
-        return None
-    return f"sums of products may reach {worst}, the kernel's accumulator {_INT32 - 1}"
-
-
-def _unfit(node: Node, graph: Graph, channels: int) -> str | None:
-    _, factor = folded(node, graph, channels)
+def _unfit(node: Node, graph: Graph, axis: int) -> str | None:
+    factor = _folded(node, graph, axis)
     try:
         transforms.apply(factor.transform, factor.arrays(graph), dict(factor.arguments))
     except MicrogenError:
@@ -49,33 +43,65 @@ def _unfit(node: Node, graph: Graph, channels: int) -> str | None:
     return None
 
 
-def folded(node: Node, graph: Graph, channels: int) -> tuple[base.KernelConstant, ...]:
-    """The two tables of mg_folded_s16, each of ``channels`` entries."""
-    inputs, output = base.types(node, graph)
-    arguments: tuple[tuple[str, float | int | str], ...] = (
-        ("input_scale", inputs[0].scale),
-        ("output_scale", output.scale),
-        ("rule", "conv"),
-        ("channels", channels),
-    )
+def _folded(node: Node, graph: Graph, axis: int) -> base.KernelConstant:
+    """The factors of mg_folded_s16."""
+    weight = node.inputs[1]
+    arguments = base.scale_arguments(node, graph, "conv", graph.types[weight].shape[axis])
+    return base.KernelConstant("factor", "int32_t", weight, "scale", "folded_factor", arguments)
+
+
+def narrow_bias(node: Node, graph: Graph, axis: int) -> base.KernelConstant:
+    """The bias in int32, or zeros."""
     weight, *bias = node.inputs[1:]
-    return (
-        base.KernelConstant(
-            "bias",
-            "int32_t",
-            weight,
-            "scale",
-            "narrow_bias",
-            (("channels", channels),),
-            more=tuple((name, "data") for name in bias),
-        ),
-        base.KernelConstant("factor", "int32_t", weight, "scale", "folded_factor", arguments),
+    channels = graph.types[weight].shape[axis]
+    return base.KernelConstant(
+        "bias",
+        "int32_t",
+        weight,
+        "scale",
+        "narrow_bias",
+        (("channels", channels),),
+        more=tuple((name, "data") for name in bias),
     )
+
+
+def plain(node: Node) -> base.KernelConstant:
+    """The weight in its own order."""
+    return base.KernelConstant("weight", "int8_t", node.inputs[1])
 
 
 def pairs(node: Node) -> base.KernelConstant:
     """The weight in the order of microgen/blocks_s16.h."""
     return base.KernelConstant("weight", "int32_t", node.inputs[1], transform="pairs_of_filters")
+
+
+def swapped(node: Node) -> base.KernelConstant:
+    """The weight with each four channels in the order 0, 2, 1, 3."""
+    return base.KernelConstant("weight", "int8_t", node.inputs[1], transform="swapped_fours")
+
+
+def convolution(
+    symbol: str,
+    refuses: base.Refuse,
+    *,
+    needs: frozenset[Feature],
+    axis: int,
+    weight: Callable[[Node], base.KernelConstant],
+    scratch: Callable[[Node, Graph], int] = base.no_scratch,
+) -> base.Implementation:
+    """A kernel that takes ``weight`` and the tables of mg_folded_s16."""
+
+    def constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+        return weight(node), narrow_bias(node, graph, axis), _folded(node, graph, axis)
+
+    return base.Implementation(
+        symbol=symbol,
+        needs=needs,
+        refusal=refuses,
+        params=window.shaped_fields,
+        constants=constants,
+        scratch=scratch,
+    )
 
 
 def _reduced(scales: Array, arguments: Arguments) -> tuple[Array, Array]:

@@ -13,12 +13,15 @@ class KernelCode:
     ``symbol`` is its out-of-line function, ``header`` a path below ``crt/include``. ``variant`` are
     the C constants that its body takes after its arguments: a loop and a requantization. If there
     are none, the parameter struct and the body are named after the symbol, otherwise after the
-    header, which then serves all variants.
+    header, which then serves all variants. If it is ``compact``, its parameters have 16 bits, and
+    its out-of-line function takes them after all other arguments, which are then in the registers
+    in which operators get them.
     """
 
     symbol: str
     header: str
     variant: tuple[str, ...] = ()
+    compact: bool = False
 
     @property
     def stem(self) -> str:

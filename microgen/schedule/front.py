@@ -13,7 +13,7 @@ from microgen.manifest.schedule import FROM_FILE
 from microgen.partition import Partition
 from microgen.schedule.choose import made
 from microgen.schedule.file import dumps, record
-from microgen.schedule.goals import GOALS
+from microgen.schedule.goals import GOALS, flash_power
 from microgen.schedule.options import Space, space
 from microgen.schedule.search import Search
 from microgen.schedule.state import Candidate, Picks, RamOf, Scorer
@@ -95,7 +95,8 @@ def explore(partition: Partition, cpu: Cpu, ram_of: RamOf) -> Front:
     found = space(partition, cpu, prefers_shared=False)
     scorer = Scorer(found, ram_of)
     kept = _Kept(scorer)
-    searches = [Search(found, scorer, goal, kept.visit, PLANS) for goal in GOALS]
+    power = flash_power(cpu)
+    searches = [Search(found, scorer, goal, kept.visit, PLANS, power=power) for goal in GOALS]
     best = {search.goal: search.best() for search in searches}
     considered = sum(search.considered for search in searches)
     for candidate in best.values():

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 
 from microgen.schedule.options import NOISE
 from microgen.schedule.state import Candidate, Picks, Scorer
+from microgen.target.cpu import Cpu, Feature
 
 Key = tuple[int, ...]
 
 # Of RAM, cycles and flash: what is compared. Less is better; later numbers count if earlier ones
 # are equal. "balanced" weighs the three alike: one percent less of one is worth one percent more
-# of another. An axis of which nothing is known counts as one.
+# of another, if flash is not raised to a power. An axis of which nothing is known counts as one.
 GOALS: Mapping[str, Callable[[int, int, int], Key]] = {
     "speed": lambda ram, cycles, flash: (cycles, ram, flash),
     "balanced": lambda ram, cycles, flash: (max(1, ram) * max(1, cycles) * max(1, flash), cycles),
@@ -30,12 +31,26 @@ _FIRST: Mapping[str, Callable[[int, int], Key]] = {
 }
 
 
+def flash_power(cpu: Cpu) -> int:
+    """The power of flash in the product of "balanced".
+
+    Without SIMD instructions it is higher: an own function for each layer's shape saves few cycles
+    there, and most of the flash are constants, of which no choice saves much."""
+    is_simd = bool({Feature.DSP, Feature.MVE} & cpu.features) or cpu.architecture == "host"
+    return 1 if is_simd else 3
+
+
 def improved(
-    goal: str, scorer: Scorer, found: Candidate, change: Picks, limit: int = sys.maxsize
+    goal: str,
+    scorer: Scorer,
+    found: Candidate,
+    change: Picks,
+    limit: int = sys.maxsize,
+    power: int = 1,
 ) -> Candidate:
     """The candidate after the change if that is better, otherwise the candidate itself. It is
     planned only if it could be better. ``limit`` is for RAM: each byte more is worse than anything
-    else."""
+    else. ``power`` is that of flash."""
     mine, others = found.cheap_after(change), found.cheap
     if goal == "speed" and others[0] - _noise(found, change) <= mine[0] < others[0]:
         mine = (others[0], mine[1])
@@ -43,7 +58,7 @@ def improved(
         return found.after(change) if first(*mine) < first(*others) else found
 
     def key(ram: int, cycles: int, flash: int) -> Key:
-        return (max(0, ram - limit), *GOALS[goal](ram, cycles, flash))
+        return (max(0, ram - limit), *GOALS[goal](ram, cycles, flash**power))
 
     here = key(scorer.ram(found).peak, *others)
     if key(scorer.least_ram(found, change), *mine) >= here:

@@ -8,8 +8,8 @@ form, or a pattern instead of its nodes.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from microgen.schedule.goals import KEEPS_LAYERS, LIMITS_RAM, improved
 from microgen.schedule.options import NOISE, Option, Space
@@ -25,7 +25,8 @@ Change = Callable[[Candidate], Picks]
 @dataclass(slots=True)
 class Search:
     """One search for the best candidate. ``visit`` is called with each that is compared, as a
-    candidate and what would change. ``limit`` is that of RAM in bytes."""
+    candidate and what would change. ``limit`` is that of RAM in bytes, ``power`` that of flash.
+    ``gathers`` are those of ``changes``."""
 
     space: Space
     scorer: Scorer
@@ -34,11 +35,14 @@ class Search:
     plans: int = PLANS
     considered: int = 1
     limit: int = sys.maxsize
+    power: int = 1
+    gathers: Mapping[str, Sequence[Option]] = field(default_factory=dict)
 
     def best(self) -> Candidate:
         """The best candidate found."""
         found = self._first()
-        every = list(changes(self.space, joins=self.goal not in KEEPS_LAYERS))
+        joins = self.goal not in KEEPS_LAYERS
+        every = list(changes(self.space, joins=joins, gathers=self.gathers))
         for _ in range(ROUNDS):
             before = found
             for change in every:
@@ -54,12 +58,13 @@ class Search:
         lean = Candidate({name: _leanest(options) for name, options in self.space.single.items()})
         ram = self.scorer.ram(lean)
         self.limit = ram.peak
-        return Candidate(
-            {
-                name: _fastest(_within(options, lean.picks[name].scratch + ram.free.get(name, 0)))
-                for name, options in self.space.single.items()
-            }
-        )
+        fits = {
+            name: _within(options, lean.picks[name].scratch + ram.free.get(name, 0))
+            for name, options in self.space.single.items()
+        }
+        if self.power > 1:
+            self.gathers = fits
+        return Candidate({name: _fastest(options) for name, options in fits.items()})
 
     def _better(self, found: Candidate, change: Change) -> Candidate:
         """The candidate after the change if that is better, otherwise the candidate."""
@@ -69,7 +74,7 @@ class Search:
         self.considered += 1
         if self.visit:
             self.visit(found, changed)
-        return improved(self.goal, self.scorer, found, changed, self.limit)
+        return improved(self.goal, self.scorer, found, changed, self.limit, self.power)
 
 
 def fastest(space: Space) -> Candidate:
@@ -94,10 +99,14 @@ def _within(options: Sequence[Option], room: int) -> list[Option]:
     return [o for o in options if o.scratch <= room + (o.result_bytes if o.in_place else 0)]
 
 
-def changes(space: Space, *, joins: bool) -> Iterator[Change]:
+def changes(
+    space: Space, *, joins: bool, gathers: Mapping[str, Sequence[Option]]
+) -> Iterator[Change]:
     """All changes, the larger ones first, and patterns only if it ``joins`` nodes. Each is a
-    function of the candidate that it changes; the result is empty if it does not apply to it."""
+    function of the candidate that it changes; the result is empty if it does not apply to it.
+    ``gathers`` are options of which all nodes may have the same one out of line."""
     kinds = list(dict.fromkeys(_kind(o) for options in space.single.values() for o in options))
+    yield from (_Gather(gathers, new) for new in kinds if gathers and new[1])
     for old in kinds:
         yield from (_Regroup(space, old, new) for new in kinds if new != old)
         yield from (_Regroup(space, old, (old[0], not old[1]), part) for part in PARTS)
@@ -129,6 +138,22 @@ class _Regroup:
         ]
         pairs.sort(key=lambda pair: pair[1].cycles - pair[0].cycles)
         return {member.result: option for member, option in pairs[: round(len(pairs) * self.part)]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Gather:
+    """All nodes that have an option of one implementation and form get it, whatever they have."""
+
+    options: Mapping[str, Sequence[Option]]
+    new: tuple[str, bool]
+
+    def __call__(self, found: Candidate) -> Picks:
+        return {
+            name: option
+            for name, options in self.options.items()
+            for option in options
+            if _kind(option) == self.new and not found.picks[name].is_pattern
+        }
 
 
 @dataclass(frozen=True, slots=True)

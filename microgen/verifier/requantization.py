@@ -18,7 +18,7 @@ from microgen.ir.graph import Array
 from microgen.kernels import paired
 from microgen.kernels.linear import channels
 from microgen.manifest import ConstantRecord
-from microgen.verifier import constants
+from microgen.verifier import constants, factors
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 Arguments = Mapping[str, Any]
@@ -45,11 +45,13 @@ def requantization(subject: Subject) -> Finding:
 
 
 def _layers(subject: Subject) -> Iterator[dict[str, ConstantRecord]]:
-    """The tables of each layer, by kind."""
+    """The tables of each layer, by kind; a table of factors by itself."""
     found: dict[tuple[Any, ...], dict[str, ConstantRecord]] = {}
     for record in subject.manifest.constants:
         form = next((form for form, kinds in _TABLES.items() if record.transform in kinds), None)
-        if form:
+        if record.transform == factors.KIND:
+            found[record.symbol, record.pool, record.offset] = {record.transform: record}
+        elif form:
             same = {k: v for k, v in record.arguments.items() if k != "channels"}
             key = (form, record.sources, *sorted(same.items()))
             found.setdefault(key, {})[record.transform] = record
@@ -60,17 +62,28 @@ def _problems(
     subject: Subject, tables: Mapping[str, ConstantRecord], parameters: Mapping[str, Array]
 ) -> Iterator[str]:
     record = next(iter(tables.values()))
-    form = next(form for form, kinds in _TABLES.items() if record.transform in kinds)
     try:
         sources = [parameters[name] for name in record.sources]
-        layer = _channels(form, sources, record.arguments)
-        arrays = [_table(subject, tables[kind]) for kind in _TABLES[form]]
-        wrong = np.flatnonzero(differs(layer, form, arrays, record.arguments))
+        wrong = np.flatnonzero(_wrong(subject, tables, sources))
     except _WRONG as error:
         yield f"{constants.name_of(record)}: there is no proof with its tables: {error!r}"
         return
     if wrong.size:
         yield f"{constants.name_of(record)}: channel {wrong[0]} gives other outputs for some sums"
+
+
+def _wrong(
+    subject: Subject, tables: Mapping[str, ConstantRecord], sources: Sequence[Array]
+) -> Array:
+    """The channels whose outputs are not the specified ones: bool [channels]."""
+    record = next(iter(tables.values()))
+    if record.transform == factors.KIND:
+        table = _table(subject, record).reshape(-1, 2)
+        return factors.differs(table, sources, record.arguments)
+    form = next(form for form, kinds in _TABLES.items() if record.transform in kinds)
+    layer = _channels(form, sources, record.arguments)
+    arrays = [_table(subject, tables[kind]) for kind in _TABLES[form]]
+    return differs(layer, form, arrays, record.arguments)
 
 
 def _channels(form: str, sources: Sequence[Array], arguments: Arguments) -> Channels:

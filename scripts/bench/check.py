@@ -68,7 +68,7 @@ def compare(
     missing: Mapping[Combination, str],
 ) -> Report:
     """Compare the asked combinations. ``missing`` has the reasons why some have no new result."""
-    before, now = committed.by_combination(), new.by_combination()
+    before, now = committed.by_combination, new.by_combination
     unchecked: dict[Combination, str] = {}
     differences: list[Difference] = []
     for of in asked:

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,7 @@ class Results:
     boards: dict[str, MeasuredBoard] = field(default_factory=dict)
     results: tuple[Result, ...] = ()
 
+    @cached_property
     def by_combination(self) -> dict[Combination, Result]:
         """The results by what they are of."""
         return {result.of: result for result in self.results}
@@ -127,12 +129,12 @@ class Results:
         if not result.same_as:
             return result.layers
         same = Combination(result.network, result.board, result.same_as)
-        return self.by_combination()[same].layers
+        return self.by_combination[same].layers
 
     def updated(self, new: Results, matrix: Matrix) -> Results:
         """These results with new ones in their places, and without any that are not in the matrix.
         The order is the matrix's."""
-        merged = {**self.by_combination(), **new.by_combination()}
+        merged = {**self.by_combination, **new.by_combination}
         kept = [merged[c] for c in matrix.combinations() if c in merged]
         networks, boards = {**self.networks, **new.networks}, {**self.boards, **new.boards}
         return Results(

@@ -53,7 +53,7 @@ class Tables:
     def result(self, network: str, board: str) -> Result | None:
         """The result with the ``--optimize`` that is shown."""
         asked = Combination(network, board, self.matrix.shown.optimize)
-        return self.results.by_combination().get(asked)
+        return self.results.by_combination.get(asked)
 
     def figure(self, quantity: str, network: str, board: str) -> int | None:
         """A figure of that result."""

@@ -17,6 +17,7 @@ from microgen.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.kernels import cost
 from microgen.kernels.base import Implementation
 from microgen.manifest.schedule import ChoiceRecord, FunctionChoices, ScheduleRecord
+from microgen.options import Options
 from microgen.partition import Partition
 from microgen.program.types import PrimFunc
 from microgen.target.cpu import Cpu
@@ -105,6 +106,7 @@ def fitting(kernel: Implementation, its_layers: Sequence[Layer]) -> Iterator[Cas
                 yield case
 
 
+@functools.cache
 def _fits(case: Case) -> bool:
     builder = Builder()
     try:
@@ -148,9 +150,9 @@ def measure(wanted: Sequence[Case], board: str, folder: Path, *, shared: bool) -
         nodes.append(case.build(builder))
         builder.end(nodes[-1])
     graph = builder.graph()
-    program = write_project(
-        graph, folder, board_name=board, given=_schedule(wanted, parts_of(graph, board), shared)
-    )
+    given = _schedule(wanted, parts_of(graph, board), shared)
+    options = Options(planner="greedy")  # where buffers are does not matter, and it is fast
+    program = write_project(graph, folder, options, board, given)
     result = microgen.run(folder, _inputs(graph), profile=True, timeout=600)
     assert result.per_call is not None
     assert result.modelled is not None
@@ -201,7 +203,8 @@ def _measured(
     symbols = {kernel.code.symbol for kernel in function.body}
     assert symbols == {case.kernel.symbol}, f"{case.name} is computed by {symbols}"
     nbytes = sizes[function.name]
-    parameters = sum(_parameter_bytes(kernel.params) for kernel in function.body)
+    scalars = sum(_scalars(kernel.params) for kernel in function.body)
+    parameters = case.kernel.field_bytes * scalars
     if shared or parameters in kept:
         nbytes += parameters
     cores = {name: n for name, n in sizes.items() if name.partition(".")[0] in case.kernel.cores}
@@ -224,8 +227,8 @@ def _symbols() -> frozenset[str]:
     return frozenset(kernel.symbol for entries in found for kernel in entries)
 
 
-def _parameter_bytes(fields: Sequence[tuple[str, object]]) -> int:
-    return sum(4 * (len(value) if isinstance(value, tuple) else 1) for _, value in fields)
+def _scalars(fields: Sequence[tuple[str, object]]) -> int:
+    return sum(len(value) if isinstance(value, tuple) else 1 for _, value in fields)
 
 
 def _inputs(graph: Graph) -> dict[str, Array]:

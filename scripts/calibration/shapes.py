@@ -133,6 +133,9 @@ _DENSE = [
     {"depth": 16, "filters": 16},
     {"depth": 50, "filters": 24, "rows": 4},
     {"depth": 48, "filters": 7, "rows": 3},
+    {"depth": 20, "filters": 8, "rows": 8},
+    {"depth": 96, "filters": 13, "rows": 5},
+    {"depth": 12, "filters": 32, "rows": 6},
     {"depth": 784, "filters": 10},
     {"depth": 40, "filters": 40, "activation": _RELU},
     {"depth": 5, "filters": 17},
@@ -196,11 +199,17 @@ _MATMUL = [
 ]
 _IMAGES = [(8, 8, 16), (12, 12, 8), (4, 4, 64), (5, 7, 9), (16, 16, 3)]
 _SIZES = [16, 64, 250, 640, 1000]
+_CLAMPED: dict[str, Any] = {"rounding": Rounding.UPWARD, "activation": _RELU}
 _ROWS = [(1, 2), (1, 10), (1, 12), (1, 35), (8, 10), (4, 100)]
 
 
 def _each(layer: Any, shapes: Any, **fixed: Any) -> tuple[Layer, ...]:
     return tuple(functools.partial(layer, **fixed, **shape) for shape in shapes)
+
+
+def _plain(shapes: Any) -> list[dict[str, Any]]:
+    """The shapes without their activations."""
+    return [{k: v for k, v in shape.items() if k != "activation"} for shape in shapes]
 
 
 def _sized(layer: Any, name: str, values: Any, **fixed: Any) -> tuple[Layer, ...]:
@@ -213,11 +222,10 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
         *_each(layers.conv2d, [*_POINTS, *_STRIDED], kernel=(1, 1)),
         *_each(layers.conv2d, _WINDOWS, rounding=Rounding.UPWARD),
         *_each(layers.conv2d, [*_POINTS, *_STRIDED], kernel=(1, 1), rounding=Rounding.UPWARD),
+        *_each(layers.conv2d, _plain(_WINDOWS), **_CLAMPED),
+        *_each(layers.conv2d, _plain(_POINTS), kernel=(1, 1), **_CLAMPED),
     ),
-    "nn.conv2d_hybrid": _each(
-        layers.conv2d_hybrid,
-        [{k: v for k, v in shape.items() if k != "activation"} for shape in _WINDOWS[:8]],
-    ),
+    "nn.conv2d_hybrid": _each(layers.conv2d_hybrid, _plain(_WINDOWS[:8])),
     "nn.depthwise_conv2d": (
         *_each(layers.depthwise, [*_CHANNELS, *_MULTIPLIED, *_PLANES, *_INSIDE]),
         *_each(layers.depthwise, [*_CHANNELS, *_PLANES, *_INSIDE], rounding=Rounding.UPWARD),

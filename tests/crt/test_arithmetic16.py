@@ -19,17 +19,25 @@ ROW = np.dtype(
     [
         *(("x", "<i8"), ("multiplier", "<i4"), ("shift", "<i4")),
         *(("scale", "<f8"), ("significand", "<i8"), ("right", "<i8")),
+        *(("low", "<i4"), ("high", "<i4")),
     ]
 )
 
 DRIVER = """
 #include <stdint.h>
 #include <stdio.h>
-#include "microgen/requantize_real_s16.h"
+#include "microgen/dense_factored_s16.h"
 #include "microgen/requantize_s16.h"
 struct row {
     int64_t x; int32_t multiplier; int32_t shift; double scale; int64_t significand; int64_t right;
+    int32_t low; int32_t high;
 };
+static inline int32_t factored(const struct row *a)
+{
+    const int32_t factor[2] = {a->low, a->high};
+    const mg_factors_s16 factors = {0, factor, 0, INT16_MIN, INT16_MAX};
+    return mg_factored_s16(&factors, 0, (int32_t)a->x);
+}
 int main(void)
 {
     struct row a;
@@ -62,6 +70,9 @@ def _rows(seed: int) -> Array:
     rows["scale"] = np.abs(halves / np.where(rows["x"] == 0, 1, rows["x"]))
     rows["scale"][:4] = 0.0, 2.0**-300, 2.0**-74, 2.0**-47
     rows["significand"], rows["right"] = int16.real_parts(rows["scale"])
+    rows["low"] = rng.integers(-(2**31), 2**31, COUNT)
+    rows["high"] = rng.integers(0, 2**31, COUNT) >> rng.integers(0, 31, COUNT)
+    rows["low"][:4], rows["high"][:4] = (-(2**31), 2**31 - 1, -1, 0), (2**31 - 1, 2**31 - 1, 1, 0)
     return rows
 
 
@@ -80,11 +91,18 @@ def _real(rows: Array) -> Array:
     return int16.multiply_real(rows["x"], rows["scale"])
 
 
+def _factored(rows: Array) -> Array:
+    """(sum * factor + 2**63) / 2**64, rounded down, in Python's integers."""
+    sums = rows["x"].astype(np.int32).astype(object)
+    factors = rows["low"].astype(object) + rows["high"].astype(object) * 2**32
+    return np.clip((sums * factors + 2**63) // 2**64, -(2**15), 2**15 - 1).astype(np.int32)
+
+
 CASES: dict[str, Callable[[Array], Array]] = {
     "mg_requantize_wide(a.x, a.multiplier, a.shift, MG_ROUND_REDUCED)": _reduced,
     "mg_requantize_wide(a.x, a.multiplier, a.shift, MG_ROUND_DOUBLE)": _double,
     "mg_requantize_real(a.x, a.significand, (int32_t)a.right)": _real,
-    "mg_requantize_real_soon(a.x, a.significand, (int32_t)a.right)": _real,
+    "factored(&a)": _factored,
     "mg_clamp_s16((int32_t)a.x, -300, 32767)": lambda rows: np.clip(
         rows["x"].astype(np.int32), -300, 32767
     ),

@@ -13,7 +13,7 @@ import pytest
 
 from microgen import resources
 from microgen.kernels import registry
-from tests.each_compiled import each_compiled
+from tests.each_compiled import NOT_INLINED, each_compiled
 from tests.ops.conformance import WARNINGS, host_cc
 from tests.tools import NEEDS_ARM_GCC
 
@@ -135,11 +135,11 @@ def test_kernels_for_dsp_compile_without_a_warning_on_a_core_without_mve(tmp_pat
 
 
 @functools.cache
-def _symbols(core: str, option: str) -> list[tuple[str, str, str]]:
+def _symbols(core: str, *options: str) -> list[tuple[str, str, str]]:
     """The group, kind and name of each symbol of all kernels, compiled without a warning."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        each_compiled(_arm(core, option), _grouped(folder), folder)
+        each_compiled(_arm(core, *options), _grouped(folder), folder)
         listing = _run(["arm-none-eabi-nm", "-A", *(f"{name}.o" for name in GROUPS)], folder)
     return re.findall(r"^(\w+)\.o: *\w* (\w) (\w+)$", listing, re.MULTILINE)
 
@@ -150,9 +150,8 @@ def test_each_kernel_is_defined_for_its_macro() -> None:
     assert defined == {code.symbol for code in CODES}
 
 
-# Run in every run of the tests: the core that has every kernel, and the smallest, whose firmware is
-# compiled with -O2 by other tests.
-USUAL = {("cortex-m0", "-Os"), ("cortex-m55", "-O2")}
+# Run in every run of the tests: the core that has every kernel.
+USUAL = {("cortex-m55", "-O2")}
 BUILDS = [
     pytest.param(core, option, marks=() if (core, option) in USUAL else pytest.mark.slow)
     for core in CORES
@@ -165,12 +164,26 @@ BUILDS = [
 def test_kernels_compile_without_a_warning_on_arm_and_use_nothing_else(
     core: str, option: str
 ) -> None:
-    others = [
+    assert not _others(core, _symbols(core, option))
+
+
+@NEEDS_ARM_GCC
+def test_kernels_without_inlining_compile_on_the_smallest_core_and_use_nothing_else() -> None:
+    """Compiled in a third of the time. Firmware for that core is compiled by other tests."""
+    symbols = _symbols("cortex-m0", "-Os", "-include", str(NOT_INLINED))
+    defined = {name for _, kind, name in symbols if kind == "T"}
+    portable = {k.code.symbol for found in registry().values() for k in found if not k.needs}
+    assert portable <= defined
+    assert not _others("cortex-m0", symbols)
+
+
+def _others(core: str, symbols: Sequence[tuple[str, str, str]]) -> list[str]:
+    """A line for each symbol that kernels need from elsewhere, and should not."""
+    return [
         f"a kernel of {group} needs {name}"
-        for group, kind, name in _symbols(core, option)
+        for group, kind, name in symbols
         if kind == "U" and name not in LIBC and not _is_compilers_own(name, core, group)
     ]
-    assert not others
 
 
 def _is_compilers_own(name: str, core: str, group: str) -> bool:

@@ -25,7 +25,8 @@ _OWN, _SHARED = cost.SPECIALISED, cost.SHARED
 # issues two instructions a cycle or one, as the compiler happens to order them. On Cortex-M4 and
 # M33 a short loop takes longer if it happens to begin in the middle of a word. On Cortex-M0
 # compilers move more or fewer values to the stack. Sums of six pixels are one function, which is
-# faster in a firmware whose layers all split words after the same number of products.
+# faster in a firmware whose layers all split words after the same number of products. Depthwise
+# rows that are copied cost less than estimated if there is no padding; then others need no copies.
 BEYOND: Mapping[tuple[str, str, str], tuple[float, float]] = {
     ("mg_conv2d_s4_portable", "cortex-m7f", _OWN): (RUN, 0.24),
     ("mg_conv2d_s8", "cortex-m7f", _OWN): (RUN, 0.19),
@@ -51,11 +52,26 @@ BEYOND: Mapping[tuple[str, str, str], tuple[float, float]] = {
     ("mg_conv2d_s8_sixes", "cortex-m3", _OWN): (0.18, RUN),
     ("mg_conv2d_s8_sixes", "cortex-m33", _OWN): (0.18, RUN),
     ("mg_conv2d_s8_sixes", "cortex-m7f", _OWN): (RUN, 0.32),
+    ("mg_depthwise_conv2d_s8_padded_rows", "cortex-m0", _OWN): (RUN, 0.17),
+    ("mg_depthwise_conv2d_s8_padded_rows", "cortex-m0", _SHARED): (RUN, 0.20),
+    ("mg_depthwise_conv2d_s8_padded_rows", "cortex-m3", _OWN): (RUN, 0.16),
+    ("mg_depthwise_conv2d_s8_padded_rows", "cortex-m3", _SHARED): (0.23, 0.26),
+    ("mg_depthwise_conv2d_s8_padded_rows", "cortex-m4f", _SHARED): (0.24, 0.32),
+    ("mg_depthwise_conv2d_s8_padded_rows", "cortex-m7f", _SHARED): (0.24, 0.26),
+    ("mg_depthwise_conv2d_s8_padded_rows", "cortex-m33", _SHARED): (0.23, 0.36),
+    ("mg_depthwise_conv2d_s8_padded_rows", "cortex-m55", _SHARED): (0.25, 0.30),
+    ("mg_depthwise_conv2d_s8_padded_rows", "rv32imac", _OWN): (0.23, 0.18),
+    ("mg_depthwise_conv2d_s8_padded_rows", "rv32imac", _SHARED): (0.22, 0.18),
 }
 
 # The same for bytes of code. Only layers whose pixels are no multiple of four have a part of it.
 BEYOND_CODE: Mapping[tuple[str, str, str], float] = {
     ("mg_conv2d_s8_paired_stack", "cortex-m7f", _OWN): 0.32,
+    **{
+        (f"mg_conv2d_s8_clamped_{name}", core, _OWN): limit
+        for name, limit in (("paired", 0.36), ("paired_stack", 0.56))
+        for core in ("cortex-m4f", "cortex-m7f", "cortex-m33", "cortex-m55")
+    },
 }
 SMALL = 64  # bytes of code that estimates may be off by, whatever they are
 

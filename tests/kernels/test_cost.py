@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -232,3 +234,55 @@ def test_what_kernels_share_is_in_the_estimate() -> None:
     ((name, nbytes),) = found.cores
     assert name == "mg_paired_block_twice"
     assert found.bytes == found.code_bytes + found.shared_bytes + nbytes
+
+
+@pytest.mark.parametrize(
+    ("symbol", "like"),
+    [
+        ("mg_conv2d_s8_upward_paired_stack", "mg_conv2d_s8_paired_stack"),
+        ("mg_depthwise_conv2d_s8_upward_planes", "mg_depthwise_conv2d_s8_planes"),
+        ("mg_dense_s8_upward_portable", "mg_dense_s8_twice_portable"),
+        ("mg_conv2d_s8_nearest", "mg_conv2d_s8"),
+        ("mg_depthwise_conv2d_s8_nearest", "mg_depthwise_conv2d_s8"),
+    ],
+)
+def test_relays_roundings_cost_what_two_roundings_cost_until_they_are_measured(
+    symbol: str, like: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, node, graph = _layer(like)
+    own, other = (
+        cost.estimate(IMPLEMENTATIONS[name], node, graph, CPUS["cortex-m4f"], shared=False)
+        for name in (symbol, like)
+    )
+    assert own is not None
+    assert other is not None
+    assert replace(own, cores=()) == replace(other, cores=())
+    names = IMPLEMENTATIONS[symbol].cores
+    assert own.cores == tuple(zip(names, (n for _, n in other.cores), strict=False))
+    measured = {symbol: {"cortex-m4f": {"specialised": _coefficients(call=7)}}}
+    monkeypatch.setattr(cost, "table", lambda name: measured.get(name, {}))
+    found = cost.estimate(IMPLEMENTATIONS[symbol], node, graph, CPUS["cortex-m4f"], shared=False)
+    assert found == cost.Cost(instructions=7, cycles=7, code_bytes=7)
+
+
+def _coefficients(**each: float) -> dict[str, object]:
+    return {"unseen": [], **dict.fromkeys(("instructions", "cycles", "code_bytes"), each)}
+
+
+def test_every_kernel_of_relays_roundings_has_a_cost() -> None:
+    """Otherwise the first in the registry would be taken, whatever it costs."""
+    ops = ("nn.conv2d", "nn.depthwise_conv2d", "nn.dense")
+    kernels = [kernel for op in ops for kernel in registry()[op]]
+    found = [kernel for kernel in kernels if {"upward", "nearest"} & set(kernel.symbol.split("_"))]
+    assert len(found) > 15
+    assert not [
+        (kernel.symbol, core)
+        for kernel in found
+        for core in cost.MEASURED
+        if kernel.needs <= CPUS[core].features and core not in _table(kernel)
+    ]
+
+
+def _table(kernel: Implementation) -> Mapping[str, object]:
+    like = kernel.measured_as
+    return cost.table(kernel.symbol) or (cost.table(like.symbol) if like else {})

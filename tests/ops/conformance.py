@@ -27,7 +27,7 @@ from microgen.kernels.base import Implementation, KernelConstant
 from microgen.ops.base import Operands
 from microgen.program.types import Fields, Value
 from microgen.target.cpu import Feature
-from tests.each_compiled import each_compiled
+from tests.each_compiled import NOT_INLINED, each_compiled
 from tests.ops import within
 from tests.ops.cases import Case as Case
 from tests.ops.cases import Outcome as Outcome
@@ -52,9 +52,10 @@ WARNINGS = (
     *("-Wstrict-prototypes", "-Wmissing-prototypes", "-Wcast-align", "-Werror"),
 )
 SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-# -O0 replaces the level: it compiles in two thirds of the time, and the sanitizers see every
-# access. Random networks (tests/differential) run kernels and executors with -O1.
-UNOPTIMIZED = (*SANITIZERS, "-O0")
+# -O0 replaces the level: the sanitizers see every access, and bodies that are not inlined compile
+# in a twentieth of the time. Random networks (tests/differential) run kernels and executors with
+# -O1.
+UNOPTIMIZED = (*SANITIZERS, "-O0", "-include", str(NOT_INLINED))
 
 
 # Calls: a case as a kernel is called with it
@@ -133,7 +134,7 @@ def _constant(constant: KernelConstant, graph: Graph) -> Array | None:
 
 def _encoded(function: int, call: Call) -> bytes:
     values = [_words(value) for _, fields in call.calls for _, value in fields]
-    params = np.concatenate(values)
+    params = _packed(np.concatenate(values), call)
     arrays = [np.zeros(0) if a is None else a for a in call.arguments]
     sizes = [-1 if a is None else a.nbytes for a in call.arguments]
     place = -1 if call.in_place is None else call.in_place
@@ -142,6 +143,14 @@ def _encoded(function: int, call: Call) -> bytes:
     header = struct.pack(f"<{len(numbers)}i", *numbers)
     head = struct.pack("<2i", function, len(params)) + params.tobytes() + header
     return head + b"".join(a.tobytes() for a in arrays)
+
+
+def _packed(words: Array, call: Call) -> Array:
+    """The parameters as words, of which compact ones are halves."""
+    if not call.kernel.code.compact:
+        return words
+    halves: Array = np.pad(words.astype(np.int16), (0, words.size % 2)).view(np.int32)
+    return halves
 
 
 def _words(value: Value | tuple[Value, ...]) -> Array:
@@ -189,7 +198,8 @@ def _shared_form(call: Call) -> Body:
     statements = [f"const {code.params} *p = params;"]
     for k, (places, _) in enumerate(call.calls):
         passed = ", ".join(f"a[{i}]" for i in places)
-        statements.append(f"{_status(call)}{code.symbol}(&p[{k}], {passed});")
+        given = f"{passed}, &p[{k}]" if code.compact else f"&p[{k}], {passed}"
+        statements.append(f"{_status(call)}{code.symbol}({given});")
     return Body(code.params, len(call.calls), " ".join(statements))
 
 
@@ -228,7 +238,8 @@ def _compile(
     for i, body in enumerate(bodies):
         lines.append(f"static int32_t call_{i}(const void *params, void **a)")
         lines.append(f"{{ int32_t status = 0; {body.statements} return status; }}")
-    rows = [f"{{call_{i}, {b.structs} * sizeof({b.kind})}}" for i, b in enumerate(bodies)]
+    words = [f"({b.structs} * sizeof({b.kind}) + 3) / 4 * 4" for b in bodies]
+    rows = [f"{{call_{i}, {size}}}" for i, size in enumerate(words)]
     lines.append("static const function functions[] = {" + ", ".join(rows) + "};")
     (folder / "functions.inc").write_text("\n".join(lines) + "\n")
     driver = folder / "driver"

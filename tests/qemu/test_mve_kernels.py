@@ -150,6 +150,36 @@ def _sixteens(seed: int) -> c.Case:
     return c.Case(f"sixteens {seed}", "nn.depthwise_conv2d", attrs, inputs, out)
 
 
+def _along(seed: int) -> c.Case:
+    """A depthwise convolution with filters along the axis that has more outputs."""
+    rng = np.random.default_rng(3000 + seed)
+    taps, size = int(rng.integers(1, 17)), int(rng.integers(1, 12))
+    shape, kernel = (taps + size, int(rng.integers(1, 3))), (taps, 1)
+    if rng.integers(2):
+        shape, kernel = shape[::-1], kernel[::-1]
+    return _undilated(rng, seed, shape, kernel, _pair(rng, 1, 3))
+
+
+def _around(seed: int) -> c.Case:
+    """A depthwise convolution with filters along both axes and one stride."""
+    rng = np.random.default_rng(4000 + seed)
+    kernel, stride = _pair(rng, 2, 5), int(rng.integers(1, 3))
+    return _undilated(rng, seed, _size(rng, kernel, (1, 1)), kernel, (stride, stride))
+
+
+def _undilated(
+    rng: np.random.Generator, seed: int, size: Pair, kernel: Pair, strides: Pair
+) -> c.Case:
+    depth = 1 + seed % 21
+    x = c.int8(rng, (int(rng.integers(1, 3)), *size, depth), c.random_quant(rng))
+    w = _weight(rng, (1, *kernel, depth), 3 if rng.integers(2) else None)
+    padding: Padding = "SAME" if rng.integers(2) else "VALID"
+    attrs = DepthwiseConv2DAttrs(strides, (1, 1), padding, 1, _activation(rng), Rounding.DOUBLE)
+    out = _output(rng, x, w, kernel[0] * kernel[1])
+    inputs = _inputs(rng, x, w, depth)
+    return c.Case(f"undilated {seed}", "nn.depthwise_conv2d", attrs, inputs, out)
+
+
 def _largest_products() -> c.Case:
     """The largest products whose pairs the depthwise kernel adds in int16, all of one sign."""
     x = c.Tensor(
@@ -221,7 +251,7 @@ def _int4(case: c.Case) -> c.Case:
 EIGHT_BITS = (
     *(
         make(seed)
-        for make in (_dense, _pointwise, _general, _depthwise, _sixteens)
+        for make in (_dense, _pointwise, _general, _depthwise, _along, _around, _sixteens)
         for seed in range(RANDOM)
     ),
     _largest_products(),
@@ -267,7 +297,7 @@ class Call:
     def encoded(self, function: int) -> bytes:
         """The case in the form that mve_driver.c reads; every array starts at a multiple of 16."""
         params = np.concatenate([np.atleast_1d(value) for _, value in self.fields])
-        parts = [params.astype("<i4").tobytes()]
+        parts = [params.astype(f"<i{self.kernel.field_bytes}").tobytes()]
         parts += [b"" if a is None else a.tobytes() for a in self.arguments]
         place = 1 if self.is_in_place else 1 + self.output
         parts[place] += bytes([FILLER]) * GUARD

@@ -65,7 +65,7 @@ def _dense(seed: int) -> Iterator[c.Case]:
 
 def _int16_dense(seed: int) -> c.Case:
     rng = np.random.default_rng(seed)
-    rows, depth, units = int(rng.integers(1, 4)), 4 * (1 + seed % 20), int(rng.integers(1, 14))
+    rows, depth, units = int(rng.integers(1, 4)), 1 + seed % 80, int(rng.integers(1, 14))
     x = c.int16(rng, (rows, depth), 10 ** rng.uniform(-5, -2))
     w = c.weight(rng, (units, depth), 0 if rng.integers(2) else None)
     offsets = np.rint(rng.uniform(-(2.0**24), 2.0**24, units))
@@ -73,7 +73,8 @@ def _int16_dense(seed: int) -> c.Case:
     assert w.type.quant is not None
     scale = x.type.scale * max(w.type.quant.scale) * 40 * float(np.sqrt(depth))
     activation = list(Activation)[int(rng.integers(4))]
-    attrs = DenseAttrs(activation, Rounding.REAL, keep_num_dims=False)
+    rounding = Rounding.REAL if seed % 3 else Rounding.REDUCED
+    attrs = DenseAttrs(activation, rounding, keep_num_dims=False)
     return c.Case(f"int16 dense {seed}", "nn.dense", attrs, inputs, c.quant(scale), DType.INT16)
 
 

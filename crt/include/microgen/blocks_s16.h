@@ -40,15 +40,24 @@ MG_INLINE int32_t mg_saturated_s16(int32_t x)
 #endif
 }
 
-/* The output of channel c. The limits of the activation are constants in most callers. */
+/* The nearest value in the activation's range. If its limits are constants that exclude no int16
+ * value, the compiler sees that only the saturation is left. */
+MG_INLINE int16_t mg_activated_s16(int32_t x, int32_t least, int32_t most)
+{
+    const int16_t stored = (int16_t)mg_saturated_s16(x);
+    return mg_clamp_s16(stored, least, most);
+}
+
+/* The output of channel c, whose sum includes its bias. */
+MG_INLINE int16_t mg_scaled_sum_s16(const mg_folded_s16 *f, int32_t c, int32_t sum)
+{
+    return mg_activated_s16(mg_smmulr(sum, f->factor[c]), f->activation_min, f->activation_max);
+}
+
+/* The output of channel c. */
 MG_INLINE int16_t mg_folded_output_s16(const mg_folded_s16 *f, int32_t c, int32_t sum)
 {
-    int32_t x = mg_saturated_s16(mg_smmulr(sum + f->bias[c], f->factor[c]));
-
-    if ((f->activation_min > INT16_MIN) || (f->activation_max < INT16_MAX)) {
-        x = mg_clamp_s16(x, f->activation_min, f->activation_max);
-    }
-    return (int16_t)x;
+    return mg_scaled_sum_s16(f, c, sum + f->bias[c]);
 }
 
 /* Loads two int16 values from any address into a word, in memory order. */
@@ -267,16 +276,33 @@ MG_INLINE mg_sums_1x4_s16 mg_loop_1x4_s16(mg_sums_1x4_s16 sums, const int16_t *x
 }
 #endif
 
-/* The sums of products of one pixel's values with two pairs of filters, which are `step` words
- * apart. */
-MG_INLINE mg_sums_1x4_s16 mg_dot_1x4_s16(const int16_t *values, const int32_t *weights,
-                                         int32_t step, int32_t fours)
+/* One to three values from any address, then zeros. */
+MG_INLINE mg_four_s16 mg_rest_s16(const int16_t *values, int32_t count)
 {
-    mg_sums_1x4_s16 sums = {0, 0, 0, 0};
-    const int32_t *others = &weights[step];
-    const int32_t *end = &weights[2 * fours];
+    mg_four_s16 four = {(uint16_t)values[0], 0};
 
-    if (fours % 2 != 0) {
+    if (count > 1) {
+        four.low = mg_load_2_s16(values);
+    }
+    if (count > 2) {
+        four.high = (uint16_t)values[2];
+    }
+    return four;
+}
+
+/* Adds the products of one pixel's `depth` values with two pairs of filters, which are `step` words
+ * apart. */
+MG_INLINE mg_sums_1x4_s16 mg_dot_1x4_s16(mg_sums_1x4_s16 sums, const int16_t *values,
+                                         const int32_t *weights, int32_t step, int32_t depth)
+{
+    const int32_t *others = &weights[step];
+    const int32_t *end = &weights[2 * (depth / 4)];
+
+    if (depth % 4 != 0) {
+        const mg_four_s16 rest = mg_rest_s16(&values[depth - depth % 4], depth % 4);
+        sums = mg_add_1x4_s16(sums, rest, end, &end[step]);
+    }
+    if (depth / 4 % 2 != 0) {
         sums = mg_add_1x4_s16(sums, mg_next_4_s16(&values), weights, others);
         weights += 2;
         others += 2;

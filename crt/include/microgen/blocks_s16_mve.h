@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of products of int16 values with int8 weights in int32, for MVE, and their scaling as in
- * microgen/blocks_s16.h. Whoever calls must have proved that no sum of products exceeds int32. */
+ * microgen/blocks_s16.h. Whoever calls must have proved that no sum of products and bias exceeds
+ * int32.
+ *
+ * A sum in a register of the core takes a whole vector of products in one instruction, and there
+ * are seven such registers. So a convolution computes two channels of three pixels at a time, with
+ * five loads for six products of vectors; one channel of four pixels would have five for four. */
 #ifndef MICROGEN_BLOCKS_S16_MVE_H
 #define MICROGEN_BLOCKS_S16_MVE_H
 
@@ -9,6 +14,7 @@
 #include "microgen/blocks_s16.h"
 #include "microgen/inline.h"
 #include "microgen/mve.h"
+#include "microgen/sums_s16.h"
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -18,107 +24,131 @@ MG_INLINE int32x4_t mg_mve_clamp_s16(int32x4_t x, int32_t least, int32_t most)
     return vminq_s32(vmaxq_s32(x, vdupq_n_s32(least)), vdupq_n_s32(most));
 }
 
-/* The sums of products of the same `depth` int8 weights with four rows of int16 values. */
-MG_INLINE int32x4_t mg_mve_dot_rows_s16(const int16_t *const row[MG_MVE_ROWS],
-                                        const int8_t *weights, int32_t depth)
-{
-    const int8_t *w = weights;
-    const int16_t *a = row[0];
-    const int16_t *b = row[1];
-    const int16_t *c = row[2];
-    const int16_t *d = row[3];
-    int32_t sum_a = 0;
-    int32_t sum_b = 0;
-    int32_t sum_c = 0;
-    int32_t sum_d = 0;
-#if defined(__OPTIMIZE__)
-    /* In assembly as in microgen/mve.h, and for the same reason. The address of a load that widens
-     * must be in r0 to r7. */
-    __asm__("dlstp.16 lr, %[depth]\n"
-            "1:\n\t"
-            "vldrb.s16 q0, [%[w]], #8\n\t"
-            "vldrh.16 q1, [%[a]], #16\n\t"
-            "vmladava.s16 %[sum_a], q0, q1\n\t"
-            "vldrh.16 q2, [%[b]], #16\n\t"
-            "vmladava.s16 %[sum_b], q0, q2\n\t"
-            "vldrh.16 q1, [%[c]], #16\n\t"
-            "vmladava.s16 %[sum_c], q0, q1\n\t"
-            "vldrh.16 q2, [%[d]], #16\n\t"
-            "vmladava.s16 %[sum_d], q0, q2\n\t"
-            "letp lr, 1b"
-            : [w] "+l"(w), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [sum_a] "+Te"(sum_a),
-              [sum_b] "+Te"(sum_b), [sum_c] "+Te"(sum_c), [sum_d] "+Te"(sum_d)
-            : [depth] "r"(depth)
-            : "lr", "q0", "q1", "q2", "memory");
-#else
-    for (int32_t k = 0; k < depth; k++) {
-        sum_a += w[k] * a[k];
-        sum_b += w[k] * b[k];
-        sum_c += w[k] * c[k];
-        sum_d += w[k] * d[k];
-    }
-#endif
-    return mg_mve_lanes(sum_a, sum_b, sum_c, sum_d);
-}
+enum {
+    MG_MVE_PIXELS_S16 = 3 /* that are computed at a time */
+};
 
-/* The sums of products of the same `depth` int16 values with four filters of int8 weights. */
-MG_INLINE int32x4_t mg_mve_dot_filters_s16(const int16_t *values,
-                                           const int8_t *const filter[MG_MVE_ROWS], int32_t depth)
-{
-    const int16_t *x = values;
-    const int8_t *a = filter[0];
-    const int8_t *b = filter[1];
-    const int8_t *c = filter[2];
-    const int8_t *d = filter[3];
-    int32_t sum_a = 0;
-    int32_t sum_b = 0;
-    int32_t sum_c = 0;
-    int32_t sum_d = 0;
+/* The sums of channels a and b of three pixels, p, q and r. */
+typedef struct {
+    int32_t pa;
+    int32_t pb;
+    int32_t qa;
+    int32_t qb;
+    int32_t ra;
+    int32_t rb;
+} mg_sums_3x2_s16;
+
+/* Adds the products of the `depth` values from p, q and r on with the filters a and b. */
 #if defined(__OPTIMIZE__)
-    __asm__("dlstp.16 lr, %[depth]\n"
+/* In assembly as in microgen/mve.h, and for the same reason. The address of a load that widens must
+ * be in r0 to r7. With `depth` in lr, the compiler finds registers for all others. */
+MG_INLINE mg_sums_3x2_s16 mg_mve_dot_3x2_s16(mg_sums_3x2_s16 sums, const int16_t *p,
+                                             const int16_t *q, const int16_t *r, const int8_t *a,
+                                             const int8_t *b, int32_t depth)
+{
+    register int32_t left __asm__("lr") = depth;
+
+    __asm__("dlstp.16 lr, %[left]\n"
             "1:\n\t"
-            "vldrh.16 q0, [%[x]], #16\n\t"
-            "vldrb.s16 q1, [%[a]], #8\n\t"
-            "vmladava.s16 %[sum_a], q0, q1\n\t"
+            "vldrb.s16 q0, [%[a]], #8\n\t"
+            "vldrh.16 q1, [%[p]], #16\n\t"
+            "vmladava.s16 %[pa], q0, q1\n\t"
             "vldrb.s16 q2, [%[b]], #8\n\t"
-            "vmladava.s16 %[sum_b], q0, q2\n\t"
-            "vldrb.s16 q1, [%[c]], #8\n\t"
-            "vmladava.s16 %[sum_c], q0, q1\n\t"
-            "vldrb.s16 q2, [%[d]], #8\n\t"
-            "vmladava.s16 %[sum_d], q0, q2\n\t"
+            "vmladava.s16 %[pb], q2, q1\n\t"
+            "vldrh.16 q3, [%[q]], #16\n\t"
+            "vmladava.s16 %[qa], q0, q3\n\t"
+            "vldrh.16 q1, [%[r]], #16\n\t"
+            "vmladava.s16 %[qb], q2, q3\n\t"
+            "vmladava.s16 %[ra], q0, q1\n\t"
+            "vmladava.s16 %[rb], q2, q1\n\t"
             "letp lr, 1b"
-            : [x] "+r"(x), [a] "+l"(a), [b] "+l"(b), [c] "+l"(c), [d] "+l"(d), [sum_a] "+Te"(sum_a),
-              [sum_b] "+Te"(sum_b), [sum_c] "+Te"(sum_c), [sum_d] "+Te"(sum_d)
-            : [depth] "r"(depth)
-            : "lr", "q0", "q1", "q2", "memory");
-#else
-    for (int32_t k = 0; k < depth; k++) {
-        sum_a += x[k] * a[k];
-        sum_b += x[k] * b[k];
-        sum_c += x[k] * c[k];
-        sum_d += x[k] * d[k];
-    }
-#endif
-    return mg_mve_lanes(sum_a, sum_b, sum_c, sum_d);
+            : [p] "+r"(p), [q] "+r"(q), [r] "+r"(r), [a] "+l"(a), [b] "+l"(b), [pa] "+Te"(sums.pa),
+              [pb] "+Te"(sums.pb), [qa] "+Te"(sums.qa), [qb] "+Te"(sums.qb), [ra] "+Te"(sums.ra),
+              [rb] "+Te"(sums.rb), [left] "+r"(left)
+            :
+            : "q0", "q1", "q2", "q3", "memory");
+    return sums;
 }
-
-/* Computes all channels of up to four pixels. `row` points to each pixel's values, in the order of
- * the weights [channels][depth]. The first `count` pixels, 1 to 4, are stored as output
- * [count][channels]. All four rows are read, so they must all be valid. */
-MG_INLINE void mg_mve_pixels_s16(const mg_folded_s16 *folded, const int16_t *const row[MG_MVE_ROWS],
-                                 int32_t count, const int8_t *weight, int32_t channels,
-                                 int32_t depth, int16_t *output)
+#else
+MG_INLINE mg_sums_3x2_s16 mg_mve_dot_3x2_s16(mg_sums_3x2_s16 sums, const int16_t *p,
+                                             const int16_t *q, const int16_t *r, const int8_t *a,
+                                             const int8_t *b, int32_t depth)
 {
-    const uint32x4_t places = vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)(2 * channels));
-    const mve_pred16_t stored = vctp32q((uint32_t)count);
+    sums.pa += mg_few_s16(p, a, depth);
+    sums.pb += mg_few_s16(p, b, depth);
+    sums.qa += mg_few_s16(q, a, depth);
+    sums.qb += mg_few_s16(q, b, depth);
+    sums.ra += mg_few_s16(r, a, depth);
+    sums.rb += mg_few_s16(r, b, depth);
+    return sums;
+}
+#endif
 
-    for (int32_t c = 0; c < channels; c++) {
-        const int32x4_t sums = mg_mve_dot_rows_s16(row, &weight[c * depth], depth);
-        const int32x4_t scaled =
-            vrmulhq_s32(vaddq_n_s32(sums, folded->bias[c]), vdupq_n_s32(folded->factor[c]));
-        vstrhq_scatter_offset_p_s32(
-            output + c, places,
-            mg_mve_clamp_s16(scaled, folded->activation_min, folded->activation_max), stored);
+/* Adds the products of the same `depth` int16 values with four filters. */
+#if defined(__OPTIMIZE__)
+MG_INLINE mg_sums_1x4_s16 mg_mve_dot_1x4_s16(mg_sums_1x4_s16 sums, const int16_t *x,
+                                             const int8_t *a, const int8_t *b, const int8_t *c,
+                                             const int8_t *d, int32_t depth)
+{
+    __asm__(
+        "dlstp.16 lr, %[depth]\n"
+        "1:\n\t"
+        "vldrh.16 q0, [%[x]], #16\n\t"
+        "vldrb.s16 q1, [%[a]], #8\n\t"
+        "vmladava.s16 %[sum_a], q0, q1\n\t"
+        "vldrb.s16 q2, [%[b]], #8\n\t"
+        "vmladava.s16 %[sum_b], q0, q2\n\t"
+        "vldrb.s16 q1, [%[c]], #8\n\t"
+        "vmladava.s16 %[sum_c], q0, q1\n\t"
+        "vldrb.s16 q2, [%[d]], #8\n\t"
+        "vmladava.s16 %[sum_d], q0, q2\n\t"
+        "letp lr, 1b"
+        : [x] "+r"(x), [a] "+l"(a), [b] "+l"(b), [c] "+l"(c), [d] "+l"(d), [sum_a] "+Te"(sums.a),
+          [sum_b] "+Te"(sums.b), [sum_c] "+Te"(sums.c), [sum_d] "+Te"(sums.d)
+        : [depth] "r"(depth)
+        : "lr", "q0", "q1", "q2", "memory");
+    return sums;
+}
+#else
+MG_INLINE mg_sums_1x4_s16 mg_mve_dot_1x4_s16(mg_sums_1x4_s16 sums, const int16_t *x,
+                                             const int8_t *a, const int8_t *b, const int8_t *c,
+                                             const int8_t *d, int32_t depth)
+{
+    sums.a += mg_few_s16(x, a, depth);
+    sums.b += mg_few_s16(x, b, depth);
+    sums.c += mg_few_s16(x, c, depth);
+    sums.d += mg_few_s16(x, d, depth);
+    return sums;
+}
+#endif
+
+/* Computes all channels of the first three of `count` pixels, or of fewer if there are not as many.
+ * The pixels' `depth` values follow one another, in the order of the weights [channels][depth];
+ * output is [count][channels]. In place of a pixel or channel that does not exist, the first one of
+ * the block is computed again, and stored where it already is. */
+MG_INLINE void mg_mve_pixels_s16(const mg_folded_s16 *folded, const int16_t *values, int32_t count,
+                                 const int8_t *weight, int32_t channels, int32_t depth,
+                                 int16_t *output)
+{
+    const int32_t second = (count > 1) ? 1 : 0;
+    const int32_t third = (count > 2) ? 2 : 0;
+
+    for (int32_t c = 0; c < channels; c += 2) {
+        const int32_t d = (c + 1 < channels) ? (c + 1) : c;
+        const int32_t a = folded->bias[c];
+        const int32_t b = folded->bias[d];
+        const mg_sums_3x2_s16 biases = {a, b, a, b, a, b};
+        const mg_sums_3x2_s16 sums =
+            mg_mve_dot_3x2_s16(biases, values, &values[second * depth], &values[third * depth],
+                               &weight[c * depth], &weight[d * depth], depth);
+        int16_t *q = &output[second * channels];
+        int16_t *r = &output[third * channels];
+        output[c] = mg_scaled_sum_s16(folded, c, sums.pa);
+        output[d] = mg_scaled_sum_s16(folded, d, sums.pb);
+        q[c] = mg_scaled_sum_s16(folded, c, sums.qa);
+        q[d] = mg_scaled_sum_s16(folded, d, sums.qb);
+        r[c] = mg_scaled_sum_s16(folded, c, sums.ra);
+        r[d] = mg_scaled_sum_s16(folded, d, sums.rb);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 1x1 convolution, int16 with int8 weights, for MVE: four pixels at a time. */
+/* 1x1 convolution, int16 with int8 weights, for MVE: three pixels and two channels at a time. */
 #ifndef MICROGEN_CONV2D_1X1_S16_MVE_H
 #define MICROGEN_CONV2D_1X1_S16_MVE_H
 
@@ -29,20 +29,11 @@ MG_INLINE void mg_conv2d_1x1_s16_mve_body(const mg_conv2d_1x1_s16_mve_params *p,
 {
     const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
-    const int32_t depth = s->input_channels;
     const int32_t pixels = s->batches * s->output_height * s->output_width;
 
-    for (int32_t i = 0; i < pixels; i += MG_MVE_ROWS) {
-        const int32_t left = pixels - i;
-        const int16_t *first = &input[i * depth];
-        const int16_t *const row[MG_MVE_ROWS] = {
-            first,
-            first + ((left > 1) ? depth : 0),
-            first + ((left > 2) ? 2 * depth : 0),
-            first + ((left > 3) ? 3 * depth : 0),
-        };
-        mg_mve_pixels_s16(&folded, row, (left < MG_MVE_ROWS) ? left : MG_MVE_ROWS, weight,
-                          s->output_channels, depth, &output[i * s->output_channels]);
+    for (int32_t i = 0; i < pixels; i += MG_MVE_PIXELS_S16) {
+        mg_mve_pixels_s16(&folded, &input[i * s->input_channels], pixels - i, weight,
+                          s->output_channels, s->input_channels, &output[i * s->output_channels]);
     }
 }
 

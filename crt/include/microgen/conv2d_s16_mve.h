@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 2-D convolution, int16 with int8 weights, for MVE: four pixels at a time, from windows that are
- * copied first. */
+/* 2-D convolution, int16 with int8 weights, for MVE: three pixels and two channels at a time, from
+ * windows that are copied first. */
 #ifndef MICROGEN_CONV2D_S16_MVE_H
 #define MICROGEN_CONV2D_S16_MVE_H
 
@@ -18,7 +18,7 @@ extern "C" {
 typedef mg_conv2d_s16_params mg_conv2d_s16_mve_params;
 
 /* Computes the same as mg_conv2d_s16 in one group, rounded by MG_ROUND_REDUCED. bias and factor are
- * those of mg_folded_s16. No sum of products and bias may exceed int32. scratch must have 8 bytes
+ * those of mg_folded_s16. No sum of products and bias may exceed int32. scratch must have 6 bytes
  * for each weight of a filter. It must be aligned to 2 bytes. */
 void mg_conv2d_s16_mve(const mg_conv2d_s16_mve_params *p, const int16_t *input,
                        const int8_t *weight, const int32_t *bias, const int32_t *factor,
@@ -37,19 +37,13 @@ MG_INLINE void mg_conv2d_s16_mve_body(const mg_conv2d_s16_mve_params *p, const i
     int16_t *windows = (int16_t *)(void *)scratch;
     mg_place place = {0, 0, 0};
 
-    for (int32_t i = 0; i < pixels; i += MG_MVE_ROWS) {
+    for (int32_t i = 0; i < pixels; i += MG_MVE_PIXELS_S16) {
         const int32_t left = pixels - i;
-        const int32_t count = (left < MG_MVE_ROWS) ? left : MG_MVE_ROWS;
-        const int16_t *const row[MG_MVE_ROWS] = {
-            windows,
-            windows + ((count > 1) ? size : 0),
-            windows + ((count > 2) ? 2 * size : 0),
-            windows + ((count > 3) ? 3 * size : 0),
-        };
+        const int32_t count = (left < MG_MVE_PIXELS_S16) ? left : MG_MVE_PIXELS_S16;
         for (int32_t k = 0; k < count; k++) {
             mg_copy_window_s16(s, &place, input, &windows[k * size]);
         }
-        mg_mve_pixels_s16(&folded, row, count, weight, s->output_channels, size,
+        mg_mve_pixels_s16(&folded, windows, count, weight, s->output_channels, size,
                           &output[i * s->output_channels]);
     }
 }

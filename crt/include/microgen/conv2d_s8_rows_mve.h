@@ -85,14 +85,14 @@ MG_INLINE void mg_mve_strip_copy(const mg_mve_strip *s, const int8_t *line, int8
     }
 }
 
-/* Fills `columns` columns of a line with zero points, and returns where the next one begins. */
-MG_INLINE int8_t *mg_mve_strip_fill(const mg_mve_strip *s, int32_t columns, int8_t *to)
+/* Fills `columns` columns of a line with zero points. Out of line, because most lines have none. */
+static __attribute__((noinline, unused)) void mg_mve_strip_fill(const mg_mve_strip *s,
+                                                                int32_t columns, int8_t *to)
 {
     for (; columns > 0; columns--) {
         (void)mg_mve_fill(to, s->zero, s->channels);
         to += s->step;
     }
-    return to;
 }
 
 /* Copies a line of the input, or fills it if there is none. Out of line for all layers. */
@@ -100,16 +100,21 @@ static __attribute__((noinline, unused)) void mg_mve_strip_line(const mg_mve_str
                                                                 const int8_t *line, int8_t *to)
 {
     if (line == NULL) {
-        (void)mg_mve_strip_fill(s, s->left + s->inside + s->right, to);
+        mg_mve_strip_fill(s, s->left + s->inside + s->right, to);
         return;
     }
-    to = mg_mve_strip_fill(s, s->left, to);
+    if (s->left > 0) {
+        mg_mve_strip_fill(s, s->left, to);
+        to += s->left * s->step;
+    }
     if (s->places != NULL) {
         mg_mve_strip_scatter(s, line, to);
     } else {
         mg_mve_strip_copy(s, line, to);
     }
-    (void)mg_mve_strip_fill(s, s->right, to + s->inside * s->step);
+    if (s->right > 0) {
+        mg_mve_strip_fill(s, s->right, to + s->inside * s->step);
+    }
 }
 
 /* The strip of `count` output pixels from column x on. */
@@ -185,7 +190,7 @@ MG_INLINE void mg_conv2d_s8_rows_mve_rows(const mg_conv2d_s8_params *p, const mg
  * above, and with the input's zero point in the bias. `requantization` is MG_ROUND_TWICE_NARROW.
  * There are at least four output channels. scratch has the bytes of a strip, which is of eight
  * pixels, or of a whole row if that has fewer, or those of four strips of rows of fewer pixels that
- * are no multiple of four; and the rest of a vector after the last byte of a window. */
+ * are no multiple of four; and what a window's first vector reads before it. */
 MG_INLINE void mg_conv2d_s8_rows_mve_body(const mg_conv2d_s8_params *p, const int8_t *input,
                                           const int8_t *weight, const int32_t *bias,
                                           const int32_t *multiplier, const int8_t *shift,
@@ -204,15 +209,17 @@ MG_INLINE void mg_conv2d_s8_rows_mve_body(const mg_conv2d_s8_params *p, const in
     uint8_t places[MG_MVE_BYTES];
     const uint8_t *found =
         mg_mve_strip_places(p->input_channels, p->kernel_height * p->input_channels, places);
+    int8_t *strips = (int8_t *)scratch;
     int8_t *stored = (int8_t *)output;
 
     (void)requantization;
+    strips += mg_mve_lead(p->kernel_height * p->kernel_width * p->input_channels);
     for (int32_t n = 0; n < p->batches; n++) {
         for (int32_t row = 0; row < p->output_height; row += lines) {
             const int32_t left = p->output_height - row;
             const int32_t count = (left < lines) ? left : lines;
-            mg_conv2d_s8_rows_mve_rows(p, &rows, input + n * size, row, count, found,
-                                       (int8_t *)scratch, stored);
+            mg_conv2d_s8_rows_mve_rows(p, &rows, input + n * size, row, count, found, strips,
+                                       stored);
             stored += count * p->output_width * p->output_channels;
         }
     }

@@ -5,6 +5,7 @@
 #define MICROGEN_CONV2D_S8_TRIOS_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "microgen/conv2d_s8.h"
 #include "microgen/inline.h"
@@ -13,10 +14,43 @@
 #include "microgen/trios_s8.h"
 #include "microgen/window.h"
 
+/* Those of mg_conv2d_s8_params of the same names, in half the flash. */
 typedef struct {
-    mg_conv2d_s8_params conv;
-    int32_t block; /* products of a channel after which words are split; see trios_s8.h */
+    int16_t batches;
+    int16_t input_height;
+    int16_t input_width;
+    int16_t input_channels;
+    int16_t output_height;
+    int16_t output_width;
+    int16_t output_channels;
+    int16_t kernel_height;
+    int16_t kernel_width;
+    int16_t stride_height;
+    int16_t stride_width;
+    int16_t dilation_height;
+    int16_t pad_top;
+    int16_t pad_left;
+    int16_t input_offset;
+    int16_t output_offset;
+    int16_t activation_min;
+    int16_t activation_max;
+    int16_t block; /* products of a channel after which words are split; see trios_s8.h */
 } mg_conv2d_s8_trios_params;
+
+MG_INLINE mg_conv2d_s8_params mg_conv2d_s8_trios_conv(const mg_conv2d_s8_trios_params *p)
+{
+    const mg_conv2d_s8_params conv = {p->batches,         p->input_height,
+                                      p->input_width,     p->input_channels,
+                                      p->output_height,   p->output_width,
+                                      p->output_channels, p->kernel_height,
+                                      p->kernel_width,    p->input_channels,
+                                      p->stride_height,   p->stride_width,
+                                      p->dilation_height, 1,
+                                      p->pad_top,         p->pad_left,
+                                      p->input_offset,    p->output_offset,
+                                      p->activation_min,  p->activation_max};
+    return conv;
+}
 
 /* The loops: how many trios there are for each weight of a filter. */
 enum {
@@ -71,22 +105,23 @@ MG_INLINE void mg_conv2d_s8_advance(const mg_conv2d_s8_params *p, mg_conv2d_s8_p
     }
 }
 
-/* Adds the taps of a window that are inside the input to trios of zero points. */
+/* Adds the taps of a window that are inside the input to trios of zero points. `row` is how far
+ * its rows are apart. */
 MG_INLINE void mg_conv2d_s8_trios_put(const mg_conv2d_s8_params *p, const int8_t *input,
-                                      const mg_conv2d_s8_cover *cover, mg_trio *trios,
+                                      const mg_conv2d_s8_cover *cover, mg_trio *trios, int32_t row,
                                       int32_t pixel, int loop)
 {
-    const mg_taps rows =
-        mg_taps_inside(cover->top, p->kernel_height, p->dilation_height, p->input_height);
     const mg_taps columns = mg_taps_inside(cover->left, p->kernel_width, 1, p->input_width);
     const int32_t depth = p->input_channels;
+    const int32_t skipped = columns.begin * depth;
+    const int32_t n = columns.end * depth - skipped;
 
-    for (int32_t ky = rows.begin; (ky < rows.end) && (columns.begin < columns.end); ky++) {
-        const int32_t from =
-            mg_nhwc(cover->batch, cover->top + ky * p->dilation_height, cover->left + columns.begin,
-                    p->input_height, p->input_width, depth);
-        mg_trios_put(&trios[(ky * p->kernel_width + columns.begin) * depth * loop], loop,
-                     &input[from], (columns.end - columns.begin) * depth, p->input_offset, pixel);
+    for (int32_t ky = 0; ky < p->kernel_height; ky++) {
+        const int32_t y = cover->top + ky * p->dilation_height;
+        if ((y >= 0) && (y < p->input_height) && (n > 0)) {
+            mg_trios_put(&trios[(ky * p->kernel_width * depth + skipped) * loop], loop,
+                         &input[cover->at + ky * row + skipped], n, p->input_offset, pixel);
+        }
     }
 }
 
@@ -106,7 +141,7 @@ MG_INLINE void mg_conv2d_s8_trios_pack(const mg_conv2d_s8_params *p, const int8_
     }
     mg_trios_fill(trios, loop, -p->input_offset, p->kernel_height * run);
     for (int32_t pixel = 0; pixel < 3; pixel++) {
-        mg_conv2d_s8_trios_put(p, input, &covers[pixel], trios, pixel, loop);
+        mg_conv2d_s8_trios_put(p, input, &covers[pixel], trios, row, pixel, loop);
     }
 }
 
@@ -117,14 +152,15 @@ MG_INLINE void mg_conv2d_s8_trios_next(const mg_conv2d_s8_params *p, const int8_
                                        int loop)
 {
     mg_conv2d_s8_cover covers[3];
+    mg_conv2d_s8_cover cover = {0, 0, 0, 0, 0};
 
     for (int32_t pixel = 0; pixel < 3; pixel++) {
-        covers[pixel] = mg_conv2d_s8_cover_of(p, place);
-        if (pixel + 1 < count) {
+        if (pixel < count) {
+            cover = mg_conv2d_s8_cover_of(p, place);
             mg_conv2d_s8_advance(p, place);
         }
+        covers[pixel] = cover;
     }
-    mg_conv2d_s8_advance(p, place);
     mg_conv2d_s8_trios_pack(p, input, covers, trios, loop);
 }
 
@@ -142,43 +178,44 @@ MG_INLINE void mg_conv2d_s8_trios_store(const mg_scaling *scaling, const int32_t
     }
 }
 
-/* MG_FOUR_CHANNELS: the outputs of up to three pixels, for the channels in fours. */
-MG_INLINE void mg_conv2d_s8_trios_fours(const mg_scaling *scaling, const mg_trio *trios,
-                                        int32_t size, int32_t block, const int8_t *weight,
-                                        const int32_t *bias, int8_t *output, int32_t channels,
-                                        int32_t count, int requantization)
+/* Adds the products of one channel, or of four, to its sums. */
+MG_INLINE void mg_conv2d_s8_trios_add(const mg_trio *trios, const int8_t *weight, int32_t n,
+                                      int32_t *sums, int is_four, int loop)
 {
-    for (int32_t c = 0; c < channels - channels % 4; c += 4) {
-        int32_t sums[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-        for (int32_t k = 0; k < size; k += block) {
-            const int32_t n = (size - k < block) ? size - k : block;
-            mg_trios_add_4(&trios[k], &weight[c * size + 4 * k], n, sums);
-        }
-        for (int32_t i = 0; i < 4; i++) {
-            mg_conv2d_s8_trios_store(scaling, bias, c + i, &sums[3 * i], output, channels, count,
-                                     requantization);
-        }
+    if (loop == MG_SIX_PIXELS) {
+        mg_trios_add_six(trios, weight, n, sums);
+    } else if (is_four) {
+        mg_trios_add_4(trios, weight, n, sums);
+    } else {
+        mg_trios_add_1(trios, weight, n, sums);
     }
 }
 
-/* The outputs of up to three or six pixels, for channels from c on. */
-MG_INLINE void mg_conv2d_s8_trios_ones(const mg_scaling *scaling, const mg_trio *trios,
-                                       int32_t size, int32_t block, const int8_t *weight,
-                                       const int32_t *bias, int8_t *output, int32_t c,
-                                       int32_t channels, int32_t count, int loop,
-                                       int requantization)
+/* The outputs of up to three or six pixels, for all channels. MG_FOUR_CHANNELS computes them in
+ * fours while there are so many. */
+MG_INLINE void mg_conv2d_s8_trios_channels(const mg_scaling *scaling, const mg_trio *trios,
+                                           int32_t size, int32_t block, const int8_t *weight,
+                                           const int32_t *bias, int8_t *output, int32_t channels,
+                                           int32_t count, int loop, int requantization)
 {
-    for (; c < channels; c++) {
-        int32_t sums[6] = {0, 0, 0, 0, 0, 0};
+    const int32_t fours = (loop == MG_FOUR_CHANNELS) ? channels - channels % 4 : 0;
+
+    for (int32_t c = 0; c < channels;) {
+        const int is_four = (c < fours) ? 1 : 0;
+        const int32_t next = c + (is_four ? 4 : 1);
+        int32_t sums[12];
+        const int32_t *results = sums;
+        memset(sums, 0, ((loop == MG_SIX_PIXELS) ? 6U : 12U) * sizeof(sums[0]));
         for (int32_t k = 0; k < size; k += block) {
             const int32_t n = (size - k < block) ? size - k : block;
-            if (loop == MG_SIX_PIXELS) {
-                mg_trios_add_six(&trios[2 * k], &weight[c * size + k], n, sums);
-            } else {
-                mg_trios_add_1(&trios[k], &weight[c * size + k], n, sums);
-            }
+            mg_conv2d_s8_trios_add(&trios[k * loop], weight, n, sums, is_four, loop);
+            weight += is_four ? 4 * n : n;
         }
-        mg_conv2d_s8_trios_store(scaling, bias, c, sums, output, channels, count, requantization);
+        for (; c < next; c++) {
+            mg_conv2d_s8_trios_store(scaling, bias, c, results, output, channels, count,
+                                     requantization);
+            results += 3;
+        }
     }
 }
 
@@ -196,7 +233,8 @@ MG_INLINE void mg_conv2d_s8_trios_body(const mg_conv2d_s8_trios_params *params, 
                                        const int32_t *multiplier, const int8_t *shift, void *output,
                                        uint8_t *scratch, int loop, int requantization)
 {
-    const mg_conv2d_s8_params *p = &params->conv;
+    const mg_conv2d_s8_params conv = mg_conv2d_s8_trios_conv(params);
+    const mg_conv2d_s8_params *const p = &conv;
     const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
                                 p->activation_max};
     mg_trio *const trios = (mg_trio *)(void *)scratch;
@@ -209,24 +247,19 @@ MG_INLINE void mg_conv2d_s8_trios_body(const mg_conv2d_s8_trios_params *params, 
     for (int32_t i = 0; i < pixels; i += most) {
         const int32_t count = (pixels - i < most) ? pixels - i : most;
         int8_t *const to = (int8_t *)output + i * channels;
-        int32_t c = 0;
 
         for (int32_t first = 0; first < count; first += 3) {
             const int32_t some = (count - first < 3) ? count - first : 3;
             mg_conv2d_s8_trios_next(p, input, &place, some, &trios[first / 3], loop);
         }
-        if (loop == MG_FOUR_CHANNELS) {
-            mg_conv2d_s8_trios_fours(&scaling, trios, size, params->block, weight, bias, to,
-                                     channels, count, requantization);
-            c = channels - channels % 4;
-        }
-        mg_conv2d_s8_trios_ones(&scaling, trios, size, params->block, weight, bias, to, c, channels,
-                                count, loop, requantization);
+        mg_conv2d_s8_trios_channels(&scaling, trios, size, params->block, weight, bias, to,
+                                    channels, count, loop, requantization);
     }
 }
 
-#define MG_CONV2D_S8_TRIOS_PROTOTYPE(name) MG_PROTOTYPE_SCRATCH(name, mg_conv2d_s8_trios, int8_t)
+#define MG_CONV2D_S8_TRIOS_PROTOTYPE(name)                                                         \
+    MG_PROTOTYPE_COMPACT_SCRATCH(name, mg_conv2d_s8_trios, int8_t)
 #define MG_CONV2D_S8_TRIOS_KERNEL(name, ...)                                                       \
-    MG_KERNEL_SCRATCH(name, mg_conv2d_s8_trios, int8_t, __VA_ARGS__)
+    MG_KERNEL_COMPACT_SCRATCH(name, mg_conv2d_s8_trios, int8_t, __VA_ARGS__)
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "microgen/depthwise_conv2d_s8_rows.h"
 
-typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_padded_rows_params;
+typedef mg_depthwise_conv2d_s8_rows_params mg_depthwise_conv2d_s8_padded_rows_params;
 
 /* Computes the same as mg_depthwise_conv2d_s8_body. depth_multiplier and dilations must be 1, and
  * output_width at least 3. The bias contains the input's zero point, or is the offset of MG_LINEAR.
@@ -18,15 +18,16 @@ MG_INLINE void mg_depthwise_conv2d_s8_padded_rows_body(
     const int32_t *bias, const int32_t *multiplier, const int8_t *shift, void *output,
     uint8_t *scratch, int requantization)
 {
+    const mg_depthwise_conv2d_s8_params layer = mg_depthwise_rows_layer(p);
     const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
                                 p->activation_max};
-    mg_depthwise_all_rows(p, &scaling, input, weight, bias, (int8_t *)output, (int8_t *)scratch,
-                          requantization);
+    mg_depthwise_all_rows(&layer, &scaling, input, weight, bias, (int8_t *)output,
+                          (int8_t *)scratch, requantization);
 }
 
 #define MG_DEPTHWISE_CONV2D_S8_PADDED_ROWS_PROTOTYPE(name)                                         \
-    MG_PROTOTYPE_SCRATCH(name, mg_depthwise_conv2d_s8_padded_rows, int8_t)
+    MG_PROTOTYPE_COMPACT_SCRATCH(name, mg_depthwise_conv2d_s8_padded_rows, int8_t)
 #define MG_DEPTHWISE_CONV2D_S8_PADDED_ROWS_KERNEL(name, ...)                                       \
-    MG_KERNEL_SCRATCH(name, mg_depthwise_conv2d_s8_padded_rows, int8_t, __VA_ARGS__)
+    MG_KERNEL_COMPACT_SCRATCH(name, mg_depthwise_conv2d_s8_padded_rows, int8_t, __VA_ARGS__)
 
 #endif

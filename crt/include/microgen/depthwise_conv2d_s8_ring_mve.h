@@ -17,11 +17,36 @@
 #include "microgen/out_of_line.h"
 #include "microgen/scaling_s8.h"
 
-typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_ring_mve_params;
+/* mg_depthwise_conv2d_s8_params in half as many bytes, because firmware has one for each layer. */
+typedef struct {
+    uint16_t batches;
+    uint16_t input_height;
+    uint16_t input_width;
+    uint16_t input_channels;
+    uint16_t output_height;
+    uint16_t output_width;
+    uint16_t depth_multiplier;
+    uint16_t kernel_height;
+    uint16_t kernel_width;
+    uint16_t stride_height;
+    uint16_t stride_width;
+    uint16_t dilation_height;
+    uint16_t dilation_width;
+    uint16_t pad_top;
+    uint16_t pad_left;
+    int16_t input_offset;
+    int16_t output_offset;
+    int16_t activation_min;
+    int16_t activation_max;
+} mg_depthwise_conv2d_s8_ring_mve_params;
 
 #if defined(__ARM_FEATURE_MVE)
 
-#define MG_MVE_RING 4     /* values of a ring */
+/* Bytes of a ring: for filters with several values around it, and for those with one. A constant of
+ * the body, so that firmware has the loops of the rings that its layers have. */
+#define MG_MVE_RING 4
+#define MG_MVE_LINE 1
+
 #define MG_MVE_CHANNELS 8 /* that are copied at a time */
 
 /* A layer, and the block of channels that is computed. */
@@ -29,7 +54,6 @@ typedef struct {
     mg_mve_axis along;  /* four outputs at a time */
     mg_mve_axis around; /* the ring's */
     mg_mve_rows rows;   /* scales, offset and clamp */
-    int32_t ring;       /* bytes of a ring: 4, or 1 for filters that have no other axis */
     int32_t line;       /* bytes of a channel in `values` */
     int32_t count;      /* channels of the block */
     int8_t *filters;    /* [8][16] */
@@ -38,14 +62,14 @@ typedef struct {
 
 /* Bytes of a channel's line: rings for all windows that are computed. These are four at a time, and
  * always more than the outputs. */
-MG_INLINE int32_t mg_mve_ring_line(const mg_mve_axis *along, int32_t ring)
+MG_INLINE int32_t mg_mve_ring_line(const mg_mve_axis *along, int32_t bytes)
 {
     const int32_t windows = (along->outputs & -4) + 4;
-    return (windows - 1) * along->stride * ring + MG_MVE_BYTES;
+    return (windows - 1) * along->stride * bytes + MG_MVE_BYTES;
 }
 
 /* Lays out the block's filters for the first window. Bytes without a weight are 0. */
-MG_INLINE void mg_mve_ring_filters(const mg_mve_ring *r, const int8_t *weight)
+MG_INLINE void mg_mve_ring_filters(const mg_mve_ring *r, const int8_t *weight, int32_t bytes)
 {
     const uint16x8_t lanes = vmulq_n_u16(vidupq_n_u16(0, 1), MG_MVE_BYTES);
     const mve_pred16_t active = vctp16q((uint32_t)r->count);
@@ -54,7 +78,7 @@ MG_INLINE void mg_mve_ring_filters(const mg_mve_ring *r, const int8_t *weight)
     for (int32_t i = 0; i < r->along.kernel; i++) {
         for (int32_t j = 0; j < r->around.kernel; j++) {
             const int8_t *from = weight + i * r->along.weight_step + j * r->around.weight_step;
-            vstrbq_scatter_offset_p_s16(r->filters + i * r->ring + j, lanes,
+            vstrbq_scatter_offset_p_s16(r->filters + i * bytes + j, lanes,
                                         vldrbq_z_s16(from, active), active);
         }
     }
@@ -62,32 +86,32 @@ MG_INLINE void mg_mve_ring_filters(const mg_mve_ring *r, const int8_t *weight)
 
 /* Copies the values of all channels of the block at one place of the ring's axis. `input` points to
  * them, or is NULL if the place is outside of the input. */
-MG_INLINE void mg_mve_ring_copy(const mg_mve_ring *r, const int8_t *input, int32_t zero, int8_t *to)
+MG_INLINE void mg_mve_ring_copy(const mg_mve_ring *r, const int8_t *input, int32_t zero, int8_t *to,
+                                int32_t bytes)
 {
     const uint16x8_t lanes = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)r->line);
-    const int32_t step = r->along.input_step; /* stores might change the struct, but not these */
-    const int32_t ring = r->ring;
-    const int32_t places = r->line / r->ring - r->along.pad;
+    const int32_t step = r->along.input_step; /* stores might change the struct, but not this */
+    const int32_t places = r->line / bytes - r->along.pad;
     const int32_t size = (r->along.size < places) ? r->along.size : places;
 
-    to += r->along.pad * r->ring;
+    to += r->along.pad * bytes;
     if (input == NULL) {
         for (int32_t i = size; i > 0; i--) {
             vstrbq_scatter_offset_s16(to, lanes, vdupq_n_s16((int16_t)zero));
-            to += ring;
+            to += bytes;
         }
     } else if (r->count >= MG_MVE_CHANNELS) {
         for (int32_t i = size; i > 0; i--) {
             vstrbq_scatter_offset_s16(to, lanes, vldrbq_s16(input));
             input += step;
-            to += ring;
+            to += bytes;
         }
     } else {
         const mve_pred16_t active = vctp16q((uint32_t)r->count);
         for (int32_t i = size; i > 0; i--) {
             vstrbq_scatter_offset_s16(to, lanes, vldrbq_z_s16(input, active));
             input += step;
-            to += ring;
+            to += bytes;
         }
     }
 }
@@ -189,21 +213,24 @@ MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
 
 /* Stores all whole groups of four outputs, and returns the sums of the last windows. */
 MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
-                                      const mg_mve_ring_channel *one, int8x16_t filter)
+                                      const mg_mve_ring_channel *one, int8x16_t filter,
+                                      int32_t bytes)
 {
     int32x4_t x;
     int32x4_t a;
     int32x4_t b;
     int32x4_t d;
 
-    if (all->apart == 4) {
-        MG_MVE_RING_ASM(4);
-    } else if (all->apart == 8) {
-        MG_MVE_RING_ASM(8);
-    } else if (all->apart == 1) {
-        MG_MVE_RING_ASM(1);
+    if (bytes == MG_MVE_RING) {
+        if (all->apart == MG_MVE_RING) {
+            MG_MVE_RING_ASM(MG_MVE_RING);
+        } else {
+            MG_MVE_RING_ASM(2 * MG_MVE_RING);
+        }
+    } else if (all->apart == MG_MVE_LINE) {
+        MG_MVE_RING_ASM(MG_MVE_LINE);
     } else {
-        MG_MVE_RING_ASM(2);
+        MG_MVE_RING_ASM(2 * MG_MVE_LINE);
     }
     return x;
 }
@@ -211,10 +238,13 @@ MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
 #else
 
 MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
-                                      const mg_mve_ring_channel *one, int8x16_t filter)
+                                      const mg_mve_ring_channel *one, int8x16_t filter,
+                                      int32_t bytes)
 {
     const int8_t *from = one->from;
     int8_t *to = one->to;
+
+    (void)bytes;
     for (int32_t left = one->quads; left > 0; left--) {
         const int32x4_t sums = mg_mve_ring_sums(filter, from, all->apart);
         const int32x4_t x = mg_mve_ring_outputs(all, one, sums);
@@ -236,14 +266,14 @@ MG_INLINE int8x16_t mg_mve_ring_rotated(int8x16_t filter, int32_t stride)
 }
 
 /* Computes the block's channels, from c on, at one place of the ring's axis. */
-MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output)
+MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output, int32_t bytes)
 {
     const mg_mve_ring_vectors all = {
         vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)r->along.output_step),
         vdupq_n_s32(r->rows.activation_min),
         vdupq_n_s32(r->rows.activation_max),
         (r->rows.activation_min >= r->rows.output_offset) ? 1 : 0,
-        r->ring * r->along.stride,
+        bytes * r->along.stride,
     };
     const int32_t left = r->along.outputs & 3;
     const mve_pred16_t active = vctp32q((uint32_t)left);
@@ -262,12 +292,12 @@ MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output
         one.bias = r->rows.bias[k];
         one.multiplier = r->rows.multiplier[k];
         one.shift = ~r->rows.shift[k];
-        const int32x4_t rest = mg_mve_ring_whole(&all, &one, filter);
+        const int32x4_t rest = mg_mve_ring_whole(&all, &one, filter, bytes);
         if (left != 0) {
             vstrbq_scatter_offset_p_s32(one.to + one.quads * one.step, all.lanes,
                                         mg_mve_ring_outputs(&all, &one, rest), active);
         }
-        if (r->ring == MG_MVE_RING) {
+        if (bytes == MG_MVE_RING) {
             vstrbq_s8(place, mg_mve_ring_rotated(filter, r->along.stride));
         }
         place += MG_MVE_BYTES;
@@ -278,7 +308,7 @@ MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output
 
 /* Computes a block from channel c on, for one image. */
 MG_INLINE void mg_mve_ring_block(const mg_mve_ring *r, const int8_t *input, int32_t c,
-                                 int8_t *output, int32_t zero)
+                                 int8_t *output, int32_t zero, int32_t bytes)
 {
     int32_t filled = 0; /* places of the ring's axis, with its padding */
 
@@ -288,47 +318,84 @@ MG_INLINE void mg_mve_ring_block(const mg_mve_ring *r, const int8_t *input, int3
             const int32_t at = filled - r->around.pad;
             const int is_inside = at >= 0 && at < r->around.size;
             mg_mve_ring_copy(r, is_inside ? input + at * r->around.input_step : NULL, zero,
-                             r->values + (filled & (r->ring - 1)));
+                             r->values + (filled & (bytes - 1)), bytes);
         }
-        mg_mve_ring_place(r, c, output);
+        mg_mve_ring_place(r, c, output, bytes);
         output += r->around.output_step;
     }
 }
 
-/* All blocks of channels of all images. Out of line, so that layers of a model share it. */
-static __attribute__((noinline, unused)) void
-mg_mve_ring_compute(const mg_depthwise_conv2d_s8_params *p, mg_mve_ring *r, const int8_t *input,
-                    int8_t *output)
+/* All blocks of channels of all images. */
+MG_INLINE void mg_mve_ring_blocks(const mg_depthwise_conv2d_s8_ring_mve_params *p, mg_mve_ring *r,
+                                  const int8_t *input, int8_t *output, int32_t bytes)
 {
     const int32_t channels = p->input_channels;
 
     for (int32_t c = 0; c < channels; c += MG_MVE_CHANNELS) {
         r->count = (channels - c < MG_MVE_CHANNELS) ? channels - c : MG_MVE_CHANNELS;
         for (int32_t n = 0; n < p->batches; n++) {
-            mg_mve_ring_filters(r, r->rows.weight + c);
+            mg_mve_ring_filters(r, r->rows.weight + c, bytes);
             mg_mve_ring_block(r, input + n * p->input_height * p->input_width * channels + c, c,
                               output + n * p->output_height * p->output_width * channels + c,
-                              -p->input_offset);
+                              -p->input_offset, bytes);
         }
     }
 }
 
-/* Computes the same as mg_depthwise_conv2d_s8_body with the same arguments, for filters of up to
- * 4x4 values with one stride, or of up to 16 along the axis with more outputs and one along the
- * other. Strides are 1 or 2, depth_multiplier is 1, and there is no dilation. The bias contains the
- * input's zero point. `requantization` is MG_ROUND_TWICE_NARROW. scratch has the bytes of eight
- * filters and eight lines, see mg_mve_ring_line. Padding before the first place is less than the
- * filter. The output may be the input if they have the same shape. */
-MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8_params *p,
+/* The same with MG_MVE_RING and with MG_MVE_LINE, out of line, so that layers of a model share
+ * them. */
+static __attribute__((noinline, unused)) void
+mg_mve_ring_compute(const mg_depthwise_conv2d_s8_ring_mve_params *p, mg_mve_ring *r,
+                    const int8_t *input, int8_t *output)
+{
+    mg_mve_ring_blocks(p, r, input, output, MG_MVE_RING);
+}
+
+static __attribute__((noinline, unused)) void
+mg_mve_line_compute(const mg_depthwise_conv2d_s8_ring_mve_params *p, mg_mve_ring *r,
+                    const int8_t *input, int8_t *output)
+{
+    mg_mve_ring_blocks(p, r, input, output, MG_MVE_LINE);
+}
+
+MG_INLINE mg_mve_axis mg_mve_ring_rows(const mg_depthwise_conv2d_s8_ring_mve_params *p)
+{
+    const mg_mve_axis axis = {p->input_height,
+                              p->pad_top,
+                              p->kernel_height,
+                              p->stride_height,
+                              p->output_height,
+                              p->input_width * p->input_channels,
+                              p->kernel_width * p->input_channels,
+                              p->output_width * p->input_channels};
+    return axis;
+}
+
+MG_INLINE mg_mve_axis mg_mve_ring_columns(const mg_depthwise_conv2d_s8_ring_mve_params *p)
+{
+    const mg_mve_axis axis = {p->input_width,    p->pad_left,      p->kernel_width,
+                              p->stride_width,   p->output_width,  p->input_channels,
+                              p->input_channels, p->input_channels};
+    return axis;
+}
+
+/* Computes the same as mg_depthwise_conv2d_s8_body with the same arguments. `bytes` is MG_MVE_RING
+ * for filters of up to 4x4 values with one stride, or MG_MVE_LINE for filters of up to 16 along the
+ * axis with more outputs and one along the other. Strides are 1 or 2, depth_multiplier is 1, and
+ * there is no dilation. The bias contains the input's zero point. `requantization` is
+ * MG_ROUND_TWICE_NARROW. scratch has the bytes of eight filters and eight lines, see
+ * mg_mve_ring_line. Padding before the first place is less than the filter. The output may be the
+ * input if they have the same shape. */
+MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8_ring_mve_params *p,
                                                     const int8_t *input, const int8_t *weight,
                                                     const int32_t *bias, const int32_t *multiplier,
                                                     const int8_t *shift, void *output,
-                                                    uint8_t *scratch, int requantization)
+                                                    uint8_t *scratch, int32_t bytes,
+                                                    int requantization)
 {
     const int is_tall = p->output_height >= p->output_width;
-    const mg_mve_axis along = is_tall ? mg_mve_axis_of_rows(p) : mg_mve_axis_of_columns(p);
-    const mg_mve_axis around = is_tall ? mg_mve_axis_of_columns(p) : mg_mve_axis_of_rows(p);
-    const int32_t bytes = (around.kernel == 1) ? 1 : MG_MVE_RING;
+    const mg_mve_axis along = is_tall ? mg_mve_ring_rows(p) : mg_mve_ring_columns(p);
+    const mg_mve_axis around = is_tall ? mg_mve_ring_columns(p) : mg_mve_ring_rows(p);
     const mg_mve_rows scales = {weight,
                                 bias,
                                 multiplier,
@@ -341,14 +408,17 @@ MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8
     mg_mve_ring ring = {along,
                         around,
                         scales,
-                        bytes,
                         mg_mve_ring_line(&along, bytes),
                         0,
                         filters,
                         filters + MG_MVE_CHANNELS * MG_MVE_BYTES};
 
     (void)requantization;
-    mg_mve_ring_compute(p, &ring, input, (int8_t *)output);
+    if (bytes == MG_MVE_RING) {
+        mg_mve_ring_compute(p, &ring, input, (int8_t *)output);
+    } else {
+        mg_mve_line_compute(p, &ring, input, (int8_t *)output);
+    }
 }
 
 #define MG_DEPTHWISE_CONV2D_S8_RING_MVE_KERNEL(name, ...)                                          \

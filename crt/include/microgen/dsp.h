@@ -75,6 +75,7 @@ MG_INLINE int32_t mg_product_high(int32_t a, int32_t b, int32_t offset)
 
 /* clang 14 defines the first macro for the baseline of Armv8-M, too, which has no ssat. */
 #if defined(__ARM_FEATURE_SAT) && __ARM_ARCH_ISA_THUMB >= 2
+#define MG_SATURATES
 
 /* floor(x / 2), saturated to int8. */
 MG_INLINE int32_t mg_half_as_s8(int32_t x)

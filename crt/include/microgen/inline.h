@@ -12,6 +12,14 @@
 #define MG_INLINE static inline
 #endif
 
+/* Whether a value is known while the code is compiled: code that only pays off with it is left out
+ * of out-of-line forms. The results must be the same without it. */
+#if defined(__GNUC__)
+#define MG_IS_KNOWN(value) __builtin_constant_p(value)
+#else
+#define MG_IS_KNOWN(value) 0
+#endif
+
 /* One copy in each file that uses the function, whatever its callers are specialised for. GCC would
  * otherwise change its arguments to suit them. */
 #if defined(__clang__)

@@ -8,8 +8,8 @@
  *
  * Weights are int8 [groups][2][vectors][2][16], see microgen/kernels/conv2d_mve.py: of each group
  * of four filters first 0 and 2, then 1 and 3, because registers move to two lanes at a time, which
- * are two apart. Depths are rounded up to whole vectors with weights of 0. The last group is that
- * of the last four filters.
+ * are two apart. Depths are rounded up to whole vectors with weights of 0 before the others, so a
+ * pixel's first vector may begin before the pixel. The last group is that of the last four filters.
  *
  * Sums contain products with the data's zero point, see mve_rows.h. A result is at most 2^30 in
  * magnitude before it is narrowed to int16 and the offset is added; both saturate, and the clamp is
@@ -59,7 +59,7 @@ typedef struct {
     int32_t offset;
     const mg_mve_tile_vectors *vectors;
     const int8_t *weight;
-    int32_t depth;
+    int32_t lanes; /* of a first vector that are inside: a bit for each */
 } mg_mve_tile;
 
 #if defined(__OPTIMIZE__)
@@ -99,24 +99,30 @@ typedef struct {
     "bne.n " pair "b\n"                                                                            \
     end ":\n"
 
-/* The same for at most sixteen products. Inputs beyond the depth are not read. */
-#define MG_MVE_TILE_FLAT                                                                           \
+/* The same without inputs before the pixels, and with single vectors after the first one. */
+#define MG_MVE_TILE_PART(next, end)                                                                \
     "vldrb.8 q4,[r1],#32\n"                                                                        \
     "vpstt\n"                                                                                      \
-    "vldrbt.u8 q6,[r3]\n"                                                                          \
-    "vldrbt.u8 q7,[r5]\n"                                                                          \
+    "vldrbt.u8 q6,[r3],#16\n"                                                                      \
+    "vldrbt.u8 q7,[r5],#16\n"                                                                      \
     "vldrb.8 q5,[r1,#-16]\n"                                                                       \
     "vmladav.s8 r0,q4,q6\n"                                                                        \
     "vmladav.s8 r4,q4,q7\n"                                                                        \
     "vmladav.s8 r2,q5,q6\n"                                                                        \
     "vmladav.s8 r6,q5,q7\n"                                                                        \
     "vpstt\n"                                                                                      \
-    "vldrbt.u8 q6,[r9]\n"                                                                          \
-    "vldrbt.u8 q7,[r11]\n"                                                                         \
+    "vldrbt.u8 q6,[r9],#16\n"                                                                      \
+    "vldrbt.u8 q7,[r11],#16\n"                                                                     \
     "vmladav.s8 r8,q4,q6\n"                                                                        \
     "vmladav.s8 r10,q5,q6\n"                                                                       \
     "vmladav.s8 r12,q4,q7\n"                                                                       \
-    "vmladav.s8 lr,q5,q7\n"
+    "vmladav.s8 lr,q5,q7\n"                                                                        \
+    "cbz r7, " end "f\n"                                                                           \
+    next ":\n"                                                                                     \
+    MG_MVE_TILE_STEP("vmladava")                                                                   \
+    "subs r7, r7, #1\n"                                                                            \
+    "bne.n " next "b\n"                                                                            \
+    end ":\n"
 
 /* Moves the sums of two filters to two lanes. */
 #define MG_MVE_TILE_LANES(a, b)                                                                    \
@@ -191,8 +197,8 @@ typedef struct {
                      : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr",  \
                        "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory")
 
-/* Computes tile->groups groups of filters, for depths of whole vectors. Out of line for all layers
- * of a model. */
+/* Computes tile->groups groups of filters. Reads whole vectors. Out of line for all layers of a
+ * model. */
 static __attribute__((noinline, unused)) void mg_mve_tile_deep(const mg_mve_tile *tile)
 {
     register const mg_mve_tile *at __asm__("r0") = tile;
@@ -202,14 +208,14 @@ static __attribute__((noinline, unused)) void mg_mve_tile_deep(const mg_mve_tile
                     "bne.w 1b\n\t" MG_MVE_TILE_LEAVE);
 }
 
-/* The same for depths of at most one vector. */
-static __attribute__((noinline, unused)) void mg_mve_tile_flat(const mg_mve_tile *tile)
+/* The same, but reads nothing before the pixels. */
+static __attribute__((noinline, unused)) void mg_mve_tile_part(const mg_mve_tile *tile)
 {
     register const mg_mve_tile *at __asm__("r0") = tile;
     MG_MVE_TILE_ASM(MG_MVE_TILE_ENTER
-                    "vctp.8 r4\n"
-                    "1:\n" MG_MVE_TILE_LOAD MG_MVE_TILE_FLAT MG_MVE_TILE_LANES("2", "0")
-                        MG_MVE_TILE_LOAD MG_MVE_TILE_FLAT MG_MVE_TILE_LANES("3", "1")
+                    "vmsr p0, r4\n"
+                    "1:\n" MG_MVE_TILE_LOAD MG_MVE_TILE_PART("2", "3") MG_MVE_TILE_LANES("2", "0")
+                        MG_MVE_TILE_LOAD MG_MVE_TILE_PART("4", "5") MG_MVE_TILE_LANES("3", "1")
                             MG_MVE_TILE_STORE "bne.w 1b\n\t" MG_MVE_TILE_LEAVE);
 }
 
@@ -219,12 +225,14 @@ static __attribute__((noinline, unused)) void mg_mve_tile_flat(const mg_mve_tile
 MG_INLINE int32_t mg_mve_tile_sum(const mg_mve_tile *tile, const int8_t *weight,
                                   const int8_t *pixel, int32_t filter)
 {
-    const int32_t vectors = (tile->depth + MG_MVE_BYTES - 1) / MG_MVE_BYTES;
+    const int32_t vectors = tile->steps + 1;
     const int8_t *from = weight + ((filter & 1) * 2 * vectors + filter / 2) * MG_MVE_BYTES;
     int32_t sum = 0;
 
-    for (int32_t k = 0; k < tile->depth; k++) {
-        sum += from[k / MG_MVE_BYTES * 2 * MG_MVE_BYTES + k % MG_MVE_BYTES] * pixel[k];
+    for (int32_t k = 0; k < vectors * MG_MVE_BYTES; k++) {
+        if (k >= MG_MVE_BYTES || (tile->lanes >> k & 1) != 0) {
+            sum += from[k / MG_MVE_BYTES * 2 * MG_MVE_BYTES + k % MG_MVE_BYTES] * pixel[k];
+        }
     }
     return sum;
 }
@@ -232,9 +240,8 @@ MG_INLINE int32_t mg_mve_tile_sum(const mg_mve_tile *tile, const int8_t *weight,
 MG_INLINE void mg_mve_tile_pixel(const mg_mve_tile *tile, int32_t group, const int8_t *pixel,
                                  int8_t *output)
 {
-    const int32_t vectors = (tile->depth + MG_MVE_BYTES - 1) / MG_MVE_BYTES;
     const int32_t c = group * MG_MVE_FILTERS;
-    const int8_t *weight = tile->weight + c * vectors * MG_MVE_BYTES;
+    const int8_t *weight = tile->weight + c * (tile->steps + 1) * MG_MVE_BYTES;
     int32_t sum[MG_MVE_FILTERS];
 
     for (int32_t i = 0; i < MG_MVE_FILTERS; i++) {
@@ -262,16 +269,17 @@ static __attribute__((noinline, unused)) void mg_mve_tile_deep(const mg_mve_tile
     }
 }
 
-static __attribute__((noinline, unused)) void mg_mve_tile_flat(const mg_mve_tile *tile)
+static __attribute__((noinline, unused)) void mg_mve_tile_part(const mg_mve_tile *tile)
 {
     mg_mve_tile_deep(tile);
 }
 
 #endif
 
-MG_INLINE const int8_t *mg_mve_pixel(const mg_mve_places *of, const int8_t *input, int32_t i)
+/* Bytes between the begin of a pixel's first vector and the pixel. */
+MG_INLINE int32_t mg_mve_lead(int32_t depth)
 {
-    return input + i * of->step + i / of->width * of->gap;
+    return -depth & (MG_MVE_BYTES - 1);
 }
 
 /* Where the outputs of a tile go. If there are less than four pixels, some are computed twice: the
@@ -289,23 +297,59 @@ MG_INLINE mg_mve_tile_vectors mg_mve_tile_scatter(mg_mve_tile *tile, const mg_mv
     return vectors;
 }
 
-/* Points to `count` pixels from `first` on. */
-MG_INLINE void mg_mve_tile_point(mg_mve_tile *tile, const mg_mve_places *of, const int8_t *input,
-                                 int32_t first, int32_t count)
-{
-    const int32_t pair = (count > 1) ? 1 : 0;
-    const int32_t below = first + ((count > 1) ? count - 2 : 0);
+/* The next pixel, and how many there are before `gap`. */
+typedef struct {
+    const int8_t *pixel;
+    int32_t left;
+} mg_mve_place;
 
-    tile->first[0] = mg_mve_pixel(of, input, first);
-    tile->first[1] = mg_mve_pixel(of, input, first + pair);
-    tile->second[0] = mg_mve_pixel(of, input, below);
-    tile->second[1] = mg_mve_pixel(of, input, below + pair);
+/* The next pixel is after a gap. */
+MG_INLINE void mg_mve_place_skip(const mg_mve_places *of, mg_mve_place *next)
+{
+    next->pixel += of->gap;
+    next->left = of->width;
 }
 
-MG_INLINE void mg_mve_tile_any(const mg_mve_tile *tile, int is_flat)
+/* Points to the next four pixels, between which there is no gap. */
+MG_INLINE void mg_mve_tile_point(mg_mve_tile *tile, const mg_mve_places *of, mg_mve_place *next)
 {
-    if (is_flat) {
-        mg_mve_tile_flat(tile);
+    tile->first[0] = next->pixel;
+    tile->first[1] = tile->first[0] + of->step;
+    tile->second[0] = tile->first[1] + of->step;
+    tile->second[1] = tile->second[0] + of->step;
+    next->pixel = tile->second[1] + of->step;
+    next->left -= MG_MVE_PIXELS;
+    if (next->left == 0) {
+        mg_mve_place_skip(of, next);
+    }
+}
+
+/* Points to the next `count` pixels. */
+MG_INLINE void mg_mve_tile_walk(mg_mve_tile *tile, const mg_mve_places *of, mg_mve_place *next,
+                                int32_t count)
+{
+    const int32_t pair = (count > 1) ? 1 : 0;
+    const int32_t below = (count > 1) ? count - 2 : 0;
+    const int8_t *at[MG_MVE_PIXELS];
+
+    for (int32_t i = 0; i < count; i++) {
+        at[i] = next->pixel;
+        next->pixel += of->step;
+        next->left--;
+        if (next->left == 0) {
+            mg_mve_place_skip(of, next);
+        }
+    }
+    tile->first[0] = at[0];
+    tile->first[1] = at[pair];
+    tile->second[0] = at[below];
+    tile->second[1] = at[below + pair];
+}
+
+MG_INLINE void mg_mve_tile_any(const mg_mve_tile *tile, int is_part)
+{
+    if (is_part) {
+        mg_mve_tile_part(tile);
     } else {
         mg_mve_tile_deep(tile);
     }
@@ -313,37 +357,42 @@ MG_INLINE void mg_mve_tile_any(const mg_mve_tile *tile, int is_flat)
 
 /* Computes `count` pixels for the groups of filters of a tile, from the first pixel's outputs on.
  */
-static __attribute__((noinline, unused)) void
-mg_mve_tile_pass(const mg_mve_tile *start, const mg_mve_rows *r, const mg_mve_places *of,
-                 const int8_t *input, int32_t count, int is_flat)
+MG_INLINE void mg_mve_tile_pass(mg_mve_tile *tile, mg_mve_tile_vectors *vectors,
+                                const mg_mve_rows *r, const mg_mve_places *of, const int8_t *input,
+                                int32_t count, int is_part)
 {
-    mg_mve_tile tile = *start;
-    mg_mve_tile_vectors vectors = mg_mve_tile_scatter(&tile, r, MG_MVE_PIXELS);
+    mg_mve_place next = {input, of->width};
 
-    tile.vectors = &vectors;
-    for (int32_t i = 0; i < count; i += MG_MVE_PIXELS) {
-        const int32_t left = count - i;
-        if (left >= MG_MVE_PIXELS) {
-            mg_mve_tile_point(&tile, of, input, i, MG_MVE_PIXELS);
-        } else {
-            vectors = mg_mve_tile_scatter(&tile, r, left);
-            mg_mve_tile_point(&tile, of, input, i, left);
+    *vectors = mg_mve_tile_scatter(tile, r, MG_MVE_PIXELS);
+    for (int32_t left = count; left > 0; left -= MG_MVE_PIXELS) {
+        const int32_t pixels = (left < MG_MVE_PIXELS) ? left : MG_MVE_PIXELS;
+        if (pixels < MG_MVE_PIXELS) {
+            *vectors = mg_mve_tile_scatter(tile, r, pixels);
         }
-        mg_mve_tile_any(&tile, is_flat);
-        tile.output += MG_MVE_PIXELS * r->channels;
+        if (pixels == MG_MVE_PIXELS && next.left >= MG_MVE_PIXELS) {
+            mg_mve_tile_point(tile, of, &next);
+        } else {
+            mg_mve_tile_walk(tile, of, &next, pixels);
+        }
+        mg_mve_tile_any(tile, is_part);
+        tile->output += MG_MVE_PIXELS * r->channels;
     }
 }
 
-/* Computes `count` pixels, for all channels, four or more. Reads inputs up to a
- * depth of whole vectors, unless it `is_flat`: then the depth is at most one vector. Out of line,
- * so that all layers of a model share it. */
+/* Computes `count` pixels, for all channels, of which there are at least four. Reads mg_mve_lead
+ * bytes before each pixel, too, unless it `is_part`. Out of line, so that all layers of a model
+ * share it. */
 static __attribute__((noinline, unused)) void
 mg_mve_compute_pixels(const mg_mve_rows *r, const mg_mve_places *of, const int8_t *input,
-                      int32_t count, int8_t *output, int is_flat)
+                      int32_t count, int8_t *output, int is_part)
 {
     const int32_t steps = (of->depth - 1) / MG_MVE_BYTES;
+    const int32_t lead = mg_mve_lead(of->depth);
+    /* By integers, because there may be nothing before the first pixel. */
+    const int8_t *first = (const int8_t *)((uintptr_t)input - (uintptr_t)lead);
     const int32_t groups = r->channels / MG_MVE_FILTERS;
     const int32_t last = r->channels - MG_MVE_FILTERS;
+    mg_mve_tile_vectors vectors;
     mg_mve_tile tile = {{NULL, NULL},
                         steps,
                         {NULL, NULL},
@@ -355,19 +404,21 @@ mg_mve_compute_pixels(const mg_mve_rows *r, const mg_mve_places *of, const int8_
                         (r->activation_min >= r->output_offset) ? 1 : 0,
                         0,
                         r->output_offset,
-                        NULL,
+                        &vectors,
                         r->weight,
-                        of->depth};
+                        0xFFFF << lead & 0xFFFF};
 
-    mg_mve_tile_pass(&tile, r, of, input, count, is_flat);
-    if (r->channels % MG_MVE_FILTERS != 0) {
-        tile.weight += groups * MG_MVE_FILTERS * (steps + 1) * MG_MVE_BYTES;
+    for (int32_t done = groups * MG_MVE_FILTERS;; done += MG_MVE_FILTERS) {
+        mg_mve_tile_pass(&tile, &vectors, r, of, first, count, is_part);
+        if (done >= r->channels) {
+            break;
+        }
+        tile.weight += done * (steps + 1) * MG_MVE_BYTES;
         tile.bias += last;
         tile.multiplier += last;
         tile.shift += last;
         tile.output = output + last;
         tile.groups = 1;
-        mg_mve_tile_pass(&tile, r, of, input, count, is_flat);
     }
 }
 

@@ -37,4 +37,30 @@
         body##_body(p, input, weight, bias, multiplier, shift, output, scratch, __VA_ARGS__);      \
     }
 
+/* The same for kernels whose parameters have 16 bits. They are the last argument, so that operators
+ * pass on all others in the places in which they get them. */
+#define MG_PROTOTYPE_COMPACT(name, body, weights)                                                  \
+    void name(const int8_t *input, const weights *weight, const int32_t *bias,                     \
+              const int32_t *multiplier, const int8_t *shift, void *output,                        \
+              const body##_params *p)
+
+#define MG_KERNEL_COMPACT(name, body, weights, ...)                                                \
+    MG_PROTOTYPE_COMPACT(name, body, weights);                                                     \
+    MG_PROTOTYPE_COMPACT(name, body, weights)                                                      \
+    {                                                                                              \
+        body##_body(p, input, weight, bias, multiplier, shift, output, __VA_ARGS__);               \
+    }
+
+#define MG_PROTOTYPE_COMPACT_SCRATCH(name, body, weights)                                          \
+    void name(const int8_t *input, const weights *weight, const int32_t *bias,                     \
+              const int32_t *multiplier, const int8_t *shift, void *output, uint8_t *scratch,      \
+              const body##_params *p)
+
+#define MG_KERNEL_COMPACT_SCRATCH(name, body, weights, ...)                                        \
+    MG_PROTOTYPE_COMPACT_SCRATCH(name, body, weights);                                             \
+    MG_PROTOTYPE_COMPACT_SCRATCH(name, body, weights)                                              \
+    {                                                                                              \
+        body##_body(p, input, weight, bias, multiplier, shift, output, scratch, __VA_ARGS__);      \
+    }
+
 #endif

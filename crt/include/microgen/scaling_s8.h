@@ -48,6 +48,25 @@ MG_INLINE int8_t mg_clamped_s8(const mg_scaling *s, int32_t stored)
     return mg_offset_and_clamp(stored, 0, s->activation_min, s->activation_max);
 }
 
+/* The clamps of floor(x / 2) and of floor(x / 4). The limits are int8. */
+MG_INLINE int8_t mg_half_clamped(const mg_scaling *s, int32_t x)
+{
+#ifdef MG_SATURATES
+    return mg_clamped_s8(s, mg_half_as_s8(x));
+#else
+    return mg_offset_and_clamp(mg_shift_right(x, 1), 0, s->activation_min, s->activation_max);
+#endif
+}
+
+MG_INLINE int8_t mg_quarter_clamped(const mg_scaling *s, int32_t x)
+{
+#ifdef MG_SATURATES
+    return mg_clamped_s8(s, mg_quarter_as_s8(x));
+#else
+    return mg_offset_and_clamp(mg_shift_right(x, 2), 0, s->activation_min, s->activation_max);
+#endif
+}
+
 /* MG_ROUND_TWICE_NARROW: mg_requantize, the offset and the clamp.
  *
  * x is doubled first, so the rounded high word of the product is the result of the first rounding.
@@ -59,7 +78,7 @@ MG_INLINE int8_t mg_scaled_twice_narrow(const mg_scaling *s, int32_t x, int32_t 
 {
     const int32_t high = mg_smmulr(2 * x, multiplier);
     const int32_t twice = mg_shift_right(high - ((high < 0) ? 1 : 0), shift);
-    return mg_clamped_s8(s, mg_half_as_s8(twice + (1 + 2 * s->output_offset)));
+    return mg_half_clamped(s, twice + (1 + 2 * s->output_offset));
 }
 
 /* MG_ROUND_UPWARD_NARROW. The high word is rounded down, so adding 1 is the only rounding. */
@@ -67,7 +86,7 @@ MG_INLINE int8_t mg_scaled_upward_narrow(const mg_scaling *s, int32_t x, int32_t
                                          int32_t shift)
 {
     const int32_t twice = mg_shift_right(mg_smmul(2 * x, multiplier), shift);
-    return mg_clamped_s8(s, mg_half_as_s8(twice + (1 + 2 * s->output_offset)));
+    return mg_half_clamped(s, twice + (1 + 2 * s->output_offset));
 }
 
 /* MG_LINEAR: floor((x * multiplier + offset * 2^16) / 2^34), saturated to int8. The offset contains
@@ -153,7 +172,7 @@ MG_INLINE int8_t mg_output(const mg_scaling *s, const mg_channel *channel, int32
                            int requantization)
 {
     if (requantization == MG_LINEAR) {
-        return mg_clamped_s8(s, mg_linear(sum, channel->multiplier, channel->bias));
+        return mg_quarter_clamped(s, mg_product_high(sum, channel->multiplier, channel->bias));
     }
     return mg_scaled_by(s, sum + channel->bias, channel->multiplier, channel->shift,
                         requantization);

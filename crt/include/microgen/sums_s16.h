@@ -26,7 +26,8 @@ MG_INLINE int32_t mg_at_most(int32_t x, int32_t limit)
     return (x < limit) ? x : limit;
 }
 
-/* The sum of the products of n values with n weights. n must be at most MG_PRODUCTS_S16. */
+/* The sum of the products of n values with n weights. It must fit int32, as it does if n is at most
+ * MG_PRODUCTS_S16. */
 MG_INLINE int32_t mg_few_s16(const int16_t *values, const int8_t *weight, int32_t n)
 {
     int32_t sum = 0;

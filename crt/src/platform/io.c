@@ -10,25 +10,25 @@ void mg_io_print_int(int32_t value)
     static const uint32_t powers[] = {1000000000U, 100000000U, 10000000U, 1000000U, 100000U,
                                       10000U,      1000U,      100U,      10U,      1U};
     char text[12];
-    uint32_t length = 0U;
+    char *end = text;
     uint32_t rest = (uint32_t)value;
-    uint32_t i;
+    uint32_t i = 0U;
 
     if (value < 0) {
-        text[length++] = '-';
+        *end++ = '-';
         rest = 0U - rest;
     }
-    for (i = 0U; i < 10U; i++) {
+    while (i < 9U && rest < powers[i]) {
+        i++;
+    }
+    for (; i < 10U; i++) {
         char digit = '0';
-        while (rest >= powers[i]) {
-            rest -= powers[i];
+        for (; rest >= powers[i]; rest -= powers[i]) {
             digit++;
         }
-        if (digit != '0' || i == 9U || (length > 0U && text[length - 1U] != '-')) {
-            text[length++] = digit;
-        }
+        *end++ = digit;
     }
-    text[length] = '\0';
+    *end = '\0';
     mg_io_print(text);
 }
 

@@ -21,31 +21,27 @@ tvm_crt_error_t TVMPlatformInitialize(void)
 }
 
 /* `numerator` / `denominator` as the bits of a double, rounded towards zero, by long division,
- * because the compiler's conversion and division would link a soft-double library. Both must be
- * below 2^62, and the denominator above 0. */
-static uint64_t quotient(uint64_t numerator, uint64_t denominator)
+ * because the compiler's conversion and division would link a soft-double library. The denominator
+ * is 1 to 2^31 - 1, so twice a rest fits 32 bits. */
+static uint64_t quotient(uint64_t numerator, uint32_t denominator)
 {
-    uint32_t exponent = 1023U; /* the bias */
+    uint32_t exponent = 1023U + 52U + 64U; /* with the bias, of a mantissa of 53 bits */
     uint64_t mantissa = 0U;
-    uint32_t i;
+    uint32_t rest = 0U;
 
     if (numerator == 0U) {
         return 0U;
     }
-    for (; numerator < denominator; exponent--) {
+    do {
+        rest = rest << 1 | (uint32_t)(numerator >> 63);
         numerator <<= 1;
-    }
-    for (; numerator - denominator >= denominator; exponent++) {
-        denominator <<= 1;
-    }
-    for (i = 0U; i < 53U; i++) {
         mantissa <<= 1;
-        if (numerator >= denominator) {
-            numerator -= denominator;
+        exponent--;
+        if (rest >= denominator) {
+            rest -= denominator;
             mantissa |= 1U;
         }
-        numerator <<= 1;
-    }
+    } while (mantissa >> 52 == 0U);
     /* The leading one is implied. */
     return (mantissa & 0x000FFFFFFFFFFFFFU) | (uint64_t)exponent << 52;
 }

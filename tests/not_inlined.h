@@ -1,0 +1,11 @@
+/* For GCC's option -include, in builds without optimization: bodies of kernels stay functions.
+ *
+ * Without optimization a body that is forced into its callers is not simplified there. It is copied
+ * whole, with the sanitizers' checks, and registers are allocated for functions of ten thousand
+ * instructions: that takes twenty times as long as compiling the body once.
+ */
+#if __has_include("microgen/inline.h")
+#include "microgen/inline.h"
+#undef MG_INLINE
+#define MG_INLINE static inline
+#endif
