@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from microgen.partition import Partition
-from microgen.schedule.goals import flash_power
+from microgen.schedule.division import pieces
+from microgen.schedule.goals import ROLLS, flash_power
 from microgen.schedule.options import Option, Space, space
 from microgen.schedule.search import Search
 from microgen.schedule.state import Candidate, RamOf, Scorer, scheduled
@@ -17,7 +18,8 @@ def choose(partition: Partition, cpu: Cpu, goal: str, ram_of: RamOf) -> Schedule
     """The best schedule that the search finds. ``ram_of`` lowers and plans regions."""
     found = space(partition, cpu, prefers_shared=goal == "flash")
     scorer = Scorer(found, ram_of)
-    search = Search(found, scorer, goal, power=flash_power(cpu))
+    start = pieces(found, cpu).least().picks if goal in ROLLS else {}
+    search = Search(found, scorer, goal, power=flash_power(cpu), start=start)
     best = search.best()
     return made(found, best, scorer, goal=goal, considered=search.considered)
 

@@ -132,7 +132,7 @@ def _cost(group: Group, parts: Sequence[Option], graph: Graph) -> Cost:
     """Instructions and cycles of all steps. The code is the parts'."""
     timings = group.geometry.timings
     times = [timings[node.outputs[0]].count for node in group.nodes]
-    each = [
+    each: list[tuple[float, float]] = [
         (part.cost.instructions * count, part.cost.cycles * count)
         for part, count in zip(parts, times, strict=True)
         if part.cost
