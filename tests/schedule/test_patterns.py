@@ -77,9 +77,8 @@ def function(implementation: str, *computes: str) -> FunctionChoices:
 
 
 def test_it_is_taken_where_it_saves_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        sys.modules["microgen.schedule.choose"], "ROLLS", frozenset()
-    )  # rows would need even less
+    # Rows would need even less.
+    monkeypatch.setattr(sys.modules["microgen.schedule.choose"], "ROLLS", frozenset())
     made = chosen(inverted_residual(), "ram")
     assert f"{FUSED}dsp" in symbols(made)
     # Input, the large tensor, a pixel of the one that is gone, output: all at once.
