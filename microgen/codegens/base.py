@@ -10,6 +10,7 @@ from microgen.ir.graph import Graph, Node, Origin
 from microgen.ir.refusal import Refusal
 from microgen.kernels.base import KernelConstant
 from microgen.program.external import Made
+from microgen.program.rolling import Rolling
 from microgen.program.steps import Step
 from microgen.program.types import InPlace, KernelCall, Parameter
 from microgen.target.board import Board
@@ -24,14 +25,17 @@ class Choice:
     ``nodes`` follow one another: all but the last compute what only the next one reads. ``symbol``
     is the kernel. ``is_shared``: the operator calls the kernel's out-of-line form, and does not
     have a body compiled for its own shape. ``in_place``: the result may take the place of an input
-    if the kernel allows it. ``reason`` says why this was chosen, ``refusals`` why kernels that
-    stand before it in the registry cannot compute the nodes.
+    if the kernel allows it. With ``rows`` it computes so many rows of the result at a time; then
+    all choices of its region do, and what is between them never exists whole. ``reason`` says why
+    this was chosen, ``refusals`` why kernels that stand before it in the registry cannot compute
+    the nodes.
     """
 
     nodes: tuple[Node, ...]
     symbol: str
     is_shared: bool = False
     in_place: bool = True
+    rows: int = 0
     reason: str = ""
     refusals: tuple[Refusal[Node], ...] = field(default=(), compare=False)
 
@@ -45,6 +49,11 @@ class Region:
     codegen: str
     nodes: tuple[Node, ...]
     choices: tuple[Choice, ...] = ()
+
+    @property
+    def is_rolled(self) -> bool:
+        """Whether rows are computed at a time."""
+        return any(choice.rows for choice in self.choices)
 
     @property
     def main(self) -> Node:
@@ -76,8 +85,8 @@ class Primitive:
     ``outputs`` are this call's arguments for the parameters of these roles, in order: tensor
     names, or how to compute the constant. ``output_bytes`` and ``scratch`` are in bytes.
     ``steps`` are the layers that it computes, in order.
-    ``made`` has the code if no kernel computes it. ``held`` are the constants that its module gets
-    when it is loaded.
+    ``made`` has the code if no kernel computes it, ``rolling`` if it computes rows in steps.
+    ``held`` are the constants that its module gets when it is loaded.
     """
 
     words: tuple[str, ...]
@@ -92,6 +101,7 @@ class Primitive:
     in_place: tuple[InPlace, ...]
     steps: tuple[Step, ...]
     made: Made | None = None
+    rolling: Rolling | None = None
     held: tuple[KernelConstant, ...] = ()
 
 

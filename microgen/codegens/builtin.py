@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from microgen import kernels
 from microgen.arithmetic.terms import Activation
-from microgen.codegens import fusion, reasons
+from microgen.codegens import fusion, reasons, rolled
 from microgen.codegens.base import Choice, Primitive, Region, step
 from microgen.ir.graph import DType, Graph, Node
 from microgen.ir.refusal import Refusal, of_node
@@ -15,6 +15,7 @@ from microgen.kernels import patterns
 from microgen.kernels.base import Implementation, KernelConstant
 from microgen.kernels.fitting import Fitting, fitting
 from microgen.ops import registry as ops
+from microgen.passes.rolling import bands
 from microgen.program.element_types import ctype
 from microgen.program.steps import NotStored, Step
 from microgen.program.types import InPlace, KernelCall, Parameter, Role
@@ -53,12 +54,24 @@ class Builtin:
         return [self._lowered(region, graph, board) for region in regions]
 
     def _lowered(self, region: Region, graph: Graph, board: Board) -> Primitive:
+        if region.is_rolled:
+            return _rolled(region, graph, board)
         primitives = [_primitive(choice, graph, board) for choice in region.choices]
         if len(primitives) == 1:
             return primitives[0]
         result = region.main.outputs[0]
         main = next(p for p in primitives if result in p.outputs)
         return fusion.fused(primitives, main, fusion.Surroundings.of(region, graph))
+
+
+def _rolled(region: Region, graph: Graph, board: Board) -> Primitive:
+    """The primitive function that computes the region row by row."""
+    group = bands.of(region.nodes, graph, [choice.rows for choice in region.choices])
+    primitives = []
+    for choice in region.choices:
+        band = group.bands[choice.nodes[0].outputs[0]]
+        primitives.append(_primitive(replace(choice, nodes=(band.node,)), band.graph, board))
+    return rolled.primitive(group, primitives, graph)
 
 
 def _first(node: Node, found: Fitting) -> Choice:

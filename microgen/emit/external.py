@@ -8,7 +8,7 @@ from typing import Any
 
 from microgen.blob import c_source
 from microgen.emit import layout, symbols
-from microgen.emit.operators import declaration
+from microgen.emit.kernel_calls import declaration
 from microgen.emit.signature import argument_types, described, held_type, tensor_parameters
 from microgen.emit.unit import Unit, model_files, note_file
 from microgen.errors import UnsupportedError

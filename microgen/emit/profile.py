@@ -11,7 +11,7 @@ from typing import Any
 
 from microgen.emit import layout, literals
 from microgen.emit.environment import environment
-from microgen.emit.operators import declaration
+from microgen.emit.kernel_calls import declaration
 from microgen.emit.unit import Unit, model_files
 from microgen.files import FileTree
 from microgen.names import cnames

@@ -11,7 +11,7 @@ from microgen.emit.tensors import tensors
 from microgen.emit.unit import Unit
 from microgen.names import cnames
 from microgen.program.plan import Placement, Pool
-from microgen.program.steps import InnerBuffer, NotStored, Step
+from microgen.program.steps import InnerBuffer, InRows, NotStored, Step
 from microgen.program.types import Argument, Call, Parameter, PrimFunc, Role, Storage
 
 _INDENT = 4  # of the calls
@@ -128,6 +128,8 @@ def _step(step: Step) -> str:
     match step.place:
         case InnerBuffer(offset):
             text += f" in scratch[{offset}]"
+        case InRows():
+            text += " row by row"
         case NotStored():
             text += " (inside)"
     return f"{text}, {step.kernel}"

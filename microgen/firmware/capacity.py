@@ -7,6 +7,7 @@ fit, the project is generated with a remark, and ``verify`` measures the ELF lat
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -109,6 +110,21 @@ def check_regions(plan: MemoryPlan, board: Board) -> None:
                 where=f"--pool {pool.name}",
                 hint=f"choose from {', '.join(fit)}" if fit else "leave memory= out for the host",
             )
+
+
+_ALIGNED = 3  # objects that are aligned in most models: the workspace, an input and an output
+
+
+def buffers_limit(board: Board, options: Options) -> int:
+    """The bytes that pools, inputs and outputs of a model may have together, besides the stack and
+    other data: what ``--ram`` leaves, or the board's memories for them. With pools of the caller's
+    own, nothing is known of their memory."""
+    if board.is_host or options.pool:
+        return options.ram or sys.maxsize
+    names = {board.ram, board.buffers, board.arena, board.large_buffers} - {""}
+    there = sum(board.memory(name).length for name in names)
+    least = min(there, options.ram or there)
+    return least - board.stack_bytes - STATIC_DATA - _ALIGNED * _IO_ALIGNMENT
 
 
 def placed(firmware: Firmware, board: Board) -> Board:

@@ -31,6 +31,7 @@ from microgen.manifest import (
     PlanRecord,
     PoolRecord,
     PortRecord,
+    RowsRecord,
     SharedRecord,
     StepRecord,
     TypeRecord,
@@ -40,7 +41,8 @@ from microgen.manifest.schedule import ScheduleRecord
 from microgen.options import Options
 from microgen.program.external import MODULE_POOL, ExternalModule, LoadedModule
 from microgen.program.plan import MemoryPlan, Pool
-from microgen.program.steps import InnerBuffer, Output, Step
+from microgen.program.rolling import Rolling
+from microgen.program.steps import InnerBuffer, InRows, Output, Step
 from microgen.program.types import Call, Constant, Port, Program, Role, Storage
 from microgen.target.board import Board
 from microgen.version import __version__
@@ -147,7 +149,7 @@ def _call(call: Call, unit: Unit, host: str, options: Options) -> CallRecord:
     return CallRecord(
         index=call.index,
         function=symbols.implementation(call.function, is_packed=not options.is_unpacked),
-        steps=tuple(_step(step, roles) for step in call.steps),
+        steps=tuple(_step(step, roles, function.rolling) for step in call.steps),
         args=tuple(args),
         packed="" if options.is_unpacked else call.function,
         target="" if function.target == host else function.target,
@@ -156,14 +158,17 @@ def _call(call: Call, unit: Unit, host: str, options: Options) -> CallRecord:
     )
 
 
-def _step(step: Step, roles: Sequence[Role]) -> StepRecord:
+def _step(step: Step, roles: Sequence[Role], rolling: Rolling | None) -> StepRecord:
     """The record of a step of a function whose parameters have these roles."""
-    argument, offset = None, 0
+    argument, offset, in_rows = None, 0, None
     match step.place:
         case Output(index):
             argument = [k for k, role in enumerate(roles) if role is Role.OUTPUT][index]
         case InnerBuffer() as inner if not inner.overwritten_by:
             argument, offset = roles.index(Role.SCRATCH), inner.offset
+        case InRows() as rows:
+            assert rolling is not None, "only such functions have rows"
+            in_rows = _in_rows(rolling, rows)
     return StepRecord(
         op=step.op,
         layer=step.origin.layer,
@@ -176,6 +181,21 @@ def _step(step: Step, roles: Sequence[Role]) -> StepRecord:
         argument=argument,
         offset=offset,
         unseen=step.unseen,
+        in_rows=in_rows,
+    )
+
+
+def _in_rows(rolling: Rolling, rows: InRows) -> RowsRecord:
+    """How a part computes its rows."""
+    part = rolling.parts[rows.part]
+    when = next(event.when for event in rolling.events if event.rows is part)
+    return RowsRecord(
+        function=part.name,
+        argument=[p.role for p in part.parameters].index(Role.OUTPUT),
+        rows=rows.rows,
+        first=when.first,
+        period=when.period,
+        count=when.count,
     )
 
 

@@ -15,6 +15,7 @@ from microgen.errors import MicrogenError
 from microgen.ir.graph import Graph
 from microgen.names import cnames
 from microgen.program.external import ExternalModule
+from microgen.program.rolling import Event, Part, Rolling
 from microgen.program.types import Device, KernelCall, Parameter, PrimFunc, Role
 from microgen.target.board import Board
 
@@ -31,6 +32,7 @@ class CacheKey:
     body: tuple[KernelCall, ...]
     target: str
     symbol: str = ""
+    rolling: Rolling | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +66,37 @@ class LoweringCache:
     prefix: str
     taken: set[str] = field(default_factory=set)
     entries: dict[CacheKey, PrimFunc] = field(default_factory=dict)
+    parts: dict[tuple[tuple[Parameter, ...], KernelCall], str] = field(default_factory=dict)
     tried: dict[str, int] = field(default_factory=dict)  # see cnames.unique
 
     def lower(self, primitive: Primitive, symbol: str = "") -> PrimFunc:
         """The function for a primitive: an earlier one if it is equal and has the same target."""
-        body = primitive.body
-        key = CacheKey(primitive.words, primitive.parameters, body, primitive.target, symbol)
+        body, rolling = primitive.body, self._named(primitive.rolling)
+        key = CacheKey(
+            primitive.words, primitive.parameters, body, primitive.target, symbol, rolling
+        )
         if key not in self.entries:
             name = symbol or self._unique(primitive.words)
             self.taken.add(name)
             self.entries[key] = PrimFunc(
-                name, primitive.target, primitive.parameters, body, primitive.made
+                name, primitive.target, primitive.parameters, body, primitive.made, rolling
             )
         return self.entries[key]
+
+    def _named(self, rolling: Rolling | None) -> Rolling | None:
+        """The same with a name for each part; equal parts have one name."""
+        if rolling is None:
+            return None
+        return replace(rolling, events=tuple(map(self._with_name, rolling.events)))
+
+    def _with_name(self, event: Event) -> Event:
+        if not isinstance(event.rows, Part):
+            return event
+        key = (event.rows.parameters, event.rows.kernel)
+        if key not in self.parts:
+            self.parts[key] = self._unique((*event.rows.words, "rows"))
+            self.taken.add(self.parts[key])
+        return replace(event, rows=replace(event.rows, name=self.parts[key]))
 
     def _unique(self, words: tuple[str, ...]) -> str:
         name = cnames.function_name(self.prefix, words)

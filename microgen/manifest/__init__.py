@@ -36,6 +36,7 @@ from microgen.manifest.records import (
     PlanRecord,
     PoolRecord,
     PortRecord,
+    RowsRecord,
     SharedRecord,
     StepRecord,
     TypeRecord,
@@ -61,6 +62,7 @@ __all__ = [
     "PlanRecord",
     "PoolRecord",
     "PortRecord",
+    "RowsRecord",
     "SharedRecord",
     "StepRecord",
     "TypeRecord",
@@ -106,8 +108,8 @@ class Manifest(ModuleRecord):
 
     @property
     def seen_count(self) -> int:
-        """The layers of one sample, in all models, that are in memory when their calls return."""
-        return sum(len(call.seen) for module in self.modules for call in module.calls)
+        """The layers of one sample, in all models, that can be read from memory."""
+        return sum(len(call.read) for module in self.modules for call in module.calls)
 
     def pool_array(self, pool: str) -> str:
         """The symbol of main's array for a pool that it passes to the manifest's own module."""

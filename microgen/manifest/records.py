@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -41,6 +42,21 @@ class ArgumentRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsRecord:
+    """How a call computes a result row by row: the ELF symbol ``function`` computes ``rows`` rows
+    each time, the last time perhaps fewer, and writes them where argument number ``argument``
+    points. That happens ``count`` times, in step ``first`` of the call and then every ``period``
+    steps."""
+
+    function: str
+    argument: int
+    rows: int
+    first: int
+    period: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class StepRecord:
     """A layer that a call computes. ``tensor``, ``shape`` and ``dtype`` describe its result.
 
@@ -60,6 +76,7 @@ class StepRecord:
     argument: int | None
     offset: int = 0
     unseen: str = ""
+    in_rows: RowsRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +109,22 @@ class CallRecord:
         """The layers whose results are in memory when the function returns, each with the position
         of its argument."""
         return tuple((s, s.argument) for s in self.steps if s.argument is not None)
+
+    @property
+    def read(self) -> tuple[StepRecord, ...]:
+        """The layers whose results are in memory when the function returns, or row by row."""
+        return tuple(s for s in self.steps if s.argument is not None or s.in_rows)
+
+    @property
+    def row_calls(self) -> Iterator[tuple[StepRecord, RowsRecord]]:
+        """The calls that compute rows, in order: the layer, and how it is computed."""
+        rolled = [(step, step.in_rows) for step in self.steps if step.in_rows]
+        end = max((rows.first + rows.count * rows.period for _, rows in rolled), default=0)
+        for number in range(end):
+            for step, rows in rolled:
+                times, late = divmod(number - rows.first, rows.period)
+                if not late and 0 <= times < rows.count:
+                    yield step, rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,18 +16,23 @@ class ChoiceRecord:
     it). ``implementation`` is the kernel's C symbol, or empty if an external code generator
     computes the nodes. ``form`` is "specialised" for a body compiled for the operator's shape, or
     "shared" for the out-of-line form. ``in_place``: the result may take the place of an input.
+    If ``rows`` is not 0, so many rows are computed at a time; then all choices of the function are,
+    and what is between them never exists whole.
     """
 
     computes: tuple[str, ...]
     implementation: str = ""
     form: str = SPECIALISED
     in_place: bool = True
+    rows: int = 0
 
     def __post_init__(self) -> None:
         if not self.computes:
             raise ValueError("a choice computes nothing")
         if self.form not in (SPECIALISED, SHARED):
             raise ValueError(f"the form {self.form!r} is neither {SPECIALISED} nor {SHARED}")
+        if self.rows < 0:
+            raise ValueError(f"{self.rows} rows at a time make no sense")
 
 
 @dataclass(frozen=True, slots=True)

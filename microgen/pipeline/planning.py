@@ -14,7 +14,7 @@ from microgen.errors import CapacityError, UnsupportedError
 from microgen.executors import graph as executor_graph
 from microgen.executors import stored
 from microgen.executors.graph import ExecutorGraph
-from microgen.firmware import conventions, module_blob
+from microgen.firmware import capacity, conventions, module_blob
 from microgen.ir import text
 from microgen.ir.graph import Graph
 from microgen.manifest import DeadChannelsRecord
@@ -70,7 +70,8 @@ def _scheduled(found: Partitioned, board: Board, options: Options) -> Schedule:
         given = schedule.file.load(Path(options.schedule))
         return schedule.file.applied(given, found.partition, board.cpu)
     ram_of = _ram_of(found, board, options)
-    return schedule.choose(found.partition, board.cpu, options.optimize, ram_of)
+    limit = capacity.buffers_limit(board, options)
+    return schedule.choose(found.partition, board.cpu, options.optimize, ram_of, limit)
 
 
 def explored(model: Path, board: Board, options: Options) -> Front:

@@ -32,7 +32,15 @@ class NotStored:
     why: str
 
 
-Place = Output | InnerBuffer | NotStored
+@dataclass(frozen=True, slots=True)
+class InRows:
+    """A result of which part number ``part`` of the call computes ``rows`` rows at a time."""
+
+    part: int
+    rows: int
+
+
+Place = Output | InnerBuffer | InRows | NotStored
 
 
 @dataclass(frozen=True, slots=True)

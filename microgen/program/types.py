@@ -13,7 +13,14 @@ from functools import cached_property
 
 from microgen.ir.graph import Array, TensorType
 from microgen.program.external import CSource, DeviceDriver, ExternalModule, LoadedModule, Made
+from microgen.program.kernel_call import Fields as Fields
+from microgen.program.kernel_call import Inner as Inner
+from microgen.program.kernel_call import KernelCall as KernelCall
+from microgen.program.kernel_call import Parameter as Parameter
+from microgen.program.kernel_call import Role as Role
+from microgen.program.kernel_call import Value as Value
 from microgen.program.kernel_code import KernelCode
+from microgen.program.rolling import Rolling
 from microgen.program.steps import Step
 
 
@@ -27,21 +34,6 @@ class Storage(enum.Enum):
     DEVICE = "device"  # owned by the driver: the context of a device
 
 
-class Role(enum.Enum):
-    """The purpose of a primitive function's parameter."""
-
-    INPUT = "input"
-    CONSTANT = "constant"
-    OUTPUT = "output"
-    STATE = "state"  # read, and updated for the next inference
-    SCRATCH = "scratch"
-    DEVICE = "device"  # the context of the device that computes it
-
-
-Value = int | float  # an int is an int32_t in C, a float a float
-Fields = tuple[tuple[str, Value | tuple[Value, ...]], ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One pointer that a call passes, with the name of the sid, constant, port or device."""
@@ -51,43 +43,10 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of a primitive function: C identifier, C element type, role."""
-
-    name: str
-    ctype: str
-    role: Role
-
-
-@dataclass(frozen=True, slots=True)
-class Inner:
-    """A buffer inside a primitive function: ``offset`` bytes into its scratch, of C elements."""
-
-    offset: int
-    ctype: str
-
-
-@dataclass(frozen=True, slots=True)
-class KernelCall:
-    """One C kernel inside a primitive function.
-
-    ``params`` are the compile-time constants: the fields of the kernel's parameter struct in order.
-    ``args`` are names of the primitive function's parameters, "NULL", or buffers inside it, in the
-    kernel's argument order. ``can_fail``: the kernel returns a status. ``is_shared``: the function
-    calls the kernel's out-of-line form, for any parameters, and does not contain a body that is
-    compiled for these.
-    """
-
-    code: KernelCode
-    params: Fields
-    args: tuple[str | Inner, ...]
-    can_fail: bool = False
-    is_shared: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class PrimFunc:
     """A primitive function: emitted once, called with its buffers and weights as arguments.
+
+    ``body`` are its kernels, in order. If it computes rows in steps, ``rolling`` has them instead.
     If no kernel computes it, ``made`` has the code."""
 
     name: str
@@ -95,11 +54,17 @@ class PrimFunc:
     parameters: tuple[Parameter, ...]
     body: tuple[KernelCall, ...]
     made: Made | None = None
+    rolling: Rolling | None = None
+
+    @property
+    def kernels(self) -> tuple[KernelCall, ...]:
+        """All of its kernels."""
+        return self.rolling.kernels if self.rolling else self.body
 
     @property
     def can_fail(self) -> bool:
         """Whether it may return anything but 0."""
-        return self.made is not None or any(kernel.can_fail for kernel in self.body)
+        return self.made is not None or any(kernel.can_fail for kernel in self.kernels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +257,7 @@ class Program:
     @property
     def kernel_calls(self) -> tuple[KernelCall, ...]:
         """The kernels in all functions, function by function."""
-        return tuple(kernel for function in self.functions for kernel in function.body)
+        return tuple(kernel for function in self.functions for kernel in function.kernels)
 
     @property
     def kernels(self) -> tuple[KernelCode, ...]:

@@ -103,7 +103,7 @@ def unseen(module: ModuleRecord) -> tuple[Unseen, ...]:
         Unseen(call.index, step.layer, step.tensor, step.unseen)
         for call in module.calls
         for step in call.steps
-        if step.argument is None
+        if step not in call.read
     )
 
 
@@ -146,7 +146,7 @@ def compare(
 
     Raises InternalError if sizes differ, or if nothing could be compared.
     """
-    calls = {step.tensor: call.index for call in module.calls for step, _ in call.seen}
+    calls = {step.tensor: call.index for call in module.calls for step in call.read}
     held: list[Held] = []
     for sample, one in expected:
         if one.found is None:

@@ -10,13 +10,20 @@ from __future__ import annotations
 import socket
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from microgen.errors import RunError, ToolError
 from microgen.ir.graph import Array, DType
-from microgen.manifest import BufferRecord, CallRecord, Manifest, ModuleRecord, StepRecord
+from microgen.manifest import (
+    BufferRecord,
+    CallRecord,
+    Manifest,
+    ModuleRecord,
+    RowsRecord,
+    StepRecord,
+)
 from microgen.output import progress
 from microgen.runner import faults
 from microgen.runner.calls import CONVENTIONS, EndError, Program, Walker
@@ -142,6 +149,9 @@ class _Tracer(Walker):
                     yield from self._call(sample, call, module)
 
     def _call(self, sample: int, call: CallRecord, module: ModuleRecord) -> list[Layer]:
+        rows = list(call.row_calls)
+        if rows:
+            return self._rolled(sample, call, module, rows)
         self.run_to(self._image.address(call.function) + self._bias)
         registers = self.registers()
         results = []
@@ -161,6 +171,34 @@ class _Tracer(Walker):
             )
             for step, at in results
         ]
+
+    def _rolled(
+        self,
+        sample: int,
+        call: CallRecord,
+        module: ModuleRecord,
+        rows: Sequence[tuple[StepRecord, RowsRecord]],
+    ) -> list[Layer]:
+        """The layers of a call that computes them row by row: what each of its parts has written
+        when it returns."""
+        found: dict[str, list[Array]] = {step.tensor: [] for step in call.steps}
+        for step, each in rows:
+            self.run_to(self._image.address(each.function) + self._bias)
+            registers = self.registers()
+            pointer = self.argument(registers, each.argument)
+            self.run_to(self.return_address(registers))
+            done = sum(len(part) for part in found[step.tensor])
+            height = min(each.rows, step.shape[1] - done)
+            found[step.tensor].append(self._rows(step, pointer, height))
+        return [
+            Layer(sample, call.index, tensor, np.concatenate(parts)[None], module.module)
+            for tensor, parts in found.items()
+        ]
+
+    def _rows(self, step: StepRecord, address: int, height: int) -> Array:
+        """The first rows of a layer's result at an address: [height, ...]."""
+        part = replace(step, shape=(height, *step.shape[2:]))
+        return self._tensor(part, address)
 
     def _tensor(self, step: StepRecord, address: int) -> Array:
         dtype = DType(step.dtype)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 from microgen.partition import Partition
-from microgen.schedule.goals import flash_power
+from microgen.schedule.division import Pieces, pieces
+from microgen.schedule.goals import ROLLS, flash_power
 from microgen.schedule.options import Option, Space, space
 from microgen.schedule.search import Search
 from microgen.schedule.state import Candidate, RamOf, Scorer, scheduled
@@ -13,13 +15,30 @@ from microgen.schedule.types import Schedule
 from microgen.target.cpu import Cpu
 
 
-def choose(partition: Partition, cpu: Cpu, goal: str, ram_of: RamOf) -> Schedule:
-    """The best schedule that the search finds. ``ram_of`` lowers and plans regions."""
+def choose(
+    partition: Partition, cpu: Cpu, goal: str, ram_of: RamOf, limit: int = sys.maxsize
+) -> Schedule:
+    """The best schedule that the search finds. ``ram_of`` lowers and plans regions. If it needs
+    more than ``limit`` bytes of RAM, it is the fastest division that does not."""
     found = space(partition, cpu, prefers_shared=goal == "flash")
     scorer = Scorer(found, ram_of)
-    search = Search(found, scorer, goal, power=flash_power(cpu))
+    start = pieces(found, cpu).least().picks if goal in ROLLS else {}
+    search = Search(found, scorer, goal, power=flash_power(cpu), start=start)
     best = search.best()
+    if limit < sys.maxsize and scorer.ram(best).peak > limit:
+        best = _smaller(best, pieces(found, cpu), scorer, limit)
     return made(found, best, scorer, goal=goal, considered=search.considered)
+
+
+def _smaller(found: Candidate, divided: Pieces, scorer: Scorer, limit: int) -> Candidate:
+    """The fastest division whose plan fits into ``limit`` bytes. If there is none, what needs the
+    fewest bytes, so that users are told how many are missing."""
+    for division in divided.front():
+        candidate = Candidate(division.picks)
+        if division.nbytes <= limit and scorer.ram(candidate).peak <= limit:
+            return candidate
+    least = Candidate(divided.least().picks)
+    return min((found, least), key=lambda one: scorer.ram(one).peak)
 
 
 def made(

@@ -29,7 +29,9 @@ from microgen.manifest.schedule import (
     ScheduleRecord,
 )
 from microgen.partition import Partition
+from microgen.passes.rolling import bands
 from microgen.passes.views import roots
+from microgen.schedule import rolled
 from microgen.schedule.options import Option, measured
 from microgen.schedule.state import Candidate
 from microgen.schedule.types import Schedule
@@ -65,6 +67,7 @@ def _function(region: Region) -> FunctionChoices:
                 choice.symbol,
                 SHARED if choice.is_shared else SPECIALISED,
                 choice.in_place,
+                choice.rows,
             )
             for choice in region.choices
         ),
@@ -101,7 +104,7 @@ def applied(given: ScheduleRecord, partition: Partition, cpu: Cpu) -> Schedule:
     regions = tuple(_region(function, known) for function in given.functions)
     _check_order(regions, partition)
     made = replace(partition, regions=regions)
-    picks = {option.result: option for region in regions for option in _options(region, made, cpu)}
+    picks = rolled.by_result(o for region in regions for o in _options(region, made, cpu))
     return Schedule(made, FROM_FILE, Candidate(picks).score, considered=1, bound=None)
 
 
@@ -151,8 +154,29 @@ def _region(function: FunctionChoices, known: _Known) -> Region:
     own = tuple(known.nodes[name] for name in names)
     if len({node.place for node in own}) > 1:
         raise _refused(f"{short(names[-1])!r} is not computed where {short(names[0])!r} is")
+    if any(choice.rows for choice in function.choices):
+        return Region(BUILTIN, own, _rolled(function, own, known))
     choices = tuple(_choice(choice, known) for choice in function.choices)
     return Region(BUILTIN, own, choices)
+
+
+def _rolled(function: FunctionChoices, own: tuple[Node, ...], known: _Known) -> tuple[Choice, ...]:
+    """The choices of a function that computes rows at a time."""
+    last = short(own[-1].outputs[0])
+    if any(len(choice.computes) > 1 or not choice.rows for choice in function.choices):
+        raise _refused(
+            f"the function of {last!r} computes rows, so each choice needs one node and rows"
+        )
+    try:
+        group = bands.of(own, known.graph, [choice.rows for choice in function.choices])
+    except ValueError as error:
+        raise _refused(f"the function of {last!r} cannot compute rows: {error}") from error
+    found = []
+    for node, choice in zip(own, function.choices, strict=True):
+        band = group.bands[node.outputs[0]]
+        made = _fitting_choice(choice, (band.node,), replace(known, graph=band.graph))
+        found.append(replace(made, nodes=(node,)))
+    return tuple(found)
 
 
 def _choice(given: ChoiceRecord, known: _Known) -> Choice:
@@ -160,6 +184,12 @@ def _choice(given: ChoiceRecord, known: _Known) -> Choice:
     last = given.computes[-1]
     if len(own) > 1 and known.chains.ending(own[-1], [node.op for node in own]) != own:
         raise _refused(f"the nodes before {short(last)!r} are no chain that ends with it")
+    return _fitting_choice(given, own, known)
+
+
+def _fitting_choice(given: ChoiceRecord, own: tuple[Node, ...], known: _Known) -> Choice:
+    """The choice, if its implementation can compute the nodes in the graph of ``known``."""
+    last = given.computes[-1]
     found = fitting(patterns.joined(own), known.graph, known.cpu)
     kernel = found.named(given.implementation)
     if kernel is None:
@@ -172,6 +202,7 @@ def _choice(given: ChoiceRecord, known: _Known) -> Choice:
         kernel.symbol,
         is_shared,
         given.in_place,
+        given.rows,
         reason=f"{OPTION} says so",
         refusals=found.before(kernel, patterns.joined(own).op),
     )
@@ -198,6 +229,9 @@ def _check_order(regions: Sequence[Region], partition: Partition) -> None:
 
 
 def _options(region: Region, partition: Partition, cpu: Cpu) -> Iterator[Option]:
+    if region.is_rolled:
+        yield rolled.of_region(region, partition.graph, cpu)
+        return
     for choice in region.choices:
         found = fitting(patterns.joined(choice.nodes), partition.graph, cpu)
         kernel = found.named(choice.symbol)

@@ -12,8 +12,9 @@ from microgen.files import FileTree
 from microgen.manifest.schedule import FROM_FILE
 from microgen.partition import Partition
 from microgen.schedule.choose import made
+from microgen.schedule.division import pieces
 from microgen.schedule.file import dumps, record
-from microgen.schedule.goals import GOALS, flash_power
+from microgen.schedule.goals import GOALS, ROLLS, flash_power
 from microgen.schedule.options import Space, space
 from microgen.schedule.search import Search
 from microgen.schedule.state import Candidate, Picks, RamOf, Scorer
@@ -91,12 +92,20 @@ def _covers(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
 
 
 def explore(partition: Partition, cpu: Cpu, ram_of: RamOf) -> Front:
-    """The front of all candidates that the searches for each goal compare."""
+    """The front of all candidates that the searches for each goal compare, and of divisions into
+    functions with rows."""
     found = space(partition, cpu, prefers_shared=False)
     scorer = Scorer(found, ram_of)
     kept = _Kept(scorer)
-    power = flash_power(cpu)
-    searches = [Search(found, scorer, goal, kept.visit, PLANS, power=power) for goal in GOALS]
+    divisions = pieces(found, cpu)
+    for division in divisions.front():
+        kept.keep(Candidate(division.picks))
+    power, least = flash_power(cpu), divisions.least().picks
+    starts = {goal: least if goal in ROLLS else {} for goal in GOALS}
+    searches = [
+        Search(found, scorer, goal, kept.visit, PLANS, power=power, start=start)
+        for goal, start in starts.items()
+    ]
     best = {search.goal: search.best() for search in searches}
     considered = sum(search.considered for search in searches)
     for candidate in best.values():

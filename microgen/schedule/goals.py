@@ -24,6 +24,8 @@ GOALS: Mapping[str, Callable[[int, int, int], Key]] = {
 KEEPS_LAYERS = frozenset({"balanced"})
 # It also takes no more RAM for speed than the calls with the least scratch need.
 LIMITS_RAM = frozenset({"balanced"})
+# Layers are computed a few rows at a time where that takes less RAM.
+ROLLS = frozenset({"ram"})
 # The part that decides before RAM, which takes planning, is asked for.
 _FIRST: Mapping[str, Callable[[int, int], Key]] = {
     "speed": lambda cycles, _flash: (cycles,),

@@ -110,6 +110,11 @@ class Option:
         """Bytes of code that it has in common with none."""
         return self.cost.code_bytes if self.cost else 0
 
+    def choices(self, reason: str) -> Iterator[Choice]:
+        """The choices of a region that has the option."""
+        symbol = self.kernel.symbol
+        yield Choice(self.nodes, symbol, self.is_shared, reason=reason, refusals=self.refusals)
+
     @property
     def is_pattern(self) -> bool:
         """Whether it computes several nodes."""
@@ -201,14 +206,3 @@ def _joint(own: Sequence[Region], graph: Graph, cpu: Cpu) -> Iterator[Option]:
                 found = fitting(patterns.joined(nodes), graph, cpu)
                 for kernel in found.kernels:
                     yield from measured(nodes, kernel, found, graph, cpu)
-
-
-def choice_of(option: Option, reason: str) -> Choice:
-    """The option as a region's choice."""
-    return Choice(
-        option.nodes,
-        option.kernel.symbol,
-        option.is_shared,
-        reason=reason,
-        refusals=option.refusals,
-    )

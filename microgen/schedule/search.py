@@ -26,7 +26,8 @@ Change = Callable[[Candidate], Picks]
 class Search:
     """One search for the best candidate. ``visit`` is called with each that is compared, as a
     candidate and what would change. ``limit`` is that of RAM in bytes, ``power`` that of flash.
-    ``gathers`` are those of ``changes``."""
+    ``gathers`` are those of ``changes``. ``start`` are picks to begin with, if they are better than
+    the usual ones."""
 
     space: Space
     scorer: Scorer
@@ -37,10 +38,11 @@ class Search:
     limit: int = sys.maxsize
     power: int = 1
     gathers: Mapping[str, Sequence[Option]] = field(default_factory=dict)
+    start: Picks = field(default_factory=dict)
 
     def best(self) -> Candidate:
         """The best candidate found."""
-        found = self._first()
+        found = self._better(self._first(), lambda _: self.start)
         joins = self.goal not in KEEPS_LAYERS
         every = list(changes(self.space, joins=joins, gathers=self.gathers))
         for _ in range(ROUNDS):

@@ -10,7 +10,7 @@ from functools import cached_property
 from microgen.codegens.base import Region
 from microgen.codegens.selection import BUILTIN
 from microgen.partition import Partition
-from microgen.schedule.options import Option, Space, choice_of
+from microgen.schedule.options import Option, Space
 from microgen.schedule.types import Ram, Score
 
 Picks = Mapping[str, Option]  # by the first result of each node
@@ -99,7 +99,11 @@ def scheduled(space: Space, picks: Picks, reasons: Mapping[str, str]) -> Partiti
         if any(option.nodes[-1] not in region.nodes for option in options):
             continue  # it is computed with a later region
         nodes = tuple(node for option in options for node in option.nodes)
-        choices = tuple(choice_of(option, reasons.get(option.result, "")) for option in options)
+        choices = tuple(
+            choice
+            for option in options
+            for choice in option.choices(reasons.get(option.result, ""))
+        )
         found.append(replace(region, nodes=nodes, choices=choices))
     return replace(space.partition, regions=tuple(found))
 

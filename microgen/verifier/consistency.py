@@ -101,7 +101,9 @@ def _call_problems(
     if not call.steps or len({*places}) < len(places):
         yield f"call {call.index} computes {len(call.steps)} layers at {len({*places})} places"
     for step in call.steps:
-        if (step.argument is None) != bool(step.unseen):
+        if step.in_rows:
+            yield from _row_problems(call, step)
+        elif (step.argument is None) != bool(step.unseen):
             yield f"call {call.index}: {step.tensor} is at {step.argument}, not seen: {step.unseen}"
         elif step.argument is not None and not 0 <= step.argument < len(call.args):
             yield f"call {call.index} has no argument {step.argument}"
@@ -113,6 +115,20 @@ def _call_problems(
                     f"call {call.index} computes {step.dtype}{list(step.shape)} at "
                     f"{step.offset}, but {argument.name} has {planned} bytes"
                 )
+
+
+def _row_problems(call: CallRecord, step: StepRecord) -> Iterator[str]:
+    """What is wrong with the record of a step that is computed row by row."""
+    rows, height = step.in_rows, step.shape[1] if len(step.shape) == 4 else 0
+    assert rows is not None, "the caller asks"
+    numbers = (rows.rows, rows.period, rows.count)
+    if min(numbers) < 1 or rows.first < 0 or not 0 <= rows.rows * rows.count - height < rows.rows:
+        yield (
+            f"call {call.index} computes {rows.rows} rows of {step.tensor} {rows.count} times, "
+            f"but it has {height}"
+        )
+    if step.argument is not None or step.unseen:
+        yield f"call {call.index} computes {step.tensor} row by row and at {step.argument}"
 
 
 def _holds(

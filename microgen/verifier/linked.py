@@ -93,6 +93,7 @@ def kernels(subject: Subject) -> Finding:
     planned = {kernel for module in modules for kernel in module.kernels}
     calls = [call for module in modules for call in module.calls]
     called = {name for call in calls for name in (call.function, call.packed)}
+    called |= {s.in_rows.function for call in calls for s in call.steps if s.in_rows}
     functions = {symbol.stem for symbol in subject.functions() if symbol.kind == "func"}
     linked = {name for name in functions if _KERNEL.fullmatch(name)}
     prefixes = tuple(f"{module.prefix}_fused_" for module in modules)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 import microgen
 from microgen import cli, kernels, manifest, verifier
 from microgen.errors import CapacityError
+from microgen.firmware import capacity
 from microgen.firmware.code_size import _table
+from microgen.program.steps import InRows
 from microgen.target.cpu import CPUS
 from tests.minimal_project import BUILT_HERE
 from tests.places import DIGITS
@@ -29,6 +32,13 @@ def _estimate(model: Path, board: str, **options: object) -> manifest.EstimateRe
     return microgen.compile_model(model, board, **options).manifest.estimate
 
 
+@pytest.fixture
+def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Schedules do not depend on budgets."""
+    monkeypatch.setattr(capacity, "buffers_limit", lambda _board, _options: sys.maxsize)
+
+
+@pytest.mark.usefixtures("fixed")
 def test_a_budget_between_the_bounds_is_left_to_verify(mlperf_models: Path) -> None:
     model = mlperf_models / STR_WW
     free = _estimate(model, "mps2_an386")
@@ -46,12 +56,14 @@ def test_a_budget_between_the_bounds_is_left_to_verify(mlperf_models: Path) -> N
     )
 
 
+@pytest.mark.usefixtures("fixed")
 def test_a_budget_above_the_bounds_raises_no_doubt() -> None:
     found = _estimate(DIGITS, "mps2_an386")
     options = {"ram": found.ram_most, "flash": found.flash_most}
     assert microgen.compile_model(DIGITS, "mps2_an386", **options).doubts == ()
 
 
+@pytest.mark.usefixtures("fixed")
 @pytest.mark.parametrize("kind", ["ram", "flash"])
 def test_only_what_is_below_the_lower_bound_is_refused(kind: str) -> None:
     found = _estimate(DIGITS, "mps2_an386")
@@ -66,6 +78,21 @@ def test_only_what_is_below_the_lower_bound_is_refused(kind: str) -> None:
     assert len(text) <= 300
 
 
+def test_a_budget_of_ram_gets_the_fastest_schedule_that_fits() -> None:
+    usual = microgen.compile_model(DIGITS, "mps2_an386")
+    needed = usual.manifest.estimate.ram_most
+    small = microgen.compile_model(DIGITS, "mps2_an386", ram=needed - 300)
+    assert small.doubts == ()
+    assert small.plan.peak < usual.plan.peak
+    steps = [step for call in small.program.calls for step in call.steps]
+    assert any(isinstance(step.place, InRows) for step in steps)
+    with pytest.raises(CapacityError) as error:
+        microgen.compile_model(DIGITS, "mps2_an386", ram=4500)
+    missing = int(str(error.value).split("needs at least ")[1].split()[0].replace(",", ""))
+    assert 4500 < missing < small.manifest.estimate.ram_least + 1, "the least of all schedules"
+
+
+@pytest.mark.usefixtures("fixed")
 def test_a_doubt_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(tmp_path / "p")
     least = _estimate(DIGITS, "mps2_an386").ram_least

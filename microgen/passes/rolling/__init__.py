@@ -1,0 +1,7 @@
+"""Rolling rows: nodes that follow one another are computed a few rows at a time.
+
+A tensor between two of them never exists whole. Its last rows are in a buffer, from which the next
+node takes its windows, and nothing is computed twice. ``windows`` says which rows of an input a row
+of a result depends on, ``geometry`` how many rows each node computes in each step and what the
+buffers must hold, and ``bands`` makes the nodes that kernels compute in one step.
+"""

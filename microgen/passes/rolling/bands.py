@@ -1,0 +1,87 @@
+"""A group of nodes that is computed row by row: its stages, and the nodes that kernels compute."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import ChainMap, Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from microgen.ir.graph import Graph, Node, TensorType
+from microgen.passes.rolling import geometry, windows
+from microgen.passes.rolling.geometry import Geometry, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A node as a kernel computes it in one step: ``node`` with the padding of its rows taken away,
+    in a ``graph`` in which its inputs and its result have the rows of one step."""
+
+    node: Node
+    graph: Graph
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Nodes that are computed row by row, the tensors with rows that come from outside, the
+    geometry, and by the results of the nodes their bands, and the windows of what they read."""
+
+    nodes: tuple[Node, ...]
+    outside: tuple[str, ...]
+    geometry: Geometry
+    bands: Mapping[str, Band]
+    windows: Mapping[str, Mapping[str, windows.Window]]
+
+
+def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int]) -> Group:
+    """The group that computes so many ``rows`` of each node at a time.
+
+    Raises ValueError, with a clause that says why, if the nodes cannot be computed row by row, or
+    if anything else reads a result that is not the last one.
+    """
+    rolled = {}
+    for node in nodes:
+        found = windows.of(node, graph)
+        if found is None:
+            raise ValueError(f"{node.outputs[0]!r} cannot be computed row by row")
+        rolled[node.outputs[0]] = found
+    if outer := _read_outside(nodes, graph):
+        raise ValueError(f"{outer!r} is read outside the function, too")
+    stages = [
+        _stage(node, graph, found.windows, count)
+        for node, found, count in zip(nodes, rolled.values(), rows, strict=True)
+    ]
+    read = dict.fromkeys(name for stage in stages for name in stage.reads)
+    outside = tuple(name for name in read if name not in rolled)
+    heights = {name: graph.types[name].shape[1] for name in outside}
+    made = geometry.of(stages, heights)
+    bands = {
+        stage.result: _band(node, graph, rolled[stage.result], stage)
+        for node, stage in zip(nodes, stages, strict=True)
+    }
+    read_by = {stage.result: stage.reads for stage in stages}
+    return Group(tuple(nodes), outside, made, bands, read_by)
+
+
+def _read_outside(nodes: Sequence[Node], graph: Graph) -> str:
+    """The first result but the last that something else reads, "" if there is none."""
+    uses, inside = graph.uses_of(), Counter(name for node in nodes for name in node.inputs)
+    inner = (node.outputs[0] for node in nodes[:-1])
+    return next((name for name in inner if uses[name] > inside[name]), "")
+
+
+def _stage(node: Node, graph: Graph, found: Mapping[int, windows.Window], rows: int) -> Stage:
+    (result,) = node.outputs
+    reads = {node.inputs[position]: window for position, window in found.items()}
+    return Stage(result, graph.types[result].shape[1], rows, reads)
+
+
+def _band(node: Node, graph: Graph, rolled: windows.Rolled, stage: Stage) -> Band:
+    types = {name: _cut(graph.types[name], w.rows(stage.rows)) for name, w in stage.reads.items()}
+    types[stage.result] = _cut(graph.types[stage.result], stage.rows)
+    own = dataclasses.replace(node, attrs=rolled.attrs)
+    return Band(own, graph.replace(types=ChainMap(types, dict(graph.types))))
+
+
+def _cut(kind: TensorType, rows: int) -> TensorType:
+    return dataclasses.replace(kind, shape=(kind.shape[0], rows, *kind.shape[2:]))

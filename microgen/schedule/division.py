@@ -1,0 +1,213 @@
+"""Divides a model's calls into single ones and functions with rows, by dynamic programming.
+
+A division is a sequence of pieces, each a call. The bytes that are live during a piece do not
+depend on the other pieces: they are those of the tensors that are alive then, which are whole, and
+the piece's scratch. So the fastest division in a given number of bytes, and the least number of
+bytes that any division needs, follow from the fastest and the least of all shorter beginnings. A
+memory plan may need more, if its buffers leave gaps.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from microgen.codegens.base import Region
+from microgen.codegens.selection import BUILTIN
+from microgen.ir.graph import Graph, Node
+from microgen.passes.rolling import windows
+from microgen.passes.views import roots
+from microgen.schedule import rolled
+from microgen.schedule.options import Option, Space
+from microgen.schedule.rolled import Bands
+from microgen.target.cpu import Cpu
+
+ROWS = (1, 2, 4, 8)  # at a time, for all layers of a function
+MOST_LAYERS = 40  # of a function with rows
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A call that computes the regions from ``first`` to the one before ``end``. ``nbytes`` are
+    live while it runs. ``picks`` has its options by the results of its nodes."""
+
+    first: int
+    end: int
+    nbytes: int
+    cycles: int
+    picks: Mapping[str, Option]
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """The pieces of a model, and the greatest number of bytes that are live during one."""
+
+    pieces: tuple[Piece, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of buffers, without gaps between them."""
+        return max((piece.nbytes for piece in self.pieces), default=0)
+
+    @property
+    def cycles(self) -> int:
+        """Estimated cycles of an inference."""
+        return sum(piece.cycles for piece in self.pieces)
+
+    @property
+    def picks(self) -> Mapping[str, Option]:
+        """The options of all pieces by the results of their nodes."""
+        return {name: option for piece in self.pieces for name, option in piece.picks.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """All pieces of a model's regions by the region after their last."""
+
+    ending: tuple[tuple[Piece, ...], ...]
+
+    def fastest(self, limit: int = sys.maxsize) -> Division | None:
+        """The fastest division in which at most ``limit`` bytes are live; None if there is none."""
+        best: list[tuple[int, Piece | None] | None] = [(0, None)]
+        for pieces in self.ending[1:]:
+            found = [
+                (before[0] + piece.cycles, piece)
+                for piece in pieces
+                if piece.nbytes <= limit and (before := best[piece.first])
+            ]
+            best.append(min(found, key=lambda one: one[0], default=None))
+        return Division(tuple(_followed(best)[::-1])) if best[-1] else None
+
+    def least(self) -> Division:
+        """The fastest of the divisions during which the fewest bytes are live."""
+        limits = sorted({piece.nbytes for pieces in self.ending for piece in pieces})
+        place = bisect_left(limits, True, key=lambda limit: self.fastest(limit) is not None)
+        found = self.fastest(limits[place] if limits else 0)
+        assert found is not None, "a limit of all bytes is none"
+        return found
+
+    def front(self) -> Iterator[Division]:
+        """The divisions that no other beats in bytes and cycles, the fastest first."""
+        found = self.fastest()
+        while found:
+            yield found
+            found = self.fastest(found.nbytes - 1)
+
+
+def _followed(best: Sequence[tuple[int, Piece | None] | None]) -> list[Piece]:
+    found, at = list[Piece](), len(best) - 1
+    while at and (entry := best[at]) and entry[1]:
+        found.append(entry[1])
+        at = entry[1].first
+    return found
+
+
+def pieces(space: Space, cpu: Cpu) -> Pieces:
+    """The pieces of a partition: each region by each of its options, and all functions with
+    rows."""
+    regions, graph = space.partition.regions, space.partition.graph
+    state = _Pieces(space, Bands(graph, cpu), _lives(regions, graph))
+    ending: list[list[Piece]] = [[] for _ in range(len(regions) + 1)]
+    for piece in state.all():
+        ending[piece.end].append(piece)
+    return Pieces(tuple(map(tuple, ending)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    """A planned tensor: its bytes, the region that computes it, and the last one that reads it."""
+
+    nbytes: int
+    first: int
+    last: int
+
+
+def _lives(regions: Sequence[Region], graph: Graph) -> Mapping[str, _Life]:
+    """The planned tensors by name. Inputs, outputs, constants and variables are not among them."""
+    bytes_of = roots(graph)
+    kept = {bytes_of[name] for name in graph.results}
+    found: dict[str, _Life] = {}
+    for number, region in enumerate(regions):
+        inside = {name for node in region.nodes for name in node.outputs}
+        for name in {bytes_of[name] for node in region.nodes for name in node.inputs} - inside:
+            if name in found:
+                found[name] = _Life(found[name].nbytes, found[name].first, number)
+        for name in inside:
+            if name not in kept and bytes_of[name] == name:
+                found[name] = _Life(graph.types[name].nbytes, number, number)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    space: Space
+    bands: Bands
+    lives: Mapping[str, _Life]
+
+    @property
+    def graph(self) -> Graph:
+        return self.space.partition.graph
+
+    def all(self) -> Iterator[Piece]:
+        """Every piece."""
+        for number, region in enumerate(self.space.partition.regions):
+            yield from self._alone(number, region)
+            yield from self._rolled(number)
+
+    def _live(self, first: int, end: int) -> int:
+        """The bytes of tensors that are alive while the regions are computed, without those that
+        only they use."""
+        return sum(
+            life.nbytes
+            for life in self.lives.values()
+            if life.first < end and life.last >= first
+            if not (life.first >= first and life.last < end and end - first > 1)
+        )
+
+    def _alone(self, number: int, region: Region) -> Iterator[Piece]:
+        """The region by itself: with several nodes only as they are."""
+        live = self._live(number, number + 1)
+        if region.codegen != BUILTIN or len(region.nodes) > 1:
+            own = region.nodes if region.codegen == BUILTIN else ()
+            picks = {node.outputs[0]: self.space.single[node.outputs[0]][0] for node in own}
+            scratch = sum(option.scratch for option in picks.values())
+            cycles = sum(option.cycles for option in picks.values())
+            yield Piece(number, number + 1, live + scratch, cycles, picks)
+            return
+        (node,) = region.nodes
+        for option in self.space.single[node.outputs[0]]:
+            nbytes = live + option.scratch - self._saved(option, node, number)
+            yield Piece(number, number + 1, nbytes, option.cycles, {node.outputs[0]: option})
+
+    def _saved(self, option: Option, node: Node, number: int) -> int:
+        """The result's bytes if it takes the place of an input that nothing reads later."""
+        bytes_of = roots(self.graph) if option.in_place else {}
+        for position in option.in_place:
+            life = self.lives.get(bytes_of[node.inputs[position]])
+            result = self.lives.get(node.outputs[0])
+            if life and result and life.last == number and result.nbytes <= life.nbytes:
+                return result.nbytes
+        return 0
+
+    def _rolled(self, first: int) -> Iterator[Piece]:
+        """The functions with rows that begin with a region."""
+        nodes: list[Node] = []
+        for number, region in enumerate(self.space.partition.regions[first:], first):
+            if region.codegen != BUILTIN or len(region.nodes) > 1 or len(nodes) == MOST_LAYERS:
+                return
+            nodes.extend(region.nodes)
+            if windows.of(nodes[-1], self.graph) is None:
+                return
+            if len(nodes) > 1:
+                live = self._live(first, number + 1)
+                yield from self._in_rows(nodes, first, live)
+
+    def _in_rows(self, nodes: Sequence[Node], first: int, live: int) -> Iterator[Piece]:
+        for rows in ROWS:
+            found = rolled.option(nodes, [rows] * len(nodes), self.bands)
+            if found:
+                picks = {node.outputs[0]: found for node in nodes}
+                end = first + len(nodes)
+                yield Piece(first, end, live + found.scratch, found.cycles, picks)

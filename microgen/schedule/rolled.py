@@ -1,0 +1,179 @@
+"""Functions that compute row by row, as options: what they cost, and what memory they take.
+
+The cost of a layer is that of its kernel for the rows of one step, times the steps. Rows that move
+up in buffers cost as measured on Cortex-M4: `docs/costs.md` has the numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from microgen.codegens import rolled as code
+from microgen.codegens.base import Choice, Region
+from microgen.ir.graph import Graph, Node
+from microgen.kernels.cost import Cost
+from microgen.kernels.fitting import fitting
+from microgen.passes.rolling import bands
+from microgen.passes.rolling.bands import Group
+from microgen.schedule.options import Option, measured
+from microgen.target.cpu import Cpu
+
+_MOVE = Cost(instructions=24, cycles=36, code_bytes=20)  # of a call that moves rows
+_PER_BYTE = (0.66, 1.08)  # instructions and cycles
+_LOOP_BYTES, _PART_BYTES = 24, 44  # of code: the loop, and what it does for a layer
+
+
+@dataclass(frozen=True, eq=False)
+class Rolled(Option):
+    """Nodes that one function computes row by row. ``parts`` are the options for their bands, and
+    ``rows`` those at a time. The kernel is the last part's."""
+
+    parts: tuple[Option, ...] = ()
+    rows: tuple[int, ...] = ()
+    nbytes: int = 0
+
+    @cached_property
+    def scratch(self) -> int:
+        """Bytes of its buffers and of its kernels' scratch."""
+        return self.nbytes
+
+    @cached_property
+    def in_place(self) -> tuple[int, ...]:
+        """No input."""
+        return ()
+
+    @property
+    def memory(self) -> tuple[Hashable, ...]:
+        """Everything that decides the memory of the call."""
+        return "rows", len(self.nodes), self.nbytes
+
+    @cached_property
+    def flash(self) -> tuple[tuple[Hashable, int], ...]:
+        """What its parts need, and its own loop."""
+        parts = (found for part in self.parts for found in part.flash)
+        own = _LOOP_BYTES + _PART_BYTES * len(self.parts)
+        return (*dict.fromkeys(parts), ((self.result, self.rows), own))
+
+    @property
+    def is_pattern(self) -> bool:
+        """It is not exchanged for another implementation of one node."""
+        return True
+
+    def choices(self, reason: str) -> Iterator[Choice]:
+        """The choices of its region."""
+        for node, part, rows in zip(self.nodes, self.parts, self.rows, strict=True):
+            yield Choice(
+                (node,),
+                part.kernel.symbol,
+                part.is_shared,
+                rows=rows,
+                reason=reason,
+                refusals=part.refusals,
+            )
+
+
+@dataclass(slots=True)
+class Bands:
+    """The fastest options for bands, by node and rows at a time, each found once."""
+
+    graph: Graph
+    cpu: Cpu
+    known: dict[tuple[str, int], Option | None] = field(default_factory=dict)
+
+    def option(self, group: Group, node: Node) -> Option | None:
+        """The fastest option for the node's band in the group; None if none is measured."""
+        result = node.outputs[0]
+        key = (result, group.geometry.timings[result].rows)
+        if key not in self.known:
+            band = group.bands[result]
+            self.known[key] = _fastest(_options(band.node, band.graph, self.cpu))
+        return self.known[key]
+
+
+def _options(node: Node, graph: Graph, cpu: Cpu) -> Iterator[Option]:
+    found = fitting(node, graph, cpu)
+    for kernel in found.kernels:
+        if not kernel.can_fail:
+            yield from measured((node,), kernel, found, graph, cpu)
+
+
+def _fastest(options: Iterable[Option]) -> Option | None:
+    return min(options, key=lambda one: (one.cycles, one.scratch), default=None)
+
+
+def option(nodes: Sequence[Node], rows: Sequence[int], known: Bands) -> Rolled | None:
+    """The nodes in one function, with so many rows at a time; None if they cannot be, or if the
+    cost of a node is not known."""
+    try:
+        group = bands.of(nodes, known.graph, rows)
+    except ValueError:
+        return None
+    parts = [known.option(group, node) for node in nodes]
+    found = [part for part in parts if part]
+    return _made(group, found, rows, known.graph) if len(found) == len(parts) else None
+
+
+def _made(group: Group, parts: Sequence[Option], rows: Sequence[int], graph: Graph) -> Rolled:
+    return Rolled(
+        group.nodes,
+        parts[-1].kernel,
+        parts[-1].is_shared,
+        _cost(group, parts, graph),
+        graph,
+        parts=tuple(parts),
+        rows=tuple(rows),
+        nbytes=code.scratch(group, [part.scratch for part in parts], graph),
+    )
+
+
+def _cost(group: Group, parts: Sequence[Option], graph: Graph) -> Cost:
+    """Instructions and cycles of all steps. The code is the parts'."""
+    timings = group.geometry.timings
+    times = [timings[node.outputs[0]].count for node in group.nodes]
+    each: list[tuple[float, float]] = [
+        (part.cost.instructions * count, part.cost.cycles * count)
+        for part, count in zip(parts, times, strict=True)
+        if part.cost
+    ]
+    each = [*each, *_moves(group, graph)]
+    return Cost(round(sum(one for one, _ in each)), round(sum(one for _, one in each)), 0)
+
+
+def _moves(group: Group, graph: Graph) -> Iterator[tuple[float, float]]:
+    """Instructions and cycles of the moves and copies of each buffer."""
+    for name, buffer in group.geometry.buffers.items():
+        row = graph.types[name].nbytes // graph.types[name].shape[1]
+        kept = buffer.rows - buffer.timing.rows
+        moved = kept * row * buffer.timing.count
+        copied = graph.types[name].nbytes if name in group.outside else 0
+        calls = buffer.timing.count * (bool(kept) + bool(copied))
+        yield (
+            _MOVE.instructions * calls + _PER_BYTE[0] * (moved + copied),
+            _MOVE.cycles * calls + _PER_BYTE[1] * (moved + copied),
+        )
+
+
+def of_region(region: Region, graph: Graph, cpu: Cpu) -> Rolled:
+    """The option that a region with rows has, with the cost of its parts, as far as it is known."""
+    rows = [choice.rows for choice in region.choices]
+    group = bands.of(region.nodes, graph, rows)
+    parts = [_chosen(choice, group, cpu) for choice in region.choices]
+    return _made(group, parts, rows, graph)
+
+
+def _chosen(choice: Choice, group: Group, cpu: Cpu) -> Option:
+    (node,) = choice.nodes
+    band = group.bands[node.outputs[0]]
+    found = fitting(band.node, band.graph, cpu)
+    kernel = found.named(choice.symbol)
+    assert kernel is not None, "it was checked"
+    forms = measured((band.node,), kernel, found, band.graph, cpu)
+    unknown = Option((band.node,), kernel, choice.is_shared, None, band.graph)
+    return next((form for form in forms if form.is_shared == choice.is_shared), unknown)
+
+
+def by_result(options: Iterable[Option]) -> Mapping[str, Option]:
+    """The options by the results of all their nodes."""
+    return {node.outputs[0]: option for option in options for node in option.nodes}
