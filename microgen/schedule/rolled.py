@@ -76,36 +76,34 @@ class Rolled(Option):
 
 @dataclass(slots=True)
 class Bands:
-    """The fastest options for bands, by node and rows at a time, each found once."""
+    """The fastest options for bands, by node and rows at a time, each found once. Where nothing is
+    measured, as on the host, it is the first that fits."""
 
     graph: Graph
     cpu: Cpu
     known: dict[tuple[str, int], Option | None] = field(default_factory=dict)
 
     def option(self, group: Group, node: Node) -> Option | None:
-        """The fastest option for the node's band in the group; None if none is measured."""
+        """The fastest option for the node's band in the group; None if no kernel fits."""
         result = node.outputs[0]
         key = (result, group.geometry.timings[result].rows)
         if key not in self.known:
             band = group.bands[result]
-            self.known[key] = _fastest(_options(band.node, band.graph, self.cpu))
+            self.known[key] = _fastest(band.node, band.graph, self.cpu)
         return self.known[key]
 
 
-def _options(node: Node, graph: Graph, cpu: Cpu) -> Iterator[Option]:
+def _fastest(node: Node, graph: Graph, cpu: Cpu) -> Option | None:
     found = fitting(node, graph, cpu)
-    for kernel in found.kernels:
-        if not kernel.can_fail:
-            yield from measured((node,), kernel, found, graph, cpu)
-
-
-def _fastest(options: Iterable[Option]) -> Option | None:
-    return min(options, key=lambda one: (one.cycles, one.scratch), default=None)
+    kernels = [kernel for kernel in found.kernels if not kernel.can_fail]
+    options = [one for k in kernels for one in measured((node,), k, found, graph, cpu)]
+    if options:
+        return min(options, key=lambda one: (one.cycles, one.scratch))
+    return Option((node,), kernels[0], False, None, graph) if kernels else None
 
 
 def option(nodes: Sequence[Node], rows: Sequence[int], known: Bands) -> Rolled | None:
-    """The nodes in one function, with so many rows at a time; None if they cannot be, or if the
-    cost of a node is not known."""
+    """The nodes in one function, with so many rows at a time; None if they cannot be."""
     try:
         group = bands.of(nodes, known.graph, rows)
     except ValueError:
@@ -128,8 +126,11 @@ def _made(group: Group, parts: Sequence[Option], rows: Sequence[int], graph: Gra
     )
 
 
-def _cost(group: Group, parts: Sequence[Option], graph: Graph) -> Cost:
-    """Instructions and cycles of all steps. The code is the parts'."""
+def _cost(group: Group, parts: Sequence[Option], graph: Graph) -> Cost | None:
+    """Instructions and cycles of all steps; None if those of a part are not known. The code is
+    that of the parts."""
+    if any(part.cost is None for part in parts):
+        return None
     timings = group.geometry.timings
     times = [timings[node.outputs[0]].count for node in group.nodes]
     each: list[tuple[float, float]] = [
