@@ -14,7 +14,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,8 @@ def main() -> None:
         is_close = worst < LIMIT
         _write(symbol, core, form, fitted if is_close else None)
         print(f"{symbol:32} {core:11} {form:11} {line}{'' if is_close else '  not written'}")
+    for core in asked.core:
+        _agree(core, _largest(row for row in found if row["core"] == core))
 
 
 def _jobs(cores: Sequence[str], symbols: Sequence[str]) -> Iterator[Job]:
@@ -118,7 +120,7 @@ def _row(found: Measured) -> dict[str, Any]:
         "cycles": found.cycles,
         "code_bytes": found.code_bytes,
         "shared_bytes": found.shared_bytes,
-        "cores": {name.partition(".")[0]: n for name, n in found.cores.items()},
+        "cores": dict(found.cores),
     }
 
 
@@ -132,8 +134,17 @@ def _fitted(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "unseen": [name for name in works[0] if not any(work[name] for work in works)],
     }
     shared = max(row["shared_bytes"] for row in rows)
-    common = {"shared_bytes": shared, "cores": rows[0]["cores"]}
+    common = {"shared_bytes": shared, "cores": _largest(rows)}
     return {**found, **{name: value for name, value in common.items() if value}}
+
+
+def _largest(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """The functions that kernels may share, and the bytes of each: those of its largest copy."""
+    found: dict[str, int] = {}
+    for row in rows:
+        for name, nbytes in row["cores"].items():
+            found[name] = max(nbytes, found.get(name, 0))
+    return found
 
 
 def _worst(rows: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> tuple[float, str]:
@@ -163,6 +174,18 @@ def _write(symbol: str, core: str, form: str, found: Mapping[str, Any] | None) -
         path.write_text(f"{json.dumps(table, indent=1, sort_keys=True)}\n", encoding="utf-8")
     else:
         path.unlink(missing_ok=True)
+
+
+def _agree(core: str, sizes: Mapping[str, int]) -> None:
+    """Gives each of these functions the same bytes in the tables of all kernels that may share it,
+    as the scheduler has to count it once."""
+    for path in TABLES.glob("*.json"):
+        table = json.loads(path.read_text(encoding="utf-8"))
+        known = [form["cores"] for form in table.get(core, {}).values() if "cores" in form]
+        for cores in known:
+            cores.update({name: n for name, n in sizes.items() if name in cores})
+        if known:
+            path.write_text(f"{json.dumps(table, indent=1, sort_keys=True)}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

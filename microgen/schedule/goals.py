@@ -39,7 +39,7 @@ def flash_power(cpu: Cpu) -> int:
     Without SIMD instructions it is higher: an own function for each layer's shape saves few cycles
     there, and most of the flash are constants, of which no choice saves much."""
     is_simd = bool({Feature.DSP, Feature.MVE} & cpu.features) or cpu.architecture == "host"
-    return 1 if is_simd else 3
+    return 1 if is_simd else 2
 
 
 def improved(

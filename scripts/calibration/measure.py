@@ -207,10 +207,27 @@ def _measured(
     parameters = case.kernel.code.field_bytes * scalars
     if shared or parameters in kept:
         nbytes += parameters
-    cores = {name: n for name, n in sizes.items() if name.partition(".")[0] in case.kernel.cores}
-    own = (name for name in sizes if _owner(name) == case.kernel.symbol and name not in cores)
+    cores = _cores(case.kernel, sizes)
+    own = (
+        name for name in sizes if _owner(name) == case.kernel.symbol and _base(name) not in cores
+    )
     out_of_line = sum(sizes[name] for name in own)
     return Measured(case, node, graph, instructions, cycles, nbytes, out_of_line, cores)
+
+
+def _cores(kernel: Implementation, sizes: Mapping[str, int]) -> dict[str, int]:
+    """The kernel's cores and their bytes: those of the largest copy, of which compilers make
+    several for different arguments. Firmware seldom has more than one of them."""
+    found: dict[str, int] = {}
+    for name, nbytes in sizes.items():
+        if _base(name) in kernel.cores:
+            found[_base(name)] = max(nbytes, found.get(_base(name), 0))
+    return found
+
+
+def _base(function: str) -> str:
+    """The name in the source of a function that compilers may have copied."""
+    return function.partition(".")[0]
 
 
 def _owner(function: str) -> str:
@@ -251,4 +268,4 @@ def _sizes(elf: Elf) -> dict[str, int]:
 def _kept(elf: Elf) -> frozenset[int]:
     """The sizes of the parameters that specialised operators still have, because parts of their
     kernels are out of line. They are local constants with the name ``params``."""
-    return frozenset(s.size for s in elf.symbols if s.name.partition(".")[0] == "params")
+    return frozenset(s.size for s in elf.symbols if _base(s.name) == "params")

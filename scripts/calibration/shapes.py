@@ -120,6 +120,16 @@ _PLANES = [  # for kernels that copy channels to planes
     {"data": (10, 10, 2), "kernel": (4, 6), "padding": "VALID", "multiplier": 3},
     {"data": (7, 9, 10), "kernel": (2, 3), "padding": "VALID"},
 ]
+_LINES = [  # filters along one axis only
+    {"data": (28, 1, 24), "kernel": (9, 1)},
+    {"data": (28, 1, 24), "kernel": (9, 1), "strides": (2, 1), "padding": "VALID"},
+    {"data": (1, 33, 20), "kernel": (1, 3), "activation": _RELU},
+    {"data": (1, 40, 9), "kernel": (1, 16), "padding": "VALID"},
+    {"data": (6, 21, 16), "kernel": (1, 5)},
+    {"data": (19, 4, 11), "kernel": (4, 1), "activation": _RELU},
+    {"data": (16, 7, 8), "kernel": (2, 1), "strides": (2, 1), "padding": "VALID"},
+    {"data": (48, 1, 8), "kernel": (13, 1)},
+]
 _DENSE = [
     {"depth": 640, "filters": 32, "activation": _RELU},
     {"depth": 128, "filters": 128},
@@ -227,8 +237,10 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
     ),
     "nn.conv2d_hybrid": _each(layers.conv2d_hybrid, _plain(_WINDOWS[:8])),
     "nn.depthwise_conv2d": (
-        *_each(layers.depthwise, [*_CHANNELS, *_MULTIPLIED, *_PLANES, *_INSIDE]),
-        *_each(layers.depthwise, [*_CHANNELS, *_PLANES, *_INSIDE], rounding=Rounding.UPWARD),
+        *_each(layers.depthwise, [*_CHANNELS, *_MULTIPLIED, *_PLANES, *_INSIDE, *_LINES]),
+        *_each(
+            layers.depthwise, [*_CHANNELS, *_PLANES, *_INSIDE, *_LINES], rounding=Rounding.UPWARD
+        ),
         *_each(layers.depthwise, _PLANES[:9], activation=_RELU),
     ),
     "nn.conv2d_transpose": _each(layers.transposed, _TRANSPOSED),

@@ -9,11 +9,17 @@ import pytest
 
 from microgen.partition import Partition
 from microgen.schedule import Ram, Schedule, choose, explore
+from microgen.schedule.goals import flash_power
+from microgen.schedule.options import space
+from microgen.schedule.search import _Gather, fastest
 from microgen.target import board as boards
-from tests.schedule.costs import M4, Costs, costs, no_ram, parts_of, two_convolutions
+from microgen.target.board import Board
+from microgen.target.cpu import CPUS, Cpu, Feature
+from tests.schedule.costs import M4, Costs, costs, no_ram, parts_of, separable, two_convolutions
 
 __all__ = ["costs"]
 
+M3 = boards.load("mps2_an385")
 FAST, SMALL = "mg_conv2d_s8_dsp", "mg_conv2d_s8_portable"
 POINTWISE = "mg_conv2d_1x1_s8_dsp"
 KNOWN = {FAST: (100, 400, 500), SMALL: (300, 250, 300), POINTWISE: (80, 300, 350)}
@@ -94,6 +100,33 @@ def test_balanced_gives_cycles_for_flash_at_the_same_rate(costs: Callable[[Costs
     assert (SMALL, False) in picked(chosen("balanced"))
     costs({FAST: (1000, few, few), SMALL: (9000, few // 2, few), POINTWISE: (1000, few, few)})
     assert (SMALL, False) not in picked(chosen("balanced"))
+
+
+@pytest.mark.parametrize("cpu", CPUS.values(), ids=lambda cpu: cpu.name)
+def test_flash_weighs_more_without_simd_instructions(cpu: Cpu) -> None:
+    has_simd = cpu.features & {Feature.DSP, Feature.MVE} or cpu.architecture == "host"
+    assert flash_power(cpu) == (1 if has_simd else 2)
+
+
+@pytest.mark.parametrize(("board", "gathers"), [(M3, True), (M4, False)], ids=["m3", "m4"])
+def test_one_function_for_all_layers_is_tried_at_once(
+    board: Board, gathers: bool, costs: Callable[[Costs], None]
+) -> None:
+    """No smaller change is better: each layer that keeps its own function needs its bytes."""
+    costs({SMALL: (100, 400, 450), "mg_conv2d_1x1_s8_portable": (90, 400, 10_000)})
+    made = choose(parts_of(two_convolutions(), board), board.cpu, "balanced", no_ram)
+    assert (picked(made) == [(SMALL, True)] * 3) is gathers
+
+
+def test_what_is_gathered_leaves_patterns_and_other_layers() -> None:
+    found = space(parts_of(separable()), M4.cpu, prefers_shared=False)
+    pair = found.joint[0]
+    depthwise, pointwise = (node.outputs[0] for node in pair.nodes)
+    shared = next(option for option in found.single[pointwise] if option.is_shared)
+    gather = _Gather(found.single, (shared.kernel.symbol, True))
+    first = fastest(found)
+    assert gather(first) == {pointwise: shared}
+    assert gather(first.after(dict.fromkeys((depthwise, pointwise), pair))) == {}
 
 
 def test_the_reason_quotes_the_numbers_of_the_others(costs: Callable[[Costs], None]) -> None:
