@@ -21,11 +21,11 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     return blocks.rows(node, graph) or paired.refusal(node, graph, _PAIR)
 
 
-def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
+def _in_place(node: Node, graph: Graph) -> base.Lags:
     """The input, if each pixel is computed from the same pixel and is not larger."""
     data, weight, *_ = graph.type_of(node.inputs)
     is_same = blocks.pointwise(node, graph) is None and weight.shape[0] <= data.shape[3]
-    return (0,) if is_same else ()
+    return {0: 0} if is_same else {}
 
 
 def _work(node: Node, graph: Graph) -> Work:

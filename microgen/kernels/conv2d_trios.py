@@ -117,12 +117,12 @@ _SIXES = dataclasses.replace(
 )
 
 
-def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
+def _in_place(node: Node, graph: Graph) -> base.Lags:
     """The data, if each pixel is computed from one pixel that is not smaller: pixels are packed
     before the results of the same pixels are stored."""
     weight = graph.types[node.inputs[1]]
     is_smaller = weight.shape[0] <= weight.shape[3]
-    return (0,) if blocks.pointwise(node, graph) is None and is_smaller else ()
+    return {0: 0} if blocks.pointwise(node, graph) is None and is_smaller else {}
 
 
 def _work(node: Node, graph: Graph) -> Work:

@@ -65,12 +65,12 @@ class _Filters:
     def scratch(self, node: Node, graph: Graph) -> int:
         return self.shape(node, graph).scratch(self.is_3x3)
 
-    def in_place(self, node: Node, graph: Graph) -> tuple[int, ...]:
+    def in_place(self, node: Node, graph: Graph) -> base.Lags:
         """The data, if a channel's values are all copied before its first output is stored."""
         shape = self.shape(node, graph)
         is_whole = shape.multiplier == 1 and len(shape.bands(self.is_3x3)) == 1
         fits = graph.types[node.outputs[0]].size <= graph.types[node.inputs[0]].size
-        return (0,) if is_whole and fits else ()
+        return {0: 0} if is_whole and fits else {}
 
     def work(self, node: Node, graph: Graph) -> Work:
         return {**common(node, graph), **self.shape(node, graph).work(self.is_3x3)}

@@ -74,15 +74,15 @@ def _refuses_padding(node: Node, graph: Graph) -> str | None:
     return _refusal(node, graph)
 
 
-def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
+def _in_place(node: Node, graph: Graph) -> base.Lags:
     """The data, if no result takes the place of a value that is still needed, and no pixel is
     computed twice."""
     f = _fields(node, graph)
     is_once = f["batches"] == 1 and f["output_width"] % _PIXELS == 0
-    return (0,) if is_once and f["output_width"] <= f["input_width"] else ()
+    return {0: 0} if is_once and f["output_width"] <= f["input_width"] else {}
 
 
-def _in_place_of_copied(node: Node, graph: Graph) -> tuple[int, ...]:
+def _in_place_of_copied(node: Node, graph: Graph) -> base.Lags:
     """The data, if no row of results takes the place of one that is not copied yet."""
     f = _fields(node, graph)
     kept = max(0, f["kernel_height"] - f["stride_height"])
@@ -91,7 +91,7 @@ def _in_place_of_copied(node: Node, graph: Graph) -> tuple[int, ...]:
         <= max(0, y * f["stride_height"] - f["pad_top"] + kept) * f["input_width"]
         for y in range(1, f["output_height"])
     )
-    return (0,) if f["batches"] == 1 and is_free else ()
+    return {0: 0} if f["batches"] == 1 and is_free else {}
 
 
 def _scratch(node: Node, graph: Graph) -> int:
