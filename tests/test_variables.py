@@ -305,7 +305,7 @@ def test_an_input_in_the_workspace_does_not_take_the_place_of_a_variable(tmp_pat
         (port,) = program.inputs
         places = [plan.by_name[name] for name in (state.name, port.buffer)]
         assert places[0].offset != places[1].offset
-        assert not any(state.name in pair for pair in plan.in_place)
+        assert not any(state.name in (pair.input, pair.output) for pair in plan.in_place)
 
 
 @NEEDS_NINJA

@@ -215,11 +215,11 @@ def _in_place(
     inputs: list[str],
     parameters: tuple[Parameter, ...],
 ) -> tuple[InPlace, ...]:
-    """Parameter positions that may share a buffer."""
+    """Parameter positions whose buffers may overlap, with their lags."""
     names = [p.name for p in parameters]
     return tuple(
-        InPlace(names.index(f"in{position}"), names.index("out0"))
-        for position in kernel.in_place(node, graph)
+        InPlace(names.index(f"in{position}"), names.index("out0"), lag)
+        for position, lag in kernel.in_place(node, graph).items()
         if node.inputs[position] in inputs
     )
 

@@ -28,6 +28,7 @@ from microgen.manifest import (
     Manifest,
     ModelRecord,
     ModuleRecord,
+    OverlapRecord,
     PlanRecord,
     PoolRecord,
     PortRecord,
@@ -209,7 +210,7 @@ def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
         alignment=options.alignment,
         pools=tuple(_pool(p, program.module) for p in plan.used_pools if not p.is_constant),
         buffers=buffers(program, plan),
-        in_place=plan.in_place,
+        in_place=tuple(OverlapRecord(p.input, p.output, p.lag) for p in plan.in_place),
     )
 
 

@@ -51,8 +51,9 @@ class Planned:
     @property
     def live(self) -> tuple[int, ...]:
         """Bytes of planned buffers that are live during each call."""
-        spans = ((b.first, b.last, b.nbytes) for b in self.buffers)
-        return timeline.live(spans, len(self.computes))
+        placed = ((b.name, b.offset, b.nbytes, b.first, b.last) for b in self.buffers)
+        pairs = ((p.input, p.output) for p in self.plan.in_place)
+        return timeline.live(timeline.spans(placed, pairs), len(self.computes))
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, in the form of docs/schemas/plan.json."""
@@ -67,7 +68,7 @@ class Planned:
             "io_bytes": self.io_bytes,
             "arena": self.plan.peak + self.io_bytes,
             "buffers": [_buffer(buffer) for buffer in self.buffers],
-            "in_place": [list(pair) for pair in self.plan.in_place],
+            "in_place": [[p.input, p.output, p.lag] for p in self.plan.in_place],
             "pools": [_pool(pool) for pool in self.pools],
             "calls": [
                 {"computes": list(names), "live": nbytes}
@@ -109,13 +110,15 @@ class Planned:
         each = len(buckets[0])
         calls = "one column per call" if each == 1 else f"{each} calls per column"
         yield f"{calls}: # is live, = in its input's place, @ kept across runs"
+        if any(pair.lag for pair in self.plan.in_place):
+            yield "< is in its input's place, too, but begins before it"
         columns = ("offset", "bytes")
         table = Table(
             [Column("buffer"), *(Column(c, right=True) for c in columns), Column("calls")]
         )
-        taken = {output for _, output in self.plan.in_place}
+        taken = {pair.output: "<" if pair.lag else "=" for pair in self.plan.in_place}
         for b in self.buffers:
-            cells = "".join(_cell(b, bucket, in_place=b.name in taken) for bucket in buckets)
+            cells = "".join(_cell(b, bucket, taken.get(b.name, "")) for bucket in buckets)
             table.add(b.name, f"{b.offset:,}", f"{b.nbytes:,}", cells)
         peak = self.live.index(max(self.live))
         mark = "".join("^" if peak in bucket else "." for bucket in buckets)
@@ -209,8 +212,8 @@ def _buckets(calls: int) -> list[range]:
     return [range(start, min(start + size, calls)) for start in range(0, calls, size)]
 
 
-def _cell(buffer: BufferRecord, bucket: range, *, in_place: bool) -> str:
-    if in_place and buffer.first // 2 in bucket:
-        return "="
+def _cell(buffer: BufferRecord, bucket: range, taken: str) -> str:
+    if taken and buffer.first // 2 in bucket:
+        return taken
     is_live = buffer.first // 2 < bucket.stop and buffer.last // 2 >= bucket.start
     return ("@" if buffer.is_state else "#") if is_live else "."

@@ -24,7 +24,8 @@ from microgen.target.cpu import Cpu, Feature
 
 Refuse = Callable[[Node, Graph], str | None]
 Params = Callable[[Node, Graph], Fields]
-InPlace = Callable[[Node, Graph], tuple[int, ...]]
+Lags = dict[int, int]
+InPlace = Callable[[Node, Graph], Lags]
 Rule = Literal[
     "conv", "dense", "sums"
 ]  # how scales are multiplied: see microgen.kernels.transforms
@@ -39,9 +40,9 @@ def no_scratch(_node: Node, _graph: Graph) -> int:
     return 0
 
 
-def not_in_place(_node: Node, _graph: Graph) -> tuple[int, ...]:
+def not_in_place(_node: Node, _graph: Graph) -> Lags:
     """No input."""
-    return ()
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,9 @@ class Implementation:
     ``params(node, graph)`` are the struct's fields, in order.
     ``inputs`` are the positions of the node's inputs that are passed as tensors, constant or not,
     or as NULL if the node does not have them. The kernel handles the others in ``constants``.
-    ``in_place(node, graph)`` are the inputs whose buffer may be the output's.
+    ``in_place(node, graph)`` are the inputs whose bytes the output may take, each with its lag in
+    bytes. With a lag of 0, the output begins where the input does, and is no larger. Otherwise it
+    begins that much before the input, or that rounded up to a power of two (kernels.lags).
     ``scratch(node, graph)`` is in bytes.
     ``each_input(node, graph)``, if given, means that the kernel is called once for each input of
     the node, and that all calls write parts of one output. ``inputs`` is then ignored. It returns
@@ -377,6 +380,6 @@ def activation_fields(activation: Activation, output: TensorType) -> Fields:
     return (("activation_min", low), ("activation_max", high))
 
 
-def as_is(_node: Node, _graph: Graph) -> tuple[int, ...]:
+def as_is(_node: Node, _graph: Graph) -> Lags:
     """The first input's buffer may be the output's."""
-    return (0,)
+    return {0: 0}

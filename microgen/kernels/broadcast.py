@@ -128,14 +128,14 @@ def sum_params(p: AddParameters, activation: Activation, node: Node, graph: Grap
     )
 
 
-def in_place(node: Node, graph: Graph) -> tuple[int, ...]:
+def in_place(node: Node, graph: Graph) -> base.Lags:
     """The operands with the output's layout: each element is read before it is written."""
     inputs, output = base.types(node, graph)
-    return tuple(
-        i
+    return {
+        i: 0
         for i, operand in enumerate(inputs)
         if (operand.shape, operand.dtype.nbytes) == (output.shape, output.dtype.nbytes)
-    )
+    }
 
 
 def row_kernel(

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, blocks, int4, mve, weighted, window
+from microgen.kernels import base, blocks, int4, lags, mve, weighted, window
 from microgen.kernels.weighted import (
     NEAREST,
     SUMS,
@@ -53,11 +53,22 @@ _INT4_BLOCKS = weighted.blocks(
 )
 _INT4 = Loop(stem="conv2d_s4", scratch=int4.one_filter, wraps=True, takes_int4=True)
 _BLOCKS = (
-    *weighted.blocks(Loop(stem="conv2d_1x1_s8", refusal=blocks.pointwise)),
-    *weighted.blocks(Loop(stem="conv2d_s8", refusal=blocks.rows)),
+    *weighted.blocks(Loop(stem="conv2d_1x1_s8", refusal=blocks.pointwise, in_place=lags.of_fours)),
+    *weighted.blocks(Loop(stem="conv2d_s8", refusal=blocks.rows, in_place=lags.of_fours)),
 )
 _OFFSET_BLOCKS = weighted.blocks(
-    Loop(stem="conv2d_s8_offset", refusal=blocks.offset_rows, wraps=True, has_offset=True)
+    Loop(
+        stem="conv2d_s8_offset",
+        refusal=blocks.offset_rows,
+        wraps=True,
+        has_offset=True,
+        in_place=lags.of_fours,
+    )
+)
+
+_REFERENCE = Loop(stem="conv2d_s8", wraps=True, in_place=lags.of_ones)
+_OFFSET_REFERENCE = Loop(
+    stem="conv2d_s8_offset", wraps=True, has_offset=True, in_place=lags.of_ones
 )
 
 IMPLEMENTATIONS = (
@@ -66,9 +77,9 @@ IMPLEMENTATIONS = (
     *LAYER.kernels((_INT4,), (TWICE,)),
     *LAYER.kernels((_POINTWISE_MVE, _MVE), (TWICE,)),
     *LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW)),
-    *LAYER.kernels((Loop(stem="conv2d_s8", wraps=True),), (TWICE, NEAREST, UPWARD, SUMS)),
+    *LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, SUMS)),
     *_OFFSET.kernels(_OFFSET_BLOCKS, (TWICE,)),
-    *_OFFSET.kernels((Loop(stem="conv2d_s8_offset", wraps=True, has_offset=True),), (TWICE,)),
+    *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE,)),
     base.Implementation(
         symbol="mg_conv2d_s16",
         needs=base.REFERENCE,

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 
 from microgen.ir.graph import Graph, Node
-from microgen.kernels import base, blocks, conv2d, paired
+from microgen.kernels import base, blocks, conv2d, lags, paired
 from microgen.kernels.weighted import HIGH, TWICE_NARROW, UPWARD_NARROW, Loop, on_stack
 from microgen.kernels.work import Work, common
 from microgen.ops.base import Pair
@@ -21,11 +21,14 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     return blocks.rows(node, graph) or paired.refusal(node, graph, _PAIR)
 
 
-def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
-    """The input, if each pixel is computed from the same pixel and is not larger."""
-    data, weight, *_ = graph.type_of(node.inputs)
-    is_same = blocks.pointwise(node, graph) is None and weight.shape[0] <= data.shape[3]
-    return (0,) if is_same else ()
+def _in_place(node: Node, graph: Graph) -> base.Lags:
+    """The columns of four pixels are gathered before their results are stored. Each pixel of an
+    image of less than four is gathered on its own."""
+    batches, height, width, _ = graph.types[node.outputs[0]].shape
+    pixels = height * width
+    step = 4 if pixels >= 4 else 1
+    starts = (n * pixels + i for n in range(batches) for i in range(0, pixels, step))
+    return lags.blocks(node, graph, starts)
 
 
 def _work(node: Node, graph: Graph) -> Work:

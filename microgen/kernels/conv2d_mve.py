@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from microgen.ir.graph import Array, Graph, Node
-from microgen.kernels import base, mve, transforms, weighted
+from microgen.kernels import base, lags, mve, transforms, weighted
 from microgen.kernels.conv2d import LAYER
 from microgen.kernels.weighted import TWICE_NARROW, Loop
 from microgen.ops.conv2d import Conv2DAttrs
@@ -59,6 +59,34 @@ def _strip(node: Node, graph: Graph) -> int:
     return lines * strip + -(height * width * channels) % _VECTOR
 
 
+def _in_place(node: Node, graph: Graph) -> base.Lags:
+    """Four pixels are read for each group of filters, whose results are stored before the next
+    group. The last filters are not in place if they are computed after all other results."""
+    output = graph.types[node.outputs[0]]
+    batches, height, width, channels = output.shape
+    if channels % FILTERS:
+        return {}
+    read = lags.first_read(node, graph).reshape(batches, -1)
+    starts = np.arange(0, height * width, PIXELS)
+    ends = np.minimum(starts + PIXELS, height * width)
+    before = np.arange(batches)[:, None] * (height * width)
+    written = (before + ends) * channels - FILTERS
+    return lags.of_steps(node, graph, written.ravel(), read[:, starts].ravel())
+
+
+def _in_place_of_strips(node: Node, graph: Graph) -> base.Lags:
+    """The windows of a strip are copied before its results are stored."""
+    batches, height, width, _ = graph.types[node.outputs[0]].shape
+    lines = PIXELS if width < _STRIP and width % PIXELS else 1
+    starts = (
+        (n * height + y) * width + x
+        for n in range(batches)
+        for y in range(0, height, lines)
+        for x in range(0, width, _STRIP)
+    )
+    return lags.blocks(node, graph, starts)
+
+
 def _tiles(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:
     return dataclasses.replace(weight, transform="tiles")
 
@@ -82,6 +110,7 @@ _POINTWISE = weighted.vectors(
     Loop(
         stem="conv2d_1x1_s8_rows",
         refusal=_refuses_pointwise,
+        in_place=_in_place,
         cores=_CORES,
         is_raw=True,
         layout=_tiles,
@@ -91,6 +120,7 @@ _WINDOWS = Loop(
     stem="conv2d_s8_rows",
     refusal=_refuses,
     scratch=_strip,
+    in_place=_in_place_of_strips,
     cores=_STRIP_CORES,
     is_raw=True,
     layout=_tiles,

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from microgen.ir.graph import Array, Graph, Node
-from microgen.kernels import base, blocks, interleave, transforms, window
+from microgen.kernels import base, blocks, interleave, lags, transforms, window
 from microgen.kernels.conv2d import LAYER
 from microgen.kernels.weighted import LINEAR, TWICE_NARROW, UPWARD_NARROW, Layout, Loop
 from microgen.kernels.work import Work, work
@@ -106,6 +107,12 @@ def _double_scratch(node: Node, graph: Graph) -> int:
     return 2 * _scratch(node, graph)
 
 
+def _in_place(node: Node, graph: Graph, *, group: int) -> base.Lags:
+    """The windows of a group of pixels are packed before their results are stored."""
+    pixels = math.prod(graph.types[node.outputs[0]].shape[:3])
+    return lags.blocks(node, graph, range(0, pixels, group))
+
+
 _PACKING = tuple(f"mg_trios_{part}" for part in ("pack", "fill", "put"))
 _TRIOS = Loop(
     stem="conv2d_s8",
@@ -115,6 +122,7 @@ _TRIOS = Loop(
     compact=True,
     refusal=_refusal,
     scratch=_scratch,
+    in_place=functools.partial(_in_place, group=3),
     cores=(*_PACKING, "mg_trios_add_4"),
     is_raw=True,
     layout=_laid_out(True),
@@ -124,17 +132,10 @@ _SIXES = dataclasses.replace(
     suffix="sixes",
     variant=("MG_SIX_PIXELS",),
     scratch=_double_scratch,
+    in_place=functools.partial(_in_place, group=6),
     cores=(*_PACKING, "mg_trios_add_six"),
     layout=_laid_out(False),
 )
-
-
-def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
-    """The data, if each pixel is computed from one pixel that is not smaller: pixels are packed
-    before the results of the same pixels are stored."""
-    weight = graph.types[node.inputs[1]]
-    is_smaller = weight.shape[0] <= weight.shape[3]
-    return (0,) if blocks.pointwise(node, graph) is None and is_smaller else ()
 
 
 def _work(node: Node, graph: Graph) -> Work:
@@ -170,7 +171,7 @@ def _work(node: Node, graph: Graph) -> Work:
 
 
 IMPLEMENTATIONS = tuple(
-    dataclasses.replace(kernel, work=_work, in_place=_in_place)
+    dataclasses.replace(kernel, work=_work)
     for kernel in dataclasses.replace(LAYER, params=_params).kernels(
         (_TRIOS, _SIXES), (LINEAR, TWICE_NARROW, UPWARD_NARROW)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, blocks, int4, mve, weighted, window
+from microgen.kernels import base, blocks, int4, lags, mve, weighted, window
 from microgen.kernels.weighted import (
     NEAREST,
     SUMS,
@@ -89,9 +89,13 @@ _INT4 = Loop(
     wraps=True,
     takes_int4=True,
 )
-_BLOCKS = weighted.blocks(Loop(stem="depthwise_conv2d_s8", refusal=blocks.depthwise))
-_REFERENCE = Loop(stem="depthwise_conv2d_s8", wraps=True)
-_OFFSET_REFERENCE = Loop(stem="depthwise_conv2d_s8_offset", wraps=True, has_offset=True)
+_BLOCKS = weighted.blocks(
+    Loop(stem="depthwise_conv2d_s8", refusal=blocks.depthwise, in_place=lags.of_depthwise_fours)
+)
+_REFERENCE = Loop(stem="depthwise_conv2d_s8", wraps=True, in_place=lags.of_depthwise_ones)
+_OFFSET_REFERENCE = dataclasses.replace(
+    _REFERENCE, stem="depthwise_conv2d_s8_offset", has_offset=True
+)
 
 IMPLEMENTATIONS = (
     *LAYER.kernels((_INT4_MVE,), (TWICE,)),

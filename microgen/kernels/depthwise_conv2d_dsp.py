@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Graph, Node
-from microgen.kernels import base, planes, transforms, window
+from microgen.kernels import base, lags, planes, transforms, window
 from microgen.kernels.weighted import LINEAR, TWICE_NARROW, UPWARD_NARROW, Layer, Loop
 from microgen.kernels.work import Work, common
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
@@ -65,12 +65,14 @@ class _Filters:
     def scratch(self, node: Node, graph: Graph) -> int:
         return self.shape(node, graph).scratch(self.is_3x3)
 
-    def in_place(self, node: Node, graph: Graph) -> tuple[int, ...]:
-        """The data, if a channel's values are all copied before its first output is stored."""
+    def in_place(self, node: Node, graph: Graph) -> base.Lags:
+        """The data, if a channel's values of a band are all copied before the first of its outputs
+        is stored, and these have their places below the next bands' values."""
         shape = self.shape(node, graph)
-        is_whole = shape.multiplier == 1 and len(shape.bands(self.is_3x3)) == 1
-        fits = graph.types[node.outputs[0]].size <= graph.types[node.inputs[0]].size
-        return (0,) if is_whole and fits else ()
+        if shape.multiplier > 1:
+            return {}
+        written, read = shape.order(self.is_3x3)
+        return lags.of_pixels(node, graph, written, read)
 
     def work(self, node: Node, graph: Graph) -> Work:
         return {**common(node, graph), **self.shape(node, graph).work(self.is_3x3)}

@@ -77,10 +77,10 @@ def _scratch(node: Node, graph: Graph) -> int:
     return CHANNELS * (_VECTOR + _axes(node, graph).line)
 
 
-def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
+def _in_place(node: Node, graph: Graph) -> base.Lags:
     """The data, if each place has been copied before its outputs are stored."""
     data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
-    return (0,) if data.shape == output.shape and _axes(node, graph).strides == (1, 1) else ()
+    return {0: 0} if data.shape == output.shape and _axes(node, graph).strides == (1, 1) else {}
 
 
 def _has_rings(node: Node, graph: Graph) -> str | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
+
 from microgen.ir.graph import Graph, Node
-from microgen.kernels import base, blocks
+from microgen.kernels import base, blocks, lags
 from microgen.kernels.depthwise_conv2d import LAYER, compact_params
 from microgen.kernels.weighted import LINEAR, TWICE_NARROW, UPWARD_NARROW, Loop
 from microgen.kernels.work import Work, work
@@ -74,24 +76,32 @@ def _refuses_padding(node: Node, graph: Graph) -> str | None:
     return _refusal(node, graph)
 
 
-def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
-    """The data, if no result takes the place of a value that is still needed, and no pixel is
-    computed twice."""
+def _in_place(node: Node, graph: Graph) -> base.Lags:
+    """A channel of three pixels is stored after it was summed. The last three pixels of a row are
+    computed again if their number is no multiple of three."""
     f = _fields(node, graph)
-    is_once = f["batches"] == 1 and f["output_width"] % _PIXELS == 0
-    return (0,) if is_once and f["output_width"] <= f["input_width"] else ()
+    width = f["output_width"]
+    starts = np.arange(0, width, _PIXELS)
+    lines = np.arange(f["batches"] * f["output_height"])[:, None]
+    written = lines * width + starts
+    row = lines % f["output_height"] * f["stride_height"]
+    row += lines // f["output_height"] * f["input_height"]
+    read = row * f["input_width"] + np.minimum(starts, width - _PIXELS) * f["stride_width"]
+    return lags.of_pixels(node, graph, written.ravel(), read.ravel())
 
 
-def _in_place_of_copied(node: Node, graph: Graph) -> tuple[int, ...]:
-    """The data, if no row of results takes the place of one that is not copied yet."""
+def _in_place_of_copied(node: Node, graph: Graph) -> base.Lags:
+    """The rows of a window that are not there from the row of results before are copied before the
+    next one is stored."""
     f = _fields(node, graph)
     kept = max(0, f["kernel_height"] - f["stride_height"])
-    is_free = all(
-        y * f["output_width"]
-        <= max(0, y * f["stride_height"] - f["pad_top"] + kept) * f["input_width"]
-        for y in range(1, f["output_height"])
-    )
-    return (0,) if f["batches"] == 1 and is_free else ()
+    lines = np.arange(f["batches"] * f["output_height"])
+    y = lines % f["output_height"]
+    row = np.maximum(0, y * f["stride_height"] - f["pad_top"] + kept * (y > 0))
+    row = np.minimum(row, f["input_height"]) + lines // f["output_height"] * f["input_height"]
+    depth = f["input_channels"]
+    written, read = lines * f["output_width"] * depth, row * f["input_width"] * depth
+    return lags.of_steps(node, graph, written, read)
 
 
 def _scratch(node: Node, graph: Graph) -> int:

@@ -16,8 +16,8 @@ def element_bytes(node: Node, graph: Graph) -> base.Fields:
     return (("element_bytes", graph.types[node.outputs[0]].dtype.nbytes),)
 
 
-def of_equal_size(node: Node, graph: Graph) -> tuple[int, ...]:
+def of_equal_size(node: Node, graph: Graph) -> base.Lags:
     """The input's buffer may be the output's if elements have the same number of bytes: each is
     read before it is written."""
     (data, *_), output = base.types(node, graph)
-    return (0,) if data.dtype.nbytes == output.dtype.nbytes else ()
+    return {0: 0} if data.dtype.nbytes == output.dtype.nbytes else {}

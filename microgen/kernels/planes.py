@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from microgen.ir.graph import Graph, Node
+import numpy as np
+
+from microgen.ir.graph import Array, Graph, Node
+from microgen.kernels.lags import furthest
 from microgen.kernels.work import Work
 from microgen.ops.base import Pair
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
@@ -79,6 +82,22 @@ class Shape:
         whole, rest = divmod(self.fast.outputs, size)
         return [size] * whole + [rest] * (rest > 0)
 
+    def order(self, is_3x3: bool) -> tuple[Array, Array]:
+        """Of each band of each image, in the order of the loops: the end of the outputs that were
+        stored before, and the first value that it copies; int64 [bands * batches], in pixels."""
+        fast, slow = self.fast, self.slow
+        written, read, first, done = list[int](), list[int](), 0, 0
+        for count in self.bands(is_3x3):
+            begin = max(0, first * fast.stride - fast.pad) * (slow.values if self.is_upright else 1)
+            first += count
+            rest = (slow.outputs - 1) * fast.outputs
+            end = first * slow.outputs if self.is_upright else rest + first
+            for n in range(self.batches):
+                written.append(done)
+                read.append(n * fast.values * slow.values + begin)
+                done = max(done, n * fast.outputs * slow.outputs + end)
+        return np.array(written, np.int64), np.array(read, np.int64)
+
     def words(self, count: int, is_3x3: bool) -> int:
         """The words of a plane's line that are read for ``count`` outputs."""
         if is_3x3:
@@ -141,14 +160,19 @@ class Shape:
 
 def chosen(node: Node, graph: Graph, *, is_3x3: bool, stride: int | None = None) -> Shape | None:
     """The shape with the better fast axis of those whose stride is ``stride``, or 1 or 2 by
-    default; None if there is none."""
+    default; None if there is none. If both are as good, it is the one that is in place with the
+    smaller lag."""
     found = [
         shape
         for shape in _shapes(node, graph)
         if shape.fast.stride in ((1, 2) if stride is None else (stride,))
         and shape.step <= _MOST_STEP
     ]
-    return min(found, key=lambda shape: shape.effort(is_3x3), default=None)
+    return min(
+        found,
+        key=lambda shape: (shape.effort(is_3x3), furthest(*shape.order(is_3x3))),
+        default=None,
+    )
 
 
 def _shapes(node: Node, graph: Graph) -> Iterator[Shape]:

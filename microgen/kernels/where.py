@@ -13,8 +13,8 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     return (*fields, ("element_bytes", graph.types[node.outputs[0]].dtype.nbytes))
 
 
-def _in_place(node: Node, graph: Graph) -> tuple[int, ...]:
-    return tuple(i for i in broadcast.in_place(node, graph) if i > 0)
+def _in_place(node: Node, graph: Graph) -> base.Lags:
+    return {i: lag for i, lag in broadcast.in_place(node, graph).items() if i > 0}
 
 
 IMPLEMENTATIONS = (

@@ -174,6 +174,17 @@ class BufferRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class OverlapRecord:
+    """An input that dies, and the output that takes its bytes. With a ``lag`` of 0 both begin at
+    one address, otherwise the output begins that many bytes before the input, rounded up to the
+    pool's alignment."""
+
+    input: str
+    output: str
+    lag: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class PlanRecord:
     """The memory plan, in bytes. ``io_bytes`` are the caller's buffers, which neither ``peak`` nor
     ``lower_bound`` includes."""
@@ -186,7 +197,7 @@ class PlanRecord:
     alignment: int
     pools: tuple[PoolRecord, ...]
     buffers: tuple[BufferRecord, ...]
-    in_place: tuple[tuple[str, str], ...]
+    in_place: tuple[OverlapRecord, ...]
 
 
 @dataclass(frozen=True, slots=True)

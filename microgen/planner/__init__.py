@@ -13,7 +13,7 @@ from microgen.errors import InternalError, MicrogenError
 from microgen.planner import check, constants, greedy, on_demand, optimal, refusal, spill
 from microgen.planner.layout import Layout
 from microgen.planner.lifetimes import Liveness, analyse, lower_bound, shortened
-from microgen.program.plan import MemoryPlan, Placement, Pool
+from microgen.program.plan import MemoryPlan, Overlap, Placement, Pool
 from microgen.program.types import Buffer, Program
 
 POOL = "global_workspace"
@@ -93,7 +93,7 @@ def _assemble(
         algorithm=algorithm,
         pools=tuple(replace(pool, nbytes=_end(pool, placements)) for pool in workspace),
         placements=placements,
-        in_place=tuple((pair.input, pair.output) for pair in pairs),
+        in_place=tuple(Overlap(pair.input, pair.output, pair.lag) for pair in pairs),
         lower_bound=lower_bound(liveness),
         proof=_proof(workspace, layouts),
         by_name={p.name: p for p in placements},

@@ -53,8 +53,7 @@ def problems(program: Program, plan: MemoryPlan) -> list[str]:
 def lower_bound(program: Program) -> int:
     """The largest sum of live bytes at any half step, without rounding.
 
-    A call that may run in place counts its output only once, together with the input it
-    replaces.
+    A call that may run in place counts the bytes that its output shares with the input only once.
     """
     needs, _ = _needs(program)
     changes = [0] * (len(program.calls) + 2)  # state is live one step longer than the calls
@@ -63,7 +62,7 @@ def lower_bound(program: Program) -> int:
         changes[need.death + 1] -= need.nbytes
     live = list(accumulate(changes))
     for k, call in enumerate(program.calls):
-        live[k] -= _saving(needs, sorted(_allowed(program, call, needs)))
+        live[k] -= _saving(needs, sorted(_allowed(program, call, needs).items()))
     return max(live)
 
 
@@ -181,72 +180,93 @@ def _constants(program: Program, plan: MemoryPlan) -> Iterator[str]:
             yield f"{pool.name} has {pool.nbytes} bytes, but its last constant ends at {end}"
 
 
-def _allowed(program: Program, call: Call, needs: Mapping[str, _Need]) -> set[tuple[str, str]]:
-    """The pairs (input, output) of buffers that this call may keep at one address."""
+def _allowed(
+    program: Program, call: Call, needs: Mapping[str, _Need]
+) -> dict[tuple[str, str], int]:
+    """The pairs (input, output) of buffers that may overlap in this call, with their lags.
+
+    An output that begins before its input must be the only one that the call plans, because with
+    two pairs it could reach the input of the other. Without a lag it must not be larger.
+    """
     used = _roles(program, call)
     names = {position: name for position, _, name in used}
-    listed = {(pair.input, pair.output) for pair in call.in_place}
+    listed = {(pair.input, pair.output): pair.lag for pair in call.in_place}
     outputs = {
         position
         for position, role, name in used
         if role == Role.OUTPUT and not needs[name].is_state
     }
     written = {names[position] for position in outputs}
-    allowed = set()
-    for i, o in listed:
+    alone = sum(role == Role.OUTPUT for _, role, _ in used) == 1
+    allowed = {}
+    for (i, o), lag in listed.items():
         if i not in names or o not in outputs or names[i] in written:
             continue
         source, target = needs[names[i]], needs[names[o]]
         reads = {p for p, name in names.items() if name == names[i]}
+        is_inside = target.nbytes <= source.nbytes
         if (
-            all((p, o) in listed for p in reads)
+            all(listed.get((p, o)) == lag for p in reads)
             and source.death == target.birth == call.index
-            and target.nbytes <= source.nbytes
+            and (alone and _shared(source, target, lag) > 0 if lag else is_inside)
         ):
-            allowed.add((names[i], names[o]))
+            allowed[names[i], names[o]] = lag
     return allowed
 
 
-def _saving(needs: Mapping[str, _Need], pairs: list[tuple[str, str]]) -> int:
+def _shared(source: _Need, target: _Need, lag: int) -> int:
+    """The bytes that both have if the target begins ``lag`` bytes before the source."""
+    return source.nbytes + target.nbytes - max(source.nbytes + lag, target.nbytes)
+
+
+def _saving(needs: Mapping[str, _Need], pairs: list[tuple[tuple[str, str], int]]) -> int:
     """The most bytes that pairs of one call save if each buffer is in at most one pair."""
     if not pairs:
         return 0
-    (source, target), rest = pairs[0], pairs[1:]
-    others = [p for p in rest if p[0] != source and p[1] != target]
-    return max(_saving(needs, rest), needs[target].nbytes + _saving(needs, others))
+    ((source, target), lag), *rest = pairs
+    others = [p for p in rest if p[0][0] != source and p[0][1] != target]
+    own = _shared(needs[source], needs[target], lag)
+    return max(_saving(needs, rest), own + _saving(needs, others))
 
 
 def _pairs(program: Program, needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
     for side, names in (
-        ("input", [p[0] for p in plan.in_place]),
-        ("output", [p[1] for p in plan.in_place]),
+        ("input", [p.input for p in plan.in_place]),
+        ("output", [p.output for p in plan.in_place]),
     ):
         for name, count in Counter(names).items():
             if count > 1:
                 yield f"{name} is the {side} of {count} in-place pairs"
-    for source, target in plan.in_place:
+    placed = {p.name: p for p in plan.placements}
+    for pair in plan.in_place:
+        source, target = pair.input, pair.output
         if source not in needs or target not in needs:
             yield f"in-place pair {source}, {target} names a buffer that the program does not use"
-        elif (source, target) not in _allowed(program, program.calls[needs[target].birth], needs):
+            continue
+        allowed = _allowed(program, program.calls[needs[target].birth], needs)
+        lag = allowed.get((source, target))
+        if lag is None:
             yield f"{target} may not take the place of {source}"
-    placed = {p.name: p for p in plan.placements}
-    for source, target in plan.in_place:
-        if (
-            source in placed
-            and target in placed
-            and not _same_place(placed[source], placed[target])
-        ):
-            yield f"{target} does not start where {source} does, which it replaces"
+        elif lag != pair.lag:
+            yield f"{target} has a lag of {pair.lag} bytes to {source}, expected {lag}"
+        elif source in placed and target in placed:
+            units = [pool.alignment for pool in plan.pools if pool.name == placed[source].pool]
+            yield from _distance(placed[source], placed[target], lag, max(units, default=1))
 
 
-def _same_place(a: Placement, b: Placement) -> bool:
-    return (a.pool, a.offset) == (b.pool, b.offset)
+def _distance(source: Placement, target: Placement, lag: int, unit: int) -> Iterator[str]:
+    """Whether an output that overlaps its input begins where it must."""
+    before, expected = source.offset - target.offset, -(-lag // unit) * unit
+    if source.pool != target.pool:
+        yield f"{target.name} is not in the pool of {source.name}, which it replaces"
+    elif before != expected:
+        yield f"{target.name} starts {before} bytes before {source.name}, expected {expected}"
 
 
 def _intervals(needs: Mapping[str, _Need], plan: MemoryPlan) -> dict[str, tuple[int, int]]:
     """First and last half step of each buffer, with the pairs that the plan declares."""
-    replaced = {source for source, _ in plan.in_place}
-    replacing = {target for _, target in plan.in_place}
+    replaced = {pair.input for pair in plan.in_place}
+    replacing = {pair.output for pair in plan.in_place}
     return {
         name: (2 * need.birth + (name in replacing), 2 * need.death + (name not in replaced))
         for name, need in needs.items()

@@ -1,4 +1,4 @@
-"""Blocks (buffers that share one offset), the distances they need, and placing them in turn."""
+"""Blocks (buffers that are placed together), the distances they need, and placing them in turn."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Buffers at one offset: a chain of in-place pairs in time order, or a single buffer.
+    """Buffers that are placed together: a chain of in-place pairs in time order, or a single one.
 
-    A chain never grows, so its first member is its largest.
+    ``starts`` are the members' offsets in the block in bytes, multiples of the alignment. With lags
+    they decrease along the chain.
     """
 
     members: tuple[Lifetime, ...]
+    starts: tuple[int, ...]
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the largest member."""
-        return self.members[0].nbytes
+        """Bytes of the union of the members."""
+        return max(s + m.nbytes for s, m in zip(self.starts, self.members, strict=True))
 
     @property
     def steps(self) -> int:
@@ -44,14 +46,21 @@ class Problem:
     """Blocks to place, identified by their index, for one choice of in-place pairs.
 
     ``clearance[i][j]`` exists if blocks i and j are live at the same time. If j lies above i, j's
-    offset must exceed i's by this many bytes, rounded up to the alignment. It is the size that i
-    has while j is live, and so differs from ``clearance[j][i]``.
+    offset must exceed i's by this many bytes, rounded up to the alignment. It is the end that i has
+    while j is live, less the start that j has, and so differs from ``clearance[j][i]``. With lags
+    it may be negative. A block never changes sides: where it moves, the union of its two members is
+    kept apart from the other block.
     """
 
     blocks: tuple[Block, ...]
     pairs: tuple[Pair, ...]
     alignment: int
     clearance: tuple[Mapping[int, int], ...]
+
+    @property
+    def has_steps_down(self) -> bool:
+        """Whether a block may lie above another one whose offset is not less."""
+        return any(nbytes <= 0 for near in self.clearance for nbytes in near.values())
 
     def peak(self, offsets: Sequence[int]) -> int:
         """Bytes that the layout needs: the end of its last block."""
@@ -61,13 +70,17 @@ class Problem:
     def layout(self, offsets: Sequence[int], proof: str) -> Layout:
         """The layout with the offset of each buffer by its name, from the offsets of blocks."""
         placed = zip(offsets, self.blocks, strict=True)
-        named = {m.name: offset for offset, block in placed for m in block.members}
+        named = {
+            m.name: offset + start
+            for offset, block in placed
+            for m, start in zip(block.members, block.starts, strict=True)
+        }
         return Layout(named, self.pairs, proof)
 
 
 def make_problem(liveness: Liveness, used: tuple[Pair, ...], alignment: int) -> Problem:
     """The blocks and clearances if exactly the ``used`` pairs share addresses."""
-    blocks = _blocks(shortened(liveness.buffers, used), used)
+    blocks = _blocks(shortened(liveness.buffers, used), used, alignment)
     return Problem(blocks, used, alignment, _clearance(blocks, alignment))
 
 
@@ -95,12 +108,20 @@ def lowest(i: int, problem: Problem, placed: Mapping[int, int]) -> int:
     return offset
 
 
-def _blocks(buffers: Iterable[Lifetime], used: Iterable[Pair]) -> tuple[Block, ...]:
+def _blocks(buffers: Iterable[Lifetime], used: Iterable[Pair], alignment: int) -> tuple[Block, ...]:
     by_name = {b.name: b for b in buffers}
     follower = {pair.input: pair.output for pair in used}
-    replacing = set(follower.values())
-    heads = [name for name in by_name if name not in replacing]
-    return tuple(Block(tuple(by_name[n] for n in _chain(head, follower))) for head in heads)
+    lags = {pair.output: aligned(pair.lag, alignment) for pair in used}
+    chains = [_chain(name, follower) for name in by_name if name not in lags]
+    return tuple(
+        Block(tuple(by_name[name] for name in chain), _starts([lags[name] for name in chain[1:]]))
+        for chain in chains
+    )
+
+
+def _starts(lags: Sequence[int]) -> tuple[int, ...]:
+    """Offsets of which each is less than the one before by a lag, and the last is 0."""
+    return tuple(sum(lags[i:]) for i in range(len(lags) + 1))
 
 
 def _chain(head: str, follower: Mapping[str, str]) -> list[str]:
@@ -112,16 +133,22 @@ def _chain(head: str, follower: Mapping[str, str]) -> list[str]:
 
 def _clearance(blocks: Sequence[Block], alignment: int) -> tuple[dict[int, int], ...]:
     clearance: tuple[dict[int, int], ...] = tuple({} for _ in blocks)
-    members = [(m, i) for i, block in enumerate(blocks) for m in block.members if m.nbytes]
-    live: list[tuple[Lifetime, int]] = []
-    for member, i in sorted(members, key=lambda item: item[0].first):
+    members = [
+        (m, start, i)
+        for i, block in enumerate(blocks)
+        for m, start in zip(block.members, block.starts, strict=True)
+        if m.nbytes
+    ]
+    live: list[tuple[Lifetime, int, int]] = []
+    for member, start, i in sorted(members, key=lambda item: item[0].first):
         live = [item for item in live if item[0].last >= member.first]
-        for other, j in live:
-            _raise_to(clearance[i], j, aligned(member.nbytes, alignment))
-            _raise_to(clearance[j], i, aligned(other.nbytes, alignment))
-        live.append((member, i))
+        for other, other_start, j in live:
+            apart = start - other_start
+            _raise_to(clearance[i], j, aligned(member.nbytes, alignment) + apart)
+            _raise_to(clearance[j], i, aligned(other.nbytes, alignment) - apart)
+        live.append((member, start, i))
     return clearance
 
 
 def _raise_to(clearance: dict[int, int], j: int, nbytes: int) -> None:
-    clearance[j] = max(clearance.get(j, 0), nbytes)
+    clearance[j] = max(clearance.get(j, nbytes), nbytes)

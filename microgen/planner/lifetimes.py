@@ -6,9 +6,10 @@ live at [2k, 2k+1]. State for the next inference is live from the first call to 
 Buffers that the caller writes are live from the first call, and those that it reads to one after
 the last. If an in-place pair is used, its input ends at 2k and its output starts at 2k+1.
 
-A pair is allowed only if the output is no larger than the input. Then the output lies within the
-input's bytes. So it cannot reach another input of the same call which also ends at 2k, but
-which the kernel still reads while it writes.
+An output at its input's address must be no larger. Then it cannot reach the input of another pair
+of the same call, which also ends at 2k, but which the kernel still reads while it writes. Only if a
+call plans a single output may that output begin before its input, and be larger: all else that the
+call reads or writes lives through 2k+1, and so is kept apart from the output.
 """
 
 from __future__ import annotations
@@ -35,13 +36,18 @@ class Lifetime:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Buffers that call number ``call`` may keep at one address. ``saves`` is the output's size in
-    bytes, for which no extra room is needed."""
+    """Buffers that may overlap in call number ``call``.
+
+    With a ``lag`` of 0 bytes they are at one address, and the output is no larger than the input.
+    Otherwise the output begins that much before the input, rounded up to the alignment. ``saves``
+    are the bytes that they share then, without rounding.
+    """
 
     call: int
     input: str
     output: str
     saves: int
+    lag: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +125,21 @@ def live_at(liveness: Liveness) -> dict[int, list[Lifetime]]:
 
 
 def lower_bound(liveness: Liveness) -> int:
-    """The largest sum of live bytes at any half step if every call saves as much as it can.
+    """The largest sum of live bytes at any call if every call saves as much as it can.
 
-    Each call's choice of pairs is independent of the other calls'. Bytes are not rounded up.
+    A pair counts the bytes of its union, which is contiguous: the larger of the output and of the
+    input with the lag. Everything else that is live at the call lives through both half steps, and
+    so lies outside of the union. Each call's choice of pairs is independent of the other calls'.
+    Neither bytes nor lags are rounded up.
     """
-    return load(shortened(liveness.buffers, all_merged(liveness)))
+    changes: Counter[int] = Counter()
+    for b in liveness.buffers:
+        changes[b.first // 2] += b.nbytes
+        changes[b.last // 2 + 1] -= b.nbytes
+    for pair in all_merged(liveness):
+        changes[pair.call] -= pair.saves
+        changes[pair.call + 1] += pair.saves
+    return max(accumulate(changes[call] for call in sorted(changes)), default=0)
 
 
 def load(buffers: Iterable[Lifetime]) -> int:
@@ -187,22 +203,30 @@ def _sid(buffer: Buffer, spans: dict[str, tuple[int, int]], calls: int) -> Lifet
 
 
 def _pairs(access: _Access, buffers: dict[str, Lifetime]) -> Iterator[Pair]:
-    listed = {(pair.input, pair.output) for pair in access.call.in_place}
+    lags = {(pair.input, pair.output): pair.lag for pair in access.call.in_place}
     written = [name for _, name in access.writes]
     positions: dict[str, list[int]] = {}
     for position, name in access.reads:
         positions.setdefault(name, []).append(position)
     for out_position, out in access.writes:
         for name, read in positions.items():
-            everywhere = all((position, out_position) in listed for position in read)
-            if everywhere and name not in written and _fits(access.call, buffers, name, out):
-                yield Pair(access.call.index, name, out, buffers[out].nbytes)
+            stated = {lags.get((position, out_position)) for position in read}
+            lag = stated.pop()
+            if lag is None or stated or name in written:
+                continue
+            pair = _pair(access.call.index, buffers[name], buffers[out], lag)
+            if pair and (len(written) == 1 or not lag):
+                yield pair
 
 
-def _fits(call: Call, buffers: dict[str, Lifetime], name: str, out: str) -> bool:
-    dies = buffers[name].last == 2 * call.index + 1
-    is_born = buffers[out].first == 2 * call.index
-    return dies and is_born and buffers[out].nbytes <= buffers[name].nbytes
+def _pair(call: int, source: Lifetime, target: Lifetime, lag: int) -> Pair | None:
+    """The pair, if the input dies in the call in which the output is born, and they overlap. With a
+    lag of 0 the output must lie within the input."""
+    if source.last != 2 * call + 1 or target.first != 2 * call:
+        return None
+    saves = min(source.nbytes, target.nbytes - lag)
+    fits = saves > 0 if lag else target.nbytes <= source.nbytes
+    return Pair(call, source.name, target.name, saves, lag) if fits else None
 
 
 def _matchings(pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:

@@ -57,10 +57,11 @@ def place(liveness: Liveness, alignment: int) -> Layout:
     bound = lower_bound(liveness)
     nodes = _node_budget(liveness)
     best = _first(liveness, alignment, bound)
-    exhausted = False
+    exhausted, budget = False, Budget(nodes)
     if best.peak > bound:
-        best, exhausted = _improve(best, liveness, bound, Budget(nodes))
-    return best.problem.layout(best.offsets, _proof(best.peak - bound, exhausted, nodes))
+        best, exhausted = _improve(best, liveness, bound, budget)
+    spent = nodes if budget.nodes <= 0 else 0
+    return best.problem.layout(best.offsets, _proof(best.peak - bound, exhausted, spent))
 
 
 def _node_budget(liveness: Liveness) -> int:
@@ -74,7 +75,8 @@ def _proof(gap: int, exhausted: bool, nodes: int) -> str:
         return "optimal for this schedule"
     if exhausted:
         return "optimal for this schedule: search exhausted"
-    return f"node budget of {nodes} spent: at most {gap} bytes above the bound"
+    searched = f"node budget of {nodes} spent" if nodes else "all orders of offsets searched"
+    return f"{searched}: at most {gap} bytes above the bound"
 
 
 def _first(liveness: Liveness, alignment: int, bound: int) -> _Incumbent:
@@ -125,9 +127,13 @@ def _options(liveness: Liveness, peak: int, alignment: int) -> list[list[tuple[P
 
 
 def _least(live: Sequence[Lifetime], chosen: tuple[Pair, ...], alignment: int) -> int:
-    """The bytes that a call needs at its start, with all but the topmost buffer rounded up."""
-    replacing = {pair.output for pair in chosen}
-    sizes = [b.nbytes for b in live if b.name not in replacing and b.nbytes]
+    """The bytes that a call needs, with all but the topmost buffer, or union of a pair, rounded
+    up."""
+    bytes_of = {b.name: b.nbytes for b in live}
+    for pair in chosen:
+        source = bytes_of[pair.input] + aligned(pair.lag, alignment)
+        bytes_of[pair.input] = max(source, bytes_of.pop(pair.output))
+    sizes = [nbytes for nbytes in bytes_of.values() if nbytes]
     rounded = [aligned(nbytes, alignment) for nbytes in sizes]
     slack = max((r - n for r, n in zip(rounded, sizes, strict=True)), default=0)
     return sum(rounded) - slack
@@ -144,9 +150,10 @@ def _search(
     """A layout that needs less than ``peak``, if one is found; True if the search is complete."""
     core = find_core(problem, bound)
     outcome = Search(problem, core.hard, peak).run(bound, budget)
+    exhausted = outcome.exhausted and not problem.has_steps_down
     if outcome.offsets is None:
-        return None, outcome.exhausted
+        return None, exhausted
     placed = outcome.offsets
     order = sorted(placed, key=lambda i: (placed[i], i))
     offsets = lowest_fit(problem, (*order, *core.easy))
-    return _Incumbent(problem, offsets), outcome.exhausted
+    return _Incumbent(problem, offsets), exhausted

@@ -10,6 +10,9 @@ before it, and the search is over orders of ascending offset. Three rules cut it
   waiting block could have ended, that block could have been placed there first (the "active
   schedules" of Giffler and Thompson, 1960);
 - a waiting block whose lowest place is already too high.
+
+Blocks with lags may lie above others whose offsets are not less. Then there are layouts that no
+order of ascending offsets makes, and a complete search does not prove an optimum.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def place(
     liveness = replace(liveness, pairs=merged if shares else ())
     seen = liveness if shares else _always(liveness)
     if sweep.is_crowded(seen):
-        return _in_time_order(seen, pools, allowed)
+        return _in_time_order(sweep.within(seen), pools, allowed)
     parts = _filled(seen, pools, allowed, shares)
     return tuple(_packed(part, liveness, planner) for part in parts)
 

@@ -3,14 +3,15 @@
 The other planners look at every pair of buffers that are live at the same time. The number of pairs
 grows with the square of the live buffers. So above ``MOST`` each buffer, when it is born, takes the
 smallest free range that holds it, and returns it when it dies. No buffer is moved, and the time is
-proportional to the program, apart from the logarithm of the number of free ranges.
+proportional to the program, apart from the logarithm of the number of free ranges. Only in-place
+pairs whose outputs lie within their inputs are used.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from microgen.formats.c_layout import aligned
 from microgen.planner.layout import Layout
@@ -105,6 +106,11 @@ def walk(liveness: Liveness, used: Iterable[Pair], choose: Callable[[Lifetime], 
     return places
 
 
+def within(liveness: Liveness) -> Liveness:
+    """The liveness without the pairs whose outputs do not lie within their inputs."""
+    return replace(liveness, pairs=tuple(pair for pair in liveness.pairs if not pair.lag))
+
+
 def _in_time_order(buffers: Sequence[Lifetime]) -> Iterator[tuple[Lifetime, bool]]:
     """Each buffer when it is born (True) and when it has died, deaths before births."""
     events = [(b.first, True, i) for i, b in enumerate(buffers)]
@@ -115,7 +121,8 @@ def _in_time_order(buffers: Sequence[Lifetime]) -> Iterator[tuple[Lifetime, bool
 
 def place(liveness: Liveness, alignment: int) -> Layout:
     """The better of two layouts in one pool: with all in-place pairs, and with none."""
-    tries = (_one_pool(liveness, used, alignment) for used in (all_merged(liveness), ()))
+    merged = all_merged(within(liveness))
+    tries = (_one_pool(liveness, used, alignment) for used in (merged, ()))
     sizes = {b.name: b.nbytes for b in liveness.buffers}
     return min(tries, key=lambda made: _peak(made.offsets, sizes))
 

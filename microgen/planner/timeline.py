@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from microgen.program.plan import MemoryPlan
 from microgen.program.types import Program
 
 Span = tuple[int, int, int]  # first and last half step, both included, and bytes
+Placed = tuple[str, int, int, int, int]  # name, offset, bytes, first and last half step
 
 
 def live_bytes(program: Program, plan: MemoryPlan) -> tuple[int, ...]:
     """Bytes of planned buffers that are live during each call."""
-    return live(((p.first, p.last, p.nbytes) for p in plan.placements), len(program.calls))
+    placed = ((p.name, p.offset, p.nbytes, p.first, p.last) for p in plan.placements)
+    pairs = ((p.input, p.output) for p in plan.in_place)
+    return live(spans(placed, pairs), len(program.calls))
+
+
+def spans(placed: Iterable[Placed], pairs: Iterable[tuple[str, str]]) -> Iterator[Span]:
+    """The span of each buffer. ``pairs`` are (input, output) of those that overlap. In their call,
+    the bytes of both count, and not only those of the one that the half step counts."""
+    by_name = {b[0]: b for b in placed}
+    for _, _, nbytes, first, last in by_name.values():
+        yield first, last, nbytes
+    for source, target in pairs:
+        _, start, nbytes, _, dies = by_name[source]
+        _, other_start, other_bytes, born, _ = by_name[target]
+        union = max(start + nbytes, other_start + other_bytes) - min(start, other_start)
+        yield dies, dies, union - nbytes
+        yield born, born, union - other_bytes
 
 
 def live(spans: Iterable[Span], calls: int) -> tuple[int, ...]:

@@ -59,19 +59,28 @@ class ConstantPlacement:
 
 
 @dataclass(frozen=True, slots=True)
+class Overlap:
+    """Buffers that share bytes in the call that reads ``input`` for the last time and writes
+    ``output``. ``lag`` is what the call requires: see ``InPlace``."""
+
+    input: str
+    output: str
+    lag: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryPlan:
     """The plan for one call order, alignment and aliasing.
 
     ``pools`` are the workspace's. ``lower_bound`` counts only workspace bytes (ports that the
     caller owns add as much to the peak). ``proof`` gives the reason for the gap. ``in_place`` are
-    pairs (input, output) of buffers that share an address. Constants without a placement are in no
-    pool.
+    pairs of buffers that share bytes. Constants without a placement are in no pool.
     """
 
     algorithm: str
     pools: tuple[Pool, ...]
     placements: tuple[Placement, ...]
-    in_place: tuple[tuple[str, str], ...]
+    in_place: tuple[Overlap, ...]
     lower_bound: int
     proof: str
     by_name: Mapping[str, Placement] = field(repr=False, compare=False)

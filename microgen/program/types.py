@@ -93,10 +93,15 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class InPlace:
-    """Positions of parameters that may be one buffer: the output takes the dead input's place."""
+    """Positions of parameters whose buffers may overlap: the output takes the dead input's bytes.
+
+    The output begins ``lag`` bytes before the input, or that rounded up to a power of two of which
+    offsets are multiples. With 0, both begin at one address, and the output must not be larger.
+    """
 
     input: int
     output: int
+    lag: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,14 +182,15 @@ class _Pieces:
             yield Piece(number, number + 1, nbytes, option.cycles, {node.outputs[0]: option})
 
     def _saved(self, option: Option, node: Node, number: int) -> int:
-        """The result's bytes if it takes the place of an input that nothing reads later."""
+        """The bytes saved if the result takes those of an input that nothing reads later."""
         bytes_of = roots(self.graph) if option.in_place else {}
-        for position in option.in_place:
+        result, saved = self.lives.get(node.outputs[0]), [0]
+        for position, lag in option.in_place:
             life = self.lives.get(bytes_of[node.inputs[position]])
-            result = self.lives.get(node.outputs[0])
-            if life and result and life.last == number and result.nbytes <= life.nbytes:
-                return result.nbytes
-        return 0
+            if life and result and life.last == number:
+                together = max(life.nbytes + lag, result.nbytes)
+                saved.append(life.nbytes + result.nbytes - together)
+        return max(saved)
 
     def _rolled(self, first: int) -> Iterator[Piece]:
         """The functions with rows that begin with a region."""

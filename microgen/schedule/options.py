@@ -47,9 +47,9 @@ class Option:
         return self.kernel.scratch(self.joined, self.graph)
 
     @cached_property
-    def in_place(self) -> tuple[int, ...]:
-        """The inputs whose place the result may take."""
-        return tuple(self.kernel.in_place(self.joined, self.graph))
+    def in_place(self) -> tuple[tuple[int, int], ...]:
+        """The inputs whose place the result may take, with their lags in bytes."""
+        return tuple(self.kernel.in_place(self.joined, self.graph).items())
 
     @property
     def memory(self) -> tuple[Hashable, ...]:

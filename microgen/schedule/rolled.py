@@ -40,7 +40,7 @@ class Rolled(Option):
         return self.nbytes
 
     @cached_property
-    def in_place(self) -> tuple[int, ...]:
+    def in_place(self) -> tuple[tuple[int, int], ...]:
         """No input."""
         return ()
 

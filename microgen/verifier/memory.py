@@ -11,6 +11,7 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Any
 
+from microgen.formats.c_layout import aligned
 from microgen.manifest import BufferRecord, Manifest, ModuleRecord, PoolRecord
 from microgen.verifier import built_from, objects
 from microgen.verifier.elf import Symbol
@@ -108,17 +109,21 @@ def sid_overlap(subject: Subject) -> Finding:
 
     This is checked with the manifest's lifetimes, and independently with lifetimes from the first
     to the last call that names the buffer. State is live during all calls. A recorded in-place pair
-    may meet in its call, at one address. For each buffer, only the first overlap is reported.
+    may meet in its call, if the output begins as much before the input as is recorded, rounded up
+    to the alignment. For each buffer, only the first overlap is reported.
     """
     lives = _lives(subject)
     buffers = {name: extent for name, extent in _extents(subject).items() if name in lives}
     if not buffers:
         return not_applicable("the ELF has no buffer to compare, see sids")
-    recorded = {frozenset(pair) for pair in subject.manifest.plan.in_place}
+    lags = _lags(subject.manifest)
+
+    def takes_place(source: str, target: str) -> bool:
+        before = buffers[source].start - buffers[target].start
+        return lags.get((source, target)) == before and _hand_over(lives[source], lives[target])
 
     def excused(a: str, b: str) -> bool:
-        at_one_address = buffers[a].start == buffers[b].start
-        return frozenset((a, b)) in recorded and at_one_address and _hand_over(lives[a], lives[b])
+        return takes_place(a, b) or takes_place(b, a)
 
     problems = [
         f"{a} and {b} are live at once and overlap in memory"
@@ -130,6 +135,16 @@ def sid_overlap(subject: Subject) -> Finding:
     return judged(expected, list(dict.fromkeys(problems)), found, buffers=len(buffers))
 
 
+def _lags(record: ModuleRecord) -> dict[tuple[str, str], int]:
+    """By how many bytes the output of each recorded pair begins before the input."""
+    units = {pool.name: pool.alignment for pool in record.plan.pools}
+    pools = {buffer.name: units.get(buffer.pool, 1) for buffer in record.plan.buffers}
+    return {
+        (pair.input, pair.output): aligned(pair.lag, pools.get(pair.input, 1))
+        for pair in record.plan.in_place
+    }
+
+
 def _overlaps(
     buffers: Mapping[str, _Extent],
     spans: Mapping[str, tuple[int, int]],
@@ -139,8 +154,9 @@ def _overlaps(
     in the order of time.
 
     Live buffers are kept in the order of addresses, without those that were found to overlap. So
-    the kept ones are disjoint, except for allowed pairs at one address. Of the buffers that begin
-    below a new one, only the nearest can reach it. So not every pair must be compared.
+    the kept ones are disjoint, except for allowed pairs. Of the buffers that begin below a new one,
+    only the nearest can reach it, and the one that is paired with it, which is next to it. So not
+    every pair must be compared.
     """
     live: dict[str, list[tuple[int, int, str]]] = {e.space: [] for e in buffers.values()}
     births = [(spans[name][0], True, name) for name in buffers]
@@ -160,8 +176,8 @@ def _overlaps(
 
 def _near(there: Sequence[tuple[int, int, str]], place: int, extent: _Extent) -> Iterator[str]:
     """The buffers that reach into an extent whose position in the order is ``place``."""
-    before = reversed(range(place))
-    below = takewhile(lambda i: there[i][0] == there[place - 1][0], before)
+    nearest = {start for start, _, _ in there[max(0, place - 2) : place]}
+    below = takewhile(lambda i: there[i][0] in nearest, reversed(range(place)))
     above = takewhile(lambda i: there[i][0] < extent.end, range(place, len(there)))
     for i in (*below, *above):
         start, end, name = there[i]

@@ -32,6 +32,16 @@ def test_a_short_plan() -> None:
     ]
 
 
+def test_an_output_that_begins_before_its_input_is_marked() -> None:
+    builder = Builder().call(["input"], {"a": 64}).call(["a"], {"b": 48}, in_place=[(0, 0, 16)])
+    shown = _shown(builder.call(["b"], ["output"]).build())
+    assert shown[1] == "< is in its input's place, too, but begins before it"
+    assert [line.split() for line in shown[3:5]] == [
+        ["a", "16", "64", "##."],
+        ["b", "0", "48", ".<#"],
+    ]
+
+
 def test_state_is_marked() -> None:
     builder = Builder().variable("state", 32).call(["input"], {"a": 64})
     program = builder.call(["a", "state"], {"b": 32}).call(["b"], ["output"]).build()

@@ -67,7 +67,8 @@ class Call:
 
     ``arguments`` are in the kernel's order, with None for NULL and with the array for the output. A
     kernel that is called once for each input has all of them in ``arguments``; ``calls`` has each
-    call's arguments, by position, and its fields. ``written`` are the variables.
+    call's arguments, by position, and its fields. ``written`` are the variables. If it computes
+    ``in_place``, the output begins ``lag`` bytes before that argument.
     """
 
     case: Case
@@ -76,10 +77,12 @@ class Call:
     arguments: tuple[Array | None, ...]
     output: int
     in_place: int | None
+    lag: int = 0
     written: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        place = "" if self.in_place is None else f", in place on input {self.in_place}"
+        before = f" with a lag of {self.lag}" if self.lag else ""
+        place = "" if self.in_place is None else f", in place on input {self.in_place}{before}"
         shapes = " ".join(str(t) for t in self.case.input_types)
         return f"{self.kernel.symbol}{place}: case {self.case.name!r} {self.case.attrs} {shapes}"
 
@@ -91,12 +94,13 @@ def calls_of(case: Case) -> Iterator[Call]:
         if kernel.needs - EMULATED or kernel.refusal(case.node, case.graph):
             continue
         found = True
-        for place in (None, *kernel.in_place(case.node, case.graph)):
-            yield call_of(case, kernel, place)
+        yield call_of(case, kernel)
+        for place, lag in kernel.in_place(case.node, case.graph).items():
+            yield call_of(case, kernel, place, lag)
     assert found, f"no kernel takes case {case.name!r}"
 
 
-def call_of(case: Case, kernel: Implementation, in_place: int | None = None) -> Call:
+def call_of(case: Case, kernel: Implementation, in_place: int | None = None, lag: int = 0) -> Call:
     """The call by which that kernel computes the case."""
     node, graph = case.node, case.graph
     passed = tuple(
@@ -118,6 +122,7 @@ def call_of(case: Case, kernel: Implementation, in_place: int | None = None) -> 
         arguments=arguments,
         output=len(inputs) + len(constants),
         in_place=None if in_place is None else passed.index(in_place),
+        lag=lag,
         written=tuple(passed.index(i) for i in case.writes),
     )
 
@@ -139,7 +144,7 @@ def _encoded(function: int, call: Call) -> bytes:
     sizes = [-1 if a is None else a.nbytes for a in call.arguments]
     place = -1 if call.in_place is None else call.in_place
     written = sum(1 << i for i in call.written)
-    numbers = (len(sizes), call.output, place, written, *sizes)
+    numbers = (len(sizes), call.output, place, call.lag, written, *sizes)
     header = struct.pack(f"<{len(numbers)}i", *numbers)
     head = struct.pack("<2i", function, len(params)) + params.tobytes() + header
     return head + b"".join(a.tobytes() for a in arrays)

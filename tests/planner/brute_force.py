@@ -12,7 +12,7 @@ from microgen.program.types import Program, Role
 
 def least_peak(program: Program, alignment: int) -> int:
     """The bytes of the smallest workspace over all offsets and all choices of in-place pairs."""
-    sizes, births, deaths, pairs = _facts(program)
+    sizes, births, deaths, pairs = _facts(program, alignment)
     peak = max(sizes.values(), default=0)
     while not any(
         _fits(_boxes(sizes, births, deaths, chosen), peak, alignment, chosen)
@@ -22,7 +22,7 @@ def least_peak(program: Program, alignment: int) -> int:
     return peak
 
 
-def _facts(program):
+def _facts(program, alignment):
     sizes = {b.name: b.nbytes for b in program.buffers}
     births, deaths, pairs = {}, {}, []
     for k, call in enumerate(program.calls):
@@ -42,10 +42,14 @@ def _facts(program):
         for pair in call.in_place:
             a, b = names[pair.input - shift], names[pair.output - shift]
             reads = [i for i, n in enumerate(names) if n == a]
-            listed = {p.input - shift for p in call.in_place if p.output == pair.output}
-            if a in sizes and b in sizes and deaths[a] == k == births[b]:  # noqa: SIM102
-                if set(reads) <= listed and sizes[b] <= sizes[a] and (k, a, b) not in pairs:
-                    pairs.append((k, a, b))
+            same = [p for p in call.in_place if (p.output, p.lag) == (pair.output, pair.lag)]
+            listed = {p.input - shift for p in same}
+            only = roles.count(Role.OUTPUT) == 1 and sizes.get(a)
+            fits = only and sizes.get(b, 0) > pair.lag if pair.lag else True
+            if a in sizes and b in sizes and deaths[a] == k == births[b] and fits:  # noqa: SIM102
+                if set(reads) <= listed and (pair.lag or sizes[b] <= sizes[a]):
+                    pairs.append((k, a, b, -(-pair.lag // alignment) * alignment))
+    pairs = list(dict.fromkeys(pairs))
     return sizes, births, deaths, pairs
 
 
@@ -87,5 +91,6 @@ def _apart(offset, nbytes, first, last, _name, at, other_bytes, other_first, oth
 
 
 def _tied(name, offset, other, at, _bytes, _first, _last, chosen):
-    pairs = {(a, b) for _, a, b in chosen}
-    return offset == at or ((name, other) not in pairs and (other, name) not in pairs)
+    lags = {(a, b): lag for _, a, b, lag in chosen}
+    first, second = lags.get((name, other)), lags.get((other, name))
+    return (first is None or offset - at == first) and (second is None or at - offset == second)

@@ -47,12 +47,12 @@ class Builder:
         writes: Mapping[str, int] | Sequence[str],
         *,
         scratch: int = 0,
-        in_place: Sequence[tuple[int, int]] = (),
+        in_place: Sequence[tuple[int, int] | tuple[int, int, int]] = (),
     ) -> Builder:
         """Adds a call. ``writes`` maps new buffers to bytes.
 
-        ``in_place`` are pairs of (number of the read, number of the write). Scratch is the first
-        parameter, so positions of parameters and of arguments differ.
+        ``in_place`` are pairs of (number of the read, number of the write), perhaps with a lag.
+        Scratch is the first parameter, so positions of parameters and of arguments differ.
         """
         k = len(self.calls)
         if isinstance(writes, Mapping):
@@ -63,7 +63,7 @@ class Builder:
         parameters = tuple(Parameter(f"a{i}", "int8_t", role) for i, role in enumerate(roles))
         self.functions.append(PrimFunc(f"f{k}", "c", parameters, ()))
         base = bool(scratch)
-        pairs = tuple(InPlace(base + i, base + len(reads) + o) for i, o in in_place)
+        pairs = tuple(InPlace(base + i, base + len(reads) + o, *lag) for i, o, *lag in in_place)
         self.calls.append(
             Call(
                 index=k,

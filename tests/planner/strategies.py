@@ -34,7 +34,8 @@ def programs(draw: st.DrawFn, *, most_buffers: int = 12, largest: int = 70) -> P
             builder.variable(reads[-1], draw(sizes))
             left -= 1
         pairs = [(i, o) for i in range(len(reads)) for o in range(len(writes))]
-        in_place = [pair for pair in pairs if draw(st.booleans())]
+        lags = st.just(0) | st.integers(0, largest)
+        in_place = [(*pair, draw(lags)) for pair in pairs if draw(st.booleans())]
         builder.call(reads or ["input"], writes, scratch=scratch, in_place=in_place)
     known = [name for name in builder.sizes if name not in builder.variables]
     builder.call(draw(st.lists(st.sampled_from(known), max_size=2)), ["output"])

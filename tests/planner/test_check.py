@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from microgen.planner import check, plan
-from microgen.program.plan import MemoryPlan, Placement
+from microgen.program.plan import MemoryPlan, Overlap, Placement
 from microgen.program.types import Program
 from tests.planner.builder import Builder, chain, changed, with_placements
 
@@ -24,7 +24,7 @@ def program() -> Program:
 def made(program: Program) -> MemoryPlan:
     made = plan(program)
     assert check.problems(program, made) == []
-    assert made.in_place == (("a", "b"),)
+    assert made.in_place == (Overlap("a", "b"),)
     return made
 
 
@@ -84,7 +84,7 @@ def test_wrong_lifetime(program: Program, made: MemoryPlan, change: dict[str, in
 def test_pair_at_two_addresses(program: Program, made: MemoryPlan) -> None:
     broken = changed(made, "b", offset=made.by_name["b"].offset + 128)
     found = check.problems(program, broken)
-    assert "b does not start where a does, which it replaces" in found
+    assert "b starts -128 bytes before a, expected 0" in found
 
 
 def test_pair_that_is_not_declared(program: Program, made: MemoryPlan) -> None:
@@ -93,39 +93,75 @@ def test_pair_that_is_not_declared(program: Program, made: MemoryPlan) -> None:
 
 
 def test_pair_that_the_call_does_not_allow(program: Program, made: MemoryPlan) -> None:
-    broken = replace(made, in_place=(*made.in_place, ("c", "d")))
+    broken = replace(made, in_place=(*made.in_place, Overlap("c", "d")))
     assert "d may not take the place of c" in check.problems(program, broken)
 
 
 def test_pair_whose_input_is_read_later() -> None:
     builder = Builder().call(["input"], {"a": 8}).call(["a"], {"b": 8}, in_place=[(0, 0)])
     program = builder.call(["a", "b"], ["output"]).build()
-    broken = replace(changed(plan(program), "b", offset=0, first=3), in_place=(("a", "b"),))
+    broken = replace(changed(plan(program), "b", offset=0, first=3), in_place=(Overlap("a", "b"),))
     assert "b may not take the place of a" in check.problems(program, broken)
 
 
 def test_pair_whose_output_is_larger() -> None:
     program = chain([16, 32], in_place=(1,))
-    broken = replace(plan(program), in_place=(("sid_0", "sid_1"),))
+    broken = replace(plan(program), in_place=(Overlap("sid_0", "sid_1"),))
     assert "sid_1 may not take the place of sid_0" in check.problems(program, broken)
+
+
+@pytest.fixture
+def lagging() -> Program:
+    """A program in which b may begin 20 bytes before a, and is larger."""
+    builder = Builder().call(["input"], {"a": 64})
+    builder.call(["a"], {"b": 128}, in_place=[(0, 0, 20)])
+    return builder.call(["b"], ["output"]).build()
+
+
+def test_a_growing_output_overlaps_its_input(lagging: Program) -> None:
+    made = plan(lagging, alignment=4)
+    assert (made.peak, made.lower_bound) == (128, 128)
+    assert made.in_place == (Overlap("a", "b", 20),)
+    assert [made.by_name[name].offset for name in ("a", "b")] == [20, 0]
+    assert plan(lagging, alignment=16).by_name["a"].offset == 32
+
+
+@pytest.mark.parametrize("offset", [16, 0])
+def test_lag_that_is_too_small(lagging: Program, offset: int) -> None:
+    made = plan(lagging, alignment=4)
+    found = check.problems(lagging, changed(made, "a", offset=offset))
+    assert f"b starts {offset} bytes before a, expected 20" in found
+
+
+def test_lag_that_the_call_does_not_state(lagging: Program) -> None:
+    broken = replace(plan(lagging, alignment=4), in_place=(Overlap("a", "b", 16),))
+    assert "b has a lag of 16 bytes to a, expected 20" in check.problems(lagging, broken)
+
+
+def test_a_lag_is_of_no_use_to_a_call_with_two_outputs() -> None:
+    builder = Builder().call(["input"], {"a": 64})
+    builder.call(["a"], {"b": 64, "c": 16}, in_place=[(0, 0, 4)])
+    program = builder.call(["b", "c"], ["output"]).build()
+    assert plan(program).in_place == ()
+    assert check.lower_bound(program) == 144
 
 
 def test_pair_of_a_sid_that_another_argument_reads() -> None:
     builder = Builder().call(["input"], {"a": 8}).call(["a", "a"], {"b": 8}, in_place=[(0, 0)])
     program = builder.call(["b"], ["output"]).build()
-    broken = replace(plan(program), in_place=(("a", "b"),))
+    broken = replace(plan(program), in_place=(Overlap("a", "b"),))
     assert "b may not take the place of a" in check.problems(program, broken)
 
 
 def test_buffer_in_two_pairs() -> None:
     builder = Builder().call(["input"], {"a": 8, "b": 8})
     program = builder.call(["a", "b"], {"c": 8}, in_place=[(0, 0), (1, 0)]).build()
-    broken = replace(plan(program), in_place=(("a", "c"), ("b", "c")))
+    broken = replace(plan(program), in_place=(Overlap("a", "c"), Overlap("b", "c")))
     assert "c is the output of 2 in-place pairs" in check.problems(program, broken)
 
 
 def test_pair_of_unknown_buffers(program: Program, made: MemoryPlan) -> None:
-    found = check.problems(program, replace(made, in_place=(*made.in_place, ("x", "y"))))
+    found = check.problems(program, replace(made, in_place=(*made.in_place, Overlap("x", "y"))))
     assert "in-place pair x, y names a buffer that the program does not use" in found
 
 
@@ -194,5 +230,5 @@ def test_state_that_is_planned_to_end(stateful: Program) -> None:
 
 
 def test_state_that_an_output_replaces(stateful: Program) -> None:
-    broken = replace(plan(stateful), in_place=(("state", "b"),))
+    broken = replace(plan(stateful), in_place=(Overlap("state", "b"),))
     assert "b may not take the place of state" in check.problems(stateful, broken)

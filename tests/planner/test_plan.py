@@ -8,6 +8,7 @@ import pytest
 
 from microgen.errors import InternalError, MicrogenError
 from microgen.planner import ALGORITHMS, check, plan
+from microgen.program.plan import Overlap
 from tests.planner.builder import Builder, chain
 
 KWS = (*[8000] * 9, 64, 12)
@@ -28,7 +29,7 @@ def test_a_chain_needs_its_largest_neighbours(sizes: tuple[int, ...], alignment:
 def test_a_residual_network_adds_in_place() -> None:
     made = plan(_resnet(in_place=True))
     assert made.peak == made.lower_bound == 3 * 16384
-    assert ("b0_conv1", "b0_add") in made.in_place
+    assert Overlap("b0_conv1", "b0_add") in made.in_place
 
 
 def _resnet(*, in_place: bool):
@@ -55,7 +56,7 @@ def test_a_residual_network_out_of_place() -> None:
 
 def test_in_place_chain_shares_one_address() -> None:
     made = plan(chain([100, 100, 100], in_place=(1, 2)))
-    assert made.in_place == (("sid_0", "sid_1"), ("sid_1", "sid_2"))
+    assert made.in_place == (Overlap("sid_0", "sid_1"), Overlap("sid_1", "sid_2"))
     assert {p.offset for p in made.placements} == {0}
     assert made.peak == made.lower_bound == 100
     assert [(p.first, p.last) for p in made.placements] == [(0, 2), (3, 4), (5, 7)]

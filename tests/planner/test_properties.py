@@ -57,7 +57,7 @@ def test_plans_do_not_vary(program: Program, alignment: int) -> None:
 def test_the_lower_bound_is_reached_by_live_bytes_when_all_pairs_are_used(
     program: Program,
 ) -> None:
-    made = plan(program, algorithm="greedy")
+    made = plan(program, algorithm="greedy", alignment=1)  # lags are not rounded up
     assert max(live_bytes(program, made), default=0) == made.lower_bound
 
 

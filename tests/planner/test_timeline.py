@@ -12,6 +12,12 @@ def test_a_chain() -> None:
     assert live_bytes(program, plan(program)) == (64, 64, 96, 32)
 
 
+def test_an_output_that_begins_before_its_input() -> None:
+    builder = Builder().call(["input"], {"a": 64}).call(["a"], {"b": 48}, in_place=[(0, 0, 16)])
+    program = builder.call(["b"], ["output"]).build()
+    assert live_bytes(program, plan(program)) == (64, 80, 48)
+
+
 def test_state_lives_all_the_time() -> None:
     builder = Builder().variable("state", 32).call(["input"], {"a": 64})
     program = builder.call(["a", "state"], {"b": 32}).call(["b"], ["output"]).build()

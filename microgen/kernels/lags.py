@@ -1,0 +1,142 @@
+"""How many bytes an output must begin before the input whose bytes it takes.
+
+Loops go through output pixels in the order of memory, in steps. Before step k they have written the
+output's values below ``written[k]``. From then on they read no value of the input below the least
+of ``read[k:]``. So nothing is read after it was overwritten if the output begins by the largest
+difference, or any more, before the input.
+
+Depthwise loops that compute a channel of several pixels before the next channel are in place only
+with whole pixels between both: then a channel's outputs take the places of the same channel's
+inputs. A lag that is rounded up to a power of two is still one of whole pixels if the number of
+channels is a power of two, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from microgen.formats.c_layout import aligned
+from microgen.ir.graph import Array, Graph, Node
+from microgen.kernels import base
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.ops.geometry import explicit
+
+
+def furthest(written: Array, read: Array) -> int:
+    """By how much what was written before a step exceeds what is read from then on; at least 0."""
+    lowest = np.minimum.accumulate(read[::-1])[::-1]
+    return int((written - lowest).max(initial=0))
+
+
+def of_steps(node: Node, graph: Graph, written: Array, read: Array) -> base.Lags:
+    """The lag of the first input. int64 [steps]: ``written`` and ``read`` in values."""
+    data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
+    size, own = data.dtype.nbytes, output.dtype.nbytes
+    apart = furthest(written * own, read * size)
+    least = int(output.nbytes > data.nbytes)  # without a lag, an output must not be larger
+    return {0: aligned(max(least, apart), max(size, own))}
+
+
+def of_pixels(node: Node, graph: Graph, written: Array, read: Array) -> base.Lags:
+    """The lag of a depthwise loop over int8 values that copies a channel's values of some pixels
+    before it stores their results. int64 [steps]: ``written`` and ``read`` in pixels."""
+    data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
+    pixels, channels = furthest(written, read), data.shape[3]
+    is_power = channels & (channels - 1) == 0
+    fits = is_power if pixels else output.size <= data.size
+    return {0: pixels * channels} if fits else {}
+
+
+def first_read(node: Node, graph: Graph) -> Array:
+    """int64 [batches, height, width]: the index of the first value of the input that the window of
+    each output pixel covers; the number of values if it covers none."""
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
+    data, weight = graph.type_of(node.inputs[:2])
+    output = graph.types[node.outputs[0]]
+    batches, height, width, depth = data.shape
+    pads = explicit(attrs.padding)[:2]
+    rows, columns = (
+        _first(
+            np.arange(output.shape[axis + 1]) * attrs.strides[axis] - pads[axis],
+            weight.shape[axis + 1],
+            attrs.dilation[axis],
+            data.shape[axis + 1],
+        )
+        for axis in range(2)
+    )
+    inside = (rows[:, None] * width + columns) * depth
+    inside[rows == height, :] = inside[:, columns == width] = height * width * depth
+    starts = np.arange(batches) * height * width * depth
+    return np.where(
+        inside == height * width * depth, data.size, inside + starts[:, None, None]
+    ).astype(np.int64)
+
+
+def _first(start: Array, taps: int, dilation: int, size: int) -> Array:
+    """The first place below ``size`` of windows that begin at ``start``; ``size`` if none is."""
+    tap = -(np.minimum(start, 0) // dilation)
+    place = start + tap * dilation
+    return np.where((tap < taps) & (place < size), place, size)
+
+
+def blocks(node: Node, graph: Graph, starts: Iterable[int]) -> base.Lags:
+    """The lag if pixels are computed in blocks, which begin at the pixels ``starts``: a block's
+    windows are copied before its first result is stored."""
+    places = np.fromiter(starts, np.int64)
+    channels = graph.types[node.outputs[0]].shape[3]
+    read = np.minimum.reduceat(first_read(node, graph).ravel(), places)
+    return of_steps(node, graph, places * channels, read)
+
+
+def one_by_one(node: Node, graph: Graph, last: int) -> base.Lags:
+    """The lag if pixels are computed one after the other, and all channels but the ``last`` ones
+    are stored before the window is read for these."""
+    output = graph.types[node.outputs[0]]
+    channels = output.shape[3]
+    read = first_read(node, graph).ravel()
+    written = np.arange(len(read), dtype=np.int64) * channels + channels - last
+    return of_steps(node, graph, written, read)
+
+
+def each_channel(node: Node, graph: Graph, last: int) -> base.Lags:
+    """The same for depthwise convolutions, whose results need only the values of a channel."""
+    depth = graph.types[node.inputs[0]].shape[3]
+    channels = graph.types[node.outputs[0]].shape[3]
+    read = first_read(node, graph).ravel()
+    written = np.arange(len(read), dtype=np.int64) * channels
+    late = read + max(0, depth - last)
+    return of_steps(
+        node,
+        graph,
+        np.stack((written, written + channels - last), 1).ravel(),
+        np.stack((read, late), 1).ravel(),
+    )
+
+
+def last_of_four(channels: int) -> int:
+    """The channels that loops over four channels, and then over one, compute last."""
+    return 1 if channels % 4 else 4
+
+
+def of_fours(node: Node, graph: Graph) -> base.Lags:
+    """The lag of convolutions that compute a pixel's channels in fours."""
+    return one_by_one(node, graph, last_of_four(graph.types[node.outputs[0]].shape[3]))
+
+
+def of_ones(node: Node, graph: Graph) -> base.Lags:
+    """The lag of convolutions that compute a pixel's channels one by one."""
+    return one_by_one(node, graph, 1)
+
+
+def of_depthwise_fours(node: Node, graph: Graph) -> base.Lags:
+    """The lag of depthwise convolutions that compute a pixel's channels in fours."""
+    return each_channel(node, graph, last_of_four(graph.types[node.outputs[0]].shape[3]))
+
+
+def of_depthwise_ones(node: Node, graph: Graph) -> base.Lags:
+    """The lag of depthwise convolutions that compute a pixel's channels one by one."""
+    return each_channel(node, graph, 1)
