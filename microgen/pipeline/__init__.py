@@ -62,7 +62,7 @@ def compile_models(
     ``name``. Raises MicrogenError for anything it refuses."""
     options = models[0][1]
     _check([own for _, own in models])
-    parts = [planned(model, board, own) for model, own in models]
+    parts = [planned(model, board, own, is_alone=len(models) == 1) for model, own in models]
     sharing = _sharing(parts) if shared_workspace else ()
     program, plan = combined([(part.program, part.plan) for part in parts], sharing)
     for part in parts:

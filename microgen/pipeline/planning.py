@@ -49,10 +49,11 @@ class Part:
     dead_channels: tuple[DeadChannelsRecord, ...]
 
 
-def planned(model: Path, board: Board, options: Options) -> Part:
-    """One model after the stages that each model goes through by itself."""
+def planned(model: Path, board: Board, options: Options, *, is_alone: bool = True) -> Part:
+    """One model after the stages that each model goes through by itself. If it ``is_alone``, its
+    schedule keeps to the board's memories and the budget."""
     found = partitioned(model, board, options)
-    chosen = _scheduled(found, board, options)
+    chosen = _scheduled(found, board, options, is_alone=is_alone)
     parts = chosen.partition
     program = _lowered(found, parts, board, options)
     conventions.check(program, options)
@@ -64,13 +65,13 @@ def planned(model: Path, board: Board, options: Options) -> Part:
     )
 
 
-def _scheduled(found: Partitioned, board: Board, options: Options) -> Schedule:
+def _scheduled(found: Partitioned, board: Board, options: Options, *, is_alone: bool) -> Schedule:
     """The schedule that a file describes, or the best for the goal."""
     if options.schedule:
         given = schedule.file.load(Path(options.schedule))
         return schedule.file.applied(given, found.partition, board.cpu)
     ram_of = _ram_of(found, board, options)
-    limit = capacity.buffers_limit(board, options)
+    limit = capacity.buffers_limit(board, options) if is_alone else sys.maxsize
     return schedule.choose(found.partition, board.cpu, options.optimize, ram_of, limit)
 
 

@@ -44,8 +44,8 @@ LARGE_BOARDS = (
 )
 SMALL_BOARDS = {
     "microbit": ("kws", "strww"),
-    "qemu_cortex_m3": ("kws", "resnet", "strww"),
-    "stm32vldiscovery": (),
+    "qemu_cortex_m3": ("kws", "vww", "resnet", "strww"),  # vww in rows
+    "stm32vldiscovery": ("strww",),  # in rows
 }
 HELD = {
     **dict.fromkeys(LARGE_BOARDS, tuple(ALL_FILES)),
