@@ -228,6 +228,13 @@ class Call:
     kernel: Implementation
     arguments: tuple[Array | None, ...]  # the output's place is last, or before the scratch
     output: int
+    lag: int | None = None  # the output begins so many bytes before the first argument, if at all
+
+    @property
+    def room(self) -> int:
+        """Bytes of the output, and of the input if it overlaps it."""
+        data, output = self.arguments[0], self.case.expected.size
+        return output if self.lag is None or data is None else max(output, self.lag + data.nbytes)
 
     @property
     def fields(self) -> Any:
@@ -238,13 +245,18 @@ class Call:
         params = np.concatenate([np.atleast_1d(value) for _, value in self.fields])
         parts = [params.astype("<i4").tobytes()]
         parts += [b"" if a is None else a.tobytes() for a in self.arguments]
-        parts[1 + self.output] += bytes([FILLER]) * GUARD
+        slot_bytes = parts[1 + self.output]
+        if self.lag is not None:
+            slot_bytes = bytes([FILLER]) * self.lag + parts[1]
+        parts[1 + self.output] = slot_bytes.ljust(self.room + GUARD, bytes([FILLER]))
         offsets, body, at = [], b"", 4 * WORDS
         for part in parts:
             offsets.append(at)
             padded = part + bytes(-len(part) % 16)
             body, at = body + padded, at + len(padded)
         places = [-1 if a is None else o for a, o in zip(self.arguments, offsets[1:], strict=True)]
+        if self.lag is not None:
+            places[0] = places[self.output] + self.lag
         places += [-1] * (8 - len(places))
         slot = [offsets[1 + self.output], len(parts[1 + self.output])]
         words = [offsets[0], *places, *slot]
@@ -264,6 +276,14 @@ def calls_of(case: c.Case, needs: frozenset[Feature] = base.MVE) -> Iterator[Cal
             given = [case.inputs[i].array for i in kernel.passed(node)]
             arguments = (*given, *constants, output, *scratch)
             yield Call(case, kernel, arguments, len(given) + len(constants))
+
+
+def overlapping(case: c.Case, needs: frozenset[Feature]) -> Iterator[Call]:
+    """The calls with an output that begins before the data as far as the kernel states."""
+    for call in calls_of(case, needs):
+        lags = call.kernel.in_place(case.node, case.graph)
+        if 0 in lags:
+            yield dataclasses.replace(call, lag=lags[0])
 
 
 def shared(kernel: Implementation, count: int) -> str:
@@ -317,11 +337,11 @@ def _compare(calls: Sequence[Call], found: bytes) -> None:
     for call in calls:
         expected = call.case.expected
         where = f"{call.kernel.symbol}, {call.case.name}: {call.case.attrs} {call.fields}"
-        got, guard = found[: expected.size], found[expected.size : expected.size + GUARD]
+        got, guard = found[: expected.size], found[call.room : call.room + GUARD]
         array = np.frombuffer(got, np.int8).reshape(expected.shape)
         assert np.array_equal(array, expected), f"{where}\n{array}\n{expected}"
         assert guard == bytes([FILLER]) * GUARD, f"{where}: writes past its output"
-        found = found[expected.size + GUARD :]
+        found = found[call.room + GUARD :]
     assert not found
 
 
