@@ -18,9 +18,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from microgen.ir.graph import Array, Graph, Node
-from microgen.kernels import base, blocks, conv2d, transforms, weighted
+from microgen.kernels import base, blocks, conv2d, lags, transforms, weighted
 from microgen.kernels.work import Work, common
 from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.geometry import explicit
 
 OP_NAME = "nn.conv2d"
 
@@ -28,6 +29,7 @@ _GROUP = 4  # input channels
 _CORES = tuple(f"mg_winograd_{part}" for part in ("columns", "rows", "products"))
 _STEPS = 4  # a multiple of this: MG_WINOGRAD_STEPS of a loop
 _WIDTH = 8  # outputs in a row of four tiles, whose input is an area
+_ROWS = 2  # of an area
 _MOST_CHANNELS = 404  # MG_WINOGRAD_CHANNELS
 # Transformed weights take 32 bytes for 9, and transforming them costs less the more outputs there
 # are. So large ones are left to the kernels that do so.
@@ -68,6 +70,26 @@ def _scratch(node: Node, graph: Graph, *, areas: int, transforms_weights: bool) 
     depth = graph.types[node.inputs[0]].shape[3]
     steps = _steps(depth)
     return 512 + (128 * steps if transforms_weights else 0) + 256 * steps * areas + 10 * depth
+
+
+def _in_place(node: Node, graph: Graph, *, areas: int) -> base.Lags:
+    """Windows of so many areas, of two rows each, are copied before their results are stored."""
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DAttrs)
+    data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
+    batches, height, width, channels = output.shape
+    top, left, *_ = explicit(attrs.padding)
+    n, y, x = (
+        place.ravel()
+        for place in np.mgrid[0:batches, 0:height:_ROWS, 0:width:_WIDTH].astype(np.int64)
+    )
+    row, column = np.maximum(y - top, 0), np.maximum(x - left, 0)
+    read = ((n * data.shape[1] + row) * data.shape[2] + column) * data.shape[3]
+    last = (np.minimum(y + _ROWS, height) - 1, np.minimum(x + _WIDTH, width))
+    ends = ((n * height + last[0]) * width + last[1]) * channels
+    before = np.maximum.accumulate(np.concatenate(([0], ends[:-1])))
+    starts = np.arange(0, len(read), areas)
+    return lags.of_steps(node, graph, before[starts], np.minimum.reduceat(read, starts))
 
 
 def _parts(node: Node, graph: Graph, *, areas: int, transforms_weights: bool) -> Work:
@@ -142,6 +164,7 @@ _TRANSFORMED = weighted.Loop(
     needs=base.DSP,
     refusal=_refusal_transformed,
     scratch=functools.partial(_scratch, areas=1, transforms_weights=False),
+    in_place=functools.partial(_in_place, areas=1),
     is_raw=True,
     layout=functools.partial(_layout, kind="winograd"),
     cores=_CORES,
@@ -158,6 +181,7 @@ def _transforming(areas: int) -> weighted.Loop:
         variant=("MG_WINOGRAD_FILTERS", str(areas)),
         refusal=_refusal,
         scratch=functools.partial(_scratch, areas=areas, transforms_weights=True),
+        in_place=functools.partial(_in_place, areas=areas),
         layout=functools.partial(_layout, kind="winograd_filters"),
         cores=(*_CORES, "mg_winograd_filter"),
         work=functools.partial(_parts, areas=areas, transforms_weights=True),

@@ -17,7 +17,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from microgen.formats.c_layout import aligned
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base
 from microgen.ops.conv2d import Conv2DAttrs
@@ -37,7 +36,8 @@ def of_steps(node: Node, graph: Graph, written: Array, read: Array) -> base.Lags
     size, own = data.dtype.nbytes, output.dtype.nbytes
     apart = furthest(written * own, read * size)
     least = int(output.nbytes > data.nbytes)  # without a lag, an output must not be larger
-    return {0: aligned(max(least, apart), max(size, own))}
+    unit = max(size, own)
+    return {0: -(-max(least, apart) // unit) * unit}
 
 
 def of_pixels(node: Node, graph: Graph, written: Array, read: Array) -> base.Lags:

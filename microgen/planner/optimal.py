@@ -80,14 +80,37 @@ def _proof(gap: int, exhausted: bool, nodes: int) -> str:
 
 
 def _first(liveness: Liveness, alignment: int, bound: int) -> _Incumbent:
-    """The layout without a search: every pair merged; if that is not enough, none."""
+    """The layout without a search: every pair merged; if that is not enough, only some, or none."""
     merged = make_problem(liveness, all_merged(liveness), alignment)
     tries = [_Incumbent(merged, best_offsets(merged))]
-    for used in dict.fromkeys((merged.pairs, ())):
-        if tries[-1].peak > bound:
+    some = _needed(liveness, alignment) if any(pair.lag for pair in merged.pairs) else ()
+    for used in dict.fromkeys((merged.pairs, *some, ())):
+        if min(incumbent.peak for incumbent in tries) > bound:
             problem = make_problem(liveness, used, alignment)
             tries.append(_Incumbent(problem, repaired(problem, find_core(problem, bound), bound)))
     return min(tries, key=lambda incumbent: incumbent.peak)
+
+
+def _needed(liveness: Liveness, alignment: int) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
+    """Two choices of pairs with which no call needs more than the one that needs the most. The
+    first has lags only where they are needed, the second has pairs only where they are.
+
+    With lags, a long chain of pairs goes down through the pool, and may need more than any call.
+    """
+    groups = {group[0].call: group for group in by_call(liveness.pairs)}
+    live = live_at(liveness)
+    needs = {
+        call: [(_least(live[call], chosen, alignment), chosen) for chosen in matchings(group)]
+        for call, group in groups.items()
+    }
+    goal = max(
+        min(need for need, _ in needs.get(call, [(_least(there, (), alignment), ())]))
+        for call, there in live.items()
+    )
+    fitting = [[chosen for need, chosen in found if need <= goal] for found in needs.values()]
+    in_place = [min(found, key=lambda chosen: any(p.lag for p in chosen)) for found in fitting]
+    fewest = [min(found, key=len) for found in fitting]
+    return tuple(p for c in in_place for p in c), tuple(p for c in fewest for p in c)
 
 
 def _improve(

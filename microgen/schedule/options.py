@@ -52,6 +52,11 @@ class Option:
         return tuple(self.kernel.in_place(self.joined, self.graph).items())
 
     @property
+    def shared_bytes(self) -> int:
+        """The most bytes of the result that may be an input's."""
+        return max((self.result_bytes - lag for _, lag in self.in_place), default=0)
+
+    @property
     def memory(self) -> tuple[Hashable, ...]:
         """Everything that decides the memory of the call."""
         return len(self.nodes), self.scratch, self.in_place

@@ -98,7 +98,7 @@ def _leanest(options: Sequence[Option]) -> Option:
 
 def _within(options: Sequence[Option], room: int) -> list[Option]:
     """The options whose scratch fits. One that works in place gives up a buffer."""
-    return [o for o in options if o.scratch <= room + (o.result_bytes if o.in_place else 0)]
+    return [o for o in options if o.scratch <= room + max(0, o.shared_bytes)]
 
 
 def changes(

@@ -145,5 +145,5 @@ def _saved(gone: Iterable[Option], come: Iterable[Option]) -> int:
     before, after = list(gone), list(come)
     inner = sum(option.inner_bytes for option in after)
     scratch = sum(o.scratch for o in before) - sum(o.scratch for o in after)
-    places = sum(o.result_bytes for o in after if o.in_place)
+    places = sum(max(0, o.shared_bytes) for o in after)
     return inner + max(0, scratch) + places

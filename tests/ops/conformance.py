@@ -171,12 +171,34 @@ def _words(value: Value | tuple[Value, ...]) -> Array:
 def check(cases: Sequence[Case], folder: Path) -> None:
     """Checks that out-of-line kernels, under the sanitizers, equal the reference on every case."""
     calls = [call for case in cases for call in calls_of(case)]
+    _run(_shared_driver(calls, folder), calls, _shared_bodies(calls)[1])
+
+
+def differing(calls: Sequence[Call], folder: Path) -> list[bool]:
+    """Whether the first result of each call, out of line, differs from the reference's."""
+    driver = _shared_driver(calls, folder)
+    found = []
+    with _outputs(driver, calls, _shared_bodies(calls)[1]).open("rb") as file:
+        for call in calls:
+            assert not struct.unpack("<i", file.read(4))[0]
+            (expected,) = call.case.outcome.arrays
+            found.append(file.read(expected.nbytes) != expected.tobytes())
+    return found
+
+
+def _shared_bodies(calls: Sequence[Call]) -> tuple[list[Body], list[int]]:
+    """The out-of-line forms that the calls need, and the number of each call's form."""
+    forms = [_shared_form(call) for call in calls]
+    bodies = list(dict.fromkeys(forms))
+    return bodies, [bodies.index(form) for form in forms]
+
+
+def _shared_driver(calls: Sequence[Call], folder: Path) -> Path:
     used = list(dict.fromkeys(call.kernel for call in calls))
-    bodies = list(dict.fromkeys(_shared_form(call) for call in calls))
+    bodies, _ = _shared_bodies(calls)
     shared = [f"-D{kernel.code.macro}" for kernel in used if kernel.code.macro]
     defined = [kernel.code.definition for kernel in used]
-    driver = _compile(bodies, used, [*UNOPTIMIZED, *shared], folder, defined)
-    _run(driver, calls, [bodies.index(_shared_form(call)) for call in calls])
+    return _compile(bodies, used, [*UNOPTIMIZED, *shared], folder, defined)
 
 
 def check_inlined(cases: Sequence[Case], folder: Path) -> None:
@@ -258,14 +280,19 @@ def host_cc() -> str:
     return str(toolchain.find("gcc" if toolchain.has("gcc") else "cc"))
 
 
-def _run(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> None:
+def _outputs(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> Path:
+    """Runs the driver, and returns the file that it wrote."""
     cases, outputs = driver.with_name("cases.bin"), driver.with_name("outputs.bin")
     records = [_encoded(function, call) for function, call in zip(functions, calls, strict=True)]
     cases.write_bytes(b"".join(records))
     command: list[Any] = [driver, cases, outputs]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    with outputs.open("rb") as file:
+    return outputs
+
+
+def _run(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> None:
+    with _outputs(driver, calls, functions).open("rb") as file:
         for call in calls:
             expected, found = call.case.outcome, list[Array]()
             (status,) = struct.unpack("<i", file.read(4))

@@ -280,15 +280,13 @@ class Call:
     kernel: Implementation
     arguments: tuple[Array | None, ...]  # the output's place is last, or before the scratch
     output: int
-    is_in_place: bool = False  # the output is at the data's place
+    lag: int | None = None  # the output begins so many bytes before the first argument, if at all
 
     @property
-    def guard(self) -> bytes:
-        """The bytes after the output, which do not change."""
-        filler = bytes([FILLER]) * GUARD
-        if not self.is_in_place:
-            return filler
-        return (self.case.inputs[0].array.tobytes() + filler)[self.case.expected.size :][:GUARD]
+    def room(self) -> int:
+        """Bytes of the output, and of the input if it overlaps it."""
+        data, output = self.arguments[0], self.case.expected.size
+        return output if self.lag is None or data is None else max(output, self.lag + data.nbytes)
 
     @property
     def fields(self) -> Any:
@@ -299,17 +297,20 @@ class Call:
         params = np.concatenate([np.atleast_1d(value) for _, value in self.fields])
         parts = [params.astype(f"<i{self.kernel.code.field_bytes}").tobytes()]
         parts += [b"" if a is None else a.tobytes() for a in self.arguments]
-        place = 1 if self.is_in_place else 1 + self.output
-        parts[place] += bytes([FILLER]) * GUARD
+        slot_bytes = parts[1 + self.output]
+        if self.lag is not None:
+            slot_bytes = bytes([FILLER]) * self.lag + parts[1]
+        parts[1 + self.output] = slot_bytes.ljust(self.room + GUARD, bytes([FILLER]))
         offsets, body, at = [], b"", 4 * WORDS
         for part in parts:
             offsets.append(at)
             padded = part + bytes(-len(part) % 16)
             body, at = body + padded, at + len(padded)
         places = [-1 if a is None else o for a, o in zip(self.arguments, offsets[1:], strict=True)]
-        places[self.output] = offsets[place]
+        if self.lag is not None:
+            places[0] = places[self.output] + self.lag
         places += [-1] * (8 - len(places))
-        slot = [offsets[place], self.case.expected.size + GUARD]
+        slot = [offsets[1 + self.output], len(parts[1 + self.output])]
         words = [offsets[0], *places, *slot]
         head = np.array([function, at, *words, *[0] * (WORDS - len(words))], "<i4")
         return head.tobytes() + body
@@ -329,14 +330,12 @@ def calls_of(case: c.Case, needs: frozenset[Feature] = base.MVE) -> Iterator[Cal
             yield Call(case, kernel, arguments, len(given) + len(constants))
 
 
-def _calls() -> list[Call]:
-    """All calls; those of kernels whose output may be at the data's place are there, too."""
-    apart = [call for case in CASES for call in calls_of(case)]
-    return apart + [
-        dataclasses.replace(call, is_in_place=True)
-        for call in apart
-        if 0 in call.kernel.in_place(call.case.node, call.case.graph)
-    ]
+def overlapping(case: c.Case, needs: frozenset[Feature]) -> Iterator[Call]:
+    """The calls with an output that begins before the data as far as the kernel states."""
+    for call in calls_of(case, needs):
+        lags = call.kernel.in_place(case.node, case.graph)
+        if 0 in lags:
+            yield dataclasses.replace(call, lag=lags[0])
 
 
 def shared(kernel: Implementation, count: int) -> str:
@@ -390,12 +389,11 @@ def _compare(calls: Sequence[Call], found: bytes) -> None:
     for call in calls:
         expected = call.case.expected
         where = f"{call.kernel.symbol}, {call.case.name}: {call.case.attrs} {call.fields}"
-        where += " in place" if call.is_in_place else ""
-        got, guard = found[: expected.size], found[expected.size : expected.size + GUARD]
+        got, guard = found[: expected.size], found[call.room : call.room + GUARD]
         array = np.frombuffer(got, np.int8).reshape(expected.shape)
         assert np.array_equal(array, expected), f"{where}\n{array}\n{expected}"
-        assert guard == call.guard, f"{where}: writes past its output"
-        found = found[expected.size + GUARD :]
+        assert guard == bytes([FILLER]) * GUARD, f"{where}: writes past its output"
+        found = found[call.room + GUARD :]
     assert not found
 
 

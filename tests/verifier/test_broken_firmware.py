@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from microgen.manifest import OverlapRecord
 from microgen.verifier import VerifyReport, verify
 from tests.tools import NEEDS_ARM_GCC
 
@@ -69,6 +70,11 @@ def test_state_that_shares_its_memory(project: Make) -> None:
 
 def test_in_place_pair_that_is_not_recorded(project: Make) -> None:
     assert failed(project().plan(in_place=()).build()) == ["sid_overlap"]
+
+
+def test_output_that_begins_after_its_lag(project: Make) -> None:
+    needed = (OverlapRecord("sid_2", "sid_3", 4),)
+    assert failed(project().plan(in_place=needed).build()) == ["sid_overlap"]
 
 
 def test_arena_of_another_size(project: Make) -> None:

@@ -51,7 +51,7 @@ outputs.*.zero_point
 """
 _SAME_BYTES_IN_ANOTHER_SHAPE_OR_ORDER = """
 calls.*.steps.*.shape calls.*.steps.*.shape.* inputs.*.shape inputs.*.shape.* outputs.*.shape
-outputs.*.shape.* constants plan.buffers plan.in_place plan.in_place.* plan.pools
+outputs.*.shape.* constants plan.buffers plan.in_place plan.pools
 """
 _WIDER_THAN_NEEDED = "plan.peak plan.buffers.*.first plan.buffers.*.last kernels kernels.*"
 _SAME_CONSTANT = """
@@ -62,7 +62,7 @@ _ABSENT_IS_THE_DEFAULT = """
 calls.*.can_fail calls.*.device calls.*.packed calls.*.steps.*.offset calls.*.steps.*.unseen
 constants.*.name constants.*.offset constants.*.section devices inputs.*.fixed more
 outputs.*.fixed passed_pools plan.buffers.*.is_state
-plan.pools.*.capacity plan.pools.*.memory plan.pools.*.targets
+plan.in_place.*.lag plan.pools.*.capacity plan.pools.*.memory plan.pools.*.targets
 """
 _ONE_OF_THE_PROJECTS_FILES = "files.*"
 ALLOWED = {

@@ -273,8 +273,8 @@ MG_INLINE void mg_conv2d_s8_paired_with(const mg_conv2d_s8_params *p, const int8
  * and dilation_width must be 1. Weights are in the layout of microgen/kernels/paired.py. Sums
  * contain no zero point; the bias does. The scratch memory, aligned to 4 bytes, has
  * MG_PAIRED_COLUMN words for each four values of a window, whose rows' ends share words. Input and
- * output may be the same buffer if the kernel is 1x1, strides are 1, there is no padding, and there
- * are no more output channels than input channels. */
+ * output may overlap as far as the results of the blocks before do not reach the windows of the
+ * next blocks. */
 MG_INLINE void mg_conv2d_s8_paired_body(const mg_conv2d_s8_paired_params *p, const int8_t *input,
                                         const int32_t *weight, const int32_t *bias,
                                         const int32_t *multiplier, const int8_t *shift,

@@ -227,8 +227,8 @@ MG_INLINE void mg_conv2d_s8_trios_channels(const mg_scaling *scaling, const mg_t
  * For MG_FOUR_CHANNELS scratch has 8 bytes for each weight of a filter, and weights of each four
  * filters are interleaved, [filter / 4][tap][4]; those of the last one to three filters, if their
  * number is no multiple of four, are not. For MG_SIX_PIXELS scratch has 16 bytes for each weight of
- * a filter, and the weights are in the usual order. The output of a 1x1 convolution with stride 1,
- * without padding, may be at the input's address if it has no more channels. */
+ * a filter, and the weights are in the usual order. The output and the input may overlap as far as
+ * the results of the pixels before do not reach the windows of the next ones. */
 MG_INLINE void mg_conv2d_s8_trios_body(const mg_conv2d_s8_trios_params *params, const int8_t *input,
                                        const int8_t *weight, const int32_t *bias,
                                        const int32_t *multiplier, const int8_t *shift, void *output,

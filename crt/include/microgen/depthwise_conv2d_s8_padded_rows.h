@@ -10,9 +10,9 @@ typedef mg_depthwise_conv2d_s8_rows_params mg_depthwise_conv2d_s8_padded_rows_pa
 
 /* Computes the same as mg_depthwise_conv2d_s8_body. depth_multiplier and dilations must be 1, and
  * output_width at least 3. The bias contains the input's zero point, or is the offset of MG_LINEAR.
- * scratch has kernel_height rows of mg_depthwise_columns pixels. The output may be at the input's
- * address if there is one batch, and no output row ends after the first row of the input that is
- * copied for the next. */
+ * scratch has kernel_height rows of mg_depthwise_columns pixels. The output and the input may
+ * overlap as far as no output row ends after the first row of the input that is copied for the
+ * next. */
 MG_INLINE void mg_depthwise_conv2d_s8_padded_rows_body(
     const mg_depthwise_conv2d_s8_padded_rows_params *p, const int8_t *input, const int8_t *weight,
     const int32_t *bias, const int32_t *multiplier, const int8_t *shift, void *output,

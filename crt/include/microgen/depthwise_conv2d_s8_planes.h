@@ -285,9 +285,10 @@ MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_linear_, mg_planes_linear, MG_LINEAR)
  * microgen/scaling_s8.h. scratch is aligned to 4 bytes, and as large as the kernel's module in
  * microgen/kernels says.
  *
- * If the depth multiplier is 1 and each line is one band, the output may be in the input's place:
- * all values of a channel are copied before the first of its outputs is stored, and outputs have
- * the places of this channel. Sums of products of int8 and int8 in int32 need fewer than 2^17 taps.
+ * If the depth multiplier is 1, the output may be in the input's place, or whole pixels before it:
+ * all values of a channel in a band are copied before the first of its outputs is stored, and
+ * outputs have the places of this channel. None may reach the values of the next band. Sums of
+ * products of int8 and int8 in int32 need fewer than 2^17 taps.
  */
 MG_INLINE void mg_depthwise_conv2d_s8_planes_body(const mg_depthwise_conv2d_s8_planes_params *p,
                                                   const int8_t *input, const int8_t *weight,
