@@ -76,9 +76,7 @@ def _blocks(attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair) -> tuple
     return blocks, inside, 4 * (blocks - inside) + left, left
 
 
-def _is_inside(
-    attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair, pixel: int
-) -> bool:
+def _is_inside(attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair, pixel: int) -> bool:
     """Whether a pixel and the three after it are in a row, with windows inside the input."""
     top, left, *_ = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
     y, x = divmod(pixel, places[1])

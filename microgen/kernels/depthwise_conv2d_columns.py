@@ -40,7 +40,7 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     data, weight = graph.type_of(node.inputs[:2])
     if weight.shape[1:3] != (_SIDE, _SIDE) or attrs.dilation != (1, 1):
         return "the filters are not 3x3 without dilation"
-    if attrs.strides[1] > 2:  # noqa: PLR2004 - the two loops of the kernel
+    if attrs.strides[1] > 2:
         return f"the stride along the width is {attrs.strides[1]}, the kernel takes 1 or 2"
     if data.shape[3] != graph.types[node.outputs[0]].shape[3]:
         return "the depth multiplier is not 1"
