@@ -1,10 +1,10 @@
-"""Kernels for nn.depthwise_conv2d of few rows on cores with the DSP extension, which copy columns of
-three values of four channels.
+"""Kernels for nn.depthwise_conv2d of few rows on cores with the DSP extension, which copy columns
+of three values of four channels.
 
 A kind of transform: ``columns_3x3``. Its source is the weight int8 [1, 3, 3, channels]. It makes
 int32 [4 * blocks * 3]: for each block of four channels, of which the last one has the last four,
-for each of its channels, for each column of taps, a word with the taps of rows 0 and 1 in its bytes
-0 and 2, and that of row 2 in byte 1 for the first two channels of a block, in byte 3 for the others.
+for each of its channels, for each column of taps, a word. Bytes 0 and 2 are the taps of rows 0 and
+1. That of row 2 is byte 1 for the first two channels of a block, and byte 3 for the others.
 """
 
 from __future__ import annotations
