@@ -97,7 +97,7 @@ _SCRATCH = Loop(
     is_raw=True,
     adapt=functools.partial(paired.adapted, group=_PAIR),
     in_place=_in_place,
-    cores=("mg_paired_block_{}",),
+    cores=("mg_paired_block_{}", "mg_paired_pixel_{}"),
     work=_work,
 )
 _STACK = dataclasses.replace(

@@ -24,6 +24,8 @@ from microgen.ops.geometry import explicit
 OP_NAME = "nn.depthwise_conv2d"
 _FOUR = 4  # channels of a block
 _SIDE = 3
+_PARTS = ("part", "fill", "even", "odd", "2_even", "2_odd")
+_CORES = tuple(f"mg_columns_{part}" for part in _PARTS)
 _COLUMN = 4 * 8  # bytes: MG_COLUMN words
 _PART = 16  # MG_COLUMNS_PART
 _MOST_CHANNELS = 2**16 - 1  # the assembly adds the half of a register
@@ -106,7 +108,7 @@ _LOOP = Loop(
     needs=base.DSP,
     refusal=_refusal,
     scratch=_scratch,
-    cores=("mg_columns_part", "mg_columns_fill"),
+    cores=_CORES,
     work=_work,
     is_raw=True,
     layout=_layout,

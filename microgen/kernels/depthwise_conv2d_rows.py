@@ -91,7 +91,8 @@ def _in_place_of_copied(node: Node, graph: Graph) -> tuple[int, ...]:
         <= max(0, y * f["stride_height"] - f["pad_top"] + kept) * f["input_width"]
         for y in range(1, f["output_height"])
     )
-    return (0,) if f["batches"] == 1 and is_free else ()
+    fits = graph.types[node.outputs[0]].size <= graph.types[node.inputs[0]].size
+    return (0,) if f["batches"] == 1 and is_free and fits else ()
 
 
 def _scratch(node: Node, graph: Graph) -> int:

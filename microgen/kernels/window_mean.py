@@ -242,9 +242,13 @@ def is_part(node: Node, graph: Graph) -> bool:
 
 def _rows_refusal(node: Node, graph: Graph) -> str | None:
     refusal = base.only(DType.INT8)(node, graph)
-    if refusal or not is_part(node, graph):
-        return refusal or "the input has all rows of a window"
-    return _value_refusal(node, graph)
+    if refusal or is_part(node, graph):
+        return refusal or _value_refusal(node, graph)
+    attrs, data = node.attrs, graph.types[node.inputs[0]]
+    assert isinstance(attrs, AvgPool2DAttrs)
+    if data.shape[0] > 1 or attrs.pool_size != base.spatial(data):
+        return "the window is not the whole input"
+    return _clipped(attrs, node, graph) or _value_refusal(node, graph)
 
 
 def _rows_params(node: Node, graph: Graph) -> base.Fields:
@@ -258,13 +262,16 @@ def _sums(node: Node, graph: Graph) -> int:
 
 
 def _rows_work(node: Node, graph: Graph) -> Work:
-    """Parts of its loops: for each block of channels, taps. Means are computed in one of many
-    calls, and not counted."""
+    """Parts of its loops: for each block of channels, taps. Means are computed once in all calls
+    for the rows of a window."""
+    attrs = node.attrs
+    assert isinstance(attrs, AvgPool2DAttrs)
     _, rows, width, channels = graph.types[node.inputs[0]].shape
     blocks, rest = divmod(channels, 4)
     pixels = rows * width
     found = {"mean_4": blocks, "mean_1": rest, "tap_4": blocks * pixels, "tap_1": rest * pixels}
-    return {"call": 1, **found}
+    means = channels * rows // attrs.pool_size[0]
+    return {"call": 1, "output": means, **found}
 
 
 ROWS = base.Implementation(

@@ -197,6 +197,8 @@ _POOLS = [
     {"data": (9, 9, 8), "size": (3, 3), "strides": (3, 3)},
     {"data": (7, 7, 6), "size": (2, 2), "strides": (1, 1), "padding": "SAME"},
     {"data": (25, 5, 16), "size": (25, 5), "strides": (25, 5)},
+    {"data": (1, 5, 64), "size": (1, 5), "strides": (1, 5)},
+    {"data": (1, 12, 38), "size": (1, 12), "strides": (1, 12)},
 ]
 _LSTM = [
     {"steps": 4, "features": 16, "cells": 16},

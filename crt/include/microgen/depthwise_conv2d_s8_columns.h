@@ -15,13 +15,20 @@
 
 typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_columns_params;
 
+/* GCC would make a copy for operators of one shape. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define MG_COLUMNS_ATTRIBUTES __attribute__((noinline, noclone, unused))
+#else
+#define MG_COLUMNS_ATTRIBUTES __attribute__((noinline, unused))
+#endif
+
 /* `count` outputs of a row, which begin with output `first`, of all channels. `input` is the first
  * row of the windows. The last four channels have filters of their own. It is out of line, because
  * operators share it. */
-static __attribute__((noinline, unused)) void
-mg_columns_part(const mg_depthwise_conv2d_s8_params *p, const int8_t *input,
-                const mg_columns_scales *scales, int8_t *output, uint32_t *columns, int32_t first,
-                int32_t count)
+static MG_COLUMNS_ATTRIBUTES void mg_columns_part(const mg_depthwise_conv2d_s8_params *p,
+                                                  const int8_t *input,
+                                                  const mg_columns_scales *scales, int8_t *output,
+                                                  uint32_t *columns, int32_t first, int32_t count)
 {
     const int32_t depth = p->input_channels;
     const int32_t left = first * p->stride_width - p->pad_left;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mg_pool_mean_s8 of one window, for callers that have a few of its rows at a time. */
+/* mg_pool_mean_s8 of one window, for callers that have a few of its rows at a time, or all. */
 #ifndef MICROGEN_POOL_MEAN_S8_ROWS_H
 #define MICROGEN_POOL_MEAN_S8_ROWS_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "microgen/inline.h"
 #include "microgen/pool_mean_s8.h"
@@ -17,8 +19,9 @@ typedef mg_pool_mean_s8_params mg_pool_mean_s8_rows_params;
 
 /* Adds the rows of input [1][input_height][input_width][channels] to the sums in scratch. With the
  * last rows of the window it computes what mg_pool_mean_s8 does into output [channels]. scratch is
- * aligned to 4 bytes. It has an int32 for each channel, and one for the number of rows so far: all
- * must be 0 at first, and nothing else may change them. Output must not overlap the input. */
+ * aligned to 4 bytes. It has an int32 for each channel, and one for the number of rows so far.
+ * Unless the input has all rows, they must be 0 at first, and nothing else may change them. Output
+ * must not overlap the input. */
 void mg_pool_mean_s8_rows(const mg_pool_mean_s8_rows_params *p, const int8_t *input,
                           const int32_t *coefficient, int8_t *output, uint8_t *scratch);
 
@@ -67,6 +70,9 @@ MG_INLINE void mg_pool_mean_s8_rows_body(const mg_pool_mean_s8_rows_params *p, c
 
     int32_t channel = 0;
 
+    if (p->input_height == p->pool_height) {
+        memset(scratch, 0, (size_t)(p->channels + 1) * sizeof(int32_t));
+    }
     for (; channel < (p->channels & ~3); channel += 4) {
         mg_pool_mean_s8_rows_four(&input[channel], pixels, p->channels, &sums[channel]);
     }
