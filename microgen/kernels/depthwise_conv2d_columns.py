@@ -24,7 +24,7 @@ from microgen.ops.geometry import explicit
 OP_NAME = "nn.depthwise_conv2d"
 _FOUR = 4  # channels of a block
 _SIDE = 3
-_PARTS = ("part", "fill", "even", "odd", "2_even", "2_odd")
+_PARTS = ("fill", "even", "odd", "2_even", "2_odd")
 _CORES = tuple(f"mg_columns_{part}" for part in _PARTS)
 _COLUMN = 4 * 8  # bytes: MG_COLUMN words
 _PART = 16  # MG_COLUMNS_PART

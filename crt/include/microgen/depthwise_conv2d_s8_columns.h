@@ -24,11 +24,10 @@ typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_columns_params;
 
 /* `count` outputs of a row, which begin with output `first`, of all channels. `input` is the first
  * row of the windows. The last four channels have filters of their own. It is out of line, because
- * operators share it. */
-static MG_COLUMNS_ATTRIBUTES void mg_columns_part(const mg_depthwise_conv2d_s8_params *p,
-                                                  const int8_t *input,
-                                                  const mg_columns_scales *scales, int8_t *output,
-                                                  uint32_t *columns, int32_t first, int32_t count)
+ * operators share it, and named so that its bytes are counted as the kernel's. */
+static MG_COLUMNS_ATTRIBUTES void mg_depthwise_conv2d_s8_linear_columns_part(
+    const mg_depthwise_conv2d_s8_params *p, const int8_t *input, const mg_columns_scales *scales,
+    int8_t *output, uint32_t *columns, int32_t first, int32_t count)
 {
     const int32_t depth = p->input_channels;
     const int32_t left = first * p->stride_width - p->pad_left;
@@ -92,8 +91,9 @@ MG_INLINE void mg_depthwise_conv2d_s8_columns_body(const mg_depthwise_conv2d_s8_
             const int8_t *rows = &input[(n * p->input_height + y * p->stride_height) * row];
             for (int32_t x = 0; x < p->output_width; x += part) {
                 const int32_t rest = p->output_width - x;
-                mg_columns_part(p, rows, &scales, out, (uint32_t *)(void *)scratch, x,
-                                (rest < part) ? rest : part);
+                mg_depthwise_conv2d_s8_linear_columns_part(p, rows, &scales, out,
+                                                           (uint32_t *)(void *)scratch, x,
+                                                           (rest < part) ? rest : part);
             }
             out += line;
         }
