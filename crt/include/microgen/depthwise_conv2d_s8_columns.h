@@ -33,12 +33,13 @@ static MG_COLUMNS_ATTRIBUTES void mg_depthwise_conv2d_s8_linear_columns_part(
     const int32_t left = first * p->stride_width - p->pad_left;
     const int32_t end = left + (count - 1) * p->stride_width + MG_3X3_SIDE;
     const int32_t inside = (end < p->input_width) ? end : p->input_width;
-    const int32_t begin = (left > 0) ? left : 0;
+    const int32_t after = (left > 0) ? left : 0;
+    const int32_t begin = (after < end) ? after : end;
     const int32_t values = (inside > begin) ? inside - begin : 0;
     const uint32_t zero = mg_twice_s16(-p->input_offset);
     uint32_t *const to = &columns[MG_COLUMN * (begin - left)];
     const int32_t row = p->input_width * depth;
-    const int8_t *const from = &input[begin * depth];
+    const int8_t *const from = &input[(values > 0) ? begin * depth : 0];
     int8_t *const line = &output[first * depth];
     mg_columns_four four = {columns,
                             line,
