@@ -28,6 +28,8 @@ def primitive(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Pr
     made = _Rolled(group, graph, offsets)
     for number, one in enumerate(primitives):
         made.add(number, one)
+    last = len(primitives) - 1
+    clears = group.is_summed and offsets.get(last) is not None
     order = (Role.INPUT, Role.CONSTANT, Role.OUTPUT)
     scratch = [Parameter("scratch", "uint8_t", Role.SCRATCH)] if nbytes else []
     parameters = sorted(made.parameters.values(), key=lambda p: order.index(p.role))
@@ -41,7 +43,11 @@ def primitive(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Pr
         scratch=nbytes,
         in_place=(),
         steps=tuple(_steps(group, primitives, graph)),
-        rolling=Rolling(group.geometry.steps, tuple(made.events())),
+        rolling=Rolling(
+            group.geometry.steps,
+            tuple(made.events()),
+            cleared=(offsets[last], primitives[-1].scratch) if clears else None,
+        ),
     )
 
 
@@ -49,7 +55,9 @@ def _steps(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Itera
     """The layers, each with the type of its whole result."""
     for number, one in enumerate(primitives):
         (step,) = one.steps
-        place = InRows(number, group.geometry.timings[step.tensor].rows)
+        is_summed = group.bands[step.tensor].is_summed
+        rows = 1 if is_summed else group.geometry.timings[step.tensor].rows
+        place = InRows(number, rows, is_summed)
         yield replace(step, tensor_type=graph.types[step.tensor], place=place)
 
 
@@ -61,10 +69,14 @@ def scratch(group: Group, own: Sequence[int], graph: Graph) -> int:
 
 def _spans(group: Group, own: Sequence[int], graph: Graph) -> list[Span]:
     """The buffers, and each part's own scratch under its number. Rows that are read in the step in
-    which they are made are live from then until they are read, others always."""
+    which they are made are live from then until they are read, others always, and so are sums."""
     last = len(group.nodes) - 1
     makers = {node.outputs[0]: number for number, node in enumerate(group.nodes)}
-    spans = [Span(number, nbytes, number, number) for number, nbytes in enumerate(own) if nbytes]
+    spans = [
+        Span(number, nbytes, 0 if group.is_summed and number == last else number, number)
+        for number, nbytes in enumerate(own)
+        if nbytes
+    ]
     for name, buffer in group.geometry.buffers.items():
         nbytes = buffer.rows * _row(graph.types[name]).nbytes
         readers = [number for number, node in enumerate(group.nodes) if name in node.inputs]
@@ -142,12 +154,14 @@ class _Rolled:
         self.constants.append(constant)
         return name
 
-    def _new_rows(self, tensor: str, parameter: Parameter) -> Inner | Rows:
+    def _new_rows(self, tensor: str, parameter: Parameter) -> str | Inner | Rows:
         buffer, row = self.group.geometry.buffers.get(tensor), _row(self.graph.types[tensor])
         if buffer:
             kept = (buffer.rows - buffer.timing.rows) * row.nbytes
             return Inner(self.offsets[tensor] + kept, parameter.ctype)
         self.parameters[_RESULT] = replace(parameter, name=_RESULT)
+        if self.group.is_summed:
+            return _RESULT
         return Rows(_RESULT, self.group.geometry.timings[tensor].rows * row.size)
 
     def _read(self, result: str, tensor: str, parameter: Parameter) -> Inner | Rows:

@@ -39,9 +39,19 @@ def loop(rolling: Rolling) -> dict[str, Any]:
     buffers = [event.buffer for event in rolling.events if event.buffer]
     return {
         "steps": rolling.steps,
-        "fills": [_filled(b, 0, b.nbytes) for b in buffers if b.fill is not None],
+        "fills": [
+            *(_filled(b, 0, b.nbytes) for b in buffers if b.fill is not None),
+            *_cleared(rolling),
+        ],
         "events": [_event(event, rolling.steps) for event in rolling.events],
     }
+
+
+def _cleared(rolling: Rolling) -> list[str]:
+    if rolling.cleared is None:
+        return []
+    offset, nbytes = rolling.cleared
+    return [f"(void)memset(&scratch[{offset}], 0, {nbytes});"]
 
 
 def _event(event: Event, steps: int) -> dict[str, Any]:

@@ -194,9 +194,9 @@ def _in_rows(rolling: Rolling, rows: InRows) -> RowsRecord:
         function=part.name,
         argument=[p.role for p in part.parameters].index(Role.OUTPUT),
         rows=rows.rows,
-        first=when.first,
+        first=when.end - 1 if rows.is_last else when.first,
         period=when.period,
-        count=when.count,
+        count=1 if rows.is_last else when.count,
     )
 
 

@@ -17,12 +17,17 @@ def _rounding(of: base.Implementation, *, ties_upward: bool = False) -> base.Imp
 
     def refusal(node: Node, graph: Graph) -> str | None:
         assert isinstance(node.attrs, AvgPool2DAttrs)
-        why = of.refusal(node, graph)
+        why = of.refusal(node, graph) or _rows_refusal(node, graph)
         if why is None and node.attrs.ties_upward is not ties_upward:
             return base.Mismatch(base.Trait.ARITHMETIC, "its halves are rounded otherwise")
         return why
 
     return dataclasses.replace(of, refusal=refusal)
+
+
+def _rows_refusal(node: Node, graph: Graph) -> str | None:
+    """Refusal of rows of a window, of which only ``window_mean.ROWS`` keeps the sums."""
+    return "the input has not all rows of a window" if window_mean.is_part(node, graph) else None
 
 
 def _int8(symbol: str, requantization: str) -> base.Implementation:
@@ -34,6 +39,7 @@ def _int8(symbol: str, requantization: str) -> base.Implementation:
 
 IMPLEMENTATIONS = (
     *window_mean.KERNELS,
+    window_mean.ROWS,
     _rounding(_int8("mg_avg_pool2d_s8", "MG_ROUND_NEAREST")),
     _rounding(_int8("mg_avg_pool2d_s8_upward", "MG_ROUND_UPWARD"), ties_upward=True),
     _rounding(kernel("mg_avg_pool2d_s16", DType.INT16)),

@@ -32,16 +32,18 @@ def _in_place(node: Node, graph: Graph) -> base.Lags:
 
 
 def _work(node: Node, graph: Graph) -> Work:
-    """Parts of these loops: blocks of pixels; pairs of channels of each, and their steps; what is
-    gathered for blocks whose windows are inside the input, and for each window of other blocks."""
+    """Parts of these loops: blocks of four pixels; pairs of channels of each, and their steps; what
+    is gathered for blocks whose windows are inside the input, and for each window of other blocks;
+    pixels on their own, and two pairs of channels of each, and their steps."""
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs)
     inputs, output = base.types(node, graph)
     channels, rows, width, depth = inputs[1].shape
     kernel = (rows, width)
     found = _blocks(attrs, base.spatial(inputs[0]), base.spatial(output), kernel)
-    count, inside, windows = (output.shape[0] * number for number in found)
+    count, inside, windows, pixels = (output.shape[0] * number for number in found)
     pairs, steps, run = count * -(-channels // 2), paired.steps(node, graph), width * depth
+    fours = pixels * -(-channels // 4)
     return {
         **common(node, graph),
         "block": count,
@@ -51,6 +53,9 @@ def _work(node: Node, graph: Graph) -> Work:
         "uneven_pair": pairs * (steps % 4 != 0),
         "window": windows,
         **_gathered("window", windows, rows, run),
+        "lone_pixel": pixels,
+        "lone_four": fours,
+        "lone_four_step": fours * steps,
     }
 
 
@@ -63,32 +68,25 @@ def _gathered(name: str, count: int, rows: int, run: int) -> dict[str, int]:
 
 
 @functools.cache
-def _blocks(attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair) -> tuple[int, int, int]:
-    """Blocks of an image, those whose windows are all inside the input and gathered together, and
-    the windows of the others. If there are four pixels or more, the last block has those that are
-    left, and gathers only them. Otherwise each pixel has a block, and is gathered four times."""
+def _blocks(attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair) -> tuple[int, ...]:
+    """Blocks of four pixels of an image, those whose windows are all inside the input and gathered
+    together, the windows that are gathered one by one, and the pixels that are left."""
     pixels = places[0] * places[1]
     if kernel == (1, 1) and attrs.strides == (1, 1) and size == places:
         size = places = (1, pixels)
-    whole = pixels - pixels % 4 if pixels >= 4 else pixels
-    step, last = (4, 3) if pixels >= 4 else (1, 0)
-    starts = range(0, whole, step)
-    inside = sum(_is_inside(attrs, size, places, kernel, n, last) for n in starts)
-    left = pixels - whole
-    return len(starts) + (left > 0), inside, 4 * (len(starts) - inside) + left
+    blocks, left = divmod(pixels, 4)
+    inside = sum(_is_inside(attrs, size, places, kernel, 4 * n) for n in range(blocks))
+    return blocks, inside, 4 * (blocks - inside) + left, left
 
 
-def _is_inside(
-    attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair, pixel: int, last: int
-) -> bool:
-    """Whether a pixel and the ``last`` ones after it are in a row, with windows inside the
-    input."""
+def _is_inside(attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair, pixel: int) -> bool:
+    """Whether a pixel and the three after it are in a row, with windows inside the input."""
     top, left, *_ = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
     y, x = divmod(pixel, places[1])
     row, column = y * attrs.strides[0] - top, x * attrs.strides[1] - left
-    right = column + last * attrs.strides[1] + kernel[1]
+    right = column + 3 * attrs.strides[1] + kernel[1]
     bottom = row + (kernel[0] - 1) * attrs.dilation[0]
-    is_row = x + last < places[1] and min(row, column) >= 0
+    is_row = x + 3 < places[1] and min(row, column) >= 0
     return is_row and right <= size[1] and bottom < size[0]
 
 
@@ -102,7 +100,7 @@ _SCRATCH = Loop(
     is_raw=True,
     adapt=functools.partial(paired.adapted, group=_PAIR),
     in_place=_in_place,
-    cores=("mg_paired_block_{}",),
+    cores=("mg_paired_block_{}", "mg_paired_pixel_{}"),
     work=_work,
 )
 _STACK = dataclasses.replace(

@@ -23,6 +23,7 @@ from microgen.ops.mean import MeanAttrs
 from microgen.target.cpu import Feature
 
 _KIND = "affine_mean"
+_SUM = 4  # bytes
 _MOST = 256  # values of a window: their sum fits int16
 _KEPT = 256  # proofs
 _SLICE = 2**20  # values of windows that are computed at a time
@@ -103,6 +104,10 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     refusal = base.only(DType.INT8)(node, graph) or _shape_refusal(node, graph)
     if refusal:
         return refusal
+    return _value_refusal(node, graph)
+
+
+def _value_refusal(node: Node, graph: Graph) -> str | None:
     of = _mean(node, graph)
     if of.count > _MOST:
         return f"a window has {of.count} values, the kernel adds up to {_MOST}"
@@ -133,6 +138,16 @@ def _clipped(attrs: AvgPool2DAttrs, node: Node, graph: Graph) -> str | None:
 
 def _geometry(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
     """The sizes of ``mg_pool_mean_s8_params``. A window that is the whole input is one row."""
+    found = dict(_sizes(node, graph))
+    size = found["input_height"], found["input_width"]
+    window = found["pool_height"], found["pool_width"]
+    if window[1] == size[1] and found["output_height"] == found["output_width"] == 1:
+        found |= {"input_height": 1, "input_width": size[0] * size[1]}
+        found |= {"pool_height": 1, "pool_width": window[0] * window[1]}
+    return tuple(found.items())
+
+
+def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
     (data,), output = base.types(node, graph)
     attrs = node.attrs
     if isinstance(attrs, AvgPool2DAttrs):
@@ -141,8 +156,6 @@ def _geometry(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
     else:
         batches, count, channels = (*reduction.alternating(node, graph), 1)[:3]
         size, places, window, strides = [1, count], (1, 1), (1, count), (1, 1)
-    if window[1] == size[1] and places == (1, 1):
-        size, window = [1, size[0] * size[1]], (1, window[0] * window[1])
     return (
         ("batches", batches),
         ("input_height", size[0]),
@@ -216,6 +229,60 @@ def _kernel(symbol: str, needs: frozenset[Feature]) -> base.Implementation:
     )
 
 
+def is_part(node: Node, graph: Graph) -> bool:
+    """Whether the input is a few rows of the only window. Then the kernel is called for all rows,
+    one part of them after the other."""
+    attrs = node.attrs
+    return (
+        isinstance(attrs, AvgPool2DAttrs)
+        and not any(explicit(attrs.padding))
+        and attrs.pool_size[0] > graph.types[node.inputs[0]].shape[1]
+    )
+
+
+def _rows_refusal(node: Node, graph: Graph) -> str | None:
+    refusal = base.only(DType.INT8)(node, graph)
+    if refusal or is_part(node, graph):
+        return refusal or _value_refusal(node, graph)
+    attrs, data = node.attrs, graph.types[node.inputs[0]]
+    assert isinstance(attrs, AvgPool2DAttrs)
+    if data.shape[0] > 1 or attrs.pool_size != base.spatial(data):
+        return "the window is not the whole input"
+    return _clipped(attrs, node, graph) or _value_refusal(node, graph)
+
+
+def _rows_params(node: Node, graph: Graph) -> base.Fields:
+    """Fields of ``mg_pool_mean_s8_rows_params``."""
+    return (*_sizes(node, graph), *proven.fields(_found(node, graph)))
+
+
+def _sums(node: Node, graph: Graph) -> int:
+    """Bytes of a sum of each channel, and of the number of rows."""
+    return _SUM * (graph.types[node.inputs[0]].shape[3] + 1)
+
+
+def _rows_work(node: Node, graph: Graph) -> Work:
+    """Parts of its loops: for each block of channels, taps. Means are computed once in all calls
+    for the rows of a window."""
+    attrs = node.attrs
+    assert isinstance(attrs, AvgPool2DAttrs)
+    _, rows, width, channels = graph.types[node.inputs[0]].shape
+    blocks, rest = divmod(channels, 4)
+    pixels = rows * width
+    found = {"mean_4": blocks, "mean_1": rest, "tap_4": blocks * pixels, "tap_1": rest * pixels}
+    means = channels * rows // attrs.pool_size[0]
+    return {"call": 1, "output": means, **found}
+
+
+ROWS = base.Implementation(
+    symbol="mg_pool_mean_s8_rows",
+    needs=base.REFERENCE,
+    refusal=_rows_refusal,
+    params=_rows_params,
+    constants=_constants,
+    scratch=_sums,
+    work=_rows_work,
+)
 KERNELS = (
     _kernel("mg_pool_mean_s8", base.REFERENCE),
     _kernel("mg_pool_mean_s8_dsp", base.DSP),

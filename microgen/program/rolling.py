@@ -84,10 +84,12 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Rolling:
-    """The ``events`` of each of the ``steps``, in order."""
+    """The ``events`` of each of the ``steps``, in order. Before the first, bytes of the scratch may
+    be ``cleared``: the offset, and how many."""
 
     steps: int
     events: tuple[Event, ...]
+    cleared: tuple[int, int] | None = None
 
     @property
     def parts(self) -> tuple[Part, ...]:

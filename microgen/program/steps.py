@@ -34,10 +34,12 @@ class NotStored:
 
 @dataclass(frozen=True, slots=True)
 class InRows:
-    """A result of which part number ``part`` of the call computes ``rows`` rows at a time."""
+    """A result of which part number ``part`` of the call computes ``rows`` rows at a time; if it
+    ``is_last``, only the last time counts."""
 
     part: int
     rows: int
+    is_last: bool = False
 
 
 Place = Output | InnerBuffer | InRows | NotStored

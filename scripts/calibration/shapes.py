@@ -72,6 +72,37 @@ _CHANNELS = [
     {"data": (13, 2, 40), "kernel": (7, 1), "activation": _RELU},
     {"data": (8, 8, 12), "kernel": (2, 2), "strides": (2, 2), "padding": "VALID"},
 ]
+_BANDS = [  # the rows of one step of functions with rows
+    {"data": (3, 5, 64), "padding": (0, 1, 0, 1)},
+    {"data": (3, 24, 16), "padding": (0, 1, 0, 1)},
+    {"data": (4, 12, 32), "padding": (0, 1, 0, 1)},
+    {"data": (3, 48, 8), "padding": (0, 1, 0, 1)},
+    {"data": (3, 6, 128), "padding": (0, 1, 0, 1), "activation": _RELU},
+    {"data": (3, 3, 256), "padding": (0, 1, 0, 1)},
+    {"data": (4, 7, 13), "padding": (0, 1, 0, 1)},
+    {"data": (5, 16, 9), "padding": (0, 1, 0, 1)},
+    {"data": (3, 1, 40), "padding": (0, 1, 0, 1)},
+    {"data": (3, 48, 8), "strides": (2, 2), "padding": (0, 0, 0, 1)},
+    {"data": (3, 24, 24), "strides": (2, 2), "padding": (0, 0, 0, 1)},
+    {"data": (5, 12, 32), "strides": (2, 2), "padding": (0, 0, 0, 1)},
+    {"data": (3, 6, 128), "strides": (2, 2), "padding": (0, 0, 0, 1)},
+    {"data": (3, 9, 11), "strides": (2, 2), "padding": (0, 1, 0, 1)},
+    {"data": (5, 3, 48), "strides": (2, 2), "padding": (0, 1, 0, 1)},
+]
+_ROW_WINDOWS = [  # the same of convolutions
+    {"data": (3, 32, 16), "filters": 16, "padding": (0, 1, 0, 1)},
+    {"data": (4, 8, 32), "filters": 32, "padding": (0, 1, 0, 1)},
+    {"data": (3, 16, 8), "filters": 16, "strides": (2, 2), "padding": (0, 0, 0, 1)},
+    {"data": (10, 10, 1), "filters": 32, "kernel": (10, 4), "strides": (2, 2)},
+]
+_ROW_POINTS = [
+    {"data": (1, 5, 64), "filters": 64},
+    {"data": (1, 24, 16), "filters": 32},
+    {"data": (2, 3, 64), "filters": 64},
+    {"data": (1, 7, 32), "filters": 30, "activation": _RELU},
+    {"data": (1, 3, 128), "filters": 64},
+    {"data": (1, 2, 20), "filters": 11},
+]
 _INSIDE = [  # windows
     {"data": (30, 1, 40), "kernel": (3, 1), "padding": "VALID"},
     {"data": (24, 1, 16), "kernel": (10, 1), "padding": "VALID"},
@@ -179,6 +210,8 @@ _POOLS = [
     {"data": (9, 9, 8), "size": (3, 3), "strides": (3, 3)},
     {"data": (7, 7, 6), "size": (2, 2), "strides": (1, 1), "padding": "SAME"},
     {"data": (25, 5, 16), "size": (25, 5), "strides": (25, 5)},
+    {"data": (1, 5, 64), "size": (1, 5), "strides": (1, 5)},
+    {"data": (1, 12, 38), "size": (1, 12), "strides": (1, 12)},
 ]
 _LSTM = [
     {"steps": 4, "features": 16, "cells": 16},
@@ -228,8 +261,8 @@ def _sized(layer: Any, name: str, values: Any, **fixed: Any) -> tuple[Layer, ...
 
 FIT: Mapping[str, tuple[Layer, ...]] = {
     "nn.conv2d": (
-        *_each(layers.conv2d, _WINDOWS),
-        *_each(layers.conv2d, [*_POINTS, *_STRIDED], kernel=(1, 1)),
+        *_each(layers.conv2d, [*_WINDOWS, *_ROW_WINDOWS]),
+        *_each(layers.conv2d, [*_POINTS, *_STRIDED, *_ROW_POINTS], kernel=(1, 1)),
         *_each(layers.conv2d, _WINDOWS, rounding=Rounding.UPWARD),
         *_each(layers.conv2d, [*_POINTS, *_STRIDED], kernel=(1, 1), rounding=Rounding.UPWARD),
         *_each(layers.conv2d, _plain(_WINDOWS), **_CLAMPED),
@@ -237,9 +270,11 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
     ),
     "nn.conv2d_hybrid": _each(layers.conv2d_hybrid, _plain(_WINDOWS[:8])),
     "nn.depthwise_conv2d": (
-        *_each(layers.depthwise, [*_CHANNELS, *_MULTIPLIED, *_PLANES, *_INSIDE, *_LINES]),
+        *_each(layers.depthwise, [*_CHANNELS, *_MULTIPLIED, *_PLANES, *_INSIDE, *_LINES, *_BANDS]),
         *_each(
-            layers.depthwise, [*_CHANNELS, *_PLANES, *_INSIDE, *_LINES], rounding=Rounding.UPWARD
+            layers.depthwise,
+            [*_CHANNELS, *_PLANES, *_INSIDE, *_LINES, *_BANDS],
+            rounding=Rounding.UPWARD,
         ),
         *_each(layers.depthwise, _PLANES[:9], activation=_RELU),
     ),

@@ -1,5 +1,5 @@
-"""The kernels that copy channels to planes, whose loops are assembly on cores with the DSP
-extension, equal the numpy references on an emulated Cortex-M4."""
+"""The kernels that copy channels to planes or columns, whose loops are assembly on cores with the
+DSP extension, equal the numpy references on an emulated Cortex-M4."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 
 BOARD = "mps2_an386"
+COLUMNS = "mg_depthwise_conv2d_s8_linear_columns"
+FAMILIES = ("depthwise_conv2d_s8_planes", "depthwise_conv2d_s8_columns")
 CASES = tuple(plane_cases.cases())
 
 
 def _calls() -> Iterator[harness.Call]:
     for case in CASES:
         for kernel in kernels.registry()[case.op]:
-            family = kernel.family == "depthwise_conv2d_s8_planes"
-            if family and kernel.refusal(case.node, case.graph) is None:
+            if kernel.family in FAMILIES and kernel.refusal(case.node, case.graph) is None:
                 yield _call(case, kernel)
 
 
@@ -50,3 +51,8 @@ def test_cases_reach_every_requantization(suffix: str) -> None:
     reached = {call.kernel.symbol for call in _calls()}
     for name in ("", "linear_", "upward_"):
         assert f"mg_depthwise_conv2d_s8_{name}{suffix}" in reached
+
+
+def test_cases_reach_the_columns() -> None:
+    cases = [call.case for call in _calls() if call.kernel.symbol == COLUMNS]
+    assert {case.node.attrs.strides[1] for case in cases} == {1, 2}

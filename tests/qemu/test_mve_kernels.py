@@ -338,6 +338,13 @@ def overlapping(case: c.Case, needs: frozenset[Feature]) -> Iterator[Call]:
             yield dataclasses.replace(call, lag=lags[0])
 
 
+def _calls() -> list[Call]:
+    """The calls of all cases: with an output of its own, and, as far as kernels may, with one that
+    overlaps the data."""
+    each = (call for case in CASES for call in (*calls_of(case), *overlapping(case, base.MVE)))
+    return list(each)
+
+
 def shared(kernel: Implementation, count: int) -> str:
     arguments = kernel.code.arguments("params", [f"a[{i}]" for i in range(count)])
     return f"{kernel.symbol}({', '.join(arguments)});"

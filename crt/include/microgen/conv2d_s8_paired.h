@@ -15,18 +15,20 @@
 
 typedef mg_conv2d_s8_params mg_conv2d_s8_paired_params;
 
-/* The column of a pixel, whose next values are stored at `to`. `left` has `count` values, which are
- * left over at the ends of a window's rows. They are stored as soon as there are four. */
+/* The column of a pixel, whose next values are stored at `to` for so many `pixels` at a time.
+ * `left` has `count` values, which are left over at the ends of a window's rows. They are stored as
+ * soon as there are four. */
 typedef struct {
     uint32_t *to;
+    int32_t pixels;
     uint32_t left;
     int32_t count;
 } mg_paired_column;
 
 MG_INLINE void mg_paired_next(mg_paired_column *column, uint32_t values)
 {
-    mg_paired_put(column->to, MG_PAIRED_COLUMN / 2, values, mg_paired_less());
-    column->to += MG_PAIRED_COLUMN;
+    mg_paired_put(column->to, column->pixels, values, mg_paired_less());
+    column->to += 2 * column->pixels;
 }
 
 MG_INLINE void mg_paired_leave(mg_paired_column *column, int8_t value)
@@ -124,16 +126,17 @@ MG_INLINE mg_paired_image mg_paired_image_at(const mg_conv2d_s8_params *p, const
     return is_row ? pixels : rows;
 }
 
-/* The column of the window of pixel n, which may reach beyond the image. */
+/* The column of the window of pixel n, which may reach beyond the image, in a block of `pixels`
+ * pixels. */
 MG_INLINE void mg_paired_window(const mg_conv2d_s8_params *p, const mg_paired_image *image,
-                                int32_t n, uint32_t *to)
+                                int32_t n, int32_t pixels, uint32_t *to)
 {
     const int32_t depth = p->input_channels;
     const int32_t y = n / image->output_width;
     const int32_t top = y * p->stride_height - p->pad_top;
     const int32_t left = (n - y * image->output_width) * p->stride_width - p->pad_left;
     const mg_taps inside = mg_taps_inside(left, p->kernel_width, 1, image->width);
-    mg_paired_column column = {to, 0, 0};
+    mg_paired_column column = {to, pixels, 0, 0};
     mg_paired_row row = {image->image, 0, p->kernel_width * depth, 0, 0, (int8_t)-p->input_offset};
 
     for (int32_t ky = 0; ky < p->kernel_height; ky++) {
@@ -171,7 +174,8 @@ MG_INLINE void mg_paired_inside(const mg_conv2d_s8_params *p, const mg_paired_im
 {
     const int32_t run = p->kernel_width * p->input_channels;
     const int32_t whole = run - run % 4;
-    mg_paired_column columns[4] = {{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}};
+    mg_paired_column columns[4] = {
+        {NULL, 4, 0, 0}, {NULL, 4, 0, 0}, {NULL, 4, 0, 0}, {NULL, 4, 0, 0}};
 
     for (int32_t ky = 0; ky < p->kernel_height; ky++) {
         to = mg_paired_four(to, values, whole, apart);
@@ -190,45 +194,32 @@ MG_INLINE int32_t mg_conv2d_s8_paired_steps(const mg_conv2d_s8_params *p)
     return p->kernel_height * (run / 4) + (p->kernel_height * (run % 4) + 3) / 4;
 }
 
-/* Moves the last columns of four pixels to the front, but for the first `left`, which are dropped.
- */
-MG_INLINE void mg_paired_move(uint32_t *columns, int32_t steps, int32_t left)
-{
-    const uint32_t *const end = columns + steps * MG_PAIRED_COLUMN;
-
-    for (uint32_t *to = columns; to != end; to += MG_PAIRED_COLUMN / 2) {
-        for (int32_t i = 0; i + left < 4; i++) {
-            to[i] = to[i + left];
-        }
-    }
-}
-
-/* The columns of pixel n and of those after it, which are `step` pixels apart, 0 or 1. The first
- * `there` of the four columns are those of pixels before. */
+/* The columns of the pixels from n on: of four in one block, or of `count` on their own. */
 MG_INLINE void mg_paired_gather(const mg_conv2d_s8_params *p, const mg_paired_image *image,
-                                int32_t n, int32_t step, int32_t there, uint32_t *columns)
+                                int32_t n, int32_t count, uint32_t *columns)
 {
     const int32_t row = n / image->output_width;
     const int32_t column = n - row * image->output_width;
     const int32_t top = row * p->stride_height - p->pad_top;
     const int32_t left = column * p->stride_width - p->pad_left;
-    const int32_t right = left + 3 * step * p->stride_width + p->kernel_width;
+    const int32_t right = left + 3 * p->stride_width + p->kernel_width;
     const int32_t bottom = top + (p->kernel_height - 1) * p->dilation_height;
+    const int is_block = count == 4;
+    const int32_t next = is_block ? 1 : 2 * mg_conv2d_s8_paired_steps(p);
 
-    if ((there == 0) && (column + 3 * step < image->output_width) && (top >= 0) && (left >= 0) &&
+    if (is_block && (column + 3 < image->output_width) && (top >= 0) && (left >= 0) &&
         (right <= image->width) && (bottom < image->height)) {
         mg_paired_inside(p, image, &image->image[(top * image->width + left) * p->input_channels],
-                         step * p->stride_width * p->input_channels, columns);
+                         p->stride_width * p->input_channels, columns);
         return;
     }
-    for (int32_t i = there; i < 4; i++) {
-        mg_paired_window(p, image, n + (i - there) * step, &columns[i]);
+    for (int32_t i = 0; i < count; i++) {
+        mg_paired_window(p, image, n + i, is_block ? 4 : 1, &columns[i * next]);
     }
 }
 
-/* The pixels of an image. Those that are left after all fours are computed with the ones before
- * again, whose columns are kept, because outputs may have overwritten their values. If there are
- * fewer than four pixels, each is computed four times. */
+/* The pixels of an image: four at a time, and those that are left one by one. All of these are
+ * gathered before the first is stored, because outputs may overwrite values. */
 MG_INLINE void mg_conv2d_s8_paired_image(const mg_conv2d_s8_params *p, const int8_t *image,
                                          const mg_paired_filters *filters,
                                          const mg_scaling *scaling, int8_t *output,
@@ -236,18 +227,20 @@ MG_INLINE void mg_conv2d_s8_paired_image(const mg_conv2d_s8_params *p, const int
 {
     const mg_paired_image windows = mg_paired_image_at(p, image);
     const int32_t pixels = p->output_height * p->output_width;
-    const int32_t step = (pixels < 4) ? 0 : 1;
-    const int is_uneven = (step > 0) && (pixels % 4 != 0); /* mostly known to the compiler */
+    const int32_t outputs = p->output_channels;
 
-    for (int32_t n = 0; n < pixels; n += (step > 0) ? 4 : 1) {
-        const int32_t left = pixels - n;
-        const int32_t there = ((is_uneven != 0) && (left < 4)) ? 4 - left : 0;
-        if (there > 0) {
-            mg_paired_move(columns, filters->steps, left);
+    for (int32_t n = 0; n < pixels; n += 4) {
+        const int32_t count = (pixels - n < 4) ? pixels - n : 4;
+        mg_paired_gather(p, &windows, n, count, columns);
+        if (count == 4) {
+            mg_paired_block(filters, scaling, columns, &output[n * outputs], outputs,
+                            requantization);
+            continue;
         }
-        mg_paired_gather(p, &windows, n, step, there, columns);
-        mg_paired_block(filters, scaling, columns, &output[(n - there) * p->output_channels],
-                        step * p->output_channels, requantization);
+        for (int32_t i = 0; i < count; i++) {
+            mg_paired_pixel(filters, scaling, &columns[2 * filters->steps * i],
+                            &output[(n + i) * outputs], requantization);
+        }
     }
 }
 

@@ -204,6 +204,107 @@ MG_INLINE const int32_t *mg_paired_high(const mg_paired_filters *filters, const 
     return weight;
 }
 
+#define MG_PAIRED_PIXEL_TWO(weight, a, b)                                                          \
+    "ldrd %[w], %[v], [%[" weight "]], #8\n"                                                       \
+    "smlad %[" a "], %[x], %[w], %[" a "]\n"                                                       \
+    "smlad %[" b "], %[x], %[v], %[" b "]\n"                                                       \
+    "sxtb16 %[w], %[w]\n"                                                                          \
+    "sxtb16 %[v], %[v]\n"                                                                          \
+    "smlad %[" a "], %[y], %[w], %[" a "]\n"                                                       \
+    "smlad %[" b "], %[y], %[v], %[" b "]\n"
+#define MG_PAIRED_PIXEL_STEP                                                                       \
+    "ldrd %[x], %[y], [%[values]], #8\n" MG_PAIRED_PIXEL_TWO("first", "s0", "s1")                  \
+        MG_PAIRED_PIXEL_TWO("second", "s2", "s3")
+
+#define MG_PAIRED_PIXEL_LOOP                                                                       \
+    MG_PAIRED_ENTRY                                                                                \
+    "4:\n" MG_PAIRED_PIXEL_STEP "3:\n" MG_PAIRED_PIXEL_STEP "2:\n" MG_PAIRED_PIXEL_STEP            \
+    "1:\n" MG_PAIRED_PIXEL_STEP "ldr %[x], %[end]\n"                                               \
+    "cmp %[values], %[x]\n"                                                                        \
+    "bne 4b\n"
+
+/* Adds the products of one pixel with two pairs of channels. */
+MG_INLINE void mg_paired_pixel_add(int32_t sums[4], const uint32_t *values, const int32_t *first,
+                                   const int32_t *second, int32_t steps)
+{
+    const uint32_t *volatile const end = values + 2 * steps;
+    int32_t w = steps & 3;
+    int32_t v;
+    uint32_t x;
+    uint32_t y;
+
+    __asm__ volatile(MG_PAIRED_PIXEL_LOOP
+                     : [s0] "+r"(sums[0]), [s1] "+r"(sums[1]), [s2] "+r"(sums[2]),
+                       [s3] "+r"(sums[3]), [values] "+r"(values), [first] "+r"(first),
+                       [second] "+r"(second), [w] "+r"(w), [v] "=&r"(v), [x] "=&r"(x), [y] "=&r"(y)
+                     : [end] "m"(end)
+                     : "cc", "memory");
+}
+
+/* All channels but the last 0 to 3 of one pixel with MG_HIGH, for four channels or more. */
+MG_INLINE void mg_paired_pixel_fours(const mg_paired_filters *filters, const int32_t *multiplier,
+                                     const uint32_t *column, int8_t *output)
+{
+    const int32_t *start = filters->bias;
+    const int32_t *factors = multiplier;
+    int8_t *to = output;
+    const int32_t words = 2 * filters->steps;
+    const int32_t bytes = 4 * words;
+    const int32_t rest = filters->steps % 4;
+    const uint32_t *const end = column + words;
+    const int32_t *const last = filters->weight + 2 * words * (filters->channels / 4);
+    const int32_t *first = filters->weight;
+    const int32_t *second = first + words;
+    const uint32_t *values;
+    int32_t s0;
+    int32_t s1;
+    int32_t s2;
+    int32_t s3;
+    int32_t w;
+    int32_t v;
+    uint32_t x;
+    uint32_t y;
+
+    __asm__ volatile(
+        "0:\n"
+        "ldr %[x], %[start]\n"
+        "ldr %[values], %[column]\n"
+        "ldrd %[s2], %[s3], [%[x], #8]\n"
+        "ldrd %[s0], %[s1], [%[x]], #16\n"
+        "str %[x], %[start]\n"
+        "ldr %[w], %[rest]\n" MG_PAIRED_PIXEL_LOOP /**/
+        "ldr %[x], %[factors]\n"
+        "ldrd %[w], %[v], [%[x]], #8\n"
+        "smmul %[s0], %[s0], %[w]\n"
+        "smmul %[s1], %[s1], %[v]\n"
+        "ldrd %[w], %[v], [%[x]], #8\n"
+        "str %[x], %[factors]\n"
+        "smmul %[s2], %[s2], %[w]\n"
+        "smmul %[s3], %[s3], %[v]\n"
+        "ldr %[x], %[to]\n"
+        "ssat %[s0], #8, %[s0], asr #10\n"
+        "ssat %[s1], #8, %[s1], asr #10\n"
+        "ssat %[s2], #8, %[s2], asr #10\n"
+        "ssat %[s3], #8, %[s3], asr #10\n"
+        "strb %[s3], [%[x], #3]\n"
+        "strb %[s2], [%[x], #2]\n"
+        "strb %[s1], [%[x], #1]\n"
+        "strb %[s0], [%[x]], #4\n"
+        "str %[x], %[to]\n"
+        "mov %[first], %[second]\n"
+        "ldr %[x], %[bytes]\n"
+        "add %[second], %[second], %[x]\n"
+        "ldr %[x], %[last]\n"
+        "cmp %[first], %[x]\n"
+        "bne 0b\n"
+        : [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3), [values] "=&r"(values),
+          [first] "+r"(first), [second] "+r"(second), [w] "=&r"(w), [v] "=&r"(v), [x] "=&r"(x),
+          [y] "=&r"(y), [start] "+m"(start), [factors] "+m"(factors), [to] "+m"(to)
+        :
+        [column] "m"(column), [end] "m"(end), [last] "m"(last), [rest] "m"(rest), [bytes] "m"(bytes)
+        : "cc", "memory");
+}
+
 #else
 
 MG_INLINE void mg_paired_add_four(int32_t sums[4], const uint32_t *values, uint32_t weights)
@@ -224,6 +325,19 @@ MG_INLINE const int32_t *mg_paired_add(mg_paired_sums *sums, const uint32_t *val
     return weight + 2 * steps;
 }
 
+/* Adds the products of one pixel with two pairs of channels. */
+MG_INLINE void mg_paired_pixel_add(int32_t sums[4], const uint32_t *values, const int32_t *first,
+                                   const int32_t *second, int32_t steps)
+{
+    for (int32_t i = 0; i < steps; i++) {
+        for (int32_t k = 0; k < 4; k++) {
+            const uint32_t pair = (uint32_t)((k < 2) ? first : second)[2 * i + k % 2];
+            sums[k] = mg_smlad(values[2 * i], pair, sums[k]);
+            sums[k] = mg_smlad(values[2 * i + 1], mg_sxtb16(pair), sums[k]);
+        }
+    }
+}
+
 #endif
 
 /* Stores two channels of a pixel. */
@@ -234,8 +348,7 @@ MG_INLINE void mg_paired_store(const mg_scaling *s, const mg_channel *a, const m
     output[1] = mg_paired_output(s, b, sum_b, requantization);
 }
 
-/* Stores channels c and c + 1 of four pixels, which are `step` values apart. They are stored
- * backwards: with a step of 0 the first one remains. */
+/* Stores channels c and c + 1 of four pixels, which are `step` values apart. */
 MG_INLINE void mg_paired_store_4(const mg_scaling *s, const int32_t *bias, int32_t c,
                                  mg_paired_sums *sums, int8_t *output, int32_t step,
                                  int requantization)
@@ -267,6 +380,43 @@ MG_INLINE void mg_paired_block_body(const mg_paired_filters *filters, const mg_s
 
         weight = mg_paired_add(&sums, columns, weight, filters->steps);
         mg_paired_store_4(s, filters->bias, at, &sums, output, step, requantization);
+    }
+}
+
+/* Stores two channels of a pixel, from c on. */
+MG_INLINE void mg_paired_store_pair(const mg_scaling *s, const int32_t *bias, int32_t c,
+                                    const int32_t sums[2], int8_t *output, int requantization)
+{
+    const mg_channel a = mg_channel_of(s, bias, c, requantization);
+    const mg_channel b = mg_channel_of(s, bias, c + 1, requantization);
+    mg_paired_store(s, &a, &b, sums[0], sums[1], &output[c], requantization);
+}
+
+/* All channels, two or more, of one pixel from pair `begin` on, two pairs of them at a time.
+ * `column` has for each four values a word of high and one of low. If the number of pairs is odd,
+ * the one before the last is computed twice. */
+MG_INLINE void mg_paired_pixel_body(const mg_paired_filters *filters, const mg_scaling *s,
+                                    const uint32_t *column, int8_t *output, int32_t begin,
+                                    int requantization)
+{
+    const int32_t *bias = filters->bias;
+    const int32_t last = filters->channels - 2;
+    const int32_t pairs = (filters->channels + 1) / 2;
+    const int32_t words = 2 * filters->steps; /* of weights of a pair */
+
+    for (int32_t pair = begin; pair < pairs; pair += 2) {
+        const int32_t next = (pair + 1 < pairs) ? pair + 1 : pairs - 1;
+        const int32_t first = (next > 0) ? next - 1 : 0;
+        const int32_t c = (2 * first < last) ? 2 * first : last;
+        const int32_t d = (2 * next < last) ? 2 * next : last;
+        int32_t sums[4] = {
+            mg_paired_start(bias, c, requantization), mg_paired_start(bias, c + 1, requantization),
+            mg_paired_start(bias, d, requantization), mg_paired_start(bias, d + 1, requantization)};
+
+        mg_paired_pixel_add(sums, column, &filters->weight[words * first],
+                            &filters->weight[words * next], filters->steps);
+        mg_paired_store_pair(s, bias, c, &sums[0], output, requantization);
+        mg_paired_store_pair(s, bias, d, &sums[2], output, requantization);
     }
 }
 
@@ -307,6 +457,35 @@ MG_PAIRED_BLOCK(mg_paired_block_clamped, MG_HIGH_CLAMPED)
 MG_PAIRED_BLOCK(mg_paired_block_twice, MG_ROUND_TWICE_NARROW)
 MG_PAIRED_BLOCK(mg_paired_block_upward, MG_ROUND_UPWARD_NARROW)
 
+#define MG_PAIRED_PIXEL(name, requantization)                                                      \
+    MG_ONCE void name(const mg_paired_filters *filters, const mg_scaling *s,                       \
+                      const uint32_t *column, int8_t *output)                                      \
+    {                                                                                              \
+        mg_paired_pixel_body(filters, s, column, output, 0, requantization);                       \
+    }
+
+#ifdef MG_PAIRED_ASSEMBLY
+
+/* The same for MG_HIGH. */
+MG_ONCE void mg_paired_pixel_high(const mg_paired_filters *filters, const mg_scaling *s,
+                                  const uint32_t *column, int8_t *output)
+{
+    if (filters->channels >= 4) {
+        mg_paired_pixel_fours(filters, s->multiplier, column, output);
+    }
+    mg_paired_pixel_body(filters, s, column, output, filters->channels / 4 * 2, MG_HIGH);
+}
+
+#else
+
+MG_PAIRED_PIXEL(mg_paired_pixel_high, MG_HIGH)
+
+#endif
+
+MG_PAIRED_PIXEL(mg_paired_pixel_clamped, MG_HIGH_CLAMPED)
+MG_PAIRED_PIXEL(mg_paired_pixel_twice, MG_ROUND_TWICE_NARROW)
+MG_PAIRED_PIXEL(mg_paired_pixel_upward, MG_ROUND_UPWARD_NARROW)
+
 MG_INLINE void mg_paired_block(const mg_paired_filters *filters, const mg_scaling *s,
                                const uint32_t *columns, int8_t *output, int32_t step,
                                int requantization)
@@ -319,6 +498,20 @@ MG_INLINE void mg_paired_block(const mg_paired_filters *filters, const mg_scalin
         mg_paired_block_twice(filters, s, columns, output, step);
     } else {
         mg_paired_block_upward(filters, s, columns, output, step);
+    }
+}
+
+MG_INLINE void mg_paired_pixel(const mg_paired_filters *filters, const mg_scaling *s,
+                               const uint32_t *column, int8_t *output, int requantization)
+{
+    if (requantization == MG_HIGH) {
+        mg_paired_pixel_high(filters, s, column, output);
+    } else if (requantization == MG_HIGH_CLAMPED) {
+        mg_paired_pixel_clamped(filters, s, column, output);
+    } else if (requantization == MG_ROUND_TWICE_NARROW) {
+        mg_paired_pixel_twice(filters, s, column, output);
+    } else {
+        mg_paired_pixel_upward(filters, s, column, output);
     }
 }
 

@@ -15,10 +15,13 @@ from microgen.passes.rolling.geometry import Geometry, Stage
 @dataclass(frozen=True, slots=True)
 class Band:
     """A node as a kernel computes it in one step: ``node`` with the padding of its rows taken away,
-    in a ``graph`` in which its inputs and its result have the rows of one step."""
+    in which its inputs and its result have the rows of one step. If it ``is_summed``, there is one
+    result, which is complete after the last step: kernels have sums in their scratch, which are 0
+    at first."""
 
     node: Node
     graph: Graph
+    is_summed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,11 @@ class Group:
     bands: Mapping[str, Band]
     windows: Mapping[str, Mapping[str, windows.Window]]
 
+    @property
+    def is_summed(self) -> bool:
+        """Whether the last node's result is complete after the last step only."""
+        return self.bands[self.nodes[-1].outputs[0]].is_summed
+
 
 def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int]) -> Group:
     """The group that computes so many ``rows`` of each node at a time.
@@ -41,14 +49,14 @@ def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int]) -> Group:
     """
     rolled = {}
     for node in nodes:
-        found = windows.of(node, graph)
+        found = (node is nodes[-1] and windows.summed(node, graph)) or windows.of(node, graph)
         if found is None:
             raise ValueError(f"{node.outputs[0]!r} cannot be computed row by row")
         rolled[node.outputs[0]] = found
     if outer := _read_outside(nodes, graph):
         raise ValueError(f"{outer!r} is read outside the function, too")
     stages = [
-        _stage(node, graph, found.windows, count)
+        _stage(node, graph, found, count)
         for node, found, count in zip(nodes, rolled.values(), rows, strict=True)
     ]
     read = dict.fromkeys(name for stage in stages for name in stage.reads)
@@ -70,17 +78,21 @@ def _read_outside(nodes: Sequence[Node], graph: Graph) -> str:
     return next((name for name in inner if uses[name] > inside[name]), "")
 
 
-def _stage(node: Node, graph: Graph, found: Mapping[int, windows.Window], rows: int) -> Stage:
+def _stage(node: Node, graph: Graph, found: windows.Rolled, rows: int) -> Stage:
+    """The stage of a node. If it sums rows, they count as those of its result."""
     (result,) = node.outputs
-    reads = {node.inputs[position]: window for position, window in found.items()}
-    return Stage(result, graph.types[result].shape[1], rows, reads)
+    reads = {node.inputs[position]: window for position, window in found.windows.items()}
+    height = graph.types[node.inputs[0] if found.is_summed else result].shape[1]
+    return Stage(result, height, rows, reads)
 
 
 def _band(node: Node, graph: Graph, rolled: windows.Rolled, stage: Stage) -> Band:
     types = {name: _cut(graph.types[name], w.rows(stage.rows)) for name, w in stage.reads.items()}
-    types[stage.result] = _cut(graph.types[stage.result], stage.rows)
+    if not rolled.is_summed:
+        types[stage.result] = _cut(graph.types[stage.result], stage.rows)
     own = dataclasses.replace(node, attrs=rolled.attrs)
-    return Band(own, graph.replace(types=ChainMap(types, dict(graph.types))))
+    cut = graph.replace(types=ChainMap(types, dict(graph.types)))
+    return Band(own, cut, rolled.is_summed)
 
 
 def _cut(kind: TensorType, rows: int) -> TensorType:

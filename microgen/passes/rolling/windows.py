@@ -21,6 +21,8 @@ _ELEMENTWISE = (
     *("qnn.add", "qnn.mul", "qnn.requantize", "qnn.subtract", "subtract"),
 )
 
+_MOST_SUMMED = 256  # values of a window
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -40,10 +42,12 @@ class Window:
 @dataclass(frozen=True, slots=True)
 class Rolled:
     """A node whose rows can be computed one after another: the windows of those inputs that have
-    rows, by position, and the node's attributes for rows that contain their padding."""
+    rows, by position, and the node's attributes for rows that contain their padding. If it
+    ``is_summed``, there is one result, which is complete when all rows were added."""
 
     windows: Mapping[int, Window]
     attrs: Attrs
+    is_summed: bool = False
 
 
 def of(node: Node, graph: Graph) -> Rolled | None:
@@ -104,6 +108,17 @@ def _avg_pool(node: Node, _graph: Graph) -> Rolled | None:
     if above or below:
         return None
     return Rolled({0: Window(attrs.pool_size[0], attrs.strides[0])}, attrs)
+
+
+def summed(node: Node, graph: Graph) -> Rolled | None:
+    """The rows of a node with one result for the whole height, which kernels compute by adding a
+    few rows each time; None for other nodes. Only means of int8 whose sums fit int16 are."""
+    attrs, kind = node.attrs, graph.types[node.inputs[0]]
+    if not isinstance(attrs, AvgPool2DAttrs) or of(node, graph) is None:
+        return None
+    is_whole = attrs.pool_size == spatial(kind.shape) and not any(explicit(attrs.padding))
+    is_small = kind.dtype is DType.INT8 and np.prod(attrs.pool_size) <= _MOST_SUMMED
+    return Rolled({0: Window()}, attrs, is_summed=True) if is_whole and is_small else None
 
 
 _RULES: Mapping[type[Attrs], Callable[[Node, Graph], Rolled | None]] = {

@@ -12,11 +12,13 @@ from microgen.ops.base import StatusError
 from tests.differential import makers
 from tests.differential.generator import Case, compute_last
 from tests.differential.network import Network, Shape, UnfitError
+from tests.differential.windows import padding
 
 _CODES = ("CONV_2D", "DEPTHWISE_CONV_2D", "MAX_POOL_2D", "AVERAGE_POOL_2D", "ADD", "MUL", "RELU")
 _OFTEN = (4, 4, 1, 1, 2, 1, 1)
 _LAYERS = 7
 _ATTEMPTS = 40
+_ENDS_WITH_MEAN = 0.3
 
 
 class RowNetwork(Network):
@@ -59,7 +61,25 @@ def generate(seed: int) -> Case:
             break
         code = str(rng.choice(_CODES, p=np.array(_OFTEN) / sum(_OFTEN)))
         net = _grown(net, code, dtype) or net
+    if rng.random() < _ENDS_WITH_MEAN:
+        net = _with_mean(net, dtype)
     return Case(seed, net, [net.computed[-1]])
+
+
+def _with_mean(net: RowNetwork, dtype: str) -> RowNetwork:
+    """The network with a mean of the last result over height and width, if it has a result."""
+    if not net.computed:
+        return net
+    trial, last = net.copy(), net.computed[-1]
+    batches, height, width, depth = net.shape(last)
+    output = trial.output(dtype, (batches, 1, 1, depth), like=last)
+    sizes = {"filterHeight": height, "filterWidth": width, "strideH": 1, "strideW": 1}
+    trial.add("AVERAGE_POOL_2D", [last], output, "Pool2DOptions", {**padding(False), **sizes})
+    try:
+        compute_last(trial)
+    except (UnfitError, MicrogenError, StatusError):
+        return net
+    return trial
 
 
 def _grown(net: RowNetwork, code: str, dtype: str) -> RowNetwork | None:

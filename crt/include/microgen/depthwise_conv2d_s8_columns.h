@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 2-D depthwise convolution of one or two rows of results, int8, 3x3, for cores with the DSP
+ * extension: a row of windows is copied as columns of int16 (microgen/filters_columns_s8.h). That
+ * costs less than planes if most rows of these are used once. */
+#ifndef MICROGEN_DEPTHWISE_CONV2D_S8_COLUMNS_H
+#define MICROGEN_DEPTHWISE_CONV2D_S8_COLUMNS_H
+
+#include <stdint.h>
+
+#include "microgen/depthwise_conv2d_s8.h"
+#include "microgen/filters_columns_s8.h"
+#include "microgen/inline.h"
+#include "microgen/out_of_line.h"
+#include "microgen/scaling_s8.h"
+
+typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_columns_params;
+
+/* GCC would make a copy for operators of one shape. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define MG_COLUMNS_ATTRIBUTES __attribute__((noinline, noclone, unused))
+#else
+#define MG_COLUMNS_ATTRIBUTES __attribute__((noinline, unused))
+#endif
+
+/* `count` outputs of a row, which begin with output `first`, of all channels. `input` is the first
+ * row of the windows. The last four channels have filters of their own. It is out of line, because
+ * operators share it, and named so that its bytes are counted as the kernel's. */
+static MG_COLUMNS_ATTRIBUTES void mg_depthwise_conv2d_s8_linear_columns_part(
+    const mg_depthwise_conv2d_s8_params *p, const int8_t *input, const mg_columns_scales *scales,
+    int8_t *output, uint32_t *columns, int32_t first, int32_t count)
+{
+    const int32_t depth = p->input_channels;
+    const int32_t left = first * p->stride_width - p->pad_left;
+    const int32_t end = left + (count - 1) * p->stride_width + MG_3X3_SIDE;
+    const int32_t inside = (end < p->input_width) ? end : p->input_width;
+    const int32_t after = (left > 0) ? left : 0;
+    const int32_t begin = (after < end) ? after : end;
+    const int32_t values = (inside > begin) ? inside - begin : 0;
+    const uint32_t zero = mg_twice_s16(-p->input_offset);
+    uint32_t *const to = &columns[MG_COLUMN * (begin - left)];
+    const int32_t row = p->input_width * depth;
+    const int8_t *const from = &input[(values > 0) ? begin * depth : 0];
+    int8_t *const line = &output[first * depth];
+    mg_columns_four four = {columns,
+                            line,
+                            scales->weight,
+                            scales->bias,
+                            scales->multiplier,
+                            depth + 65536 * (count / 2 - 1),
+                            4,
+                            depth,
+                            count};
+
+    mg_columns_clear(columns, begin - left, zero);
+    mg_columns_clear(to + MG_COLUMN * values, end - begin - values, zero);
+    for (int32_t c = 0; c < depth; c += 4) {
+        const int32_t channel = (c + 4 <= depth) ? c : depth - 4;
+        mg_columns_fill(&from[channel], depth, row, values, to);
+        four.output = &line[channel];
+        four.bias = &scales->bias[channel];
+        four.multiplier = &scales->multiplier[channel];
+        mg_columns_filters(&four, p->stride_width);
+        four.weight += 4 * MG_COLUMNS_TAPS;
+    }
+}
+
+/* Computes the same as mg_depthwise_conv2d_s8_body (microgen/depthwise_conv2d_s8.h), with
+ * MG_LINEAR.
+ *
+ * Filters are 3x3 without dilation, there are four channels or more, at most 65535, the depth
+ * multiplier is 1, strides along the width are 1 or 2, and there is no padding above or below.
+ * weight has three words for each channel, as microgen/kernels/depthwise_conv2d_columns.py says.
+ * bias contains the zero point of the data, as MG_LINEAR's offset. scratch is aligned to 4 bytes,
+ * and has MG_COLUMN words for each column of the windows of a part of a row. */
+MG_INLINE void mg_depthwise_conv2d_s8_columns_body(const mg_depthwise_conv2d_s8_columns_params *p,
+                                                   const int8_t *input, const int32_t *weight,
+                                                   const int32_t *bias, const int32_t *multiplier,
+                                                   const int8_t *shift, void *output,
+                                                   uint8_t *scratch, int requantization)
+{
+    const mg_columns_scales scales = {weight, bias, multiplier};
+    const int32_t row = p->input_width * p->input_channels;
+    const int32_t line = p->output_width * p->input_channels;
+    const int32_t part = MG_COLUMNS_PART / p->stride_width;
+    const int32_t lines = p->batches * p->output_height;
+    int8_t *out = (int8_t *)output;
+
+    (void)shift;
+    (void)requantization;
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t y = 0; y < p->output_height; y++) {
+            const int8_t *rows = &input[(n * p->input_height + y * p->stride_height) * row];
+            for (int32_t x = 0; x < p->output_width; x += part) {
+                const int32_t rest = p->output_width - x;
+                mg_depthwise_conv2d_s8_linear_columns_part(p, rows, &scales, out,
+                                                           (uint32_t *)(void *)scratch, x,
+                                                           (rest < part) ? rest : part);
+            }
+            out += line;
+        }
+    }
+    if ((p->activation_min != INT8_MIN) || (p->activation_max != INT8_MAX)) {
+        out -= lines * line;
+        for (int32_t i = 0; i < lines * line; i++) {
+            out[i] = mg_offset_and_clamp(out[i], 0, p->activation_min, p->activation_max);
+        }
+    }
+}
+
+#define MG_DEPTHWISE_CONV2D_S8_COLUMNS_PROTOTYPE(name)                                             \
+    MG_PROTOTYPE_SCRATCH(name, mg_depthwise_conv2d_s8_columns, int32_t)
+#define MG_DEPTHWISE_CONV2D_S8_COLUMNS_KERNEL(name, ...)                                           \
+    MG_KERNEL_SCRATCH(name, mg_depthwise_conv2d_s8_columns, int32_t, __VA_ARGS__)
+
+#endif
