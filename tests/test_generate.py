@@ -173,10 +173,10 @@ print((time.process_time() - imported) / (imported - start))
 
 
 def test_generate_is_quick() -> None:
-    """The whole process may take as much CPU time as twelve imports of numpy, for a real model."""
+    """The whole process may take as much CPU time as fifteen imports of numpy, for a real model."""
     code = _QUICK.format(model=str(DIGITS))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert float(done.stdout) < 12
+    assert float(done.stdout) < 15
 
 
 def test_outputs_do_not_depend_on_alignment() -> None:

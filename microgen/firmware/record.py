@@ -194,9 +194,10 @@ def _in_rows(rolling: Rolling, rows: InRows) -> RowsRecord:
         function=part.name,
         argument=[p.role for p in part.parameters].index(Role.OUTPUT),
         rows=rows.rows,
-        first=when.end - 1 if rows.is_last else when.first,
+        first=when.first,
         period=when.period,
-        count=1 if rows.is_last else when.count,
+        count=when.count,
+        is_last=rows.is_last,
     )
 
 

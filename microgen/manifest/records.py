@@ -46,7 +46,8 @@ class RowsRecord:
     """How a call computes a result row by row: the ELF symbol ``function`` computes ``rows`` rows
     each time, the last time perhaps fewer, and writes them where argument number ``argument``
     points. That happens ``count`` times, in step ``first`` of the call and then every ``period``
-    steps."""
+    steps. If it ``is_last``, the result is that of the last time, and those before are parts of
+    it."""
 
     function: str
     argument: int
@@ -54,6 +55,7 @@ class RowsRecord:
     first: int
     period: int
     count: int
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,6 +187,8 @@ class _Tracer(Walker):
             registers = self.registers()
             pointer = self.argument(registers, each.argument)
             self.run_to(self.return_address(registers))
+            if each.is_last:
+                found[step.tensor].clear()
             done = sum(len(part) for part in found[step.tensor])
             height = min(each.rows, step.shape[1] - done)
             found[step.tensor].append(self._rows(step, pointer, height))

@@ -121,8 +121,8 @@ def _row_problems(call: CallRecord, step: StepRecord) -> Iterator[str]:
     """What is wrong with the record of a step that is computed row by row."""
     rows, height = step.in_rows, step.shape[1] if len(step.shape) == 4 else 0
     assert rows is not None, "the caller asks"
-    numbers = (rows.rows, rows.period, rows.count)
-    if min(numbers) < 1 or rows.first < 0 or not 0 <= rows.rows * rows.count - height < rows.rows:
+    numbers, times = (rows.rows, rows.period, rows.count), 1 if rows.is_last else rows.count
+    if min(numbers) < 1 or rows.first < 0 or not 0 <= rows.rows * times - height < rows.rows:
         yield (
             f"call {call.index} computes {rows.rows} rows of {step.tensor} {rows.count} times, "
             f"but it has {height}"
