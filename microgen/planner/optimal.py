@@ -35,7 +35,7 @@ from microgen.planner.search import Budget, Search
 WORK = 1_000_000  # buffers looked at; one node looks at all live buffers of every step
 FEWEST_NODES = 50
 MOST_NODES = 10_000
-CHOICE = 10  # cost, in nodes, of making the blocks for one choice of pairs
+CHOICE = 250  # cost, in nodes, of making the blocks for one choice of pairs
 
 
 @dataclass(frozen=True, slots=True)
