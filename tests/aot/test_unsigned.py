@@ -92,7 +92,7 @@ def expected(model: bytes) -> np.ndarray:
 POOLS: dict[str, tuple[str, ...]] = {
     "internal": (),
     "external": ("a:*:external",),
-    "two external": ("a:600:external", "b:*:external"),
+    "two external": ("a:300:external", "b:*:external"),
     "constants external": ("a:*:external", "c:*:external:const"),
 }
 

@@ -155,7 +155,7 @@ def _text(project: Path, name: str) -> str:
 def test_the_header_says_what_the_caller_owes(tmp_path: Path) -> None:
     """TVM v0.14 defines WORKSPACE_SIZE for internal pools, too, so users allocate them twice."""
     declared = ("fast:40", "dram:*:external", "flash:*:external:const")
-    write_project(_chain(), tmp_path / "p", Options(pool=declared))
+    write_project(_chain(), tmp_path / "p", Options(pool=declared, planner="on-demand"))
     header = _text(tmp_path / "p", "tvmgen_default.h")
     sizes = {k: int(v) for k, v in re.findall(r"#define TVMGEN_DEFAULT_(\w+) (\d+)$", header, re.M)}
     assert sizes["WORKSPACE_SIZE"] > sizes["DRAM_WORKSPACE_POOL_SIZE"] > 0
@@ -192,7 +192,7 @@ def test_mains_parameters_are_inputs_outputs_pools(tmp_path: Path) -> None:
     Here the order is always the same, and no pool is dropped.
     """
     declared = ("a:40:external", "b:*:external", "w:*:external:const")
-    write_project(_chain(), tmp_path / "p", Options(pool=declared))
+    write_project(_chain(), tmp_path / "p", Options(pool=declared, planner="on-demand"))
     runner_text = re.sub(r"\(\n\s+|,\n\s+", _in_one_line, _text(tmp_path / "p", "default_lib0.c"))
     parameters = "void *input0, void *output, uint8_t *a_0_var, uint8_t *b_1_var"
     assert f"___tvm_main__({parameters}, const uint8_t *w_2_var);" in runner_text
