@@ -66,7 +66,9 @@ BEYOND: Mapping[tuple[str, str, str], tuple[float, float]] = {
 
 # The same for bytes of code. Only layers whose pixels are no multiple of four have a part of it.
 BEYOND_CODE: Mapping[tuple[str, str, str], float] = {
-    ("mg_conv2d_s8_paired_stack", "cortex-m7f", _OWN): 0.32,
+    # Nothing that is counted says how large the code for pixels left over from blocks is.
+    ("mg_conv2d_s8_paired", "cortex-m7f", _OWN): 0.42,
+    ("mg_conv2d_s8_paired_stack", "cortex-m7f", _OWN): 0.55,
     **{
         (f"mg_conv2d_s8_clamped_{name}", core, _OWN): limit
         for name, limit in (("paired", 0.36), ("paired_stack", 0.56))
