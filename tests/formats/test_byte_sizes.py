@@ -62,7 +62,7 @@ def test_a_board_takes_them() -> None:
 def test_options_take_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["-o", str(tmp_path / "p")]
     command = ["generate", str(DIGITS), "-b", "native", *out, "--alignment", "16B"]
-    assert main([*command, "--ram", "2K"]) == 2
-    assert "the --ram budget is 2,048" in capsys.readouterr().err
+    assert main([*command, "--ram", "1K"]) == 2
+    assert "the --ram budget is 1,024" in capsys.readouterr().err
     assert main([*command, "--ram", "12q"]) == 2
     assert "'12q' is not a size" in capsys.readouterr().err

@@ -160,7 +160,8 @@ def _check_sizes(model: str, board: str, project: Path) -> None:
     record = manifest.load(project)
     if model in FILES:
         assert record.plan.peak + record.plan.io_bytes <= ARENA[model]
-    assert record.plan.peak == record.plan.lower_bound
+    # Buffers that overlap with a lag are tied to each other, which may leave gaps.
+    assert record.plan.lower_bound <= record.plan.peak <= 1.05 * record.plan.lower_bound
     sizes = verifier.measure(project / "build" / "firmware.elf", record)
     estimate = record.estimate
     assert estimate.ram_least <= sizes.ram <= estimate.ram_most
