@@ -39,7 +39,7 @@ def riscv(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 def _built(board: str, folders: pytest.TempPathFactory) -> Built:
     root = folders.mktemp(board) / "p"
-    microgen.generate(DIGITS, board, root)
+    microgen.generate(DIGITS, board, root, optimize="speed")
     microgen.build(root)
     return Built(root, board)
 
