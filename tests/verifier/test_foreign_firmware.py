@@ -32,7 +32,6 @@ SOFTMAX = "    static const mg_softmax_s8_"  # the parameters of any kernel
 
 ARM = pytest.param("mps2_an386", marks=NEEDS_ARM_GCC)
 RISCV = pytest.param("qemu_riscv32", marks=NEEDS_RISCV_GCC)
-GOALS = {ARM: "balanced", RISCV: "speed"}  # with which each has constants of every kind
 
 WHOLE_FIRMWARE = {
     *("entry_point", "vector_table", "boot_block", "layout", "segments", "sections_fit"),
@@ -148,7 +147,7 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def project(board: str) -> Path:
         if board not in made:
             made[board] = tmp_path_factory.mktemp("foreign") / "p"
-            microgen.generate(DIGITS, board, made[board], optimize=GOALS[board])
+            microgen.generate(DIGITS, board, made[board])
         return made[board]
 
     return project
@@ -180,7 +179,9 @@ def test_a_model_in_another_firmware_passes(
     assert failed(report) == {}
     assert report.scope == "model"
     applying = {c.name for c in report.checks if c.status == "ok"}
-    assert applying == set(CHECKS) - WHOLE_FIRMWARE - NOT_IN_MODEL
+    # On RV32 the default goal takes kernels whose requantization has nothing to prove.
+    absent = NOT_IN_MODEL | ({"requantization"} if board == "qemu_riscv32" else set())
+    assert applying == set(CHECKS) - WHOLE_FIRMWARE - absent
     assert {c.found for c in report.checks if c.name in WHOLE_FIRMWARE} == {NOT_OURS}
     assert 100 < report.check("stack").values["bound"] < 2000
     assert "tvmgen_default_run" in report.check("stack").found
