@@ -39,6 +39,7 @@ BEYOND: Mapping[tuple[str, str, str], tuple[float, float]] = {
     ("mg_dense_s8", "cortex-m3", _OWN): (RUN, 0.23),
     ("mg_dense_s8", "cortex-m4f", _OWN): (RUN, 0.22),
     ("mg_dense_s8", "cortex-m33", _OWN): (RUN, 0.23),
+    ("mg_dense_s8", "cortex-m55", _OWN): (RUN, 0.38),
     ("mg_dense_s8_portable", "cortex-m7f", _OWN): (RUN, 0.27),
     ("mg_dense_s8_portable", "cortex-m33", _OWN): (RUN, 0.16),
     ("mg_dense_s8_dsp", "cortex-m4f", _SHARED): (RUN, 0.17),
