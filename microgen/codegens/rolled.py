@@ -28,8 +28,9 @@ def primitive(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Pr
     made = _Rolled(group, graph, offsets)
     for number, one in enumerate(primitives):
         made.add(number, one)
+    # A kernel that gets all rows in one step may have no sums.
     last = len(primitives) - 1
-    clears = group.is_summed and offsets.get(last) is not None
+    clears = group.is_summed and last in offsets
     order = (Role.INPUT, Role.CONSTANT, Role.OUTPUT)
     scratch = [Parameter("scratch", "uint8_t", Role.SCRATCH)] if nbytes else []
     parameters = sorted(made.parameters.values(), key=lambda p: order.index(p.role))

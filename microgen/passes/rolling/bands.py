@@ -15,9 +15,9 @@ from microgen.passes.rolling.geometry import Geometry, Stage
 @dataclass(frozen=True, slots=True)
 class Band:
     """A node as a kernel computes it in one step: ``node`` with the padding of its rows taken away,
-    in which its inputs and its result have the rows of one step. If it ``is_summed``, there is one
-    result, which is complete after the last step: kernels have sums in their scratch, which are 0
-    at first."""
+    in a ``graph`` in which its inputs and its result have the rows of one step. If it
+    ``is_summed``, there is one result, which is complete after the last step: kernels have sums in
+    their scratch, which are 0 at first."""
 
     node: Node
     graph: Graph

@@ -16,7 +16,7 @@ rows after the buffer's beginning.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -59,7 +59,6 @@ class RowBuffer:
     that it gets are not the tensor's, but padding. ``fill`` is the value of padding, None if none
     is read."""
 
-    tensor: str
     rows: int
     end: int
     timing: Timing
@@ -185,12 +184,4 @@ def _buffer(
     rows = max(_before(reader, name, timings) for reader in readers)
     surplus = timing.count * timing.rows - height
     end = max(timings[reader.result].end for reader in readers)
-    return RowBuffer(name, rows, end, timing, surplus, next(iter(fills), None))
-
-
-def firings(geometry: Geometry) -> Iterator[tuple[str, int]]:
-    """What gets rows, in order: the tensor, and the number of times that it got rows before."""
-    for step in range(geometry.steps):
-        for name, timing in geometry.timings.items():
-            if timing.first <= step < timing.end and (step - timing.first) % timing.period == 0:
-                yield name, (step - timing.first) // timing.period
+    return RowBuffer(rows, end, timing, surplus, next(iter(fills), None))

@@ -15,11 +15,9 @@ from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.geometry import explicit, extent
 from microgen.ops.max_pool2d import MaxPool2DAttrs
 from microgen.ops.window import spatial
+from microgen.passes.channel_links import ELEMENTWISE
 
-_ELEMENTWISE = (
-    *("add", "clip", "lookup", "maximum", "minimum", "multiply", "nn.leaky_relu", "nn.prelu"),
-    *("qnn.add", "qnn.mul", "qnn.requantize", "qnn.subtract", "subtract"),
-)
+_ELEMENTWISE = (*ELEMENTWISE, "lookup", "qnn.add", "qnn.mul", "qnn.subtract")
 
 _MOST_SUMMED = 256  # values of a window
 
