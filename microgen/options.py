@@ -20,12 +20,18 @@ INTERFACES = ("c", "packed")
 CONSTANT_ALIGNMENTS = (4, 8, 16, 32, 64, 128, 256)
 TOOLCHAINS = ("gcc", "llvm")
 EMITS = ("", "llvm-ir")
+STACK_MARGIN = 512  # bytes for exceptions that interrupt one another
+STACK_UNIT = 16  # what stacks in linker scripts are a multiple of
+_LEAST_STACK = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Options of ``generate``. ``ram`` and ``flash`` are budgets in bytes, 0 for none. ``pool``
     are declarations for ``planner.pools``, ``targets`` for ``target.targets``.
+
+    ``stack`` is what the linker script reserves, None for what the code is expected to take and
+    ``stack_margin``.
 
     ``signature`` names one of the networks in a model's file; empty means the first.
 
@@ -34,11 +40,17 @@ class Options:
     with more of them. ``composite``: they may take patterns of several operators.
     ``merge_regions``: neighbouring parts that one of them takes become one.
 
-    ``schedule`` is the path of a file with a schedule, which decides instead of ``optimize``; empty
-    for none.
+    ``schedule`` is the path of a file with a schedule, or that of a front with ``#`` and a number,
+    which decides instead of ``optimize``; empty for none.
+
+    ``input_rows``: the caller feeds so many rows of the input at a time; 0: it passes whole inputs.
 
     ``unpacked_api``: operators take plain pointers, not packed arguments; None means the default
-    of ``interface``. ``alignment`` is the workspace's, ``constant_alignment`` the constants', in
+    of ``interface``. ``output_workspace``: tensors may lie in an output's buffer until the output
+    is written; None means that ``optimize`` decides. ``input_consumed``: they may lie in an input's
+    buffer after its last reader, and in ``input_headroom`` bytes in front of it.
+    ``output_overlay``: the only output lies in the only input's buffer. ``alignment`` is the
+    workspace's, ``constant_alignment`` the constants', in
     bytes.
 
     Raises MicrogenError (at creation) for a value that does not exist, UnsupportedError for one
@@ -65,8 +77,15 @@ class Options:
     link_params: bool = True
     ram: int = 0
     flash: int = 0
+    stack: int | None = None
+    stack_margin: int = STACK_MARGIN
     pool: tuple[str, ...] = ()
     workspace_io: bool = False
+    input_rows: int = 0
+    output_workspace: bool | None = None
+    input_consumed: bool = False
+    input_headroom: int = 0
+    output_overlay: bool = False
     targets: tuple[str, ...] = ()
     signature: str = ""
 
@@ -97,8 +116,27 @@ class Options:
         for flag, value in (("--ram", self.ram), ("--flash", self.flash)):
             if value < 0:
                 raise MicrogenError(f"{value} bytes is not a budget", where=flag)
+        self._check_stack()
         object.__setattr__(self, "pool", tuple(self.pool))  # a command line gives a list
         self._check_pools()
+        self._check_ports()
+        self._check_rows()
+
+    def _check_stack(self) -> None:
+        stack = self.stack
+        if stack is not None and (stack < _LEAST_STACK or stack % STACK_UNIT):
+            raise MicrogenError(
+                f"{stack} bytes is not a stack: expected {_LEAST_STACK} or more, and a multiple of "
+                f"{STACK_UNIT}",
+                where="--stack",
+                hint="leave it out, and the stack is what the code takes and a margin",
+            )
+        if self.stack_margin < 0:
+            raise MicrogenError(
+                f"{self.stack_margin} bytes is not a margin: expected 0 or more",
+                where="--stack-margin",
+                hint=f"{STACK_MARGIN} is the default",
+            )
 
     def _check_conventions(self) -> None:
         if self.interface == "c" and self.unpacked_api is False:
@@ -175,9 +213,75 @@ class Options:
                 hint="use --interface c, or internal pools",
             )
 
+    @property
+    def uses_outputs(self) -> bool:
+        """Whether tensors may lie in an output's buffer until the output is written."""
+        if self.output_workspace is None and self.optimize == "ram":
+            return self.is_unpacked and not (self.workspace_io or self.pool)
+        return bool(self.output_workspace)
+
+    def _check_ports(self) -> None:
+        """Refuse tensors in the caller's buffers where nothing could tell the caller, or the
+        calls."""
+        given = {
+            "--output-workspace": bool(self.output_workspace),
+            "--input-consumed": self.input_consumed,
+            "--output-overlay": self.output_overlay,
+        }
+        flags = [flag for flag, is_given in given.items() if is_given]
+        why = ""
+        if self.executor == "graph":
+            why = "the graph itself has the storages, and none is an input's or an output's"
+        elif self.workspace_io:
+            why = "inputs and outputs are in the workspace, and their bytes are reused anyway"
+        elif not self.is_unpacked:
+            why = "operators take tensors, and those between layers are part of the firmware"
+        elif self.interface == "packed" and flags[-1:] != ["--output-workspace"]:
+            why = "packed arguments are tensors: nothing says that the caller's may be overwritten"
+        if flags and why:
+            raise UnsupportedError(why, where=flags[-1], hint="leave it out")
+        if self.input_headroom and not (self.input_consumed or self.output_overlay):
+            raise UnsupportedError(
+                "is for inputs that may be overwritten",
+                where="--input-headroom",
+                hint="use --input-consumed",
+            )
+        if self.output_overlay and self.output_workspace is False:
+            raise UnsupportedError(
+                "an output in an input's buffer cannot be kept until it is written",
+                where="--output-workspace",
+                hint="leave it out",
+            )
+
+    def _check_rows(self) -> None:
+        if self.input_rows < 0:
+            raise MicrogenError(
+                f"{self.input_rows} is not a number of rows: expected at least 1",
+                where="--input-rows",
+            )
+        if self.input_rows == 0:
+            return
+        for where, is_given, why in (
+            ("--executor", self.executor != "aot", "the graph executor takes whole inputs"),
+            ("--interface", self.interface != "c", "a packed function takes whole tensors"),
+            ("--workspace-io", self.workspace_io, "it plans the whole input in the workspace"),
+            ("--input-consumed", self.input_consumed, "the caller has no whole input"),
+            ("--output-overlay", self.output_overlay, "the caller has no whole input"),
+            ("--target", self.targets, "devices would be opened for each of the rows"),
+        ):
+            if is_given:
+                raise UnsupportedError(
+                    f"cannot be used with {where}: {why}",
+                    where="--input-rows",
+                    hint="leave out one of the two",
+                )
+
     def to_json(self) -> dict[str, Any]:
         """Plain data for the manifest."""
-        promised: dict[str, Any] = {"unpacked_api": self.is_unpacked}
+        promised: dict[str, Any] = {
+            "unpacked_api": self.is_unpacked,
+            "output_workspace": self.uses_outputs or self.output_overlay,
+        }
         # Their values may be paths on this machine.
         promised["codegen_option"] = [text.partition("=")[0] for text in self.codegen_option]
         promised |= {"codegen_path": "", "schedule": ""}

@@ -25,7 +25,7 @@ from microgen.target.cpu import CPUS, Cpu
 TABLE = Path(__file__).resolve().parents[1] / "microgen" / "kernels" / "code_bytes.json"
 GCC = {"arm": "arm-none-eabi-gcc", "riscv": "riscv64-unknown-elf-gcc"}
 SOFT_FLOAT = ("sf2", "sf3", "df2", "df3", "sfsi", "sisf", "fadd", "fmul", "fcmp", "i2f", "f2iz")
-_FLAGS = ("-std=c99", "-O2", "-ffunction-sections", "-fdata-sections", "-ffp-contract=off")
+FLAGS = ("-std=c99", "-O2", "-ffunction-sections", "-fdata-sections", "-ffp-contract=off")
 
 
 def main() -> None:
@@ -38,10 +38,10 @@ def main() -> None:
     if asked:
         table = json.loads(TABLE.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as scratch:
-        kernels = _written(Path(scratch))
+        kernels = written(Path(scratch))
         for cpu in cores:
             for toolchain in ("gcc", "llvm"):
-                made = _compiled(kernels, cpu, toolchain, Path(scratch))
+                made = compiled(kernels, cpu, toolchain, Path(scratch))
                 table["kernels"][f"{cpu.name} {toolchain}"] = {o.stem: _bytes(o) for o in made}
                 if toolchain == "gcc":
                     plain = [o for o in made if not any(map(_is_float, _undefined(o)))]
@@ -53,7 +53,7 @@ def main() -> None:
             TABLE.write_text(f"{text}\n", encoding="utf-8")
 
 
-def _written(scratch: Path) -> list[Path]:
+def written(scratch: Path) -> list[Path]:
     """A source for each kernel's out-of-line form."""
     entries = [kernel for found in registry().values() for kernel in found]
     folder_of_all = scratch / "kernels"
@@ -64,17 +64,19 @@ def _written(scratch: Path) -> list[Path]:
     return sorted(folder_of_all.iterdir())
 
 
-def _compiled(kernels: Sequence[Path], cpu: Cpu, toolchain: str, scratch: Path) -> list[Path]:
+def compiled(kernels: Sequence[Path], cpu: Cpu, toolchain: str, scratch: Path) -> list[Path]:
+    """The kernels' objects for a core."""
     target = scratch / cpu.name / toolchain
     target.mkdir(parents=True)
-    command = _compiler(cpu, toolchain)
+    command = compiler(cpu, toolchain)
     crt = folder("crt")
     include = ("-I", crt / "include", "-I", crt / "src", "-idirafter", crt / "libc")
-    subprocess.run([*command, *_FLAGS, *include, "-c", *kernels], cwd=target, check=True)
+    subprocess.run([*command, *FLAGS, *include, "-c", *kernels], cwd=target, check=True)
     return sorted(target.glob("*.o"))
 
 
-def _compiler(cpu: Cpu, toolchain: str) -> list[str]:
+def compiler(cpu: Cpu, toolchain: str) -> list[str]:
+    """A compiler with the flags for a core."""
     flags = cpu.flags(toolchain)
     if toolchain == "gcc":
         return [GCC[cpu.architecture], *flags]

@@ -16,7 +16,7 @@ from microgen.manifest import EstimateRecord
 from microgen.manifest.schedule import ChoiceRecord, FunctionChoices, ScheduleRecord
 from microgen.options import Options
 from microgen.partition import Partition
-from microgen.program import workspace_io
+from microgen.program import port_buffers, workspace_io
 from microgen.program.plan import MemoryPlan
 from microgen.program.types import Program
 from microgen.schedule import Ram
@@ -90,8 +90,7 @@ def write_project(
     options = options or Options()
     board = boards.load(board_name)
     program = program_of(graph, options, board_name, given)
-    program = workspace_io.planned(program) if options.workspace_io else program
-    plan = planner.plan(program, algorithm=options.planner, pools=options.pools)
+    program, plan = _planned(program, options)
     model = root.parent / f"{root.name}.tflite"
     model.write_bytes(b"a stand-in")
     unit = Unit(program, plan, _emit_options(options, model.name))
@@ -115,6 +114,20 @@ def write_project(
     )
     notes.complete(promise, files)[1].write_to(root)
     return program
+
+
+def _planned(program: Program, options: Options) -> tuple[Program, MemoryPlan]:
+    program = workspace_io.planned(program) if options.workspace_io else program
+    program, places = port_buffers.planned(
+        program,
+        options.alignment,
+        outputs=options.uses_outputs,
+        inputs=options.input_consumed,
+        overlay=options.output_overlay,
+        before=options.input_headroom,
+    )
+    pools = (*options.pools, *places)
+    return program, planner.plan(program, algorithm=options.planner, pools=pools)
 
 
 def _project_model(program: Program, plan: MemoryPlan, options: Options) -> project.Model:

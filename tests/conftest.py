@@ -46,7 +46,8 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Makes builds skip CMake's check of compilers, and use ccache if it is installed. In a run
-    without slow tests, builds with sanitizers are not optimized.
+    without slow tests, builds with sanitizers are not optimized, and only some cases are compiled
+    with a kernel's body inlined.
 
     Hundreds of projects are built, and most of their files are the same. With ccache each file is
     compiled once for each set of options, wherever the project is in the temporary folder.
@@ -54,6 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("CMAKE_TOOLCHAIN_FILE", str(Path(__file__).with_name("toolchain.cmake")))
     if config.option.markexpr == "not slow":
         os.environ["TESTS_SANITIZE_UNOPTIMIZED"] = "1"
+        os.environ["TESTS_MOST_INLINED"] = "8"
     if shutil.which("ccache"):
         os.environ["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
         os.environ["CCACHE_DIR"] = str(config.rootpath / ".pytest_cache" / "ccache")

@@ -62,7 +62,8 @@ MAY_IMPORT = {
     "executors": {*PROGRAM, "formats", "planner"},
     "emit": {*PROGRAM, "blob", "executors", "files", "formats", "names", "resources"},
     "mlf": {*PROGRAM, "files", "formats", "manifest", "names", "target"},
-    "firmware": {*PROGRAM, "blob", "codegens", "emit", "files", "manifest", "mlf", "names"}
+    "firmware": {*PROGRAM, "blob", "codegens", "emit", "files", "formats", "kernels", "manifest"}
+    | {"mlf", "names"}
     | {"options", "partition", "resources", "target", "west"},
     "exporting": {*BASE, "emit", "files", "firmware", "ir", "manifest", "mlf", "target"},
     "building": {*TARGET, "files", "manifest"},

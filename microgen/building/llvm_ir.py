@@ -15,7 +15,7 @@ from microgen.target.board import Board
 FOLDER = "model/codegen/host/llvm"
 
 _OPERATORS = "model/codegen/host/src"  # its header declares them
-_INCLUDES = (_OPERATORS, "crt/include", "crt/src")
+_INCLUDES = (_OPERATORS, "model/codegen/host/include", "crt/include", "crt/src")
 # Clang has a stdint.h of its own.
 _NOT_FOR_CLANG = "crt/libc/stdint.h"
 # The flags of CMakeLists.txt, but without debug information and the compiler's name.

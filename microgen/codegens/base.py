@@ -26,7 +26,8 @@ class Choice:
     is the kernel. ``is_shared``: the operator calls the kernel's out-of-line form, and does not
     have a body compiled for its own shape. ``in_place``: the result may take the place of an input
     if the kernel allows it. With ``rows`` it computes so many rows of the result at a time; then
-    all choices of its region do, and what is between them never exists whole. ``reason`` says why
+    all choices of its region do, and what is between them never exists whole. With ``fed``, too,
+    the caller of the model has so many rows of its input at a time. ``reason`` says why
     this was chosen, ``refusals`` why kernels that stand before it in the registry cannot compute
     the nodes.
     """
@@ -36,6 +37,7 @@ class Choice:
     is_shared: bool = False
     in_place: bool = True
     rows: int = 0
+    fed: int = 0
     reason: str = ""
     refusals: tuple[Refusal[Node], ...] = field(default=(), compare=False)
 
@@ -54,6 +56,11 @@ class Region:
     def is_rolled(self) -> bool:
         """Whether rows are computed at a time."""
         return any(choice.rows for choice in self.choices)
+
+    @property
+    def fed(self) -> int:
+        """How many rows of the model's input come at a time; 0 if it does not read it in rows."""
+        return max((choice.fed for choice in self.choices), default=0)
 
     @property
     def main(self) -> Node:

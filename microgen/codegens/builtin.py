@@ -66,12 +66,14 @@ class Builtin:
 
 def _rolled(region: Region, graph: Graph, board: Board) -> Primitive:
     """The primitive function that computes the region row by row."""
-    group = bands.of(region.nodes, graph, [choice.rows for choice in region.choices])
+    rows = [choice.rows for choice in region.choices]
+    group = bands.of(region.nodes, graph, rows, region.fed)
     primitives = []
     for choice in region.choices:
         band = group.bands[choice.nodes[0].outputs[0]]
         primitives.append(_primitive(replace(choice, nodes=(band.node,)), band.graph, board))
-    return rolled.primitive(group, primitives, graph)
+    made = rolled.primitive(group, primitives, graph)
+    return made if region.choices[-1].in_place else replace(made, in_place=())
 
 
 def _first(node: Node, found: Fitting) -> Choice:

@@ -10,12 +10,13 @@ from microgen.codegens.base import Primitive
 from microgen.codegens.placement import Span
 from microgen.ir.graph import Graph, TensorType
 from microgen.kernels.base import KernelConstant
-from microgen.passes.rolling import geometry
+from microgen.passes.rolling import geometry, lags
 from microgen.passes.rolling.bands import Group
 from microgen.program.element_types import ctype
+from microgen.program.feed import Feed
 from microgen.program.rolling import Event, Part, Rolling, RowBuffer, RowCopy, Rows, When
 from microgen.program.steps import InRows, Step
-from microgen.program.types import Inner, Parameter, Role
+from microgen.program.types import Inner, InPlace, Parameter, Role
 
 _RESULT = "out0"
 
@@ -32,24 +33,49 @@ def primitive(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Pr
     last = len(primitives) - 1
     clears = group.is_summed and last in offsets
     order = (Role.INPUT, Role.CONSTANT, Role.OUTPUT)
-    scratch = [Parameter("scratch", "uint8_t", Role.SCRATCH)] if nbytes else []
     parameters = sorted(made.parameters.values(), key=lambda p: order.index(p.role))
+    parameters += [Parameter("scratch", "uint8_t", Role.SCRATCH)] if nbytes else []
     return replace(
         primitives[-1],
-        parameters=(*parameters, *scratch),
+        parameters=tuple(parameters),
         body=(),
         inputs=group.outside,
         constants=tuple(made.constants),
         output_bytes=(graph.types[primitives[-1].outputs[0]].nbytes,),
         scratch=nbytes,
-        in_place=(),
+        in_place=tuple(_in_place(group, primitives[-1], parameters, graph)),
         steps=tuple(_steps(group, primitives, graph)),
         rolling=Rolling(
             group.geometry.steps,
             tuple(made.events()),
             cleared=(offsets[last], primitives[-1].scratch) if clears else None,
+            feed=_feed(group, graph) if group.fed else None,
         ),
     )
+
+
+def _feed(group: Group, graph: Graph) -> Feed:
+    """How the group gets its input, of which it copies some rows at a time into a buffer."""
+    (name,) = group.outside
+    kind, timing = graph.types[name], group.geometry.timings[name]
+    return Feed(
+        rows=group.fed,
+        height=kind.shape[1],
+        row_bytes=_row(kind).nbytes,
+        steps=group.fed // timing.rows * timing.period,
+    )
+
+
+def _in_place(
+    group: Group, last: Primitive, parameters: Sequence[Parameter], graph: Graph
+) -> Iterator[InPlace]:
+    """The inputs whose bytes the output may take. ``last`` computes its rows."""
+    names = [parameter.name for parameter in parameters]
+    stated = {pair.input: pair.lag for pair in last.in_place}
+    own = lags.by_tensor(last.inputs, stated)
+    for name, lag in lags.of(group, graph, own).items():
+        position = names.index(f"in{group.outside.index(name)}")
+        yield InPlace(position, names.index(_RESULT), lag)
 
 
 def _steps(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Iterator[Step]:

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--flash", type=_value(new_board.region), metavar=region, help=code)
     data = "for --new: the memory for data, such as 128K@0x20000000"
     add("--ram", type=_value(new_board.region), metavar=region, help=data)
-    stack = f"for --new: bytes for the stack (default {boards.DEFAULT_STACK})"
+    stack = "for --new: bytes for the stack (default: what a model's code takes, and a margin)"
     add("--stack", type=compiling.size, metavar="BYTES", help=stack)
     add("--clock", type=compiling.clock, metavar="CLOCK", help="for --new: such as 120MHz")
     add("-o", "--output", type=Path, metavar="DIR", help=_FOLDER)
@@ -76,8 +76,7 @@ def _flag(name: str) -> str:
 def _created(args: argparse.Namespace) -> Outcome:
     flash: Region = args.flash
     title = f"{args.new} ({args.cpu}, {flash.size} flash, {args.ram.size} RAM)"
-    stack = args.stack if args.stack is not None else boards.DEFAULT_STACK
-    contents = new_board.text(args.cpu, flash, args.ram, stack, args.clock or 0, title)
+    contents = new_board.text(args.cpu, flash, args.ram, args.stack or 0, args.clock or 0, title)
     path, board = new_board.write(args.new, contents, args.output or found.LOCAL)
     data = {"boards": [board.to_json()], "created": str(path)}
     return Outcome(data, [str(path), f"next: microgen generate MODEL -b {path.parent} -o DIR"])

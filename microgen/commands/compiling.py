@@ -65,8 +65,8 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
     add("--executor", default="aot", help="what runs the operators: aot (default) | graph")
     goals = " | ".join(options.OPTIMIZE)
     add("--optimize", default="balanced", help=f"what to favour: {goals} (default balanced)")
-    file = "a file that decides how each layer is computed (`microgen plan --explore -o` writes it)"
-    add("--schedule", default="", metavar="FILE", help=file)
+    file = "a file, or the K-th of a front, that says how layers are computed (`plan --explore -o`)"
+    add("--schedule", default="", metavar="FILE|FRONT.json#K", help=file)
     planners = " | ".join(options.PLANNERS)
     add("--planner", default="optimal", help=f"memory planner: {planners} (default optimal)")
     add("--numerics", default="litert", help="round as this runtime does: litert (default) | tflm")
@@ -74,6 +74,9 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
     add("--alignment", type=size, default=16, metavar="N", help=alignment)
     add("--pool", action="append", default=[], metavar="NAME:SIZE[:external]", help=_POOL)
     add("--workspace-io", action="store_true", help="plan inputs and outputs in the workspace")
+    rows = "rows of the input that the caller feeds at a time (default: it passes whole inputs)"
+    add("--input-rows", type=int, default=0, metavar="N", help=rows)
+    _add_ports(parser)
     add(
         "--target",
         action="append",
@@ -93,6 +96,19 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
     add("--codegen-path", default="", metavar="DIR", help=folder)
     add("--composite", action="store_true", help="let codegens take patterns of several operators")
     add("--merge-regions", action="store_true", help="merge neighbouring regions of one codegen")
+
+
+def _add_ports(parser: argparse.ArgumentParser) -> None:
+    """Add the options that let tensors lie in the caller's buffers."""
+    add = parser.add_argument
+    outputs = "tensors may lie in an output's buffer until it is written (default: on to save RAM)"
+    add("--output-workspace", type=_switch, metavar="on|off", help=outputs)
+    consumed = "run may overwrite its inputs, in which further tensors may lie"
+    add("--input-consumed", action="store_true", help=consumed)
+    headroom = "the caller lets run overwrite as many bytes in front of each input, too (default 0)"
+    add("--input-headroom", type=size, default=0, metavar="N", help=headroom)
+    overlay = "the output lies in the input's buffer, and the caller passes one for both"
+    add("--output-overlay", action="store_true", help=overlay)
 
 
 def refuse_planning(args: argparse.Namespace) -> None:
@@ -130,6 +146,10 @@ def add_generating(parser: argparse.ArgumentParser) -> None:
     )
     add("--ram", type=size, default=0, metavar="BYTES", help=f"RAM budget, {_BUDGET}")
     add("--flash", type=size, default=0, metavar="BYTES", help=f"flash budget, {_BUDGET}")
+    stack = "bytes of stack (default: what the code takes, and the margin; or what the board says)"
+    add("--stack", type=size, metavar="BYTES", help=stack)
+    margin = f"bytes of stack for nested exceptions (default {options.STACK_MARGIN})"
+    add("--stack-margin", type=size, default=options.STACK_MARGIN, metavar="BYTES", help=margin)
     add("--toolchain", default="gcc", help="compiler of the firmware: gcc (default) | llvm")
     add("--emit", default="", metavar="llvm-ir", help="also write the operators in this form")
 

@@ -9,12 +9,14 @@ from pathlib import Path
 from microgen import api, manifest
 from microgen.commands import compiling
 from microgen.errors import MicrogenError
-from microgen.firmware import capacity, ram
+from microgen.firmware import capacity, ram, stack_size
 from microgen.firmware.ram import Ram
 from microgen.inspection import front
 from microgen.inspection.plan import Planned, of_module, of_program
+from microgen.options import Options
 from microgen.output.console import Console, Outcome
 from microgen.output.text_layout import Part
+from microgen.schedule import Front, front_file
 from microgen.schedule.front import write
 from microgen.target import found
 
@@ -34,8 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     compiling.add_planning(parser)
     explore = "show the schedules that no other beats in RAM, cycles and flash at once"
     parser.add_argument("--explore", action="store_true", help=explore)
-    folder = "with --explore: the folder for the schedules, as files for --schedule"
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help=folder)
+    output = "with --explore: the file for the front, or the folder for a file of each schedule"
+    parser.add_argument("-o", "--output", type=Path, metavar="FRONT.json|DIR", help=output)
     clock = "with --explore: the CPU's clock, such as 120MHz (default: the board's clock_hz)"
     parser.add_argument("--clock", type=compiling.clock, default=0, metavar="CLOCK", help=clock)
 
@@ -69,12 +71,21 @@ def _explored(args: argparse.Namespace, console: Console) -> Outcome:
     board = found.find(args.board or compiling.DEFAULT_BOARD, local=True)
     with console.step("exploring schedules"):
         explored = api.explore(args.model, board, **compiling.selected(args))
-    if args.output:
-        write(explored, args.output)
+    wrote = _written(explored, args.output) if args.output else []
     clock = args.clock or board.clock_hz
     data = {**front.to_json(explored, clock), "board": board.name}
-    wrote = [f"wrote {len(explored.found)} schedules to {args.output}"] if args.output else []
     return Outcome(data, [*front.parts(explored, clock), *wrote])
+
+
+def _written(explored: Front, output: Path) -> list[str]:
+    """Write the front to a file, or each of its schedules to one of a folder; return what to
+    print."""
+    count = len(explored.found)
+    if output.suffix != front_file.SUFFIX or output.is_dir():
+        write(explored, output)
+        return [f"wrote {count} schedules to {output}"]
+    front_file.write(explored, output)
+    return [f"wrote {count} schedules to {output}: take one with --schedule {output}#K"]
 
 
 def _of_model(args: argparse.Namespace, console: Console) -> Outcome:
@@ -82,7 +93,8 @@ def _of_model(args: argparse.Namespace, console: Console) -> Outcome:
     with console.step("planning"):
         program, plan, schedule = api.plan(args.model, board, **compiling.selected(args))
     static = 0 if board.is_host else capacity.STATIC_DATA
-    used = Ram(plan.peak, program.io_bytes, static, board.stack_bytes)
+    stack = stack_size.of(program, board, Options(**compiling.selected(args)))
+    used = Ram(plan.peak, program.io_bytes, static, stack.reserve, stack.bound, stack.margin)
     return _shown([of_program(program, plan, schedule)], board.name, used)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from microgen.emit import ports
+from microgen.emit import feeding, layout, ports
 from microgen.emit.unit import Unit
 from microgen.errors import UnsupportedError
 from microgen.names import cnames
@@ -27,7 +27,7 @@ def header(unit: Unit) -> dict[str, Any]:
     pools = [_pool(pool, unit) for pool in unit.plan.passed_pools]
     macros = [name for port in (*inputs, *outputs) for name in port["macros"]]
     macros += [pool["size_macro"] for pool in pools]
-    macros += [f"{unit.prefix.upper()}_WORKSPACE_SIZE"]
+    macros += [f"{unit.prefix.upper()}_WORKSPACE_SIZE", *feeding.macros(unit)]
     _check_macros(macros)
     _drop_taken_aliases(outputs, macros)
     return {
@@ -36,13 +36,21 @@ def header(unit: Unit) -> dict[str, Any]:
         "outputs": outputs,
         "pools": pools,
         "structs": unit.structs,
+        "duties": _duties([*inputs, *outputs]),
         "has_helpers": any(port["quantized"] for port in (*inputs, *outputs)),
         "has_workspace_io": unit.program.has_workspace_io,
         "workspace_owner": _owner(unit),
+        "fed": feeding.names(unit) if unit.program.feed else None,
         "has_state": bool(unit.program.state),
         "has_modules": bool(unit.program.runtime_modules),
         "devices": [device(d) for d in unit.program.devices],
     }
+
+
+def _duties(ports: list[dict[str, Any]]) -> str:
+    """A comment with what the caller must know of buffers in which a run keeps other tensors."""
+    found = [port["duty"] for port in ports if port["duty"]]
+    return layout.comment("Of the caller's buffers:", more=found) if found else ""
 
 
 def device(device: Device) -> dict[str, Any]:

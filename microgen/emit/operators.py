@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from microgen.emit import layout, rolling
+from microgen.emit import feeding, layout, rolling
 from microgen.emit.kernel_calls import declaration, kernel_call
 from microgen.emit.unit import Unit
 from microgen.names import cnames
@@ -24,6 +24,7 @@ def operators(unit: Unit) -> dict[str, Any]:
         "parts": rolling.parts(unit.program),
         "functions": [_function(f, unit, layers[f.name]) for f in functions],
         "declared": [_prototype(f, unit) for f in unit.program.functions],
+        "fed": feeding.names(unit) if unit.program.feed else None,
     }
 
 
@@ -32,6 +33,7 @@ def _prototype(function: PrimFunc, unit: Unit) -> dict[str, Any]:
         "name": unit.implementation(function.name),
         "parameters": [declaration(p) for p in function.parameters],
         "can_fail": function.can_fail,
+        "is_fed": function.rolling is not None and function.rolling.feed is not None,
     }
 
 
@@ -53,5 +55,5 @@ def _function(function: PrimFunc, unit: Unit, layers: Sequence[str]) -> dict[str
             kernel_call(k, i, is_only=len(function.body) == 1) for i, k in enumerate(function.body)
         ],
         "is_one_kernel": len(function.body) == 1,
-        "rolling": rolling.loop(function.rolling) if function.rolling else None,
+        "rolling": rolling.loop(function.rolling, unit) if function.rolling else None,
     }

@@ -13,6 +13,7 @@ from microgen.emit.unit import Unit
 from microgen.ir.graph import DType, TensorType
 from microgen.names import cnames
 from microgen.program.element_types import ctype
+from microgen.program.plan import Pool
 from microgen.program.types import Port
 
 _MARGIN = 4  # columns in front of a statement
@@ -21,7 +22,11 @@ _MARGIN = 4  # columns in front of a statement
 def described(port: Port, kind: str, unit: Unit) -> dict[str, Any]:
     """A port for the templates. ``kind`` is ``input`` or ``output``."""
     placed = unit.plan.by_name[port.buffer] if port.buffer else None
-    macros = list(_macros(port, f"{unit.prefix}_{port.name}".upper()))
+    prefix = f"{unit.prefix}_{port.name}".upper()
+    pool = next((p for p in unit.plan.port_pools if p.port in (port.name, port.over)), None)
+    macros = list(_macros(port, prefix))
+    if pool and pool.port == port.name:
+        macros[2:2] = _pool_macros(pool, port, prefix)
     return {
         "name": port.name,
         "alias": port.alias,
@@ -36,7 +41,38 @@ def described(port: Port, kind: str, unit: Unit) -> dict[str, Any]:
         "place": unit.field(port.buffer) if port.buffer else "",
         "is_passed": placed is not None and placed.pool in unit.passed_pools,
         "pool": placed.pool if placed else "",
+        "is_overwritten": pool is not None,
+        "is_const": kind == "input" and pool is None,
+        "duty": _duty(port, kind, pool, unit) if pool else "",
     }
+
+
+def _pool_macros(pool: Pool, port: Port, prefix: str) -> Iterator[tuple[str, str]]:
+    """The macros of the buffer that the caller provides, if it is not just the port."""
+    if pool.before:
+        yield f"{prefix}_HEADROOM", str(pool.before)
+    if pool.nbytes != port.type.nbytes:
+        yield f"{prefix}_BUFFER_SIZE", str(pool.nbytes)
+
+
+def _duty(port: Port, kind: str, pool: Pool, unit: Unit) -> str:
+    """What the caller must know of a buffer in which a run keeps other tensors."""
+    prefix = f"{unit.prefix}_{pool.port}".upper()
+    if port.over:
+        whole = f"{prefix}_{'SIZE' if pool.nbytes == port.type.nbytes else 'BUFFER_SIZE'}"
+        return f"{port.name} must be the pointer {port.over}, to a buffer of {whole} bytes"
+    if kind == "output":
+        return (
+            f"until {port.name} is written, a run keeps other tensors there: it must not overlap "
+            "other buffers, and has no meaning before the run ends, or after an error"
+        )
+    front = f" and {prefix}_HEADROOM bytes in front of it" if pool.before else ""
+    other = "" if any(p.over for p in unit.program.outputs) else "; it must not overlap others"
+    aligned = f"; it must be aligned to {pool.promised} bytes"
+    return (
+        f"a run overwrites {port.name}{front}: write it before every run{other}"
+        f"{aligned if pool.promised > port.type.dtype.nbytes else ''}"
+    )
 
 
 def _macros(port: Port, prefix: str) -> Iterator[tuple[str, str]]:

@@ -23,7 +23,11 @@ _INDENT = 4  # of the calls
 
 def profile(units: Sequence[Unit]) -> FileTree:
     """The file for all models of a firmware."""
-    values = {"model": model_files(units), "models": [_model(unit) for unit in units]}
+    values = {
+        "model": model_files(units),
+        "models": [_model(unit) for unit in units],
+        "intervals": sum(u.program.feed.count if u.program.feed else 1 for u in units),
+    }
     text = environment("project").get_template(f"{FILE}.j2").render(values)
     return FileTree({FILE: text.encode()})
 

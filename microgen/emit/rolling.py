@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from microgen.emit import layout
+from microgen.emit import feeding, layout
 from microgen.emit.kernel_calls import argument, declaration, kernel_call
+from microgen.emit.unit import Unit
 from microgen.names import cnames
 from microgen.program.rolling import Event, Part, Rolling, RowBuffer, RowCopy, Rows, When
 from microgen.program.types import Inner, Program
@@ -34,16 +35,18 @@ def parts(program: Program) -> list[dict[str, Any]]:
     ]
 
 
-def loop(rolling: Rolling) -> dict[str, Any]:
+def loop(rolling: Rolling, unit: Unit) -> dict[str, Any]:
     """The loop of an operator."""
     buffers = [event.buffer for event in rolling.events if event.buffer]
+    feed = rolling.feed
     return {
         "steps": rolling.steps,
         "fills": [
             *(_filled(b, 0, b.nbytes) for b in buffers if b.fill is not None),
             *_cleared(rolling),
         ],
-        "events": [_event(event, rolling.steps) for event in rolling.events],
+        "events": [_event(event, rolling) for event in rolling.events],
+        "feed": feeding.loop(feed, unit) if feed else None,
     }
 
 
@@ -54,16 +57,16 @@ def _cleared(rolling: Rolling) -> list[str]:
     return [f"(void)memset(&scratch[{offset}], 0, {nbytes});"]
 
 
-def _event(event: Event, steps: int) -> dict[str, Any]:
+def _event(event: Event, rolling: Rolling) -> dict[str, Any]:
     when, buffer = event.when, event.buffer
     end = max(when.end, buffer.end) if buffer else when.end
     pads = buffer is not None and buffer.fill is not None and buffer.end > when.end
     return {
         "comment": layout.comment(_title(event), _INDENT - 4),
-        "condition": _condition(when, end, steps),
+        "condition": _condition(when, end, rolling.steps),
         "before": _moved(buffer) if buffer else "",
         "limit": when.end if end > when.end else 0,
-        "rows": _rows(event),
+        "rows": _rows(event, "first" if rolling.feed else ""),
         "after": _surplus(buffer, when) if buffer else "",
         "padding": _filled(buffer, buffer.nbytes - buffer.new, buffer.new)
         if buffer and pads
@@ -84,7 +87,9 @@ def _condition(when: When, end: int, steps: int) -> str:
     return " && ".join(found)
 
 
-def _rows(event: Event) -> str:
+def _rows(event: Event, fed_from: str) -> str:
+    """What computes or copies the rows. ``fed_from`` is the step in which those that are copied
+    begin, empty if the tensor is whole."""
     when = event.when
     match event.rows:
         case Part() as part:
@@ -96,7 +101,8 @@ def _rows(event: Event) -> str:
             size = f"{nbytes}"
             if event.buffer.surplus:
                 size = f"step < {when.end - 1} ? {nbytes} : {nbytes - event.buffer.surplus}"
-            found = [f"&scratch[{to}]", f"(const uint8_t *){_pointer(rows, when)}", size]
+            pointer = _pointer(rows, when, fed_from)
+            found = [f"&scratch[{to}]", f"(const uint8_t *){pointer}", size]
             return layout.call("mg_copy_rows", found, _INDENT + 4, end=";")
 
 
@@ -104,9 +110,11 @@ def _argument(one: str | Inner | Rows, when: When) -> str:
     return _pointer(one, when) if isinstance(one, Rows) else argument(one)
 
 
-def _pointer(rows: Rows, when: When) -> str:
-    """The address of the rows of a whole tensor in a step."""
-    since = f"(step - {when.first})" if when.first else "step"
+def _pointer(rows: Rows, when: When, fed_from: str = "") -> str:
+    """The address of the rows of a tensor in a step: of one that is whole, or of the rows that are
+    there since a step."""
+    begin = fed_from or (str(when.first) if when.first else "")
+    since = f"(step - {begin})" if begin else "step"
     times = f"{since} / {when.period}" if when.period > 1 else since
     return f"&{rows.parameter}[{times} * {rows.stride}]"
 

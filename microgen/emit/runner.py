@@ -12,7 +12,7 @@ from microgen.emit.unit import Unit
 from microgen.names import cnames
 from microgen.program.plan import Placement, Pool
 from microgen.program.steps import InnerBuffer, InRows, NotStored, Step
-from microgen.program.types import Argument, Call, Parameter, PrimFunc, Role, Storage
+from microgen.program.types import Argument, Call, Parameter, Port, PrimFunc, Role, Storage
 
 _INDENT = 4  # of the calls
 
@@ -34,8 +34,10 @@ def runner(unit: Unit) -> dict[str, Any]:
         "call_run_operators": layout.call("run_operators", [p.name for p in fields], 17),
         "call_main": layout.call(main, [p.source for p in fields], 11),
         "unused": [p.name for p in fields if p.name not in used],
-        "null_structs": " || ".join(f"{name} == NULL" for name in unit.structs),
+        "null_structs": " || ".join(f"{name} == NULL" for name in _structs(unit)),
         "pointers": [p.source for p in fields if not p.may_be_null],
+        "equal": [(f"outputs->{p.name}", f"inputs->{p.over}") for p in program.outputs if p.over],
+        "apart": _apart(unit),
         "misaligned": [(p.source, p.alignment - 1) for p in fields if p.alignment > 1],
         "calls": calls,
         "has_status": any(call["can_fail"] or call["device"] for call in calls),
@@ -61,10 +63,10 @@ class _Field:
 def _fields(unit: Unit) -> list[_Field]:
     """In main's order: inputs, outputs, pools, devices."""
     program = unit.program
-    inputs = [_Field(p.name, "void", f"inputs->{p.name}") for p in program.inputs if not p.buffer]
-    outputs = [
-        _Field(p.name, "void", f"outputs->{p.name}") for p in program.outputs if not p.buffer
-    ]
+    inputs = [_port(p, "inputs", unit) for p in program.inputs if not p.buffer]
+    if program.feed:
+        inputs = [_Field(p.name, "const void", "rows") for p in program.inputs]
+    outputs = [_port(p, "outputs", unit) for p in program.outputs if not p.buffer]
     pools = [
         _Field(
             unit.passed_pools[pool.name],
@@ -80,6 +82,29 @@ def _fields(unit: Unit) -> list[_Field]:
     return [*inputs, *outputs, *pools, *devices]
 
 
+def _structs(unit: Unit) -> list[str]:
+    """The structures that are passed to the function that calls main."""
+    return [name for name in unit.structs if name != "inputs" or not unit.program.feed]
+
+
+def _port(port: Port, struct: str, unit: Unit) -> _Field:
+    """A port. Its pointer has to be aligned if the caller promises more than C asks for."""
+    promised = max((p.promised for p in unit.plan.port_pools if p.port == port.name), default=1)
+    alignment = promised if promised > port.type.dtype.nbytes else 1
+    return _Field(port.name, "void", f"{struct}->{port.name}", alignment)
+
+
+def _apart(unit: Unit) -> list[tuple[str, str]]:
+    """The pointers that must differ: an output in which other tensors lie, and the input. There is
+    one pair, because compilers make arithmetic of several, which nobody can follow in the ELF."""
+    program, shared = unit.program, {pool.port for pool in unit.plan.port_pools}
+    if len(program.inputs) != 1 or len(program.outputs) != 1 or program.feed:
+        return []
+    (source,), (target,) = program.inputs, program.outputs
+    is_shared = target.name in shared
+    return [(f"outputs->{target.name}", f"inputs->{source.name}")] if is_shared else []
+
+
 def _used(unit: Unit) -> set[str]:
     """The parameters of main that at least one call needs."""
     plan = unit.plan
@@ -90,6 +115,7 @@ def _used(unit: Unit) -> set[str]:
     names |= {f"scratch_{call.index}" for call in unit.program.calls if call.scratch}
     pools = {p.pool for p in plan.placements if p.name in names}
     pools |= {p.pool for p in plan.constants if p.name in constants}
+    names |= {pool.port for pool in plan.port_pools if pool.name in pools}
     return names | {name for pool, name in unit.passed_pools.items() if pool in pools}
 
 
@@ -98,11 +124,16 @@ def _arena(pool: Pool, unit: Unit) -> dict[str, Any]:
     inside = [p for p in unit.plan.placements if p.pool == pool.name]
     symbol = symbols.arena(unit.module, pool.name)
     return {
-        "title": symbol if pool.is_internal else f"workspace_pools->{pool.name}, the caller's",
+        "title": symbol if pool.is_internal else f"{_owned(pool)}, the caller's",
         "symbol": symbol if pool.is_internal else "",
         "nbytes": pool.nbytes,
         "buffers": [_row(p, p.name in kept) for p in inside],
     }
+
+
+def _owned(pool: Pool) -> str:
+    """The pointer of a pool that is the caller's."""
+    return pool.name.replace(".", "->") if pool.port else f"workspace_pools->{pool.name}"
 
 
 def _call(call: Call, unit: Unit) -> dict[str, Any]:

@@ -95,6 +95,11 @@ class Unit:
         """The address of a planned buffer, inside main. For a pool that is part of the firmware it
         is a constant expression."""
         placed = self.plan.by_name[buffer]
+        pool = self.plan.pool(placed.pool)
+        if pool.port:
+            apart = placed.offset - pool.before
+            sign = "+" if apart > 0 else "-"
+            return f"((uint8_t *){pool.port} {sign} {abs(apart)})" if apart else pool.port
         return f"&{self.base(placed.pool)}[{placed.offset}]"
 
     def field(self, buffer: str) -> str:

@@ -39,6 +39,8 @@ def _model(module: ModuleRecord) -> dict[str, Any]:
     prefix = f"tvmgen_{module.module}"
     maps = bool(module.options["workspace_io"])
     structs = [] if maps else ["&inputs", "&outputs"]
+    if module.feed:
+        structs = [f"{prefix}_{module.inputs[0].name}_data", "&outputs"]
     structs += [f"&{prefix}_pools"] if module.passed_pools else []
     return {
         "module": module.module,
@@ -51,6 +53,7 @@ def _model(module: ModuleRecord) -> dict[str, Any]:
         "pools": [_pool(module, name) for name in module.passed_pools],
         "arguments": ", ".join(structs + ([f"&{prefix}_contexts"] if module.devices else [])),
         "hooks": [hook for device in module.devices for hook in device.hooks],
+        "feed": module.feed,
         "has_state": any(buffer.is_state for buffer in module.plan.buffers),
     }
 
@@ -64,7 +67,33 @@ def _port(module: ModuleRecord, port: PortRecord) -> dict[str, Any]:
         "dtype": dtype(DType(port.dtype)),
         "described": f"{port.dtype}[{','.join(map(str, port.shape))}]",
         "nbytes": port.nbytes,
+        "count": _count(module, port),
+        **_place(module, port),
     }
+
+
+def _place(module: ModuleRecord, port: PortRecord) -> dict[str, Any]:
+    """The array that a port lies in if that is not its own, or has more bytes than the port."""
+    owner = next((p for p in module.inputs if p.name == port.over), port)
+    pool = next((p for p in module.plan.pools if p.port == owner.name), None)
+    alignment = pool.promised if pool and pool.promised > 1 else 0
+    is_plain = pool is None or pool.nbytes == owner.nbytes
+    if pool is None or (is_plain and owner is port):
+        return {"memory": "", "memory_bytes": 0, "start": 0, "alignment": alignment}
+    return {
+        "memory": f"tvmgen_{module.module}_{owner.name}_{'data' if is_plain else 'memory'}",
+        "memory_bytes": pool.nbytes if owner is port else 0,
+        "start": pool.before,
+        "alignment": alignment,
+    }
+
+
+def _count(module: ModuleRecord, port: PortRecord) -> str:
+    """The number of elements of the buffer for a port, in C."""
+    macro = f"tvmgen_{module.module}_{port.name}".upper()
+    if module.feed and port in module.inputs:
+        return f"{macro}_ROWS_SIZE / sizeof({macro}_TYPE)"
+    return f"{macro}_COUNT"
 
 
 def _pool(module: ModuleRecord, name: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from microgen.emit import symbols
@@ -29,7 +29,7 @@ def of_model(
     prefix: str, suffix: str, ports: Sequence[Port], board: Board, pools: Sequence[Pool]
 ) -> dict[str, Any]:
     """Values of ``src/main.c.j2`` for one model; ``suffix`` makes its names there unique."""
-    passed = [pool for pool in pools if not pool.is_internal]
+    passed = [pool for pool in pools if not (pool.is_internal or pool.port)]
     has_workspace_io = any(port.buffer for port in ports)
     arguments = [] if has_workspace_io else ["&inputs", "&outputs"]
     argument = f"&workspace_pools{suffix}" if passed else ""
@@ -37,6 +37,23 @@ def of_model(
         "passed_pools": [_passed(prefix, suffix, pool, _moved(board)) for pool in passed],
         "map_argument": argument,
         "run_structs": [*arguments, *filter(None, [argument])],
+    }
+
+
+def of_port(
+    port: Port, inputs: Sequence[Port], pools: Mapping[str, Pool], name: Callable[[str], str]
+) -> dict[str, Any]:
+    """Values of ``src/main.c.j2`` for a port: the array that it lies in if that is not its own, or
+    has more bytes than the port. ``pools`` are by port, ``name`` is a port's name in main.c."""
+    owner = next(p for p in inputs if p.name == port.over) if port.over else port
+    pool = pools.get(owner.name)
+    is_plain = pool is None or pool.nbytes == owner.type.nbytes
+    if pool is None or (is_plain and owner is port):
+        return {"memory": "", "memory_bytes": 0, "start": 0}
+    return {
+        "memory": f"{name(owner.name)}_{'buffer' if is_plain else 'memory'}",
+        "memory_bytes": pool.nbytes if owner is port else 0,
+        "start": pool.before,
     }
 
 

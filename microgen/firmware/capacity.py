@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from microgen.errors import BoardError, CapacityError
 from microgen.firmware import code_size
+from microgen.firmware.stack_size import Stack
 from microgen.manifest import EstimateRecord
 from microgen.names import cnames
 from microgen.options import Options
@@ -35,6 +36,7 @@ STATIC_DATA = 64  # .data and .bss of the runtime, at most
 _IO_ALIGNMENT = 16  # the alignment of main's buffers
 _VECTORS = 64  # the least bytes of an Arm core's vectors
 _MOST_NAMED = 3
+_NO_STACK = Stack()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +117,16 @@ def check_regions(plan: MemoryPlan, board: Board) -> None:
 _ALIGNED = 3  # objects that are aligned in most models: the workspace, an input and an output
 
 
-def buffers_limit(board: Board, options: Options) -> int:
-    """The bytes that pools, inputs and outputs of a model may have together, besides the stack and
-    other data: what ``--ram`` leaves, or the board's memories for them. With pools of the caller's
-    own, nothing is known of their memory."""
+def buffers_limit(board: Board, options: Options, modules: int = 1) -> int:
+    """The bytes that pools, inputs and outputs of all models and the stack may have together,
+    besides other data: what ``--ram`` leaves, or the board's memories for them. With pools of the
+    caller's own, nothing is known of their memory."""
     if board.is_host or options.pool:
         return options.ram or sys.maxsize
     names = {board.ram, board.buffers, board.arena, board.large_buffers} - {""}
     there = sum(board.memory(name).length for name in names)
     least = min(there, options.ram or there)
-    return least - board.stack_bytes - STATIC_DATA - _ALIGNED * _IO_ALIGNMENT
+    return least - modules * (STATIC_DATA + _ALIGNED * _IO_ALIGNMENT)
 
 
 def placed(firmware: Firmware, board: Board) -> Board:
@@ -157,8 +159,8 @@ def _upper(need: _Need) -> int:
     return need.likely if need.most is None else need.most
 
 
-def check(firmware: Firmware, board: Board) -> Estimate:
-    """Bounds and estimates of flash and RAM in bytes.
+def check(firmware: Firmware, board: Board, stack: Stack = _NO_STACK) -> Estimate:
+    """Bounds and estimates of flash and RAM in bytes. ``board`` has the stack that is reserved.
 
     Raises CapacityError, with bytes needed, bytes available and what would help, if a memory of the
     board or a budget is certainly too small. Memories that may be too small are among the doubts.
@@ -166,6 +168,7 @@ def check(firmware: Firmware, board: Board) -> Estimate:
     ram, flash = _ram(firmware, board), _flash(firmware, board)
     options = firmware.options
     doubts = [_judged(firmware, *limit) for limit in _limits(ram, flash, board, options)]
+    doubts.append(stack.doubt)
     record = EstimateRecord(
         flash=flash.likely,
         ram=ram.likely,
@@ -175,6 +178,8 @@ def check(firmware: Firmware, board: Board) -> Estimate:
         flash_most=flash.most or 0,
         ram_least=ram.least,
         ram_most=ram.most or 0,
+        stack_bound=stack.bound,
+        stack_margin=stack.margin,
     )
     return Estimate(record, tuple(filter(None, doubts)))
 
@@ -234,11 +239,11 @@ def _help(firmware: Firmware, need: _Need) -> str:
 
 def _peak_step(program: Program, plan: MemoryPlan) -> tuple[int, str]:
     """The call with the most live bytes, and the largest tensors that are live there."""
-    if not plan.placements:
+    if not plan.workspace:
         return 0, "nothing but inputs and outputs"
     best = _peak_time(plan)
     tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
-    live = [p for p in plan.placements if p.first <= best <= p.last]
+    live = [p for p in plan.workspace if p.first <= best <= p.last]
     largest = sorted(live, key=lambda p: -p.nbytes)[:2]
     named = [f'"{cnames.short(tensors.get(p.name, p.name))}" {p.nbytes:,}' for p in largest]
     more = [f"{len(live) - len(largest)} more"] if len(live) > len(largest) else []
@@ -248,7 +253,7 @@ def _peak_step(program: Program, plan: MemoryPlan) -> tuple[int, str]:
 def _peak_time(plan: MemoryPlan) -> int:
     """The first half step at which the most bytes are live."""
     changes: dict[int, int] = {}
-    for p in plan.placements:
+    for p in plan.workspace:
         changes[p.first] = changes.get(p.first, 0) + p.nbytes
         changes[p.last + 1] = changes.get(p.last + 1, 0) - p.nbytes
     best, most, live = 0, 0, 0
@@ -262,6 +267,7 @@ def _peak_time(plan: MemoryPlan) -> int:
 def _ram(firmware: Firmware, board: Board) -> _Need:
     program, plan = firmware.program, firmware.plan
     ports = [("input", p) for p in program.inputs] + [("output", p) for p in program.outputs]
+    sizes = program.io_sizes
     is_known = not (program.external_modules or program.devices)
     other = STATIC_DATA * firmware.modules
     return _Need(
@@ -269,9 +275,14 @@ def _ram(firmware: Firmware, board: Board) -> _Need:
         (
             *_pools(plan, board),
             *(
-                _aligned(board.buffers, f'{kind} "{cnames.short(p.tensor)}"', p.type.nbytes)
+                _exactly(board.buffers, f"what is in front of {pool.port}", pool.before)
+                for pool in plan.port_pools
+                if pool.before
+            ),
+            *(
+                _aligned(board.buffers, f'{kind} "{cnames.short(p.tensor)}"', sizes[p.name])
                 for kind, p in ports
-                if not p.buffer
+                if p.name in sizes
             ),
             _exactly(board.ram, "stack", board.stack_bytes),
             _Part(board.ram, "static data", 0, STATIC_DATA, other if is_known else None),
@@ -280,9 +291,10 @@ def _ram(firmware: Firmware, board: Board) -> _Need:
 
 
 def _pools(plan: MemoryPlan, board: Board) -> Iterator[_Part]:
-    for pool in plan.pools:
+    pools = [pool for pool in plan.pools if not pool.port]
+    for pool in pools:
         memory = pool.memory or (board.arena if pool.is_internal else board.buffers)
-        name = "workspace" if len(plan.pools) == 1 else f"pool {pool.name}"
+        name = "workspace" if len(pools) == 1 else f"pool {pool.name}"
         yield _aligned(memory, name, pool.nbytes, pool.alignment)
 
 

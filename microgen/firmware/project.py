@@ -17,6 +17,7 @@ from microgen.files import FileTree
 from microgen.firmware import app_memory, component, crt_files, kernel_sources, readme, tvm_files
 from microgen.ir.graph import DType
 from microgen.program.element_types import ctype
+from microgen.program.feed import Feed
 from microgen.program.kernel_code import KernelCode
 from microgen.program.plan import Pool
 from microgen.program.types import Device, Port
@@ -71,6 +72,7 @@ class Model:
     reset function. ``has_modules``: it loads modules. ``devices`` are the devices whose contexts it
     passes, ``pools`` the pools that its plan uses. ``shares_workspace``: its workspace is part of
     the memory that several models share. ``operators`` are the C functions that its runner calls.
+    ``feed``: how its input is fed, or None.
     """
 
     module: str
@@ -84,6 +86,7 @@ class Model:
     pools: tuple[Pool, ...] = ()
     shares_workspace: bool = False
     operators: tuple[str, ...] = ()
+    feed: Feed | None = None
 
 
 def assemble(
@@ -286,9 +289,14 @@ def _described(models: Sequence[Model], board: Board) -> dict[str, Any]:
         "prints_floats": any(p.type.dtype is DType.FLOAT32 for m in models for p in m.outputs),
         "passed_pools": [pool for model in described for pool in model["passed_pools"]],
         "devices": list(devices.values()),
+        "is_fed": any(model.feed for model in models),
         "shared_workspace": symbols.SHARED_WORKSPACE,
         "shared_arenas": [
-            symbols.arena(m.module, p.name) for m in models if m.shares_workspace for p in m.pools
+            symbols.arena(m.module, p.name)
+            for m in models
+            if m.shares_workspace
+            for p in m.pools
+            if not p.port
         ],
     }
 
@@ -304,8 +312,11 @@ def _model(model: Model, board: Board, several: bool) -> dict[str, Any]:
         "module": model.module,
         "prefix": prefix,
         "suffix": suffix,
-        "inputs": [_port(model.module, port, several) for port in model.inputs],
-        "outputs": [_port(model.module, port, several) for port in model.outputs],
+        "inputs": [_input(model, port, several) for port in model.inputs],
+        "outputs": [_port(model, port, several) for port in model.outputs],
+        "feed": model.feed,
+        "feed_structs": ", ".join(["", *memory["run_structs"][1:]]),
+        "has_port_pools": any(pool.port for pool in model.pools),
         "has_scales": any(is_scaled(p.type) for p in (*model.inputs, *model.outputs)),
         "has_state": model.has_state,
         "has_modules": model.has_modules,
@@ -336,12 +347,28 @@ def _values(board: Board, toolchain: str) -> dict[str, Any]:
     }
 
 
-def _port(module: str, port: Port, several: bool) -> dict[str, Any]:
+def _input(model: Model, port: Port, several: bool) -> dict[str, Any]:
+    """The templates' values for an input, of which main.c may have some rows at a time."""
+    found = _port(model, port, several)
+    if model.feed is None:
+        return found
+    size = found["size_macro"].replace("_SIZE", "_ROWS_SIZE")
+    return {**found, "held": f"{size} / sizeof({found['ctype']})", "held_size": size}
+
+
+def _port(model: Model, port: Port, several: bool) -> dict[str, Any]:
     """The templates' values for a port. ``name`` is its name in main.c, ``field`` in the header,
     ``label`` in texts for people."""
+    module = model.module
     macro = f"tvmgen_{module}_{port.name}".upper()
+
+    def name(own: str) -> str:
+        return f"{module}_{own}" if several else own
+
+    pools = {pool.port: pool for pool in model.pools if pool.port}
     return {
-        "name": f"{module}_{port.name}" if several else port.name,
+        **app_memory.of_port(port, model.inputs, pools, name),
+        "name": name(port.name),
         "field": port.name,
         "label": f"{module}.{port.name}" if several else port.name,
         "ctype": ctype(port.type.dtype),
@@ -350,6 +377,8 @@ def _port(module: str, port: Port, several: bool) -> dict[str, Any]:
         "meaning": readme.meaning(port),
         "dtype": dtype(port.type.dtype),
         "nbytes": port.type.nbytes,
+        "held": f"{macro}_COUNT",
+        "held_size": f"{macro}_SIZE",
         **{
             f"{what}_macro": f"{macro}_{what.upper()}"
             for what in ("size", "count", "rank", "shape")

@@ -14,13 +14,16 @@ ARENA_IO, TOTAL = "arena + I/O", "RAM total"
 class Ram:
     """RAM in bytes. ``workspace``: the pools of buffers between layers, including those that a
     caller provides. ``io``: inputs and outputs. ``static``: other variables, and padding for
-    alignment. ``stack``: the bytes that the board reserves. That is 0 on the host, whose total is
-    not counted."""
+    alignment. ``stack``: the bytes that are reserved. That is 0 on the host, whose total is not
+    counted. ``stack_bound`` of them are the most that the code takes, as expected or as proven, and
+    ``stack_margin`` are left for nested exceptions."""
 
     workspace: int
     io: int
     static: int
     stack: int
+    stack_bound: int = 0
+    stack_margin: int = 0
 
     @property
     def arena_io(self) -> int:
@@ -34,7 +37,7 @@ class Ram:
 
     def of_model(self) -> Ram:
         """Without the parts that another firmware around the model decides."""
-        return replace(self, static=0, stack=0)
+        return replace(self, static=0, stack=0, stack_bound=0, stack_margin=0)
 
     def lines(self, *, about: bool = False) -> list[str]:
         """A line for each name, with its parts. ``about``: the total is an estimate."""
@@ -48,6 +51,8 @@ class Ram:
             arena,
             f"{TOTAL}: {'about ' if about else ''}{self.total:,} bytes ({ARENA_IO} "
             f"{self.arena_io:,}, static data {self.static:,}, stack {self.stack:,})",
+            f"stack: {self.stack:,} bytes ({'expected' if about else 'proven'} at most "
+            f"{self.stack_bound:,}, margin {self.stack_margin:,})",
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -58,14 +63,19 @@ class Ram:
             "arena_io": self.arena_io,
             "static": self.static,
             "stack": self.stack,
+            "stack_bound": self.stack_bound,
+            "stack_margin": self.stack_margin,
             "total": self.total if self.stack else None,
         }
 
 
-def of_total(record: Manifest, workspace: int, total: int) -> Ram:
-    """The RAM of a firmware that takes ``total`` bytes, including ``workspace`` bytes of pools."""
+def of_total(record: Manifest, workspace: int, total: int, bound: int | None = None) -> Ram:
+    """The RAM of a firmware that takes ``total`` bytes, including ``workspace`` bytes of pools.
+    ``bound`` are the bytes of stack that it was proven to take, None if that is only expected."""
     io, stack = sum(m.plan.io_bytes for m in record.modules), int(record.board["stack_bytes"])
-    return Ram(workspace, io, max(0, total - workspace - io - stack), stack)
+    sizes, static = record.estimate, max(0, total - workspace - io - stack)
+    expected = sizes.stack_bound if bound is None else bound
+    return Ram(workspace, io, static, stack, expected, sizes.stack_margin)
 
 
 def estimated(record: Manifest) -> Ram:

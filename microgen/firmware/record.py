@@ -23,6 +23,7 @@ from microgen.manifest import (
     DeviceRecord,
     EstimateRecord,
     ExternalRecord,
+    FeedRecord,
     FunctionRecord,
     HeldRecord,
     Manifest,
@@ -100,8 +101,8 @@ def module(
         module=program.module,
         model=_model(model, mlf.model_path(suffix, program.module), files),
         options=options.to_json(),
-        inputs=tuple(_port(port) for port in program.inputs),
-        outputs=tuple(_port(port) for port in program.outputs),
+        inputs=tuple(_port(port, plan) for port in program.inputs),
+        outputs=tuple(_port(port, plan) for port in program.outputs),
         calls=tuple(_call(call, unit, board.cpu.name, options) for call in program.calls),
         kernels=tuple(code.symbol for code in program.kernels),
         plan=_plan(program, plan, options),
@@ -112,14 +113,21 @@ def module(
         blob=_blob(unit) if unit.blob else None,
         schedule=schedule,
         dead_channels=dead_channels,
+        feed=feed(program),
     )
+
+
+def feed(program: Program) -> FeedRecord | None:
+    """How the program's input is fed, None if it is passed as a whole."""
+    found = program.feed
+    return FeedRecord(found.rows, found.nbytes, found.count) if found else None
 
 
 def _model(name: str, kept: str, files: FileTree) -> ModelRecord:
     return ModelRecord(name, hashlib.sha256(files.files[kept]).hexdigest(), kept)
 
 
-def _port(port: Port) -> PortRecord:
+def _port(port: Port, plan: MemoryPlan) -> PortRecord:
     quant = port.type.quant
     scale, zero_point = (quant.scale[0], quant.zero_point[0]) if quant else (0.0, 0)
     return PortRecord(
@@ -131,6 +139,8 @@ def _port(port: Port) -> PortRecord:
         scale,
         zero_point,
         port.fixed,
+        port.sid if any(pool.port in (port.name, port.over) for pool in plan.port_pools) else "",
+        port.over,
     )
 
 
@@ -239,6 +249,9 @@ def _pool(pool: Pool, module: str) -> PoolRecord:
         capacity=pool.capacity,
         memory=pool.memory,
         targets=pool.targets,
+        port=pool.port,
+        promised=pool.promised,
+        before=pool.before,
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,7 @@ def _module(record: Manifest, module: ModuleRecord, *, verbose: bool) -> Inspect
         f"numerics {module.options.get('numerics')}",
         f"workspace {plan.peak:,} bytes ({plan.proof}), "
         f"constants {sum(c.nbytes for c in module.constants):,}",
+        *([str(module.feed)] if module.feed else []),
         *dead_channels.saved(module).lines,
     )
     data = {
@@ -115,6 +117,7 @@ def _module(record: Manifest, module: ModuleRecord, *, verbose: bool) -> Inspect
         "options": module.options,
         "workspace": plan.peak,
         "io_bytes": plan.io_bytes,
+        "feed": asdict(module.feed) if module.feed else None,
         "calls": [_call(call) for call in module.calls],
         "dead_channels": [_dead_channels(record) for record in module.dead_channels],
     }

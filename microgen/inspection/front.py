@@ -42,10 +42,13 @@ def parts(front: Front, clock_hz: int) -> Iterator[Part]:
         yield ""
         yield Listing("\n".join(_drawing(front.found)))
     yield ""
-    yield (
-        f"{len(front.found)} of {front.considered:,} schedules considered; none of these plans "
-        f"needs less than {front.bound:,} bytes of RAM"
-    )
+    yield f"{len(front.found)} of {front.considered:,} schedules considered"
+    if front.bound is not None:
+        gap = min(one.ram.peak for one in front.found) - front.bound
+        yield (
+            f"certificate: no schedule needs less than {front.bound:,} bytes of RAM; "
+            f"the smallest of these needs {f'{gap:,} more' if gap else 'no more'}"
+        )
     if unmeasured := front.found[0].score.unmeasured:
         yield f"cycles, instructions and code do not include {unmeasured} layers without a cost"
 
@@ -75,10 +78,10 @@ def _table(front: Front, clock_hz: int) -> Table:
             Column("implementations", shorten=True, optional=True),
         ]
     )
-    for mark, one in zip(_marks(front.found), front.found, strict=True):
+    for number, (mark, one) in enumerate(zip(_marks(front.found), front.found, strict=True), 1):
         time = _milliseconds(one, clock_hz)
         table.add(
-            mark,
+            f"{number}" if mark == f"{number}" else f"{number} {mark}",
             f"{one.ram.peak:,}",
             f"{one.score.cycles:,}",
             "n/a" if time is None else f"{time:,.3f}",
@@ -96,12 +99,14 @@ def _marks(found: Sequence[Found]) -> Iterator[str]:
 
 
 def _drawing(found: Sequence[Found]) -> Iterator[str]:
-    """Cycles to the right, and upwards RAM or flash, whichever differs more."""
+    """Cycles to the right, and upwards RAM, or flash if all need the same RAM. Of marks in one
+    place that of the least is drawn."""
     ram, flash = [one.ram.peak for one in found], [one.score.flash for one in found]
-    name, heights = max((("RAM", ram), ("flash", flash)), key=lambda axis: _spread(axis[1]))
+    name, heights = ("RAM", ram) if len(set(ram)) > 1 else ("flash", flash)
     cycles = [one.score.cycles for one in found]
     rows = [[" "] * WIDE for _ in range(HIGH)]
-    for mark, x, y in zip(_marks(found), cycles, heights, strict=True):
+    drawn = zip(heights, cycles, _marks(found), strict=True)
+    for y, x, mark in sorted(drawn, reverse=True):
         row = rows[HIGH - 1 - _place(y, heights, HIGH)]
         row[_place(x, cycles, WIDE)] = mark
     yield f"{name} {max(heights):,} B"
@@ -109,10 +114,6 @@ def _drawing(found: Sequence[Found]) -> Iterator[str]:
     yield f"+{'-' * WIDE} {name} {min(heights):,} B"
     right = f"{max(cycles):,} cycles"
     yield f"  {min(cycles):,}".ljust(WIDE + 2 - len(right)) + right
-
-
-def _spread(values: Sequence[int]) -> float:
-    return max(values) / max(1, min(values))
 
 
 def _place(value: int, values: Sequence[int], size: int) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from microgen.firmware import record
-from microgen.manifest import BufferRecord, ModuleRecord, PlanRecord
+from microgen.manifest import BufferRecord, FeedRecord, ModuleRecord, PlanRecord
 from microgen.manifest.schedule import ScheduleRecord
 from microgen.names import cnames
 from microgen.output.text_layout import Column, Part, Table
@@ -33,7 +33,7 @@ class Pool:
 @dataclass(frozen=True, slots=True)
 class Planned:
     """One model's plan, and all its pools. ``computes``: the tensors of each call's layers.
-    ``schedule`` is None for projects of earlier versions."""
+    ``schedule`` is None for projects of earlier versions. ``feed``: the input is fed in rows."""
 
     module: str
     plan: MemoryPlan | PlanRecord
@@ -42,6 +42,7 @@ class Planned:
     pools: tuple[Pool, ...]
     computes: tuple[tuple[str, ...], ...]
     schedule: ScheduleRecord | None = None
+    feed: FeedRecord | None = None
 
     @property
     def gap(self) -> int:
@@ -64,9 +65,10 @@ class Planned:
             "lower_bound": self.plan.lower_bound,
             "gap": self.gap,
             "proof": self.plan.proof,
-            "schedules": self._considered(),
+            "schedules": self._certified(),
             "io_bytes": self.io_bytes,
             "arena": self.plan.peak + self.io_bytes,
+            "feed": asdict(self.feed) if self.feed else None,
             "buffers": [_buffer(buffer) for buffer in self.buffers],
             "in_place": [[p.input, p.output, p.lag] for p in self.plan.in_place],
             "pools": [_pool(pool) for pool in self.pools],
@@ -90,21 +92,25 @@ class Planned:
             f"workspace peak {self.plan.peak:,} bytes, lower bound {self.plan.lower_bound:,}, "
             f"gap {self.gap:,} ({self.plan.proof})"
         )
-        considered = self._considered()
-        if considered["bound"]:
+        if self.feed:
+            yield str(self.feed)
+        certified = self._certified()
+        if bound := certified["bound"]:
+            more = f"{certified['gap']:,} more" if certified["gap"] else "no more"
             yield (
-                f"of {considered['considered']:,} schedules considered, none needs less than "
-                f"{considered['bound']:,} bytes of workspace, inputs and outputs"
+                f"certificate: no schedule needs less than {bound:,} bytes of workspace, inputs "
+                f"and outputs; this one needs {more}"
             )
         if len(self.pools) > 1:
             yield from map(_pool_line, self.pools)
 
-    def _considered(self) -> dict[str, Any]:
-        """How many schedules were compared, and the least RAM bound among those planned."""
-        if self.schedule is None:
-            return {"considered": 1, "bound": None}
-        found = self.schedule
-        return {"considered": found.considered, "bound": found.ram_bound or None}
+    def _certified(self) -> dict[str, Any]:
+        """How many schedules were compared, the bytes that none needs less of, and how many more
+        this one needs."""
+        considered = self.schedule.considered if self.schedule else 1
+        bound = self.schedule.ram_bound if self.schedule else 0
+        gap = self.plan.peak + self.io_bytes - bound if bound else None
+        return {"considered": considered, "bound": bound or None, "gap": gap}
 
     def _buffer_table(self, buckets: Sequence[range]) -> Iterator[Part]:
         each = len(buckets[0])
@@ -155,6 +161,7 @@ def of_program(
         ),
         computes=tuple(tuple(step.tensor for step in call.steps) for call in program.calls),
         schedule=schedule,
+        feed=record.feed(program),
     )
 
 
@@ -172,6 +179,7 @@ def of_module(module: ModuleRecord) -> Planned:
         ),
         computes=tuple(tuple(step.tensor for step in call.steps) for call in module.calls),
         schedule=module.schedule,
+        feed=module.feed,
     )
 
 

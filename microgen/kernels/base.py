@@ -67,7 +67,8 @@ class Implementation:
     the fields for each input, which follow those of ``params``.
     ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
     ``cores`` are the functions of its headers that compilers keep out of line, and that other
-    kernels may call, too.
+    kernels may call, too. ``core_parts``, if given, has for each the part of ``work`` without which
+    a function for one shape does not call it.
     ``can_fail``: the C function returns a status, like the runner.
     ``loop``: kernels with the same loop differ only in their requantizations. By default it is the
     symbol.
@@ -97,6 +98,7 @@ class Implementation:
     family: str = ""
     variant: tuple[str, ...] = ()
     cores: tuple[str, ...] = ()
+    core_parts: tuple[str, ...] = ()
     loop: str = ""
     takes_int4: bool = False
     compact: bool = False

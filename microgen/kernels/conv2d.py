@@ -86,6 +86,7 @@ IMPLEMENTATIONS = (
         refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
         params=window.shaped_fields,
         constants=window.constants,
+        in_place=lags.of_grouped_fours,
     ),
     base.Implementation(
         symbol="mg_conv2d_f32",
@@ -94,5 +95,6 @@ IMPLEMENTATIONS = (
         params=window.shaped_fields,
         inputs=base.DATA_WEIGHT_BIAS,
         ulps=window.FLOAT_ULPS,
+        in_place=lags.of_grouped_fours,
     ),
 )

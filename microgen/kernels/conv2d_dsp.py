@@ -101,6 +101,7 @@ _SCRATCH = Loop(
     adapt=functools.partial(paired.adapted, group=_PAIR),
     in_place=_in_place,
     cores=("mg_paired_block_{}", "mg_paired_pixel_{}"),
+    core_parts=("block", "lone_pixel"),
     work=_work,
 )
 _STACK = dataclasses.replace(

@@ -6,7 +6,7 @@ import functools
 import math
 
 from microgen.ir.graph import Graph, Node
-from microgen.kernels import base, blocks, mve, wide
+from microgen.kernels import base, blocks, lags, mve, wide
 
 OP_NAME = "nn.conv2d"
 
@@ -44,6 +44,12 @@ def _vector_windows(node: Node, graph: Graph) -> int:
     return _MVE_PIXELS * _BYTES * _size(node, graph)
 
 
+def _of_copied(node: Node, graph: Graph) -> base.Lags:
+    """The lag of the loop that copies the windows of some pixels before it stores their results."""
+    pixels = math.prod(graph.types[node.outputs[0]].shape[:3])
+    return lags.blocks(node, graph, range(0, pixels, _DSP_PIXELS))
+
+
 _vectors = functools.partial(wide.convolution, needs=base.MVE, axis=0, weight=wide.plain)
 _pairs = functools.partial(wide.convolution, needs=base.DSP, axis=0, weight=wide.pairs)
 
@@ -51,5 +57,5 @@ IMPLEMENTATIONS = (
     _vectors("mg_conv2d_1x1_s16_mve", _refuses_pointwise),
     _vectors("mg_conv2d_s16_mve", _refusal, scratch=_vector_windows),
     _pairs("mg_conv2d_1x1_s16_dsp", _refuses_odd_depth),
-    _pairs("mg_conv2d_s16_dsp", _refusal, scratch=_windows),
+    _pairs("mg_conv2d_s16_dsp", _refusal, scratch=_windows, in_place=_of_copied),
 )

@@ -6,7 +6,7 @@ forms, the coefficients of ``work``. docs/costs.md describes tables, measurement
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -52,8 +52,17 @@ def estimate(
         cycles=_sum(found["cycles"], work),
         code_bytes=round(sum(n for name, n in found["code_bytes"].items() if work[name])),
         shared_bytes=found.get("shared_bytes", 0),
-        cores=tuple(found.get("cores", {}).items()),
+        cores=tuple(_cores(kernel, found.get("cores", {}), {} if shared else work)),
     )
+
+
+def _cores(
+    kernel: Implementation, found: Mapping[str, int], work: Mapping[str, int]
+) -> Iterator[tuple[str, int]]:
+    """The functions that it calls in common with others, without those for parts that the node
+    does not have. Out-of-line forms, of which no work is known, have all parts."""
+    parts = dict(zip(kernel.cores, kernel.core_parts, strict=False))
+    return ((name, n) for name, n in found.items() if work.get(parts.get(name, ""), 1))
 
 
 def _coefficients(kernel: Implementation, core: str, form: str) -> Mapping[str, Any] | None:

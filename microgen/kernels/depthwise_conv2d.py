@@ -111,6 +111,7 @@ IMPLEMENTATIONS = (
         refusal=_refuses_wide,
         params=window.shaped_fields,
         constants=window.constants,
+        in_place=lags.of_depthwise_fours,
     ),
     base.Implementation(
         symbol="mg_depthwise_conv2d_f32",
@@ -118,5 +119,6 @@ IMPLEMENTATIONS = (
         refusal=base.only(DType.FLOAT32),
         params=window.shaped_fields,
         inputs=base.DATA_WEIGHT_BIAS,
+        in_place=lags.of_depthwise_fours,
     ),
 )

@@ -19,9 +19,11 @@ import numpy as np
 
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base
+from microgen.ops.base import Padding, Pair
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.geometry import explicit
+from microgen.ops.pooling import PoolAttrs
 
 
 def furthest(written: Array, read: Array) -> int:
@@ -53,17 +55,15 @@ def of_pixels(node: Node, graph: Graph, written: Array, read: Array) -> base.Lag
 def first_read(node: Node, graph: Graph) -> Array:
     """int64 [batches, height, width]: the index of the first value of the input that the window of
     each output pixel covers; the number of values if it covers none."""
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
-    data, weight = graph.type_of(node.inputs[:2])
-    output = graph.types[node.outputs[0]]
+    data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
     batches, height, width, depth = data.shape
-    pads = explicit(attrs.padding)[:2]
+    taps, dilation, strides, padding = _windows(node, graph)
+    pads = explicit(padding)[:2]
     rows, columns = (
         _first(
-            np.arange(output.shape[axis + 1]) * attrs.strides[axis] - pads[axis],
-            weight.shape[axis + 1],
-            attrs.dilation[axis],
+            np.arange(output.shape[axis + 1]) * strides[axis] - pads[axis],
+            taps[axis],
+            dilation[axis],
             data.shape[axis + 1],
         )
         for axis in range(2)
@@ -74,6 +74,16 @@ def first_read(node: Node, graph: Graph) -> Array:
     return np.where(
         inside == height * width * depth, data.size, inside + starts[:, None, None]
     ).astype(np.int64)
+
+
+def _windows(node: Node, graph: Graph) -> tuple[Pair, Pair, Pair, Padding]:
+    """Size, dilation, strides and padding of a convolution's or a pool's windows."""
+    attrs = node.attrs
+    if isinstance(attrs, PoolAttrs):
+        return attrs.pool_size, (1, 1), attrs.strides, attrs.padding
+    assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
+    _, height, width, _ = graph.types[node.inputs[1]].shape
+    return (height, width), attrs.dilation, attrs.strides, attrs.padding
 
 
 def _first(start: Array, taps: int, dilation: int, size: int) -> Array:
@@ -103,7 +113,8 @@ def one_by_one(node: Node, graph: Graph, last: int) -> base.Lags:
 
 
 def each_channel(node: Node, graph: Graph, last: int) -> base.Lags:
-    """The same for depthwise convolutions, whose results need only the values of a channel."""
+    """The same for depthwise convolutions and pools, whose results need only the values of a
+    channel."""
     depth = graph.types[node.inputs[0]].shape[3]
     channels = graph.types[node.outputs[0]].shape[3]
     read = first_read(node, graph).ravel()
@@ -127,6 +138,12 @@ def of_fours(node: Node, graph: Graph) -> base.Lags:
     return one_by_one(node, graph, last_of_four(graph.types[node.outputs[0]].shape[3]))
 
 
+def of_grouped_fours(node: Node, graph: Graph) -> base.Lags:
+    """The same if the channels of each group begin with a new four."""
+    data, weight = graph.type_of(node.inputs[:2])
+    return one_by_one(node, graph, last_of_four(weight.shape[0] * weight.shape[3] // data.shape[3]))
+
+
 def of_ones(node: Node, graph: Graph) -> base.Lags:
     """The lag of convolutions that compute a pixel's channels one by one."""
     return one_by_one(node, graph, 1)
@@ -135,6 +152,11 @@ def of_ones(node: Node, graph: Graph) -> base.Lags:
 def of_depthwise_fours(node: Node, graph: Graph) -> base.Lags:
     """The lag of depthwise convolutions that compute a pixel's channels in fours."""
     return each_channel(node, graph, last_of_four(graph.types[node.outputs[0]].shape[3]))
+
+
+def of_depthwise_sixteens(node: Node, graph: Graph) -> base.Lags:
+    """The lag of pools that compute a pixel's channels in sixteens and in what is left."""
+    return each_channel(node, graph, graph.types[node.outputs[0]].shape[3] % 16 or 16)
 
 
 def of_depthwise_ones(node: Node, graph: Graph) -> base.Lags:

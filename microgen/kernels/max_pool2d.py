@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, pool
+from microgen.kernels import base, lags, pool
 from microgen.kernels.work import Work, work
 from microgen.target.cpu import Feature
 
@@ -23,15 +23,16 @@ def _work(node: Node, graph: Graph) -> Work:
     }
 
 
-def _blocks(suffix: str, needs: frozenset[Feature]) -> base.Implementation:
+def _blocks(suffix: str, needs: frozenset[Feature], in_place: base.InPlace) -> base.Implementation:
     """A kernel of ``max_pool2d_s8_blocks.h``."""
     made = pool.kernel(f"mg_max_pool2d_s8_{suffix}", DType.INT8)
-    return dataclasses.replace(made, needs=needs, family="max_pool2d_s8_blocks", work=_work)
+    family = "max_pool2d_s8_blocks"
+    return dataclasses.replace(made, needs=needs, family=family, work=_work, in_place=in_place)
 
 
 IMPLEMENTATIONS = (
-    _blocks("mve", base.MVE),
-    _blocks("dsp", base.DSP),
-    _blocks("portable", base.REFERENCE),
+    _blocks("mve", base.MVE, lags.of_depthwise_sixteens),
+    _blocks("dsp", base.DSP, lags.of_depthwise_fours),
+    _blocks("portable", base.REFERENCE, lags.of_depthwise_fours),
     *pool.kernels("mg_max_pool2d"),
 )

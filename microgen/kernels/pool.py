@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base
+from microgen.kernels import base, lags
 from microgen.ops.geometry import explicit
 from microgen.ops.pooling import PoolAttrs
 
@@ -34,7 +34,9 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 def kernel(symbol: str, dtype: DType) -> base.Implementation:
     """The kernel of one dtype."""
-    return base.Implementation(symbol, base.REFERENCE, base.only(dtype), _params)
+    return base.Implementation(
+        symbol, base.REFERENCE, base.only(dtype), _params, in_place=lags.of_depthwise_ones
+    )
 
 
 def kernels(stem: str) -> tuple[base.Implementation, ...]:

@@ -117,8 +117,8 @@ class Loop:
     ``is_raw``: it sums products of data and weights without the data's zero point, which the bias
     or the offset then contains. ``layout`` is how it wants the weight, if not as in the model.
     ``adapt`` changes all constants of a raw loop. ``compact``, ``scratch``, ``in_place`` and
-    ``work`` are those of ``base.Implementation``; so are ``cores``, where ``{}`` is the
-    requantization's name.
+    ``work`` are those of ``base.Implementation``; so are ``core_parts``, and ``cores``, where
+    ``{}`` is the requantization's name.
     """
 
     stem: str
@@ -138,6 +138,7 @@ class Loop:
     adapt: Adapt | None = None
     in_place: base.InPlace = base.not_in_place
     cores: tuple[str, ...] = ()
+    core_parts: tuple[str, ...] = ()
     work: Callable[[Node, Graph], Work] = work
 
     def refuses(self, node: Node, graph: Graph, requantization: Requantization) -> str | None:
@@ -218,6 +219,7 @@ class Layer:
             in_place=loop.in_place,
             work=loop.work,
             cores=tuple(core.format(requantization.name) for core in loop.cores),
+            core_parts=loop.core_parts,
             family=loop.family or loop.stem,
             compact=loop.compact,
             variant=() if loop.is_fixed else (*loop.variant, requantization.constant),

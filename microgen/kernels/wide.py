@@ -88,6 +88,7 @@ def convolution(
     axis: int,
     weight: Callable[[Node], base.KernelConstant],
     scratch: Callable[[Node, Graph], int] = base.no_scratch,
+    in_place: base.InPlace = base.not_in_place,
 ) -> base.Implementation:
     """A kernel that takes ``weight`` and the tables of mg_folded_s16."""
 
@@ -101,6 +102,7 @@ def convolution(
         params=window.shaped_fields,
         constants=constants,
         scratch=scratch,
+        in_place=in_place,
     )
 
 

@@ -37,12 +37,12 @@ from microgen.manifest.records import (
     PlanRecord,
     PoolRecord,
     PortRecord,
-    RowsRecord,
     SharedRecord,
     StepRecord,
     TypeRecord,
     record_fields,
 )
+from microgen.manifest.rows import FeedRecord, RowsRecord
 
 __all__ = [
     "FORMAT",
@@ -55,6 +55,7 @@ __all__ = [
     "DeviceRecord",
     "EstimateRecord",
     "ExternalRecord",
+    "FeedRecord",
     "FunctionRecord",
     "HeldRecord",
     "Manifest",
@@ -79,7 +80,7 @@ FORMAT = 1
 _DIGEST = "digest"  # of everything else in the file
 # Absent if there is none.
 _OPTIONAL = (
-    *("blob", "dead_channels", "external", "schedule", "shared_workspace"),
+    *("blob", "dead_channels", "external", "feed", "schedule", "shared_workspace"),
     note.BUILT_FROM,
 )
 
@@ -116,6 +117,15 @@ class Manifest(ModuleRecord):
     def pool_array(self, pool: str) -> str:
         """The symbol of main's array for a pool that it passes to the manifest's own module."""
         return f"pool_{self.module}_{pool}" if self.more else f"pool_{pool}"
+
+    def port_array(self, pool: PoolRecord) -> str:
+        """The symbol of main's array for an input or output of the manifest's own module in which
+        the pool lies; empty if it lies in none."""
+        ports = {port.name: port.nbytes for port in self.inputs + self.outputs}
+        if pool.port not in ports:
+            return ""
+        kind = "memory" if pool.nbytes != ports[pool.port] else "buffer"
+        return f"{self.module}_{pool.port}_{kind}" if self.more else f"{pool.port}_{kind}"
 
     def seen_from(self, module: ModuleRecord) -> Manifest:
         """The same manifest with ``module`` as the first model, and the others as ``more``."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
+from microgen.manifest.rows import FeedRecord, RowsRecord
 from microgen.manifest.schedule import ScheduleRecord
 
 
@@ -19,7 +20,8 @@ class PortRecord:
     """An input or output. ``name`` is the C field, ``tensor`` the model's name. Quantization is per
     tensor, with scale 0 if there is none. ``fixed`` is the only value that an input may have, flat.
     The firmware ignores such an input, because the model's shapes determine it. For all other
-    inputs ``fixed`` is empty.
+    inputs ``fixed`` is empty. ``buffer`` is the planned buffer that it is if tensors may lie in
+    what the caller passes for it. ``over`` names the input in whose buffer an output lies.
     """
 
     name: str
@@ -30,6 +32,8 @@ class PortRecord:
     scale: float
     zero_point: int
     fixed: tuple[int, ...] = ()
+    buffer: str = ""
+    over: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +43,6 @@ class ArgumentRecord:
 
     storage: str
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class RowsRecord:
-    """How a call computes a result row by row: the ELF symbol ``function`` computes ``rows`` rows
-    each time, the last time perhaps fewer, and writes them where argument number ``argument``
-    points. That happens ``count`` times, in step ``first`` of the call and then every ``period``
-    steps. If it ``is_last``, the result is that of the last time, and those before are parts of
-    it."""
-
-    function: str
-    argument: int
-    rows: int
-    first: int
-    period: int
-    count: int
-    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +131,8 @@ class PoolRecord:
 
     A pool that the caller passes has neither symbol nor section. ``memory`` names the board's
     memory that was asked for. ``targets`` names those whose calls may use the pool (empty: all).
+    ``port`` names the input or output in whose buffer the pool lies; that is aligned to
+    ``promised`` bytes. The first ``before`` bytes of the pool lie in front of the port.
     """
 
     name: str
@@ -154,9 +143,13 @@ class PoolRecord:
     capacity: int | None = None
     memory: str = ""
     targets: tuple[str, ...] = ()
+    port: str = ""
+    promised: int = 0
+    before: int = 0
 
     def __post_init__(self) -> None:
         _check_alignment(self.alignment)
+        _check_alignment(self.promised or 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +288,9 @@ class ModelRecord:
 @dataclass(frozen=True, slots=True)
 class EstimateRecord:
     """Bytes needed as estimated before building, and the requested budgets (0: none). A firmware
-    needs at least ``least`` and at most ``most`` (0: unknown)."""
+    needs at least ``least`` and at most ``most`` (0: unknown). Its code is expected to take at most
+    ``stack_bound`` bytes of stack. The board's ``stack_bytes`` are reserved, and ``stack_margin``
+    of them must be left."""
 
     flash: int
     ram: int
@@ -305,6 +300,8 @@ class EstimateRecord:
     flash_most: int = 0
     ram_least: int = 0
     ram_most: int = 0
+    stack_bound: int = 0
+    stack_margin: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +349,8 @@ class ModuleRecord:
     the caller passes, in the order of their structure. ``external`` and ``blob`` are from external
     code generators, if there are any. ``schedule`` says which
     implementation computes which layers; projects of earlier versions have none.
-    ``dead_channels`` has the layers that compute less than in the model, in order."""
+    ``dead_channels`` has the layers that compute less than in the model, in order. ``feed``: the
+    only input is fed in rows."""
 
     module: str
     model: ModelRecord
@@ -369,6 +367,21 @@ class ModuleRecord:
     blob: BlobRecord | None = None
     schedule: ScheduleRecord | None = None
     dead_channels: tuple[DeadChannelsRecord, ...] = ()
+    feed: FeedRecord | None = None
+
+    @property
+    def entry(self) -> str:
+        """The function that runs the model: it checks its arguments and calls the runner."""
+        return f"{self.prefix}_feed" if self.feed else f"{self.prefix}_run"
+
+    @property
+    def intervals(self) -> int:
+        """How often the timer runs in an inference of ``src/main.c``: while rows are fed."""
+        return self.feed.count if self.feed else 1
+
+    def passed_bytes(self, port: PortRecord) -> int:
+        """Bytes of the buffer that the caller passes for an input or output at a time."""
+        return self.feed.nbytes if self.feed and port in self.inputs else port.nbytes
 
     @property
     def prefix(self) -> str:

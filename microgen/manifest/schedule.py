@@ -1,4 +1,4 @@
-"""The record of a schedule, in a manifest and in a file for ``--schedule``."""
+"""The records of schedules, in a manifest and in files for ``--schedule``."""
 
 from __future__ import annotations
 
@@ -48,9 +48,10 @@ class ScheduleRecord:
     """A schedule: ``functions`` in the order of their calls; the rest says how it was found.
 
     ``goal`` is that of ``--optimize``, or "file". ``considered`` counts the schedules that were
-    compared. ``ram_bound`` is the least RAM bound in bytes among those that were planned, 0 if none
-    was. ``instructions`` and ``cycles`` of an inference, and ``flash`` in bytes of the operators'
-    code and the constants, are estimates, without ``unmeasured`` layers.
+    compared. ``ram_bound`` is the certificate: the bytes of workspace, inputs and outputs that no
+    schedule of the search needs less of, 0 if it is not known. ``instructions`` and ``cycles`` of
+    an inference, and ``flash`` in bytes of the operators' code and the constants, are estimates,
+    without ``unmeasured`` layers.
     """
 
     functions: tuple[FunctionChoices, ...]
@@ -61,3 +62,31 @@ class ScheduleRecord:
     cycles: int = 0
     flash: int = 0
     unmeasured: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What was explored: the SHA-256 of the model's file, the core, and as text the values of those
+    options that can change what there is to choose, if they are not the defaults."""
+
+    model: str
+    core: str
+    options: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointRecord:
+    """A schedule of a front. ``ram`` is its bytes of workspace, inputs and outputs. ``goals`` are
+    the values of ``--optimize`` that choose it."""
+
+    ram: int
+    goals: tuple[str, ...]
+    schedule: ScheduleRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontRecord:
+    """The schedules that no other beats in RAM, cycles and flash at once, fastest first."""
+
+    origin: Origin
+    points: tuple[PointRecord, ...]

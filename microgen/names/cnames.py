@@ -118,6 +118,8 @@ _C_LIBRARY = re.compile(
 _RUNNER = frozenset(
     [
         "MISALIGNED_POOL",
+        "NOT_ONE_BUFFER",
+        "ONE_BUFFER",
         "NULL_POINTER",
         "active_devices",
         "first_error",

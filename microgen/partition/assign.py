@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from microgen.codegens.base import Codegen, Region
 from microgen.errors import UnsupportedError, short
@@ -18,12 +18,17 @@ from microgen.target.board import Board
 class Partition:
     """The graph, its regions in execution order, and why other codegens refused their nodes.
 
-    Views belong to no region, because they cost nothing.
+    Views belong to no region, because they cost nothing. ``planned`` are the graph's inputs and
+    outputs whose bytes may hold other tensors, before an output is written or after an input dies.
+    So may some bytes in front of each, as many as it says. Unless ``fed`` is 0, the caller feeds
+    the only input so many rows at a time, so the first region has to read it in rows.
     """
 
     graph: Graph
     regions: tuple[Region, ...]
     refusals: tuple[Refusal[Node], ...]
+    planned: Mapping[str, int] = field(default_factory=dict)
+    fed: int = 0
 
 
 def assign(graph: Graph, codegens: Sequence[Codegen], board: Board) -> Partition:

@@ -5,7 +5,9 @@ This part does nothing else, and no other part knows the order.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,12 +28,14 @@ from microgen.firmware import (
     notes,
     project,
     record,
+    stack_size,
 )
 from microgen.firmware.compiled import Compiled, Firmware
 from microgen.manifest import Manifest, ModuleRecord
 from microgen.manifest.schedule import ScheduleRecord
 from microgen.names import module_names
 from microgen.options import Options
+from microgen.pipeline import budget
 from microgen.pipeline.partitioning import Partitioned, partitioned
 from microgen.pipeline.planning import Part, explored, planned
 from microgen.program.combined import combined
@@ -62,15 +66,18 @@ def compile_models(
     ``name``. Raises MicrogenError for anything it refuses."""
     options = models[0][1]
     _check([own for _, own in models])
-    parts = [planned(model, board, own, is_alone=len(models) == 1) for model, own in models]
+    limit = None if len(models) == 1 else sys.maxsize
+    parts = [planned(model, board, own, limit) for model, own in models]
     sharing = _sharing(parts) if shared_workspace else ()
+    parts = budget.kept(parts, board, sharing)
     program, plan = combined([(part.program, part.plan) for part in parts], sharing)
     for part in parts:
         capacity.check_regions(part.plan, board)
     stored = sum(len(_graph_json(part.executed) or b"") for part in parts)
     whole = capacity.Firmware(program, plan, options, len(parts), stored)
-    board = capacity.placed(whole, board)
-    estimate = capacity.check(whole, board)
+    stack = stack_size.of(program, board, options)
+    board = capacity.placed(whole, replace(board, stack_bytes=stack.reserve))
+    estimate = capacity.check(whole, board, stack)
     units = [_unit(part, board, sharing, several=len(parts) > 1) for part in parts]
     files = _assembled(parts, units, board)
     promise = record.manifest(
@@ -110,6 +117,8 @@ def _sharing(parts: Sequence[Part]) -> tuple[str, ...]:
         why = "the graph executor keeps its tables in its memory from one run to the next"
     elif options.pool:
         why = "with --pool the caller decides which memory models share, so none is planned"
+    elif options.input_rows:
+        why = "rows of the input are kept in a model's workspace from one feeding to the next"
     elif options.workspace_io:
         why = "inputs and outputs in the workspace must be kept after a model's run"
     elif len(able) < 2:
@@ -212,6 +221,7 @@ def _project_model(part: Part, unit: Unit) -> project.Model:
         kernels=part.program.kernels,
         shared_kernels=part.program.shared_kernels,
         operators=tuple(unit.implementation(f.name) for f in part.program.functions),
+        feed=part.program.feed,
     )
 
 

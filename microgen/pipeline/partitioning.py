@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +60,18 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     )
     refusals = (*refusals, *more)
     parts = partition.assign(graph, list(found.values()), board)
+    parts = replace(parts, planned=_planned(graph, options), fed=options.input_rows)
     took = {region.codegen for region in parts.regions}
     idle = external.idle(generators, took, refusals, composite=options.composite)
     return Partitioned(found, source, files, parts, module, refusals, idle, removed)
+
+
+def _planned(graph: Graph, options: Options) -> dict[str, int]:
+    """The inputs and outputs that ``Partition.planned`` has."""
+    if options.workspace_io:
+        return dict.fromkeys((*graph.inputs, *graph.outputs), sys.maxsize)
+    is_consumed = options.input_consumed or options.output_overlay
+    return dict.fromkeys(graph.inputs if is_consumed else (), options.input_headroom)
 
 
 def _partitioning(options: Options) -> dict[str, bool]:

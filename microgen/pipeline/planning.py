@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import hashlib
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,21 +14,31 @@ from microgen.errors import CapacityError, UnsupportedError
 from microgen.executors import graph as executor_graph
 from microgen.executors import stored
 from microgen.executors.graph import ExecutorGraph
-from microgen.firmware import capacity, conventions, module_blob
+from microgen.firmware import capacity, conventions, module_blob, stack_size
 from microgen.ir import text
 from microgen.ir.graph import Graph
+from microgen.kernels import stack
 from microgen.manifest import DeadChannelsRecord
+from microgen.manifest.schedule import Origin
 from microgen.options import Options
 from microgen.partition import Partition
 from microgen.partition.external import Idle
 from microgen.pipeline.partitioning import Partitioned, partitioned
 from microgen.planner import pools
-from microgen.program import workspace_io
+from microgen.program import port_buffers, workspace_io
 from microgen.program.plan import MemoryPlan, Pool
 from microgen.program.types import Program
-from microgen.schedule import Front, Ram, Schedule
+from microgen.schedule import Front, Ram, Schedule, certificate, division, stacks
+from microgen.schedule.stacks import StackOf
 from microgen.schedule.state import RamOf
 from microgen.target.board import Board
+
+# Options that can change what schedules there are, or what memory they take.
+_EXPLORED = (
+    *("signature", "executor", "numerics", "planner", "alignment", "pool", "workspace_io"),
+    *("output_workspace", "input_consumed", "input_headroom", "output_overlay", "input_rows"),
+    *("targets", "codegen", "codegen_option", "composite", "merge_regions"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +59,16 @@ class Part:
     dead_channels: tuple[DeadChannelsRecord, ...]
 
 
-def planned(model: Path, board: Board, options: Options, *, is_alone: bool = True) -> Part:
-    """One model after the stages that each model goes through by itself. If it ``is_alone``, its
-    schedule keeps to the board's memories and the budget."""
+def planned(model: Path, board: Board, options: Options, limit: int | None = None) -> Part:
+    """One model after the stages that each model goes through by itself. Its schedule keeps to
+    ``limit`` bytes of workspace, inputs, outputs and operators' stack, if that can be; by default
+    it keeps to what the board's memories and the budget leave a single model."""
     found = partitioned(model, board, options)
-    chosen = _scheduled(found, board, options, is_alone=is_alone)
+    chosen = _scheduled(found, board, options, limit)
     parts = chosen.partition
     program = _lowered(found, parts, board, options)
+    if not options.schedule:  # a file may have what no search finds
+        chosen = replace(chosen, bound=_bound(found, board, program, options))
     conventions.check(program, options)
     program, plan, executed = _executed(program, parts.graph, board, options)
     shown = text.show(found.source)
@@ -65,20 +78,72 @@ def planned(model: Path, board: Board, options: Options, *, is_alone: bool = Tru
     )
 
 
-def _scheduled(found: Partitioned, board: Board, options: Options, *, is_alone: bool) -> Schedule:
+def _scheduled(found: Partitioned, board: Board, options: Options, limit: int | None) -> Schedule:
     """The schedule that a file describes, or the best for the goal."""
     if options.schedule:
-        given = schedule.file.load(Path(options.schedule))
+        given = schedule.front_file.load(options.schedule, _origin(found, board, options))
         return schedule.file.applied(given, found.partition, board.cpu)
     ram_of = _ram_of(found, board, options)
-    limit = capacity.buffers_limit(board, options) if is_alone else sys.maxsize
-    return schedule.choose(found.partition, board.cpu, options.optimize, ram_of, limit)
+    stack_of = _stack_of(board, options)
+    if limit is None:
+        limit = capacity.buffers_limit(board, options) - stack_size.around(board, options)
+    return schedule.choose(found.partition, board.cpu, options.optimize, ram_of, limit, stack_of)
+
+
+def _stack_of(board: Board, options: Options) -> StackOf:
+    """The stack of options, where that is what will be reserved."""
+    if not stack_size.is_computed(board, options):
+        return stacks.unknown
+    return stacks.known(stack.column(board.cpu, options.toolchain))
+
+
+def offers(model: Path, board: Board, options: Options) -> list[tuple[int, int]]:
+    """Bytes of workspace, inputs and outputs, and cycles, of the model's divisions that no other
+    beats in both."""
+    found = partitioned(model, board, options)
+    ram_of = _ram_of(found, board, options)
+    return list(schedule.divisions(found.partition, board.cpu, ram_of))
 
 
 def explored(model: Path, board: Board, options: Options) -> Front:
     """The schedules that are best at something."""
     found = partitioned(model, board, options)
-    return schedule.explore(found.partition, board.cpu, _ram_of(found, board, options))
+    front = schedule.explore(found.partition, board.cpu, _ram_of(found, board, options))
+    program = _lowered(found, front.found[0].schedule.partition, board, options)
+    bound = _bound(found, board, program, options)
+    return replace(front, origin=_origin(found, board, options), bound=bound)
+
+
+def _bound(found: Partitioned, board: Board, program: Program, options: Options) -> int:
+    """Bytes of workspace, inputs and outputs that no schedule of the searches needs less of."""
+    rows, layers = division.ROWS, division.MOST_LAYERS
+    is_common = options.workspace_io or options.output_overlay
+    free_inputs = is_common or options.input_consumed
+    free_outputs = is_common or options.uses_outputs
+    free = {port.tensor for port in program.inputs if free_inputs}
+    free |= {port.tensor for port in program.outputs if free_outputs}
+    inputs, outputs = (
+        sum(program.passed_bytes(p) for p in each) for each in (program.inputs, program.outputs)
+    )
+    own = (0 if free_inputs else inputs) + (0 if free_outputs else outputs)
+    least = certificate.bound(found.partition, board.cpu, rows, layers, free)
+    return max(least + own, 0 if is_common else inputs + outputs)
+
+
+def _origin(found: Partitioned, board: Board, options: Options) -> Origin:
+    """What is explored. Paths and values of code generators' options are not part of it."""
+    file, *_ = found.files.values()
+    usual, asked = Options().to_json(), options.to_json()
+    given = {name: asked[name] for name in _EXPLORED if asked[name] != usual[name]}
+    return Origin(
+        model=hashlib.sha256(file).hexdigest(),
+        core=board.cpu.name,
+        options={name: _as_text(value) for name, value in given.items()},
+    )
+
+
+def _as_text(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _ram_of(found: Partitioned, board: Board, options: Options) -> RamOf:
@@ -91,22 +156,9 @@ def _ram_of(found: Partitioned, board: Board, options: Options) -> RamOf:
         except CapacityError:
             return Ram(sys.maxsize, sys.maxsize)
         io_bytes = program.io_bytes
-        return Ram(plan.peak + io_bytes, plan.lower_bound + io_bytes, _free(program, plan))
+        return Ram(plan.peak + io_bytes, plan.lower_bound + io_bytes)
 
     return ram_of
-
-
-def _free(program: Program, plan: MemoryPlan) -> Mapping[str, int]:
-    """The bytes of the plan's peak that no buffer takes while a call reads or writes."""
-    changes = [0] * (2 * len(program.calls) + 3)  # a buffer may be live after the last call
-    for place in plan.placements:
-        changes[place.first] += place.nbytes
-        changes[place.last + 1] -= place.nbytes
-    live = list(itertools.accumulate(changes))
-    return {
-        call.steps[-1].tensor: plan.peak - max(live[2 * k : 2 * k + 2])
-        for k, call in enumerate(program.calls)
-    }
 
 
 def _lowered(found: Partitioned, parts: Partition, board: Board, options: Options) -> Program:
@@ -162,7 +214,39 @@ def _plan(
     declared = pools.on_host(options.pools, board.cpu.name)
     if any(call.scratch for call in program.calls):
         declared = tuple(_with_words(pool) for pool in declared)
-    return planner.plan(program, algorithm=options.planner, pools=declared), program
+    return _with_ports(program, declared, options)
+
+
+def _with_ports(
+    program: Program, declared: tuple[Pool, ...], options: Options
+) -> tuple[MemoryPlan, Program]:
+    """The plan, and the program: with tensors in the caller's buffers if that needs less.
+
+    Raises UnsupportedError if the output cannot lie in the input's buffer.
+    """
+    if options.output_overlay and (len(program.inputs), len(program.outputs)) != (1, 1):
+        raise UnsupportedError(
+            f"the network has {len(program.inputs)} inputs and {len(program.outputs)} outputs, so "
+            "it is not clear which shall be in one buffer",
+            where="--output-overlay",
+            hint="use --input-consumed and --output-workspace on",
+        )
+    found, added = port_buffers.planned(
+        program,
+        options.alignment,
+        outputs=options.uses_outputs,
+        inputs=options.input_consumed,
+        overlay=options.output_overlay,
+        before=options.input_headroom,
+    )
+    if options.output_overlay:
+        return planner.plan(found, algorithm=options.planner, pools=(*declared, *added)), found
+    plain = planner.plan(program, algorithm=options.planner, pools=declared)
+    if not added or plain.peak <= planner.bound(found, added):
+        return plain, program
+    plan = planner.plan(found, algorithm=options.planner, pools=(*declared, *added))
+    is_same = (plan.peak, plan.lower_bound) == (plain.peak, plain.lower_bound)
+    return (plain, program) if is_same else (plan, found)
 
 
 def _with_words(pool: Pool) -> Pool:

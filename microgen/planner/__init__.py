@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from microgen.errors import InternalError, MicrogenError
-from microgen.planner import check, constants, greedy, on_demand, optimal, refusal, spill
+from microgen.planner import check, constants, greedy, in_ports, on_demand, optimal, refusal, spill
 from microgen.planner.layout import Layout
 from microgen.planner.lifetimes import Liveness, analyse, lower_bound, shortened
+from microgen.program import port_buffers
 from microgen.program.plan import MemoryPlan, Overlap, Placement, Pool
 from microgen.program.types import Buffer, Program
 
@@ -36,20 +37,28 @@ def plan(
 
     ``pools`` are tried in order. Without any there is one with ``alignment`` bytes, a power of two.
     Every offset is a multiple of its pool's alignment, and a pool ends with its last buffer (its
-    size is not rounded up). Constants lie in the constant pools among them, if there are any.
+    size is not rounded up). Constants lie in the constant pools among them, if there are any. Pools
+    in buffers of ports have the ports' bytes, and what is needed ``before`` them up to the bytes
+    that are given. Buffers lie there only if the workspace is smaller then.
 
     Raises MicrogenError for an unknown algorithm or an impossible alignment, CapacityError if
     something fits no pool, and InternalError if the program reads something that was never
     written, or if the independent check finds fault with the plan.
     """
     planner = _planner(algorithm)
-    pools = pools or (Pool(POOL, 0, alignment),)
+    if not any(not pool.port for pool in pools):
+        pools = (Pool(POOL, 0, alignment), *pools)
     for pool in pools:
         _check_alignment(pool.alignment)
     made = _assemble(algorithm, program, planner, pools)
     if found := check.problems(program, made):
         raise InternalError("; ".join(found[:3]), where=f"memory plan ({algorithm})")
     return made
+
+
+def bound(program: Program, pools: Sequence[Pool]) -> int:
+    """The least bytes of workspace, with these pools in buffers of ports."""
+    return lower_bound(analyse(program), [pool.nbytes for pool in pools if pool.port])
 
 
 def _planner(algorithm: str) -> Callable[[Liveness, int], Layout]:
@@ -74,7 +83,8 @@ def _assemble(
     pools: Sequence[Pool],
 ) -> MemoryPlan:
     liveness = analyse(program)
-    workspace = [pool for pool in pools if not pool.is_constant]
+    own = [pool for pool in pools if not (pool.is_constant or pool.port)]
+    workspace = [*own, *(pool for pool in pools if pool.port)]
     layouts = _layouts(program, liveness, workspace, planner)
     where = {
         name: (pool.name, offset)
@@ -89,13 +99,15 @@ def _assemble(
     constant_pools, constant_places = constants.place(
         program, [pool for pool in pools if pool.is_constant]
     )
+    least = lower_bound(liveness, [p.nbytes for p in workspace if p.port])
+    sized = tuple(_sized(pool, program, placements) for pool in workspace)
     return MemoryPlan(
         algorithm=algorithm,
-        pools=tuple(replace(pool, nbytes=_end(pool, placements)) for pool in workspace),
+        pools=sized,
         placements=placements,
         in_place=tuple(Overlap(pair.input, pair.output, pair.lag) for pair in pairs),
-        lower_bound=lower_bound(liveness),
-        proof=_proof(workspace, layouts),
+        lower_bound=least,
+        proof=_proof(sized, layouts, least),
         by_name={p.name: p for p in placements},
         constant_pools=constant_pools,
         constants=constant_places,
@@ -103,6 +115,41 @@ def _assemble(
 
 
 def _layouts(
+    program: Program,
+    liveness: Liveness,
+    pools: Sequence[Pool],
+    planner: Callable[[Liveness, int], Layout],
+) -> tuple[Layout, ...]:
+    own = [pool for pool in pools if not pool.port]
+
+    def workspace(liveness: Liveness) -> tuple[Layout, ...]:
+        return _spilled(program, liveness, own, planner)
+
+    if len(own) == len(pools):
+        return workspace(liveness)
+    places = port_places(program, [pool for pool in pools if pool.port])
+    try:
+        first, second = in_ports.place(liveness, places, planner, workspace)
+    except in_ports.NoPlaceError as error:
+        raise refusal.no_place(error.ports) from None
+    return *first, *second
+
+
+def port_places(program: Program, pools: Sequence[Pool]) -> list[in_ports.Place]:
+    """The pools in buffers of ports, with the buffers that may lie in each of them."""
+    holding = port_buffers.holding(program, pools)
+    return [
+        in_ports.Place(
+            pool,
+            frozenset(port_buffers.pinned(program, pool)),
+            frozenset(name for name, numbers in holding.items() if n in numbers),
+            pool.before,
+        )
+        for n, pool in enumerate(pools)
+    ]
+
+
+def _spilled(
     program: Program,
     liveness: Liveness,
     pools: Sequence[Pool],
@@ -146,13 +193,25 @@ def _targets(program: Program) -> Mapping[str, set[str]]:
     return used
 
 
-def _end(pool: Pool, placements: Sequence[Placement]) -> int:
-    return max((p.offset + p.nbytes for p in placements if p.pool == pool.name), default=0)
+def _sized(pool: Pool, program: Program, placements: Sequence[Placement]) -> Pool:
+    """The pool with its size: the end of its last buffer. In a port's buffer it is the port's, and
+    what is needed in front of that."""
+    inside = {p.name: p for p in placements if p.pool == pool.name}
+    if not pool.port:
+        return replace(pool, nbytes=max((p.offset + p.nbytes for p in inside.values()), default=0))
+    before = inside[port_buffers.pinned(program, pool)[0]].offset
+    nbytes = before + pool.nbytes
+    return replace(pool, nbytes=nbytes, capacity=nbytes, before=before)
 
 
-def _proof(pools: Sequence[Pool], layouts: Sequence[Layout]) -> str:
-    """The proof of the only pool; with several pools, each pool's proof for its own buffers."""
-    if len(pools) == 1:
+def _proof(pools: Sequence[Pool], layouts: Sequence[Layout], bound: int) -> str:
+    """The proof of the only pool; with several pools, each pool's proof for its own buffers. Pools
+    in buffers of ports have none, but they lower the bound."""
+    own = [pool for pool in pools if not pool.port]
+    gap = sum(pool.before if pool.port else pool.nbytes for pool in pools) - bound
+    if gap and len(own) < len(pools):
+        return f"chosen step by step what lies in callers' buffers: {gap} bytes above the bound"
+    if len(own) == 1:
         return layouts[0].proof
-    pairs = zip(pools, layouts, strict=True)
+    pairs = zip(own, layouts, strict=False)
     return "; ".join(f"{pool.name}: {layout.proof}" for pool, layout in pairs)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import accumulate
 
-from microgen.program.plan import MemoryPlan, Placement
+from microgen.program.plan import MemoryPlan, Placement, Pool
 from microgen.program.types import Call, Program, Role, Storage
 
 
@@ -32,8 +32,9 @@ def problems(program: Program, plan: MemoryPlan) -> list[str]:
     """Everything that is wrong with a plan, one sentence each, naming the buffers; empty if none.
 
     This checks that each sid and scratch buffer is placed once and with its size; alignment; sizes
-    and capacities of pools, and who may use them; lifetimes; in-place pairs; that no two buffers
-    that are live at the same time share bytes; peak, lower bound and gap; constants in their pools.
+    and capacities of pools, and who may use them; the callers' buffers; lifetimes; in-place pairs;
+    that no two buffers that are live at the same time share bytes; peak, lower bound and gap;
+    constants in their pools.
     """
     needs, impossible = _needs(program)
     found = [
@@ -41,6 +42,7 @@ def problems(program: Program, plan: MemoryPlan) -> list[str]:
         *_presence(needs, plan),
         *_pools(plan),
         *_rights(program, plan),
+        *_ports(program, plan),
         *_constants(program, plan),
         *_pairs(program, needs, plan),
         *_times(needs, plan),
@@ -50,10 +52,11 @@ def problems(program: Program, plan: MemoryPlan) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def lower_bound(program: Program) -> int:
+def lower_bound(program: Program, others: Sequence[int] = ()) -> int:
     """The largest sum of live bytes at any half step, without rounding.
 
     A call that may run in place counts the bytes that its output shares with the input only once.
+    ``others``: bytes of memory that does not count. It takes no buffer that is larger.
     """
     needs, _ = _needs(program)
     changes = [0] * (len(program.calls) + 2)  # state is live one step longer than the calls
@@ -63,7 +66,11 @@ def lower_bound(program: Program) -> int:
     live = list(accumulate(changes))
     for k, call in enumerate(program.calls):
         live[k] -= _saving(needs, sorted(_allowed(program, call, needs).items()))
-    return max(live)
+    for nbytes in others:
+        for k in range(len(live)):
+            held = (n.nbytes for n in needs.values() if n.birth <= k <= n.death)
+            live[k] -= min(nbytes, sum(size for size in held if size <= nbytes))
+    return max(0, *live)
 
 
 def _roles(program: Program, call: Call) -> list[tuple[int, Role, str]]:
@@ -139,7 +146,7 @@ def _pools(plan: MemoryPlan) -> Iterator[str]:
             if p.offset % pool.alignment:
                 yield f"{p.name} has offset {p.offset}, not a multiple of {pool.alignment}"
         end = max((p.offset + p.nbytes for p in inside), default=0)
-        if end != pool.nbytes:
+        if end != pool.nbytes and not pool.port:
             yield f"{pool.name} has {pool.nbytes} bytes, but its last buffer ends at {end}"
     for pool in (*plan.pools, *plan.constant_pools):
         if pool.capacity is not None and pool.nbytes > pool.capacity:
@@ -158,6 +165,40 @@ def _rights(program: Program, plan: MemoryPlan) -> Iterator[str]:
     for buffer in program.state:
         if buffer.name in places and not places[buffer.name].is_internal:
             yield f"{buffer.name} is a variable, and {places[buffer.name].name} the caller's"
+
+
+def _ports(program: Program, plan: MemoryPlan) -> Iterator[str]:
+    """Pools in callers' buffers: they have the ports' bytes, and the ports are at their starts.
+    Others there need no more alignment than is promised, and only kernels use them."""
+    places = {p.name: p for p in plan.placements}
+    ports = (*program.inputs, *program.outputs)
+    for pool in (pool for pool in plan.pools if pool.port):
+        own = [port for port in ports if pool.port in (port.name, port.over)]
+        if pool.nbytes != pool.before + max((port.type.nbytes for port in own), default=0):
+            yield f"{pool.name} has {pool.nbytes} bytes, which are not the port's"
+        for port in own:
+            if port.sid not in places or places[port.sid].pool != pool.name:
+                yield f"{port.sid} is not in {pool.name}, which is its port's"
+            elif places[port.sid].offset != pool.before:
+                yield f"{port.sid} is not at {pool.before} of {pool.name}"
+        inside = {p.name for p in plan.placements if p.pool == pool.name}
+        yield from _strangers(program, pool, inside - {port.sid for port in own})
+
+
+def _strangers(program: Program, pool: Pool, inside: Set[str]) -> Iterator[str]:
+    """What is wrong with buffers in a port's pool that are not the port's own."""
+    for port in (*program.inputs, *program.outputs):
+        if port.sid in inside:
+            yield f"{port.sid} is a port in {pool.name}, which is not its own"
+    for k, call in enumerate(program.calls):
+        types = zip(call.args, call.types, strict=False)
+        used = {a.name: t.dtype.nbytes for a, t in types if a.storage == Storage.SID}
+        used |= {f"scratch_{k}": 4} if call.scratch else {}
+        for name in sorted(inside & used.keys()):
+            if program.function(call.function).made is not None:
+                yield f"call {k} is not of a kernel, and uses {name} in {pool.name}"
+            if used[name] > pool.promised:
+                yield f"{name} needs {used[name]} bytes of alignment in {pool.name}"
 
 
 def _constants(program: Program, plan: MemoryPlan) -> Iterator[str]:
@@ -314,10 +355,12 @@ def _events(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[tuple[bool
 
 
 def _numbers(program: Program, plan: MemoryPlan) -> Iterator[str]:
-    bound = lower_bound(program)
+    ports = [pool for pool in plan.pools if pool.port]
+    bound = lower_bound(program, [pool.nbytes - pool.before for pool in ports])
     if plan.lower_bound != bound:
         yield f"lower bound is {plan.lower_bound}, expected {bound}"
-    if plan.peak != sum(pool.nbytes for pool in plan.pools):
+    callers = sum(pool.nbytes - pool.before for pool in ports)
+    if plan.peak != sum(pool.nbytes for pool in plan.pools) - callers:
         yield f"peak is {plan.peak}, which is not the sum of the pools"
     if plan.peak < bound:
         yield f"peak is {plan.peak}, below the lower bound of {bound}"

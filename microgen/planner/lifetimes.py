@@ -124,22 +124,34 @@ def live_at(liveness: Liveness) -> dict[int, list[Lifetime]]:
     return live
 
 
-def lower_bound(liveness: Liveness) -> int:
-    """The largest sum of live bytes at any call if every call saves as much as it can.
+def lower_bound(liveness: Liveness, others: Sequence[int] = ()) -> int:
+    """The largest sum of live bytes at any call if every call saves as much as it can, less what
+    may lie in ``others``: pieces of memory, by their bytes, that do not count.
 
     A pair counts the bytes of its union, which is contiguous: the larger of the output and of the
     input with the lag. Everything else that is live at the call lives through both half steps, and
     so lies outside of the union. Each call's choice of pairs is independent of the other calls'.
-    Neither bytes nor lags are rounded up.
+    Neither bytes nor lags are rounded up. Another piece of memory takes no more than its bytes, and
+    no more than those of the live buffers that are not larger than it.
     """
+    found = loads(liveness)
+    for nbytes in others:
+        fitting = tuple(b for b in liveness.buffers if b.nbytes <= nbytes)
+        inside = loads(Liveness(fitting, ()))
+        found = {call: load - min(nbytes, inside.get(call, 0)) for call, load in found.items()}
+    return max(0, *found.values()) if found else 0
+
+
+def loads(liveness: Liveness) -> dict[int, int]:
+    """The live bytes of each call if every call saves as much as it can."""
     changes: Counter[int] = Counter()
     for b in liveness.buffers:
         changes[b.first // 2] += b.nbytes
         changes[b.last // 2 + 1] -= b.nbytes
+    found = dict(enumerate(accumulate(changes[call] for call in range(max(changes, default=0)))))
     for pair in all_merged(liveness):
-        changes[pair.call] -= pair.saves
-        changes[pair.call + 1] += pair.saves
-    return max(accumulate(changes[call] for call in sorted(changes)), default=0)
+        found[pair.call] -= pair.saves
+    return found
 
 
 def load(buffers: Iterable[Lifetime]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from microgen.errors import CapacityError
+from microgen.errors import CapacityError, UnsupportedError
 from microgen.planner.spill import NoRoomError
 from microgen.program.plan import Pool
 
@@ -30,6 +30,16 @@ def no_room(
         where="--pool",
         hint="Please increase the size_hints for memory pools: "
         f"--pool {pool.name}:{least} would fit, or declare another pool",
+    )
+
+
+def no_place(ports: Sequence[str]) -> UnsupportedError:
+    """The error for an output that cannot lie in the buffer of an input."""
+    return UnsupportedError(
+        f"the output is written while the input is still read ({', '.join(ports)}), so they cannot "
+        "be in one buffer",
+        where="--output-overlay",
+        hint="leave it out, or use --input-consumed",
     )
 
 

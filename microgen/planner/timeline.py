@@ -14,9 +14,9 @@ Placed = tuple[str, int, int, int, int]  # name, offset, bytes, first and last h
 
 def live_bytes(program: Program, plan: MemoryPlan) -> tuple[int, ...]:
     """Bytes of planned buffers that are live during each call."""
-    placed = ((p.name, p.offset, p.nbytes, p.first, p.last) for p in plan.placements)
-    pairs = ((p.input, p.output) for p in plan.in_place)
-    return live(spans(placed, pairs), len(program.calls))
+    placed = {p.name: (p.name, p.offset, p.nbytes, p.first, p.last) for p in plan.placements}
+    pairs = [(p.input, p.output) for p in plan.in_place if p.input in placed]
+    return live(spans(placed.values(), pairs), len(program.calls))
 
 
 def spans(placed: Iterable[Placed], pairs: Iterable[tuple[str, str]]) -> Iterator[Span]:

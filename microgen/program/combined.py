@@ -62,12 +62,16 @@ def _counted(models: Sequence[Planned], sharing: Sequence[str]) -> tuple[Pool, .
 
 
 def _pools(module: str, plan: MemoryPlan) -> tuple[Pool, ...]:
-    return tuple(replace(pool, name=f"{module}.{pool.name}") for pool in plan.pools)
+    own = [pool for pool in plan.pools if not pool.port]
+    own += [replace(p, port="", nbytes=p.before) for p in plan.port_pools if p.before]
+    return tuple(replace(pool, name=f"{module}.{pool.name}") for pool in own)
 
 
 def _named(program: Program) -> Program:
     def port(own: Port) -> Port:
-        return replace(own, tensor=f"{program.module}.{own.tensor}")
+        name, tensor = f"{program.module}.{own.name}", f"{program.module}.{own.tensor}"
+        over = f"{program.module}.{own.over}" if own.over else ""
+        return replace(own, name=name, tensor=tensor, over=over)
 
     def buffer(own: Buffer) -> Buffer:
         name, tensor = f"{program.module}.{own.name}", f"{program.module}.{own.tensor}"
@@ -93,4 +97,4 @@ def _later(plan: MemoryPlan, module: str, first: int) -> MemoryPlan:
         begin, end = own.first + 2 * first, own.last + 2 * first
         return replace(own, name=name, pool=f"{module}.{own.pool}", first=begin, last=end)
 
-    return replace(plan, placements=tuple(map(moved, plan.placements)))
+    return replace(plan, placements=tuple(map(moved, plan.workspace)))

@@ -32,6 +32,10 @@ class Pool:
     offset and to the pool itself. A pool that is not internal is memory of the caller. Only
     calls of ``targets`` may use it (empty: all). ``memory`` names a memory of the
     board; empty means the board's memory for buffers, or for constants.
+
+    ``port`` names the input or output in whose buffer the pool lies, which the caller aligns to
+    ``promised`` bytes. That may be less than ``alignment``. The first ``before`` bytes of the pool
+    lie in front of the port, and count as workspace.
     """
 
     name: str
@@ -42,6 +46,9 @@ class Pool:
     is_constant: bool = False
     targets: tuple[str, ...] = ()
     memory: str = ""
+    port: str = ""
+    promised: int = 0
+    before: int = 0
 
     def allows(self, targets: Iterable[str]) -> bool:
         """Whether calls of all these targets may use the pool."""
@@ -72,9 +79,10 @@ class Overlap:
 class MemoryPlan:
     """The plan for one call order, alignment and aliasing.
 
-    ``pools`` are the workspace's. ``lower_bound`` counts only workspace bytes (ports that the
-    caller owns add as much to the peak). ``proof`` gives the reason for the gap. ``in_place`` are
-    pairs of buffers that share bytes. Constants without a placement are in no pool.
+    ``pools`` are the workspace's, and then those in buffers of inputs and outputs. ``lower_bound``
+    counts only workspace bytes (ports that the caller owns add as much to the peak). ``proof``
+    gives the reason for the gap. ``in_place`` are pairs of buffers that share bytes. Constants
+    without a placement are in no pool.
     """
 
     algorithm: str
@@ -89,8 +97,8 @@ class MemoryPlan:
 
     @property
     def peak(self) -> int:
-        """Workspace bytes over all pools."""
-        return sum(pool.nbytes for pool in self.pools)
+        """Workspace bytes over all pools, without buffers of inputs and outputs."""
+        return sum(pool.before if pool.port else pool.nbytes for pool in self.pools)
 
     @property
     def gap(self) -> int:
@@ -105,7 +113,18 @@ class MemoryPlan:
     @property
     def passed_pools(self) -> tuple[Pool, ...]:
         """The used pools that the caller passes, in the order of the C struct's fields."""
-        return tuple(pool for pool in self.used_pools if not pool.is_internal)
+        return tuple(pool for pool in self.used_pools if not (pool.is_internal or pool.port))
+
+    @property
+    def workspace(self) -> tuple[Placement, ...]:
+        """The buffers in the workspace, without those in buffers of inputs and outputs."""
+        ports = {pool.name for pool in self.pools if pool.port}
+        return tuple(p for p in self.placements if p.pool not in ports)
+
+    @property
+    def port_pools(self) -> tuple[Pool, ...]:
+        """The pools in buffers of inputs and outputs."""
+        return tuple(pool for pool in self.pools if pool.port)
 
     @property
     def constant_places(self) -> Mapping[str, ConstantPlacement]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from microgen.program.feed import Feed
 from microgen.program.kernel_call import Inner, KernelCall, Parameter
 
 
@@ -85,11 +86,13 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Rolling:
     """The ``events`` of each of the ``steps``, in order. Before the first, bytes of the scratch may
-    be ``cleared``: the offset, and how many."""
+    be ``cleared``: the offset, and how many. With a ``feed`` each call of the function computes
+    only some of the steps: those for which it has got rows."""
 
     steps: int
     events: tuple[Event, ...]
     cleared: tuple[int, int] | None = None
+    feed: Feed | None = None
 
     @property
     def parts(self) -> tuple[Part, ...]:

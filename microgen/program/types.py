@@ -13,6 +13,7 @@ from functools import cached_property
 
 from microgen.ir.graph import Array, TensorType
 from microgen.program.external import CSource, DeviceDriver, ExternalModule, LoadedModule, Made
+from microgen.program.feed import Feed
 from microgen.program.kernel_call import Fields as Fields
 from microgen.program.kernel_call import Inner as Inner
 from microgen.program.kernel_call import KernelCall as KernelCall
@@ -63,8 +64,9 @@ class PrimFunc:
 
     @property
     def can_fail(self) -> bool:
-        """Whether it may return anything but 0."""
-        return self.made is not None or any(kernel.can_fail for kernel in self.kernels)
+        """Whether it may return anything but 0, for which the runner ends."""
+        is_fed = self.rolling is not None and self.rolling.feed is not None
+        return is_fed or self.made is not None or any(k.can_fail for k in self.kernels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +184,9 @@ class Port:
     """An input or output of the network: the C identifier, the model's name, the type.
 
     ``fixed`` is empty, or the only value that an input may have, flat, which the network implies.
-    ``sid`` is the storage id that lowering counted for it. ``buffer`` is the same if a planned
-    buffer holds it, and empty if the caller owns its bytes. ``alias``: a second name in C, or "".
+    ``sid`` is the storage id that lowering counted for it. ``buffer`` is the same if it lies in the
+    workspace, and empty if the caller owns its bytes. ``alias``: a second name in C, or "".
+    ``over`` names the input in whose buffer the caller wants the output, or is "".
     """
 
     name: str
@@ -193,6 +196,7 @@ class Port:
     sid: str = ""
     buffer: str = ""
     alias: str = ""
+    over: str = ""
 
 
 @dataclass(frozen=True)
@@ -231,7 +235,28 @@ class Program:
     @property
     def io_bytes(self) -> int:
         """Bytes of the caller's input and output buffers."""
-        return sum(p.type.nbytes for p in (*self.inputs, *self.outputs) if not p.buffer)
+        return sum(self.io_sizes.values())
+
+    @property
+    def io_sizes(self) -> Mapping[str, int]:
+        """The caller's input and output buffers: their bytes, by the name of the first port in
+        each."""
+        sizes: dict[str, int] = {}
+        for port in (*self.inputs, *self.outputs):
+            if not port.buffer:
+                name = port.over or port.name
+                sizes[name] = max(sizes.get(name, 0), self.passed_bytes(port))
+        return sizes
+
+    @property
+    def feed(self) -> Feed | None:
+        """How the caller feeds the only input; None if it passes whole inputs."""
+        rolling = (function.rolling for function in self.functions if function.rolling)
+        return next((one.feed for one in rolling if one.feed), None)
+
+    def passed_bytes(self, port: Port) -> int:
+        """Bytes of the buffer that the caller passes for an input or output at a time."""
+        return self.feed.nbytes if self.feed and port in self.inputs else port.type.nbytes
 
     @property
     def has_workspace_io(self) -> bool:

@@ -6,30 +6,15 @@ after its last reader has run, so they must be written before every run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
-from microgen.program.types import Argument, Buffer, Call, Program, Storage
+from microgen.program import port_buffers
+from microgen.program.types import Program
 
 
 def planned(program: Program) -> Program:
-    """The program with a planned buffer for each input and output, under the storage id that
-    lowering counted for it."""
+    """The program with a planned buffer for each input and output."""
     inputs = tuple(replace(port, buffer=port.sid) for port in program.inputs)
     outputs = tuple(replace(port, buffer=port.sid) for port in program.outputs)
-    buffers = (
-        *(Buffer(p.buffer, p.type.nbytes, p.tensor, is_input=True) for p in inputs),
-        *program.buffers,
-        *(Buffer(p.buffer, p.type.nbytes, p.tensor, is_output=True) for p in outputs),
-    )
-    sids = {
-        **{Argument(Storage.INPUT, p.name): p.sid for p in inputs},
-        **{Argument(Storage.OUTPUT, p.name): p.sid for p in outputs},
-    }
-    calls = tuple(_rebound(call, sids) for call in program.calls)
-    return replace(program, inputs=inputs, outputs=outputs, buffers=buffers, calls=calls)
-
-
-def _rebound(call: Call, sids: Mapping[Argument, str]) -> Call:
-    args = (Argument(Storage.SID, sids[a]) if a in sids else a for a in call.args)
-    return replace(call, args=tuple(args))
+    found = port_buffers.bound(program, inputs, outputs)
+    return replace(found, inputs=inputs, outputs=outputs)

@@ -81,7 +81,7 @@ def _plan(image: Image, manifest: Manifest, flash: FlashPlan) -> str:
         len(manifest.modules),
     ]
     for module in manifest.modules:
-        numbers += [*image.extent(_runner(module)), len(module.calls)]
+        numbers += [module.intervals, *image.extent(_runner(module)), len(module.calls)]
         numbers += [image.address(call.function) for call in module.calls]
     caches = flash.caches or Flash(1, 0, 0)
     numbers += [caches.line_bytes, caches.code_lines, caches.data_sets, len(flash.regions)]

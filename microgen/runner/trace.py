@@ -235,12 +235,14 @@ class _Tracer(Walker):
             )
 
     def _planned(self, module: ModuleRecord, buffer: str) -> int:
-        """The address of a buffer: its symbol's, or its offset in main's array for the pool."""
+        """The address of a buffer: its symbol's, or its offset in main's array for the pool or for
+        the port that it lies in."""
         record = next((b for b in module.plan.buffers if b.name == buffer), None)
         pools = {pool.name: pool for pool in module.plan.pools}
         if record is None or pools[record.pool].symbol:
             return self._image.buffer(module.module, buffer)
-        array = self._manifest.seen_from(module).pool_array(record.pool)
+        seen = self._manifest.seen_from(module)
+        array = seen.port_array(pools[record.pool]) or seen.pool_array(record.pool)
         return self._image.address(array) + record.offset
 
 

@@ -1,12 +1,23 @@
 """Schedules: which implementation computes which nodes, chosen by cost.
 
-``choose`` finds the best for a goal, ``front`` all that are best at something, and ``file`` reads
-and writes them.
+``choose`` finds the best for a goal, ``front`` all that are best at something. ``file`` reads and
+writes one, ``front_file`` a front.
 """
 
-from microgen.schedule import file
-from microgen.schedule.choose import choose
+from microgen.schedule import file, front_file
+from microgen.schedule.choose import choose, divisions
 from microgen.schedule.front import Found, Front, explore
 from microgen.schedule.types import Ram, Schedule, Score
 
-__all__ = ["Found", "Front", "Ram", "Schedule", "Score", "choose", "explore", "file"]
+__all__ = [
+    "Found",
+    "Front",
+    "Ram",
+    "Schedule",
+    "Score",
+    "choose",
+    "divisions",
+    "explore",
+    "file",
+    "front_file",
+]

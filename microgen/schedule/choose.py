@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from microgen.partition import Partition
+from microgen.schedule import feeding, start
 from microgen.schedule.division import Pieces, pieces
-from microgen.schedule.goals import ROLLS, flash_power
+from microgen.schedule.goals import ROLLS
 from microgen.schedule.options import Option, Space, space
 from microgen.schedule.search import Search
-from microgen.schedule.state import Candidate, RamOf, Scorer, scheduled
+from microgen.schedule.stacks import StackOf, unknown
+from microgen.schedule.state import Candidate, Picks, RamOf, Scorer, scheduled
 from microgen.schedule.types import Schedule
 from microgen.target.cpu import Cpu
 
+MOST_FORCED = 8  # functions that read the input in rows, of which one is needed
+
 
 def choose(
-    partition: Partition, cpu: Cpu, goal: str, ram_of: RamOf, limit: int = sys.maxsize
+    partition: Partition,
+    cpu: Cpu,
+    goal: str,
+    ram_of: RamOf,
+    limit: int = sys.maxsize,
+    stack_of: StackOf = unknown,
 ) -> Schedule:
-    """The best schedule that the search finds. ``ram_of`` lowers and plans regions. If it needs
-    more than ``limit`` bytes of RAM, it is the fastest division that does not."""
+    """The best schedule that the search finds. ``ram_of`` lowers and plans regions, ``stack_of`` is
+    the stack of options. If it needs more than ``limit`` bytes of RAM with its stack, it is the
+    fastest division that does not."""
     found = space(partition, cpu, prefers_shared=goal == "flash")
-    scorer = Scorer(found, ram_of)
-    start = pieces(found, cpu).least().picks if goal in ROLLS else {}
-    search = Search(found, scorer, goal, power=flash_power(cpu), start=start)
+    scorer = Scorer(found, ram_of, stack_of)
+    feeding.check(partition)
+    divided = pieces(found, cpu) if goal in ROLLS or partition.fed else None
+    forced = forced_picks(divided) if divided and partition.fed else ()
+    beginning = start.best(divided, scorer, goal) if divided and goal in ROLLS else {}
+    search = Search(found, scorer, goal, start=beginning, forced=forced)
     best = search.best()
-    if limit < sys.maxsize and scorer.ram(best).peak > limit:
-        best = _smaller(best, pieces(found, cpu), scorer, limit)
-    return made(found, best, scorer, goal=goal, considered=search.considered)
+    if limit < sys.maxsize and scorer.total(best) > limit:
+        best = _smaller(best, divided or pieces(found, cpu), scorer, limit)
+    return made(found, best, goal=goal, considered=search.considered)
 
 
 def _smaller(found: Candidate, divided: Pieces, scorer: Scorer, limit: int) -> Candidate:
@@ -35,18 +48,34 @@ def _smaller(found: Candidate, divided: Pieces, scorer: Scorer, limit: int) -> C
     fewest bytes, so that users are told how many are missing."""
     for division in divided.front():
         candidate = Candidate(division.picks)
-        if division.nbytes <= limit and scorer.ram(candidate).peak <= limit:
+        if division.nbytes <= limit and scorer.total(candidate) <= limit:
             return candidate
     least = Candidate(divided.least().picks)
-    return min((found, least), key=lambda one: scorer.ram(one).peak)
+    return min((found, least), key=scorer.total)
 
 
-def made(
-    found: Space, candidate: Candidate, scorer: Scorer, *, goal: str, considered: int
-) -> Schedule:
+def forced_picks(divided: Pieces) -> Sequence[Picks]:
+    """The picks of functions that read a model's input in rows, from fast ones to small ones.
+    Raises UnsupportedError if there are none."""
+    every = list({id(d.pieces[0]): d.pieces[0].picks for d in divided.front()}.values())
+    if not every:
+        raise feeding.no_function()
+    return every[:: -(-len(every) // MOST_FORCED)]
+
+
+def divisions(partition: Partition, cpu: Cpu, ram_of: RamOf) -> Iterator[tuple[int, int]]:
+    """RAM in bytes, as planned, and cycles of the divisions that no other beats in both. A limit of
+    so many bytes makes ``choose`` take one that is at least as good."""
+    found = space(partition, cpu, prefers_shared=False)
+    scorer = Scorer(found, ram_of)
+    for division in pieces(found, cpu).front():
+        yield scorer.ram(Candidate(division.picks)).peak, division.cycles
+
+
+def made(found: Space, candidate: Candidate, *, goal: str, considered: int) -> Schedule:
     """The candidate as a schedule."""
     parts = scheduled(found, candidate.picks, reasons(found, candidate, goal))
-    return Schedule(parts, goal, candidate.score, considered, scorer.bound)
+    return Schedule(parts, goal, candidate.score, considered)
 
 
 def reasons(found: Space, candidate: Candidate, goal: str) -> Mapping[str, str]:

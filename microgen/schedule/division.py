@@ -12,14 +12,14 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from microgen.codegens.base import Region
 from microgen.codegens.selection import BUILTIN
 from microgen.ir.graph import Graph, Node
 from microgen.passes.rolling import windows
 from microgen.passes.views import roots
-from microgen.schedule import rolled
+from microgen.schedule import feeding, rolled
 from microgen.schedule.options import Option, Space
 from microgen.schedule.rolled import Bands
 from microgen.target.cpu import Cpu
@@ -68,17 +68,15 @@ class Pieces:
 
     ending: tuple[tuple[Piece, ...], ...]
 
-    def fastest(self, limit: int = sys.maxsize) -> Division | None:
-        """The fastest division in which at most ``limit`` bytes are live; None if there is none."""
-        best: list[tuple[int, Piece | None] | None] = [(0, None)]
+    def fastest(self, limit: int = sys.maxsize, others: int = sys.maxsize) -> Division | None:
+        """The fastest division in which at most ``limit`` bytes are live, and at most ``others``
+        during all pieces but one; None if there is none."""
+        best: list[_Ways] = [(_Way(0), _Way(0))]
         for pieces in self.ending[1:]:
-            found = [
-                (before[0] + piece.cycles, piece)
-                for piece in pieces
-                if piece.nbytes <= limit and (before := best[piece.first])
-            ]
-            best.append(min(found, key=lambda one: one[0], default=None))
-        return Division(tuple(_followed(best)[::-1])) if best[-1] else None
+            fits = [(piece, piece.nbytes > others) for piece in pieces if piece.nbytes <= limit]
+            none = _best(best, fits, 0)
+            best.append((none, _best(best, fits, 1)))
+        return Division(tuple(_followed(best)[::-1])) if best[-1][1] else None
 
     def least(self) -> Division:
         """The fastest of the divisions during which the fewest bytes are live."""
@@ -96,11 +94,33 @@ class Pieces:
             found = self.fastest(found.nbytes - 1)
 
 
-def _followed(best: Sequence[tuple[int, Piece | None] | None]) -> list[Piece]:
-    found, at = list[Piece](), len(best) - 1
-    while at and (entry := best[at]) and entry[1]:
-        found.append(entry[1])
-        at = entry[1].first
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """The fastest way to the end of a piece, and how many exceptions were left before it."""
+
+    cycles: int
+    piece: Piece | None = None
+    left: int = 0
+
+
+_Ways = tuple[_Way | None, _Way | None]  # by how many exceptions they may have
+
+
+def _best(best: Sequence[_Ways], fits: Sequence[tuple[Piece, bool]], most: int) -> _Way | None:
+    """The fastest way that ends with one of the pieces, of which ``most`` may be exceptions."""
+    found = [
+        _Way(before.cycles + piece.cycles, piece, most - is_exception)
+        for piece, is_exception in fits
+        if is_exception <= most and (before := best[piece.first][most - is_exception])
+    ]
+    return min(found, key=lambda way: way.cycles, default=None)
+
+
+def _followed(best: Sequence[_Ways]) -> list[Piece]:
+    found, at, left = list[Piece](), len(best) - 1, 1
+    while at and (way := best[at][left]) and way.piece:
+        found.append(way.piece)
+        at, left = way.piece.first, way.left
     return found
 
 
@@ -108,7 +128,8 @@ def pieces(space: Space, cpu: Cpu) -> Pieces:
     """The pieces of a partition: each region by each of its options, and all functions with
     rows."""
     regions, graph = space.partition.regions, space.partition.graph
-    state = _Pieces(space, Bands(graph, cpu), _lives(regions, graph))
+    lives = _lives(regions, graph, space.partition.planned)
+    state = _Pieces(space, Bands(graph, cpu), lives)
     ending: list[list[Piece]] = [[] for _ in range(len(regions) + 1)]
     for piece in state.all():
         ending[piece.end].append(piece)
@@ -117,26 +138,38 @@ def pieces(space: Space, cpu: Cpu) -> Pieces:
 
 @dataclass(frozen=True, slots=True)
 class _Life:
-    """A planned tensor: its bytes, the region that computes it, and the last one that reads it."""
+    """A planned tensor: its bytes, the region that computes it, and the last one that reads it. The
+    caller does that before the first region and after the last. What takes its bytes may begin
+    ``before`` bytes in front of them."""
 
     nbytes: int
     first: int
     last: int
+    before: int = sys.maxsize
 
 
-def _lives(regions: Sequence[Region], graph: Graph) -> Mapping[str, _Life]:
-    """The planned tensors by name. Inputs, outputs, constants and variables are not among them."""
+def _lives(
+    regions: Sequence[Region], graph: Graph, planned: Mapping[str, int]
+) -> Mapping[str, _Life]:
+    """The planned tensors by name. Constants and variables are not among them, nor are inputs and
+    outputs unless they are ``planned``."""
     bytes_of = roots(graph)
-    kept = {bytes_of[name] for name in graph.results}
-    found: dict[str, _Life] = {}
+    kept = {bytes_of[name] for name in graph.results if name not in planned}
+    found = {
+        name: _Life(graph.types[name].nbytes, -1, 0, planned[name])
+        for name in graph.inputs
+        if name in planned
+    }
     for number, region in enumerate(regions):
         inside = {name for node in region.nodes for name in node.outputs}
         for name in {bytes_of[name] for node in region.nodes for name in node.inputs} - inside:
             if name in found:
-                found[name] = _Life(found[name].nbytes, found[name].first, number)
+                found[name] = replace(found[name], last=number)
         for name in inside:
             if name not in kept and bytes_of[name] == name:
                 found[name] = _Life(graph.types[name].nbytes, number, number)
+    for name in {bytes_of[name] for name in graph.outputs if name in planned} & set(found):
+        found[name] = replace(found[name], last=len(regions))
     return found
 
 
@@ -152,7 +185,11 @@ class _Pieces:
 
     def all(self) -> Iterator[Piece]:
         """Every piece."""
+        fed = self.space.partition.fed
         for number, region in enumerate(self.space.partition.regions):
+            if fed and number == 0:
+                yield from self._rolled(number, fed)
+                continue
             yield from self._alone(number, region)
             yield from self._rolled(number)
 
@@ -178,37 +215,39 @@ class _Pieces:
             return
         (node,) = region.nodes
         for option in self.space.single[node.outputs[0]]:
-            nbytes = live + option.scratch - self._saved(option, node, number)
+            nbytes = live + option.scratch - self._saved(option, number, number + 1)
             yield Piece(number, number + 1, nbytes, option.cycles, {node.outputs[0]: option})
 
-    def _saved(self, option: Option, node: Node, number: int) -> int:
+    def _saved(self, option: Option, first: int, end: int) -> int:
         """The bytes saved if the result takes those of an input that nothing reads later."""
-        bytes_of = roots(self.graph) if option.in_place else {}
-        result, saved = self.lives.get(node.outputs[0]), [0]
-        for position, lag in option.in_place:
-            life = self.lives.get(bytes_of[node.inputs[position]])
-            if life and result and life.last == number:
+        bytes_of = roots(self.graph) if option.taken else {}
+        result, saved = self.lives.get(option.result), [0]
+        for name, lag in option.taken:
+            life = self.lives.get(bytes_of[name])
+            if life and result and first <= life.last < end and lag <= life.before:
                 together = max(life.nbytes + lag, result.nbytes)
                 saved.append(life.nbytes + result.nbytes - together)
         return max(saved)
 
-    def _rolled(self, first: int) -> Iterator[Piece]:
-        """The functions with rows that begin with a region."""
+    def _rolled(self, first: int, fed: int = 0) -> Iterator[Piece]:
+        """The functions with rows that begin with a region. If the model's input is ``fed``, each
+        function has all that read it."""
         nodes: list[Node] = []
+        least = feeding.readers(self.space.partition) if fed else 2
         for number, region in enumerate(self.space.partition.regions[first:], first):
             if region.codegen != BUILTIN or len(region.nodes) > 1 or len(nodes) == MOST_LAYERS:
                 return
             nodes.extend(region.nodes)
             if windows.of(nodes[-1], self.graph) is None:
                 return
-            if len(nodes) > 1:
+            if len(nodes) >= least:
                 live = self._live(first, number + 1)
-                yield from self._in_rows(nodes, first, live)
+                yield from self._in_rows(nodes, first, live, fed)
 
-    def _in_rows(self, nodes: Sequence[Node], first: int, live: int) -> Iterator[Piece]:
+    def _in_rows(self, nodes: Sequence[Node], first: int, live: int, fed: int) -> Iterator[Piece]:
         for rows in ROWS:
-            found = rolled.option(nodes, [rows] * len(nodes), self.bands)
-            if found:
+            for found in rolled.options(nodes, [rows] * len(nodes), self.bands, fed):
                 picks = {node.outputs[0]: found for node in nodes}
                 end = first + len(nodes)
-                yield Piece(first, end, live + found.scratch, found.cycles, picks)
+                nbytes = live + found.scratch - self._saved(found, first, end)
+                yield Piece(first, end, nbytes, found.cycles, picks)

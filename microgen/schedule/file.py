@@ -31,7 +31,7 @@ from microgen.manifest.schedule import (
 from microgen.partition import Partition
 from microgen.passes.rolling import bands
 from microgen.passes.views import roots
-from microgen.schedule import rolled
+from microgen.schedule import feeding, rolled
 from microgen.schedule.options import Option, measured
 from microgen.schedule.state import Candidate
 from microgen.schedule.types import Schedule
@@ -39,7 +39,7 @@ from microgen.target.cpu import Cpu
 
 OPTION = "--schedule"
 _MOST = 1 << 26  # bytes; the largest networks have some megabytes
-_HINT = "`microgen plan MODEL --explore -o DIR` writes schedules that fit"
+_HINT = "`microgen plan MODEL --explore -o FRONT.json` writes schedules that fit"
 
 
 def record(schedule: Schedule) -> ScheduleRecord:
@@ -101,11 +101,13 @@ def applied(given: ScheduleRecord, partition: Partition, cpu: Cpu) -> Schedule:
     """
     known = _Known.of(partition, cpu)
     _check_names(given, known.owners)
+    feeding.check(partition)
     regions = tuple(_region(function, known) for function in given.functions)
     _check_order(regions, partition)
     made = replace(partition, regions=regions)
+    feeding.check_fed(made)
     picks = rolled.by_result(o for region in regions for o in _options(region, made, cpu))
-    return Schedule(made, FROM_FILE, Candidate(picks).score, considered=1, bound=None)
+    return Schedule(made, FROM_FILE, Candidate(picks).score, considered=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +119,14 @@ class _Known:
     chains: patterns.Chains
     graph: Graph
     cpu: Cpu
+    fed: int
 
     @classmethod
     def of(cls, partition: Partition, cpu: Cpu) -> _Known:
         owners = {node.outputs[0]: region for region in partition.regions for node in region.nodes}
         nodes = {node.outputs[0]: node for region in partition.regions for node in region.nodes}
-        return cls(owners, nodes, patterns.Chains(partition.graph), partition.graph, cpu)
+        chains = patterns.Chains(partition.graph)
+        return cls(owners, nodes, chains, partition.graph, cpu, partition.fed)
 
 
 def _check_names(given: ScheduleRecord, owners: Mapping[str, Region]) -> None:
@@ -167,15 +171,16 @@ def _rolled(function: FunctionChoices, own: tuple[Node, ...], known: _Known) -> 
         raise _refused(
             f"the function of {last!r} computes rows, so each choice needs one node and rows"
         )
+    fed = known.fed if feeding.reads_input(own[0], known.graph) else 0
     try:
-        group = bands.of(own, known.graph, [choice.rows for choice in function.choices])
+        group = bands.of(own, known.graph, [choice.rows for choice in function.choices], fed)
     except ValueError as error:
         raise _refused(f"the function of {last!r} cannot compute rows: {error}") from error
     found = []
     for node, choice in zip(own, function.choices, strict=True):
         band = group.bands[node.outputs[0]]
         made = _fitting_choice(choice, (band.node,), replace(known, graph=band.graph))
-        found.append(replace(made, nodes=(node,)))
+        found.append(replace(made, nodes=(node,), fed=fed))
     return tuple(found)
 
 

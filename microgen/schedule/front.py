@@ -9,12 +9,13 @@ from pathlib import Path
 
 from microgen.errors import ProjectError
 from microgen.files import FileTree
-from microgen.manifest.schedule import FROM_FILE
+from microgen.manifest.schedule import FROM_FILE, Origin
 from microgen.partition import Partition
-from microgen.schedule.choose import made
+from microgen.schedule import feeding, start
+from microgen.schedule.choose import forced_picks, made
 from microgen.schedule.division import pieces
 from microgen.schedule.file import dumps, record
-from microgen.schedule.goals import GOALS, ROLLS, flash_power
+from microgen.schedule.goals import GOALS, ROLLS
 from microgen.schedule.options import Space, space
 from microgen.schedule.search import Search
 from microgen.schedule.state import Candidate, Picks, RamOf, Scorer
@@ -43,11 +44,13 @@ class Found:
 @dataclass(frozen=True, slots=True)
 class Front:
     """The front, fastest first. ``considered`` counts the schedules that were compared, ``bound``
-    is the least RAM bound in bytes among those that were planned."""
+    is the certificate: the bytes of RAM that no schedule of the searches needs less of. ``origin``
+    says of what the front is. Both are None if they are not known."""
 
     found: tuple[Found, ...]
     considered: int
-    bound: int
+    bound: int | None = None
+    origin: Origin | None = None
 
 
 @dataclass(slots=True)
@@ -94,17 +97,18 @@ def _covers(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
 def explore(partition: Partition, cpu: Cpu, ram_of: RamOf) -> Front:
     """The front of all candidates that the searches for each goal compare, and of divisions into
     functions with rows."""
+    feeding.check(partition)
     found = space(partition, cpu, prefers_shared=False)
     scorer = Scorer(found, ram_of)
     kept = _Kept(scorer)
     divisions = pieces(found, cpu)
+    forced = forced_picks(divisions) if partition.fed else ()
     for division in divisions.front():
         kept.keep(Candidate(division.picks))
-    power, least = flash_power(cpu), divisions.least().picks
-    starts = {goal: least if goal in ROLLS else {} for goal in GOALS}
+    starts = {g: start.best(divisions, scorer, g) if g in ROLLS else {} for g in GOALS}
     searches = [
-        Search(found, scorer, goal, kept.visit, PLANS, power=power, start=start)
-        for goal, start in starts.items()
+        Search(found, scorer, goal, kept.visit, PLANS, start=beginning, forced=forced)
+        for goal, beginning in starts.items()
     ]
     best = {search.goal: search.best() for search in searches}
     considered = sum(search.considered for search in searches)
@@ -112,7 +116,7 @@ def explore(partition: Partition, cpu: Cpu, ram_of: RamOf) -> Front:
         kept.prefer(candidate)
     entries = [_found(found, one, scorer, best, considered) for one in kept.candidates]
     entries.sort(key=lambda one: (one.score.cycles, one.ram.peak, one.score.flash))
-    return Front(tuple(entries), considered, scorer.bound or 0)
+    return Front(tuple(entries), considered)
 
 
 def _found(
@@ -125,7 +129,7 @@ def _found(
     mine = (scorer.ram(candidate), candidate.score)
     goals = tuple(goal for goal, one in best.items() if (scorer.ram(one), one.score) == mine)
     goal = goals[0] if goals else FROM_FILE
-    schedule = made(found, candidate, scorer, goal=goal, considered=considered)
+    schedule = made(found, candidate, goal=goal, considered=considered)
     return Found(schedule, scorer.ram(candidate), goals)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -52,6 +52,11 @@ class Option:
         return tuple(self.kernel.in_place(self.joined, self.graph).items())
 
     @property
+    def taken(self) -> tuple[tuple[str, int], ...]:
+        """The same by the names of the inputs."""
+        return tuple((self.joined.inputs[position], lag) for position, lag in self.in_place)
+
+    @property
     def shared_bytes(self) -> int:
         """The most bytes of the result that may be an input's."""
         return max((self.result_bytes - lag for _, lag in self.in_place), default=0)
@@ -75,7 +80,7 @@ class Option:
     def flash(self) -> tuple[tuple[Hashable, int], ...]:
         """What it needs in flash, with the bytes. Options with an equal part have it in common: the
         operator's function, what all operators of the kernel share, and constants."""
-        found = [*self._constants()]
+        found = [*self.constants]
         if self.cost:
             found.append((self._function(), self.cost.code_bytes))
             found.append(((self.kernel.symbol, self.is_shared), self.cost.shared_bytes))
@@ -93,12 +98,17 @@ class Option:
         fields = self.kernel.calls(self.joined, self.graph)
         return ops, self.kernel.symbol, self.is_shared, fields, self.joined.target
 
-    def _constants(self) -> Iterator[tuple[Hashable, int]]:
+    @cached_property
+    def constants(self) -> tuple[tuple[Hashable, int], ...]:
         """The constants that the implementation lays out, by what they are made of."""
-        for constant in self.kernel.constants(self.joined, self.graph):
-            if not constant.is_absent:
-                made_of = (constant.sources, constant.transform, constant.arguments)
-                yield made_of, transforms.nbytes(constant, self.graph)
+        return tuple(
+            (
+                (constant.sources, constant.transform, constant.arguments),
+                transforms.nbytes(constant, self.graph),
+            )
+            for constant in self.kernel.constants(self.joined, self.graph)
+            if not constant.is_absent
+        )
 
     @property
     def cycles(self) -> int:
@@ -134,11 +144,13 @@ class Option:
 @dataclass(frozen=True, slots=True)
 class Space:
     """All options: ``single`` has those of each node by the name of its first result, ``joint``
-    those of several nodes. Both are in the registry's order."""
+    those of several nodes. Both are in the registry's order. ``needed`` are the bytes of constants
+    that no choice saves."""
 
     partition: Partition
     single: Mapping[str, tuple[Option, ...]]
     joint: tuple[Option, ...]
+    needed: int
 
 
 def space(partition: Partition, cpu: Cpu, *, prefers_shared: bool) -> Space:
@@ -153,7 +165,17 @@ def space(partition: Partition, cpu: Cpu, *, prefers_shared: bool) -> Space:
         for region in own
         for node in region.nodes
     }
-    return Space(partition, single, tuple(_joint(own, graph, cpu)))
+    return Space(partition, single, tuple(_joint(own, graph, cpu)), _needed(single.values()))
+
+
+def _needed(every: Iterable[Sequence[Option]]) -> int:
+    """The bytes of the smallest constants of each node, each constant once."""
+    smallest = (min((one.constants for one in options), key=_nbytes) for options in every)
+    return _nbytes({constant for constants in smallest for constant in constants})
+
+
+def _nbytes(parts: Iterable[tuple[Hashable, int]]) -> int:
+    return sum(nbytes for _, nbytes in parts)
 
 
 def _options(

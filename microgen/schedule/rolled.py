@@ -16,7 +16,7 @@ from microgen.codegens.base import Choice, Region
 from microgen.ir.graph import Graph, Node
 from microgen.kernels.cost import Cost
 from microgen.kernels.fitting import fitting
-from microgen.passes.rolling import bands
+from microgen.passes.rolling import bands, lags
 from microgen.passes.rolling.bands import Group
 from microgen.schedule.options import Option, measured
 from microgen.target.cpu import Cpu
@@ -29,11 +29,14 @@ _LOOP_BYTES, _PART_BYTES = 24, 44  # of code: the loop, and what it does for a l
 @dataclass(frozen=True, eq=False)
 class Rolled(Option):
     """Nodes that one function computes row by row. ``parts`` are the options for their bands, and
-    ``rows`` those at a time. The kernel is the last part's."""
+    ``rows`` those at a time. ``lags`` are those of its inputs, ``fed`` is that of its choices. The
+    kernel is the last part's."""
 
     parts: tuple[Option, ...] = ()
     rows: tuple[int, ...] = ()
     nbytes: int = 0
+    lags: tuple[tuple[str, int], ...] = ()
+    fed: int = 0
 
     @cached_property
     def scratch(self) -> int:
@@ -42,13 +45,18 @@ class Rolled(Option):
 
     @cached_property
     def in_place(self) -> tuple[tuple[int, int], ...]:
-        """No input."""
-        return ()
+        """The inputs, in the order of the function's parameters."""
+        return tuple((number, lag) for number, (_, lag) in enumerate(self.lags))
+
+    @property
+    def taken(self) -> tuple[tuple[str, int], ...]:
+        """The inputs whose place the result may take, with their lags."""
+        return self.lags
 
     @property
     def memory(self) -> tuple[Hashable, ...]:
         """Everything that decides the memory of the call."""
-        return "rows", len(self.nodes), self.nbytes
+        return "rows", len(self.nodes), self.nbytes, self.lags
 
     @cached_property
     def flash(self) -> tuple[tuple[Hashable, int], ...]:
@@ -70,6 +78,7 @@ class Rolled(Option):
                 part.kernel.symbol,
                 part.is_shared,
                 rows=rows,
+                fed=self.fed,
                 reason=reason,
                 refusals=part.refusals,
             )
@@ -77,44 +86,56 @@ class Rolled(Option):
 
 @dataclass(slots=True)
 class Bands:
-    """The fastest options for bands, by node and rows at a time, each found once. Where nothing is
-    measured, as on the host, it is the first that fits."""
+    """The options for bands, by node and rows at a time, each found once. Where nothing is
+    measured, as on the host, it is the first kernel that fits."""
 
     graph: Graph
     cpu: Cpu
-    known: dict[tuple[str, int], Option | None] = field(default_factory=dict)
+    known: dict[tuple[str, int], Sequence[Option]] = field(default_factory=dict)
 
-    def option(self, group: Group, node: Node) -> Option | None:
-        """The fastest option for the node's band in the group; None if no kernel fits."""
+    def options(self, group: Group, node: Node) -> Sequence[Option]:
+        """The options for the node's band in the group; none if no kernel fits."""
         result = node.outputs[0]
         key = (result, group.geometry.timings[result].rows)
         if key not in self.known:
             band = group.bands[result]
-            self.known[key] = _fastest(band.node, band.graph, self.cpu)
+            self.known[key] = _useful(band.node, band.graph, self.cpu)
         return self.known[key]
 
 
-def _fastest(node: Node, graph: Graph, cpu: Cpu) -> Option | None:
+def _useful(node: Node, graph: Graph, cpu: Cpu) -> Sequence[Option]:
+    """The options that are faster than all with less scratch, the fastest first."""
     found = fitting(node, graph, cpu)
     kernels = [kernel for kernel in found.kernels if not kernel.can_fail]
     options = [one for k in kernels for one in measured((node,), k, found, graph, cpu)]
-    if options:
-        return min(options, key=lambda one: (one.cycles, one.scratch))
-    return Option((node,), kernels[0], False, None, graph) if kernels else None
+    if not options:
+        return [Option((node,), kernel, False, None, graph) for kernel in kernels[:1]]
+    useful: list[Option] = []
+    for one in sorted(options, key=lambda one: (one.cycles, one.scratch)):
+        if not useful or one.scratch < useful[-1].scratch:
+            useful.append(one)
+    return useful
 
 
-def option(nodes: Sequence[Node], rows: Sequence[int], known: Bands) -> Rolled | None:
-    """The nodes in one function, with so many rows at a time; None if they cannot be."""
+def options(
+    nodes: Sequence[Node], rows: Sequence[int], known: Bands, fed: int = 0
+) -> Iterator[Rolled]:
+    """The nodes in one function, with so many rows at a time: first with the fastest kernels, then
+    with such that need less scratch. Nothing if they cannot be. Unless ``fed`` is 0, so many rows
+    of what it reads come at a time."""
     try:
-        group = bands.of(nodes, known.graph, rows)
+        group = bands.of(nodes, known.graph, rows, fed)
     except ValueError:
-        return None
-    parts = [known.option(group, node) for node in nodes]
-    found = [part for part in parts if part]
-    return _made(group, found, rows, known.graph) if len(found) == len(parts) else None
+        return
+    every = [known.options(group, node) for node in nodes]
+    while all(every):
+        yield _made(group, [each[0] for each in every], rows, known.graph)
+        most = max(each[0].scratch for each in every)
+        every = [[one for one in each if one.scratch < most] for each in every]
 
 
 def _made(group: Group, parts: Sequence[Option], rows: Sequence[int], graph: Graph) -> Rolled:
+    own = lags.by_tensor(parts[-1].joined.inputs, dict(parts[-1].in_place))
     return Rolled(
         group.nodes,
         parts[-1].kernel,
@@ -124,6 +145,8 @@ def _made(group: Group, parts: Sequence[Option], rows: Sequence[int], graph: Gra
         parts=tuple(parts),
         rows=tuple(rows),
         nbytes=code.scratch(group, [part.scratch for part in parts], graph),
+        lags=tuple(lags.of(group, graph, own).items()),
+        fed=group.fed,
     )
 
 
@@ -160,7 +183,7 @@ def _moves(group: Group, graph: Graph) -> Iterator[tuple[float, float]]:
 def of_region(region: Region, graph: Graph, cpu: Cpu) -> Rolled:
     """The option that a region with rows has, with the cost of its parts, as far as it is known."""
     rows = [choice.rows for choice in region.choices]
-    group = bands.of(region.nodes, graph, rows)
+    group = bands.of(region.nodes, graph, rows, region.fed)
     parts = [_chosen(choice, group, cpu) for choice in region.choices]
     return _made(group, parts, rows, graph)
 

@@ -7,17 +7,17 @@ form, or a pattern instead of its nodes.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from microgen.schedule.goals import KEEPS_LAYERS, LIMITS_RAM, improved
+from microgen.schedule.goals import KEEPS_LAYERS, improved
 from microgen.schedule.options import NOISE, Option, Space
 from microgen.schedule.state import Candidate, Picks, Scorer
 
 ROUNDS = 8  # through all changes
 PARTS = (0.8, 0.6, 0.4)  # of the nodes of a kernel that get its other form
-PLANS = 48  # candidates of a search that are lowered and planned
+PLANS = 96  # candidates of a search that are lowered and planned
 
 Change = Callable[[Candidate], Picks]
 
@@ -25,9 +25,9 @@ Change = Callable[[Candidate], Picks]
 @dataclass(slots=True)
 class Search:
     """One search for the best candidate. ``visit`` is called with each that is compared, as a
-    candidate and what would change. ``limit`` is that of RAM in bytes, ``power`` that of flash.
-    ``gathers`` are those of ``changes``. ``start`` are picks to begin with, if they are better than
-    the usual ones."""
+    candidate and what would change. ``start`` are picks to begin with, if they are better than the
+    fastest ones. If there are any ``forced`` picks, the candidate has those of them that are best
+    to begin with, whatever else is better."""
 
     space: Space
     scorer: Scorer
@@ -35,16 +35,15 @@ class Search:
     visit: Callable[[Candidate, Picks], None] | None = None
     plans: int = PLANS
     considered: int = 1
-    limit: int = sys.maxsize
-    power: int = 1
-    gathers: Mapping[str, Sequence[Option]] = field(default_factory=dict)
     start: Picks = field(default_factory=dict)
+    forced: Sequence[Picks] = ()
 
     def best(self) -> Candidate:
         """The best candidate found."""
-        found = self._better(self._first(), lambda _: self.start)
+        found = self._forced(fastest(self.space))
+        found = self._better(found, lambda _: self.start)
         joins = self.goal not in KEEPS_LAYERS
-        every = list(changes(self.space, joins=joins, gathers=self.gathers))
+        every = list(changes(self.space, joins=joins))
         for _ in range(ROUNDS):
             before = found
             for change in every:
@@ -53,20 +52,13 @@ class Search:
                 break
         return found
 
-    def _first(self) -> Candidate:
-        """The fastest option of each node; if RAM is limited, the fastest whose scratch fits."""
-        if self.goal not in LIMITS_RAM:
-            return fastest(self.space)
-        lean = Candidate({name: _leanest(options) for name, options in self.space.single.items()})
-        ram = self.scorer.ram(lean)
-        self.limit = ram.peak
-        fits = {
-            name: _within(options, lean.picks[name].scratch + ram.free.get(name, 0))
-            for name, options in self.space.single.items()
-        }
-        if self.power > 1:
-            self.gathers = fits
-        return Candidate({name: _fastest(options) for name, options in fits.items()})
+    def _forced(self, first: Candidate) -> Candidate:
+        """The best of the candidates with the forced picks, the first one if there are none."""
+        every = [{**first.picks, **picks} for picks in self.forced]
+        found = Candidate(every[0]) if every else first
+        for picks in every[1:]:
+            found = self._better(found, partial(_whole, picks))
+        return found
 
     def _better(self, found: Candidate, change: Change) -> Candidate:
         """The candidate after the change if that is better, otherwise the candidate."""
@@ -76,7 +68,11 @@ class Search:
         self.considered += 1
         if self.visit:
             self.visit(found, changed)
-        return improved(self.goal, self.scorer, found, changed, self.limit, self.power)
+        return improved(self.goal, self.scorer, found, changed)
+
+
+def _whole(picks: Picks, _found: Candidate) -> Picks:
+    return picks
 
 
 def fastest(space: Space) -> Candidate:
@@ -90,25 +86,11 @@ def _fastest(options: Sequence[Option]) -> Option:
     return next(option for option in options if option.cycles * (1 - NOISE) <= least)
 
 
-def _leanest(options: Sequence[Option]) -> Option:
-    """The fastest of those with the least scratch."""
-    least = min(option.scratch for option in options)
-    return _fastest([option for option in options if option.scratch == least])
-
-
-def _within(options: Sequence[Option], room: int) -> list[Option]:
-    """The options whose scratch fits. One that works in place gives up a buffer."""
-    return [o for o in options if o.scratch <= room + max(0, o.shared_bytes)]
-
-
-def changes(
-    space: Space, *, joins: bool, gathers: Mapping[str, Sequence[Option]]
-) -> Iterator[Change]:
+def changes(space: Space, *, joins: bool) -> Iterator[Change]:
     """All changes, the larger ones first, and patterns only if it ``joins`` nodes. Each is a
-    function of the candidate that it changes; the result is empty if it does not apply to it.
-    ``gathers`` are options of which all nodes may have the same one out of line."""
+    function of the candidate that it changes; the result is empty if it does not apply to it."""
     kinds = list(dict.fromkeys(_kind(o) for options in space.single.values() for o in options))
-    yield from (_Gather(gathers, new) for new in kinds if gathers and new[1])
+    yield from (_Gather(space, new) for new in kinds if new[1])
     for old in kinds:
         yield from (_Regroup(space, old, new) for new in kinds if new != old)
         yield from (_Regroup(space, old, (old[0], not old[1]), part) for part in PARTS)
@@ -146,13 +128,13 @@ class _Regroup:
 class _Gather:
     """All nodes that have an option of one implementation and form get it, whatever they have."""
 
-    options: Mapping[str, Sequence[Option]]
+    space: Space
     new: tuple[str, bool]
 
     def __call__(self, found: Candidate) -> Picks:
         return {
             name: option
-            for name, options in self.options.items()
+            for name, options in self.space.single.items()
             for option in options
             if _kind(option) == self.new and not found.picks[name].is_pattern
         }

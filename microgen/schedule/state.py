@@ -11,6 +11,7 @@ from microgen.codegens.base import Region
 from microgen.codegens.selection import BUILTIN
 from microgen.partition import Partition
 from microgen.schedule.options import Option, Space
+from microgen.schedule.stacks import StackOf, most, unknown
 from microgen.schedule.types import Ram, Score
 
 Picks = Mapping[str, Option]  # by the first result of each node
@@ -111,11 +112,13 @@ def scheduled(space: Space, picks: Picks, reasons: Mapping[str, str]) -> Partiti
 @dataclass(slots=True)
 class Scorer:
     """Knows the RAM of candidates, which takes lowering and planning. It is computed once for all
-    that need the same memory, and only if asked for."""
+    that need the same memory, and only if asked for. ``stack_of`` is that of their options."""
 
     space: Space
     ram_of: RamOf
+    stack_of: StackOf = unknown
     rams: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
+    _counted: tuple[Candidate, Counter[tuple[int, int]]] | None = None
 
     def ram(self, candidate: Candidate) -> Ram:
         """The RAM of a candidate."""
@@ -133,10 +136,28 @@ class Scorer:
         gone, come = candidate.replaced(change)
         return self.ram(candidate).peak - _saved(gone, come)
 
-    @property
-    def bound(self) -> int | None:
-        """The least RAM bound of the candidates that were planned; None if none was."""
-        return min((ram.bound for ram in self.rams.values()), default=None)
+    def total(self, candidate: Candidate) -> int:
+        """The RAM of a candidate with its stack."""
+        return self.ram(candidate).peak + self.stack(candidate)
+
+    def stack(self, candidate: Candidate) -> int:
+        """The stack of a candidate's calls."""
+        return most(self._stacks(candidate))
+
+    def stack_after(self, candidate: Candidate, change: Picks) -> int:
+        """The stack of a candidate's calls after a change, without a look at all of them."""
+        gone, come = candidate.replaced(change)
+        counts = self._stacks(candidate).copy()
+        counts.update(map(self.stack_of, come))
+        counts.subtract(map(self.stack_of, gone))
+        return most(stack for stack, count in counts.items() if count > 0)
+
+    def _stacks(self, candidate: Candidate) -> Counter[tuple[int, int]]:
+        """How many options have each stack. That of the last candidate is kept, because searches
+        ask for one candidate's many times."""
+        if self._counted is None or self._counted[0] is not candidate:
+            self._counted = candidate, Counter(map(self.stack_of, candidate.options))
+        return self._counted[1]
 
 
 def _saved(gone: Iterable[Option], come: Iterable[Option]) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from microgen.partition import Partition
 
@@ -11,12 +10,10 @@ from microgen.partition import Partition
 @dataclass(frozen=True, slots=True)
 class Ram:
     """RAM of a schedule in bytes: ``peak`` is the workspace's with the caller's input and output
-    buffers, ``bound`` the least that any plan of the same schedule could need. ``free`` is how many
-    bytes of the workspace's peak are unused while a call runs, by the result of its last layer."""
+    buffers, ``bound`` the least that any plan of the same schedule could need."""
 
     peak: int
     bound: int
-    free: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +36,12 @@ class Schedule:
     """A partition whose regions are in the order of their calls and have their choices.
 
     ``goal`` is that of ``--optimize``, or "file" if a file decided. ``considered`` counts the
-    schedules that were compared, this one included. ``bound`` is the least RAM bound among those
-    that were planned, in bytes, or None if none was.
+    schedules that were compared, this one included. ``bound`` is the certificate: the bytes of RAM
+    that no schedule of the search needs less of, or None if it is not known.
     """
 
     partition: Partition
     goal: str
     score: Score
     considered: int
-    bound: int | None
+    bound: int | None = None

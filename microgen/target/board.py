@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from microgen.formats import byte_sizes
 from microgen.target.boot import BLOCKS, BootBlock
 from microgen.target.cpu import CPUS, Cpu
 
-DEFAULT_STACK = 4096
+DEFAULT_STACK, _LEAST_STACK = 4096, 2048
 OPTIONAL = ("clock_hz", "flash_wait_states", "debug_probe", "boot", "component")
 
 
@@ -49,13 +49,15 @@ class Board:
     such a region. ``arena`` and ``buffers`` name the regions of the workspace and of main's inputs
     and outputs: ``ram``, or ``large_buffers`` if that is too small. ``platform`` names the
     runtime's file in ``crt/src`` ("semihosting" or "posix"), ``startup`` the start-up file
-    ("cortex_m" or "riscv"; empty for the host). ``stack_bytes`` is what the linker script
-    reserves. ``toolchain`` is the compiler's prefix, empty for the host. ``zephyr`` is the board's
-    name in Zephyr 3.4, empty if Zephyr does not have it. ``clock_hz`` is the CPU's clock,
-    ``flash_wait_states`` the flash's at that clock, and ``debug_probe`` the name of what the board
-    is debugged with; 0 or empty if they are not known. ``boot`` names the block that its boot ROM
-    wants to find in flash (``boot.BLOCKS``), ``component`` the framework that makes its firmware
-    ("esp-idf"), of which the model is a component; each is empty if there is none.
+    ("cortex_m" or "riscv"; empty for the host). ``stack_bytes`` is what the linker script reserves.
+    ``generate`` replaces it by what the code needs, unless the board ``has_stack``, which is that
+    its ``board.yml`` says it. ``toolchain`` is the compiler's prefix, empty for the host.
+    ``zephyr`` is the board's name in Zephyr 3.4, empty if Zephyr does not have it. ``clock_hz`` is
+    the CPU's clock, ``flash_wait_states`` the flash's at that clock, and ``debug_probe`` the name
+    of what the board is debugged with; 0 or empty if they are not known. ``boot`` names the block
+    that its boot ROM wants to find in flash (``boot.BLOCKS``), ``component`` the framework that
+    makes its firmware ("esp-idf"), of which the model is a component; each is empty if there is
+    none.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Board:
     debug_probe: str = ""
     boot: str = ""
     component: str = ""
+    has_stack: bool = field(default=False, compare=False)
 
     def memory(self, name: str) -> Memory:
         """The region of that name. Raises BoardError if there is none."""
@@ -118,6 +121,7 @@ class Board:
         """Plain data for the manifest. It has those fields of ``OPTIONAL`` that are given."""
         data = asdict(self)
         data["cpu"] = self.cpu.name
+        del data["has_stack"]
         return {key: value for key, value in data.items() if value or key not in OPTIONAL}
 
 
@@ -157,9 +161,8 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
             cpu=cpu,
             cflags=tuple(map(str, data.get("cflags", ()))),
             memories=memories,
-            stack_bytes=byte_sizes.of_data(
-                data.get("stack_bytes", DEFAULT_STACK if memories else 0)
-            ),
+            stack_bytes=byte_sizes.of_data(data.get("stack_bytes", 0)),
+            has_stack="stack_bytes" in data,
             qemu=None if qemu is None else Qemu(**{**qemu, "args": tuple(qemu.get("args", ()))}),
             clock_hz=int(data.get("clock_hz", 0)),
             flash_wait_states=int(data.get("flash_wait_states", 0)),
@@ -167,6 +170,8 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BoardError(f"bad board data: {error!r}", where=str(path)) from error
+    if memories and not board.has_stack:
+        board = replace(board, stack_bytes=_default_stack(board))
     regions = {m.name for m in memories}
     used = {board.flash, board.ram, board.constants, board.arena, board.buffers}
     used |= {board.large_constants, board.large_buffers} - {""}
@@ -176,6 +181,12 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
             where=str(path),
         )
     return board
+
+
+def _default_stack(board: Board) -> int:
+    """What is reserved until the code is known."""
+    lengths = [memory.length for memory in board.memories if memory.name == board.ram]
+    return max(_LEAST_STACK, min(DEFAULT_STACK, sum(lengths) // 8))
 
 
 def _texts(data: dict[str, Any], cpu: Cpu) -> dict[str, str]:

@@ -283,11 +283,13 @@ def _layout_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
             f"is {origin:#x}, expected a multiple of {_VECTORS_ALIGNMENT}, because the memory for "
             "code begins with the vectors",
         )
-    stack = byte_sizes.of_data(data.get("stack_bytes", boards.DEFAULT_STACK))
+    if "stack_bytes" not in data:
+        return
+    stack = byte_sizes.of_data(data["stack_bytes"])
     ram = data["memories"][named[data.get("ram", "ram")]]
     if not _LEAST_STACK <= stack < byte_sizes.of_data(ram["length"]):
         what = f"is {stack}, expected {_LEAST_STACK} or more, and less than {ram['name']} has"
-        yield Problem(("stack_bytes",) if "stack_bytes" in data else (), what)
+        yield Problem(("stack_bytes",), what)
 
 
 def _component_problems(data: Mapping[str, Any]) -> Iterator[Problem]:

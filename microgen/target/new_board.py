@@ -36,7 +36,13 @@ def region(text: str) -> Region:
 
 
 def text(cpu: str, flash: Region, ram: Region, stack: int, clock_hz: int, title: str) -> str:
-    """The file's text. ``clock_hz`` is 0 if the clock is not known."""
+    """The file's text. ``stack`` is 0 if ``generate`` is to decide it, ``clock_hz`` if the clock is
+    not known."""
+    reserve = (
+        f"stack_bytes: {stack} # what the linker script reserves"
+        if stack
+        else "# stack_bytes: 4096 # to reserve, instead of what the model's code takes and a margin"
+    )
     clock = (
         f"clock_hz: {clock_hz}"
         if clock_hz
@@ -49,7 +55,7 @@ cpu: {cpu}
 memories: # further ones may follow, for --pool NAME:SIZE:memory=REGION, large_constants, ...
   - {{name: flash, origin: 0x{flash.origin:08x}, length: {flash.size}, access: rx}}
   - {{name: ram, origin: 0x{ram.origin:08x}, length: {ram.size}, access: rw}}
-stack_bytes: {stack} # what the linker script reserves; `microgen verify` proves that it suffices
+{reserve}
 {clock}
 """
 

@@ -30,6 +30,8 @@ _CHOSEN = {
     "arena": "large_buffers",
     "buffers": "large_buffers",
 }
+# The stack is computed, if neither the board nor an option says it.
+_STACK = "stack_bytes"
 # What a board of another project may not say, because its CPU says it.
 _TOOLS = ("toolchain", "cflags", "platform", "startup", "qemu")
 
@@ -46,7 +48,7 @@ def given(path: str | Path | None) -> Iterator[None]:
 
 
 def of_project(data: Mapping[str, Any]) -> Board:
-    """The board for which a project was generated, with the memories and the clock chosen for it.
+    """The board for which a project was generated, with memories, stack and clock chosen for it.
 
     ``data`` is what ``Board.to_json`` wrote. Raises BoardError if it is not a board of this machine
     and names programs, or if it is not sound.
@@ -93,7 +95,8 @@ def _chosen(data: Mapping[str, Any], board: Board) -> Board:
     different = _differences(data, board)
     if different:
         _refuse_other(board.name, different)
-    return replace(_clocked(data, board), **{field: data[field] for field in _CHOSEN})
+    chosen = {field: data[field] for field in (*_CHOSEN, _STACK)}
+    return replace(_clocked(data, board), **chosen)
 
 
 def _clocked(data: Mapping[str, Any], board: Board) -> Board:
@@ -107,13 +110,22 @@ def _differences(data: Mapping[str, Any], board: Board) -> list[str]:
     """The fields in which a project's copy differs from the board, except those that generation may
     choose. A clock is an option of ``generate``."""
     expected = json.loads(json.dumps(_clocked(data, board).to_json()))
-    fixed = expected.keys() - _CHOSEN.keys()
+    fixed = expected.keys() - _CHOSEN.keys() - {_STACK}
     different = [key for key in expected if key in fixed and _lacks(data, key, expected[key])]
     for field, other in _CHOSEN.items():
         choices = [getattr(board, field), *filter(None, [getattr(board, other)])]
         if data.get(field) not in choices:
             different.append(field)
+    if not _is_stack(data.get(_STACK), board):
+        different.append(_STACK)
     return [*different, *(["it has further fields"] if data.keys() - expected.keys() else [])]
+
+
+def _is_stack(nbytes: object, board: Board) -> bool:
+    """Whether a linker script for the board can reserve so many bytes."""
+    if isinstance(nbytes, bool) or not isinstance(nbytes, int):
+        return False
+    return nbytes == 0 if board.is_host else 0 < nbytes <= board.memory(board.ram).length
 
 
 def _lacks(data: Mapping[str, Any], key: str, value: object) -> bool:

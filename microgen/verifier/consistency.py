@@ -171,8 +171,44 @@ def _plan_problems(module: ModuleRecord) -> Iterator[str]:
         if pool.alignment < 1 or ends[pool.name] > pool.nbytes:
             end = ends[pool.name]
             yield f"pool {pool.name} has {pool.nbytes} bytes, but its buffers end at {end}"
-    ports = sum(port.nbytes for port in (*module.inputs, *module.outputs))
+    yield from _buffer_problems(module)
+    ports = sum(_io_sizes(module).values())
     if plan.io_bytes != ports and not module.options.get("workspace_io"):
         yield f"inputs and outputs have {ports} bytes, but the plan says {plan.io_bytes}"
     if plan.lower_bound > plan.peak:
         yield f"the plan needs {plan.peak} bytes, less than the bound of {plan.lower_bound}"
+
+
+def _io_sizes(module: ModuleRecord) -> dict[str, int]:
+    """The bytes of the caller's input and output buffers, by the first port in each."""
+    sizes: dict[str, int] = {}
+    for port in (*module.inputs, *module.outputs):
+        name = port.over or port.name
+        sizes[name] = max(sizes.get(name, 0), module.passed_bytes(port))
+    return sizes
+
+
+def _buffer_problems(module: ModuleRecord) -> Iterator[str]:
+    """Problems of pools in the caller's buffers: each is the port's, and the port is in it, behind
+    what the caller provides in front."""
+    plan, sizes = module.plan, _io_sizes(module)
+    pools = {pool.port: pool for pool in plan.pools if pool.port}
+    buffers = {buffer.name: buffer for buffer in plan.buffers}
+    for port in (*module.inputs, *module.outputs):
+        pool = pools.get(port.over or port.name)
+        if pool is None:
+            if port.over or port.buffer:
+                yield f"{port.name} is {port.buffer} in {port.over or port.name}, without a pool"
+            continue
+        own = buffers.get(port.buffer)
+        place = (own.pool, own.offset, own.nbytes) if own else ("", 0, 0)
+        if place != (pool.name, pool.before, port.nbytes):
+            yield f"{port.buffer} is not {port.name} at {pool.before} of {pool.name}"
+        if pool.symbol or pool.before % max(1, pool.promised) or pool.before < 0:
+            yield f"{pool.name} has symbol {pool.symbol!r} and {pool.before} bytes in front"
+    for pool in plan.pools:
+        if not pool.port and (pool.promised or pool.before):
+            yield f"{pool.name} has {pool.before} bytes in front of a port, but is in none"
+    for name, pool in pools.items():
+        if pool.nbytes - pool.before != sizes.get(name):
+            yield f"{pool.name} has {pool.nbytes} bytes, but {name} has {sizes.get(name)}"

@@ -85,4 +85,4 @@ def _judged(subject: Subject, objects: Sequence[Path], how: str) -> Finding:
 def required(record: Manifest) -> set[str]:
     """The functions without which no model runs."""
     called = {call.function for own in record.modules for call in own.calls}
-    return called | {f"{own.prefix}_run" for own in record.modules}
+    return called | {own.entry for own in record.modules}

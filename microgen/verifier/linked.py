@@ -36,8 +36,9 @@ _HYBRID = re.compile(r"mg_\w+_hybrid_f32")  # kernels that quantize with a zero 
 
 
 def run_symbol(subject: Subject) -> Finding:
-    """``tvmgen_<m>_run`` exists once, is a global function, and is in code."""
-    name = f"{subject.manifest.prefix}_run"
+    """``tvmgen_<m>_run``, or ``tvmgen_<m>_feed`` if the input is fed in rows, exists once, is a
+    global function, and is in code."""
+    name = subject.manifest.entry
     symbols = subject.elf.named(name)
     problems = []
     if len(symbols) != 1:

@@ -12,11 +12,13 @@ from microgen import codegens, pipeline, schedule
 from microgen.building import builder
 from microgen.errors import BoardError, BuildError, CapacityError, MicrogenError, ProjectError
 from microgen.files import FileTree, inside
+from microgen.firmware import stack_size
 from microgen.firmware.compiled import Firmware
-from microgen.manifest import ModuleRecord
+from microgen.manifest import EstimateRecord, ModuleRecord
 from microgen.manifest.schedule import FROM_FILE
 from microgen.options import Options
 from microgen.target import projects
+from microgen.target.board import Board
 from microgen.verifier import elf, recorded_options
 from microgen.verifier.elf import Elf
 from microgen.verifier.subject import Reproduction, Subject
@@ -55,9 +57,16 @@ def built(project: Path, levels: Mapping[str, str]) -> Elf:
 
 
 def _compiled(subject: Subject, models: list[tuple[Path, Options]]) -> Firmware:
-    board = projects.original(subject.manifest.board)
+    board = _before_stack(projects.original(subject.manifest.board), subject.manifest.estimate)
     shared = subject.manifest.shared_workspace is not None
     return pipeline.compile_models(models, board, shared_workspace=shared)
+
+
+def _before_stack(board: Board, estimate: EstimateRecord) -> Board:
+    """The board without the stack, if that is what the code was expected to need. A project's copy
+    of a board always names its stack."""
+    computed = stack_size.reserve(estimate.stack_bound + estimate.stack_margin)
+    return replace(board, has_stack=False) if board.stack_bytes == computed else board
 
 
 def _copied(subject: Subject, own: ModuleRecord, folder: Path) -> Path:

@@ -69,7 +69,7 @@ def measure(elf: Elf, manifest: Manifest) -> Sizes:
         flash=flash,
         ram=ram + board.stack_bytes,
         stack=board.stack_bytes,
-        arena=sum(_size_of(elf, name) for name in _arenas(manifest)),
+        arena=sum(_size_of(elf, name) for name in _arenas(manifest)) + _in_front(manifest),
         weights=weights,
         code=flash - weights,
         contributors=tuple(sorted(_contributors(elf, board), key=lambda c: (-c.nbytes, c.name))),
@@ -85,8 +85,14 @@ def _arenas(manifest: Manifest) -> list[str]:
         for module in manifest.modules
         if module.module not in sharing
         for pool in module.plan.pools
+        if not pool.port
     ]
     return [*own, common.symbol] if common else own
+
+
+def _in_front(manifest: Manifest) -> int:
+    """The bytes in front of inputs that the caller provides: part of its arrays, but workspace."""
+    return sum(pool.before for module in manifest.modules for pool in module.plan.pools)
 
 
 def _weight(elf: Elf, manifest: Manifest, constant: ConstantRecord) -> int:

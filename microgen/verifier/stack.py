@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from microgen.formats.c_layout import aligned
+from microgen.options import STACK_UNIT
 from microgen.verifier import registry
 from microgen.verifier.architecture import Code
 from microgen.verifier.architectures import instructions
@@ -120,19 +121,33 @@ def unknown_modules(subject: Subject, graph: CallGraph) -> Iterator[str]:
 
 
 def stack(subject: Subject) -> Finding:
-    """The bound is within the board's reserve, and not below the measured high-water mark."""
+    """The bound and the margin are within what is reserved, and the bound is not below the measured
+    high-water mark."""
     if subject.board.is_host:
         return not_applicable("the host's stack is not the firmware's")
     result = bound(subject)
     problems = list(result.problems)
     found = f"{result.nbytes} bytes: {' -> '.join(result.path)}"
-    if not problems and result.nbytes > subject.board.stack_bytes:
-        problems.append(found)
-    limit = subject.board.stack_bytes
-    expected = f"at most {limit} bytes, no recursion, no unknown call"
-    finding = judged(expected, problems, found, bound=result.nbytes, reserve=limit)
+    limit, margin = subject.board.stack_bytes, subject.manifest.estimate.stack_margin
+    needed = result.nbytes + margin
+    if not problems and needed > limit:
+        problems.append(f"{_missing(result.nbytes, margin)}: {' -> '.join(result.path)}")
+    expected = f"at most {limit - margin} bytes"
+    if margin:
+        expected += f", which leaves {margin} of {limit} for nested exceptions"
+    expected += ", no recursion, no unknown call"
+    values = {"bound": result.nbytes, "margin": margin, "reserve": limit}
+    finding = judged(expected, problems, found, **values)
     used = subject.painted_stack
     return finding if used is None else with_use(finding, used)
+
+
+def _missing(nbytes: int, margin: int) -> str:
+    """What is needed, and how to get it."""
+    what = f"{nbytes} bytes"
+    if margin:
+        what += f", with the margin {nbytes + margin}"
+    return f"{what}; generate again with --stack {aligned(nbytes + margin, STACK_UNIT)}"
 
 
 def with_use(finding: _Found, used: int) -> _Found:

@@ -31,7 +31,8 @@ def reached(subject: Subject) -> Reached:
 
 
 def _run_names(subject: Subject) -> list[str]:
-    return [f"{module.prefix}_run" for module in subject.manifest.modules]
+    modules = subject.manifest.modules
+    return [*dict.fromkeys(name for m in modules for name in (f"{m.prefix}_run", m.entry))]
 
 
 def if_followed(check: Callable[[Subject], Finding]) -> Callable[[Subject], Finding]:

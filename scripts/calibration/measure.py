@@ -150,7 +150,7 @@ def measure(wanted: Sequence[Case], board: str, folder: Path, *, shared: bool) -
         nodes.append(case.build(builder))
         builder.end(nodes[-1])
     graph = builder.graph()
-    given = _schedule(wanted, parts_of(graph, board), shared)
+    given = schedule(wanted, parts_of(graph, board), shared)
     options = Options(planner="greedy")  # where buffers are does not matter, and it is fast
     program = write_project(graph, folder, options, board, given)
     result = microgen.run(folder, _inputs(graph), profile=True, timeout=600)
@@ -170,7 +170,7 @@ def measure(wanted: Sequence[Case], board: str, folder: Path, *, shared: bool) -
     ]
 
 
-def _schedule(wanted: Sequence[Case], parts: Partition, shared: bool) -> ScheduleRecord:
+def schedule(wanted: Sequence[Case], parts: Partition, shared: bool) -> ScheduleRecord:
     """Each layer by its kernel, and what is around the layers by the first that fits."""
     asked = {case.name: case.kernel.symbol for case in wanted}
     form = cost.SHARED if shared else cost.SPECIALISED

@@ -165,7 +165,7 @@ def test_generate_plan_verify_and_json_agree(run: Run, project: Path, tmp_path: 
         assert f"arena + I/O: {both} bytes (workspace {workspace}, inputs and outputs 74)" in shown
         assert re.search(
             rf"RAM total: (about )?\d,\d\d\d bytes "
-            rf"\(arena \+ I/O {both}, static data \d+, stack 4,096\)",
+            rf"\(arena \+ I/O {both}, static data \d+, stack [\d,]+\)",
             shown,
         )
 

@@ -41,11 +41,29 @@ def test_a_schedule_that_was_explored_is_taken_back(
     assert {c["name"]: c["status"] for c in checks}["reproduce"] == "ok"
 
 
+def test_a_point_of_a_front_in_one_file_is_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    front = tmp_path / "front.json"
+    assert main(["plan", *MODEL, "--explore", "-o", str(front), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["schedules"]
+    last = f"{front}#{len(found)}"
+    assert main(["plan", *MODEL, "--schedule", last, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["arena"] == found[-1]["ram"]
+    project = tmp_path / "p"
+    assert main(["generate", *MODEL, "--schedule", last, "-o", str(project), "-q"]) == 0
+    record = json.loads((project / "microgen.json").read_text())["schedule"]
+    assert record["cycles"] == found[-1]["cycles"]
+    other = ["plan", str(DIGITS), "-b", "mps2_an500", "--schedule", last]
+    assert main(other) == 2
+    assert "is a front for cortex-m4f, not for cortex-m7f" in capsys.readouterr().err
+
+
 def test_the_front_is_a_table_and_a_drawing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", *MODEL, "--explore", "--clock", "100MHz"]) == 0
     text = capsys.readouterr().out
     assert "implementations" in text.splitlines()[0]
-    assert "schedules considered; none of these plans needs less than" in text
+    assert "schedules considered\ncertificate: no schedule needs less than" in text
     assert any(line.startswith("+---") for line in text.splitlines())
     assert "n/a" not in text
 

@@ -6,6 +6,7 @@ Each tensor is a block of its own of exactly its size, so reads and writes outsi
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +16,14 @@ import numpy as np
 
 from microgen.pipeline import Compiled
 from microgen.program.types import Port
+from tests import shared_kernels
 from tests.crt.executor_graphs import CRT, EXECUTOR_SOURCES
 from tests.differential.stock import Array
-from tests.each_compiled import each_compiled
+from tests.each_compiled import NOT_INLINED, each_compiled
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-_FLAGS = ("-std=c99", "-O1", *SANITIZERS)
+# As in `make test`: compiling takes most of the time, and the sanitizers find the same.
+_UNOPTIMIZED = ("-O0", f"--include={NOT_INLINED}")
 _MAIN = """#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,15 +53,15 @@ int main(int argc, char **argv)
 _FUNCTION = """
 static int run_{module}(FILE *in, FILE *out)
 {{
-    struct tvmgen_{module}_inputs inputs;
-    struct tvmgen_{module}_outputs outputs;
+    struct tvmgen_{module}_inputs inputs{inputs};
+    struct tvmgen_{module}_outputs outputs{outputs};
     int k, status = 0;
 
 {allocate}
     {reset}
     for (k = 0; k < {samples} && !status; k++) {{
 {read}
-        status = tvmgen_{module}_run(&inputs, &outputs) ? 1 : 0;
+        status = tvmgen_{module}_run({arguments}) ? 1 : 0;
 {write}
     }}
 {release}
@@ -116,17 +119,32 @@ def build(networks: Sequence[Compiled], folder: Path, samples: int) -> Program:
     for compiled in networks:
         project = folder / compiled.program.module
         compiled.files.write_to(project, force=True)
-        for path in sorted((project / "model/codegen/host/src").glob("*.[cS]")):
-            sources[path.name] = path
-        for path in sorted((project / "crt/kernels").glob("*.c")):
-            sources[path.name] = path  # the same for all networks
         if compiled.manifest.options["executor"] == "graph":
             sources |= _graph_executor(project)
+        own_sources = [*(project / "model/codegen/host/src").glob("*.S"), joined(project)]
+        sources |= {path.name: path for path in own_sources}
         folders = ["model/codegen/host/include", "model/executor-config/graph"]
         folders += ["crt/include", "crt/src"]
         includes |= {f"-I{project.name}/{part}" for part in folders}
-    own = [str(path.relative_to(folder)) for path in sources.values()]
-    return linked(networks, folder, samples, [*_FLAGS, *sorted(includes), *own])
+    kernels = shared_kernels.written([one.program for one in networks], folder / "kernels")
+    own = [str(path.relative_to(folder)) for path in (*sources.values(), *kernels)]
+    return linked(networks, folder, samples, [*flags(), *sorted(includes), *own])
+
+
+def flags() -> tuple[str, ...]:
+    """The compiler's options: not optimized if no slow tests run, see conftest.py."""
+    unoptimized = "TESTS_SANITIZE_UNOPTIMIZED" in os.environ
+    return ("-std=c99", *SANITIZERS, *(_UNOPTIMIZED if unoptimized else ("-O1",)))
+
+
+def joined(project: Path) -> Path:
+    """One source instead of those of a model's C, because starting a compiler takes longer than
+    they do."""
+    path = project / f"{project.name}.c"
+    folder = "model/codegen/host/src"
+    names = sorted(source.name for source in (project / folder).glob("*.c"))
+    path.write_text("".join(f'#include "{folder}/{name}"\n' for name in names))
+    return path
 
 
 def linked(
@@ -134,12 +152,12 @@ def linked(
 ) -> Program:
     """Compiles a driver in ``folder`` with the compiler's arguments. Raises ProgramError."""
     (folder / "main.c").write_text(_main(networks, samples))
-    flags = [word for word in words if word.startswith("-")]
+    options = [word for word in words if word.startswith("-")]
     sources = [Path(word) for word in words if word.endswith((".c", ".S"))]
     libraries = [word for word in words if word.endswith(".a")]
     try:
-        made = each_compiled(("cc", *flags), [Path("main.c"), *sources], folder)
-        command = ["cc", *flags, *map(str, made), *libraries, "-o", "program"]
+        made = each_compiled(("cc", *options), [Path("main.c"), *sources], folder)
+        command = ["cc", *options, *map(str, made), *libraries, "-o", "program"]
         subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     except subprocess.CalledProcessError as error:
         raise ProgramError(f"does not compile: {error.stderr[:1500]}") from error
@@ -176,12 +194,18 @@ def _function(compiled: Compiled, samples: int) -> str:
     def lines(template: str, ports: list[tuple[str, int]]) -> str:
         return "\n".join(template.format(name=name, nbytes=nbytes) for name, nbytes in ports)
 
+    is_mapped = program.has_workspace_io
+    allocated = [] if is_mapped else [*fields, *made]
+    mapped = f" = tvmgen_{program.module}_map_{{}}()" if is_mapped else ""
     return _FUNCTION.format(
         module=program.module,
         samples=samples,
+        inputs=mapped.format("inputs"),
+        outputs=mapped.format("outputs"),
+        arguments="" if is_mapped else "&inputs, &outputs",
         reset=f"tvmgen_{program.module}_reset();" if program.state else "",
-        allocate=lines("    {name} = malloc({nbytes});", [*fields, *made]),
+        allocate=lines("    {name} = malloc({nbytes});", allocated),
         read=lines("        get({name}, {nbytes}, in);", fields),
         write=lines("        put({name}, {nbytes}, out);", made),
-        release=lines("    free({name});", [*fields, *made]),
+        release=lines("    free({name});", allocated),
     )

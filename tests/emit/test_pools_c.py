@@ -98,7 +98,7 @@ int main(void)
 """
 
 
-def _own(project: Path, text: str) -> str:
+def own_program(project: Path, text: str) -> str:
     """The output of a caller's own program with the files below model/ and the kernels."""
     host = project / "model" / "codegen" / "host"
     (project / "own.c").write_text(text)
@@ -113,7 +113,7 @@ def test_a_program_written_for_microtvm_compiles_and_runs(tmp_path: Path) -> Non
     graph = _chain()
     options = Options(pool=("sram:1K:external", "flash:*:external:const"))
     write_project(graph, tmp_path / "p", options)
-    codes, numbers = _own(tmp_path / "p", MAIN).split(";")
+    codes, numbers = own_program(tmp_path / "p", MAIN).split(";")
     assert codes == "0 1 1 1"
     sevens = np.full((1, 4, 4, 2), 7, np.int8)
     expected = evaluate(graph, {graph.inputs[0]: sevens}, registry())[graph.outputs[0]]
@@ -145,7 +145,7 @@ int main(void)
 def test_inputs_and_outputs_are_mapped_into_the_callers_pool(tmp_path: Path) -> None:
     options = Options(pool=("dram:*:external",), workspace_io=True)
     write_project(_chain(), tmp_path / "p", options)
-    assert _own(tmp_path / "p", MAPPING) == "1 1 1 1 0"
+    assert own_program(tmp_path / "p", MAPPING) == "1 1 1 1 0"
 
 
 def _text(project: Path, name: str) -> str:

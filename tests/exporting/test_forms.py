@@ -29,6 +29,11 @@ KINDS: Mapping[str, tuple[tuple[Any, ...], Mapping[str, Any]]] = {
     "packed": ((DIGITS,), {"interface": "packed"}),
     "shared kernels": ((DIGITS,), {"optimize": "flash"}),
     "buffers in the workspace": ((DIGITS,), {"workspace_io": True}),
+    "tensors in inputs and outputs": (
+        (DIGITS,),
+        {"input_consumed": True, "input_headroom": 256, "output_workspace": True},
+    ),
+    "the output in the input": ((DIGITS,), {"output_overlay": True}),
     "a pool of the caller": ((DIGITS,), {"pool": ("ext:8K:external",)}),
     "several models": ((DIGITS, DIGITS), {}),
     "C of a code generator": ((DIGITS,), {"codegen": ("ccompiler",)}),

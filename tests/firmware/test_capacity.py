@@ -35,7 +35,7 @@ def _estimate(model: Path, board: str, **options: object) -> manifest.EstimateRe
 @pytest.fixture
 def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Schedules do not depend on budgets."""
-    monkeypatch.setattr(capacity, "buffers_limit", lambda _board, _options: sys.maxsize)
+    monkeypatch.setattr(capacity, "buffers_limit", lambda _board, _options, _modules=1: sys.maxsize)
 
 
 @pytest.mark.usefixtures("fixed")
@@ -79,15 +79,15 @@ def test_only_what_is_below_the_lower_bound_is_refused(kind: str) -> None:
 
 
 def test_a_budget_of_ram_gets_the_fastest_schedule_that_fits() -> None:
-    usual = microgen.compile_model(DIGITS, "mps2_an386")
+    usual = microgen.compile_model(DIGITS, "mps2_an386", stack=4096)
     needed = usual.manifest.estimate.ram_most
-    small = microgen.compile_model(DIGITS, "mps2_an386", ram=needed - 300)
+    small = microgen.compile_model(DIGITS, "mps2_an386", stack=4096, ram=needed - 300)
     assert small.doubts == ()
     assert small.plan.peak < usual.plan.peak
     steps = [step for call in small.program.calls for step in call.steps]
     assert any(isinstance(step.place, InRows) for step in steps)
     with pytest.raises(CapacityError) as error:
-        microgen.compile_model(DIGITS, "mps2_an386", ram=4500)
+        microgen.compile_model(DIGITS, "mps2_an386", stack=4096, ram=4500)
     missing = int(str(error.value).split("needs at least ")[1].split()[0].replace(",", ""))
     assert 4500 < missing < small.manifest.estimate.ram_least + 1, "the least of all schedules"
 

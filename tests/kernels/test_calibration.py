@@ -32,7 +32,7 @@ BEYOND: Mapping[tuple[str, str, str], tuple[float, float]] = {
     ("mg_conv2d_s8", "cortex-m7f", _OWN): (RUN, 0.19),
     ("mg_conv2d_s8", "cortex-m7f", _SHARED): (RUN, 0.20),
     ("mg_conv2d_transpose_s8_portable", "cortex-m7f", _OWN): (RUN, 0.18),
-    ("mg_depthwise_conv2d_s4", "cortex-m7f", _OWN): (RUN, 0.20),
+    ("mg_depthwise_conv2d_s4", "cortex-m7f", _OWN): (RUN, 0.37),
     ("mg_depthwise_conv2d_s8", "cortex-m7f", _OWN): (RUN, 0.33),
     ("mg_depthwise_conv2d_s8_portable", "cortex-m7f", _OWN): (RUN, 0.18),
     ("mg_depthwise_conv2d_f32_fma", "cortex-m7f", _OWN): (RUN, 0.30),

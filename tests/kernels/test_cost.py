@@ -236,6 +236,14 @@ def test_what_kernels_share_is_in_the_estimate() -> None:
     assert found.bytes == found.code_bytes + found.shared_bytes + nbytes
 
 
+def test_parts_that_a_layer_does_not_have_are_in_out_of_line_forms_only() -> None:
+    """Its pixels are a multiple of four, so that none is computed on its own."""
+    kernel, node, graph = _layer("mg_conv2d_s8_paired_stack")
+    found = cost.estimate(kernel, node, graph, CPUS["cortex-m4f"], shared=True)
+    assert found is not None
+    assert [name for name, _ in found.cores] == ["mg_paired_block_twice", "mg_paired_pixel_twice"]
+
+
 @pytest.mark.parametrize(
     ("symbol", "like"),
     [

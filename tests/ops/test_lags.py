@@ -5,7 +5,7 @@ All cases of the other tests are computed in place, too, where kernels state a l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.kernels import lags
+from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.base import Pair
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.geometry import explicit
+from microgen.ops.max_pool2d import MaxPool2DAttrs
 from tests.ops import conformance as c
+from tests.ops import convolving
 
 LESS = 4  # bytes
 
@@ -43,6 +46,37 @@ def random_case(op: str, seed: int) -> c.Case:
     return c.Case(f"random {seed}", op, attrs, (x, w, bias), c.quant(scale, -5))
 
 
+def wide_case(seed: int, *, depthwise: bool) -> c.Case:
+    """An int16 convolution of the shape of a random case of int8."""
+    usual = random_case("nn.depthwise_conv2d" if depthwise else "nn.conv2d", seed)
+    data, weight, _ = (tensor.array.shape for tensor in usual.inputs)
+    assert isinstance(usual.attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
+    geometry = convolving.Geometry(data, weight, int(depthwise), usual.attrs.strides)
+    rounding = Rounding.DOUBLE if seed % 4 == 0 else Rounding.REDUCED
+    return convolving.int16_case(seed, f"int16 {seed}", geometry, rounding)
+
+
+def pool_case(seed: int, op: str) -> c.Case:
+    """A pool of a random shape, of int8 or int16."""
+    rng = np.random.default_rng(seed)
+    make = MaxPool2DAttrs if op == "nn.max_pool2d" else AvgPool2DAttrs
+    size = [int(n) for n in rng.integers(4, 9, 2)]
+    shape = (int(rng.integers(1, 3)), *size, int(rng.integers(1, 21)))
+    data = c.int8(rng, shape, c.quant(0.5, 3)) if seed % 3 else c.int16(rng, shape, 0.5)
+    attrs = make((3, 3), (1, 1), "SAME", Activation.NONE)
+    return c.Case(f"pool {seed}", op, attrs, (data,), data.type.quant, data.type.dtype)
+
+
+CASES: Mapping[str, Callable[[int], c.Case]] = {
+    "conv2d": lambda seed: random_case("nn.conv2d", seed),
+    "depthwise_conv2d": lambda seed: random_case("nn.depthwise_conv2d", seed),
+    "conv2d of int16": lambda seed: wide_case(seed, depthwise=False),
+    "depthwise_conv2d of int16": lambda seed: wide_case(seed, depthwise=True),
+    "max_pool2d": lambda seed: pool_case(seed, "nn.max_pool2d"),
+    "avg_pool2d": lambda seed: pool_case(seed, "nn.avg_pool2d"),
+}
+
+
 def _short(case: c.Case) -> Iterator[c.Call]:
     """The calls of host kernels that need a lag, with one that is too small."""
     for call in c.calls_of(case):
@@ -50,15 +84,15 @@ def _short(case: c.Case) -> Iterator[c.Call]:
             yield c.call_of(case, call.kernel, 0, call.lag - LESS)
 
 
-@pytest.mark.parametrize("op", ["nn.conv2d", "nn.depthwise_conv2d"])
-def test_outputs_equal_the_reference_at_their_lags(op: str, tmp_path: Path) -> None:
-    c.check([random_case(op, seed) for seed in range(40)], tmp_path)
+@pytest.mark.parametrize("kind", CASES)
+def test_outputs_equal_the_reference_at_their_lags(kind: str, tmp_path: Path) -> None:
+    c.check([CASES[kind](seed) for seed in range(40)], tmp_path)
 
 
-@pytest.mark.parametrize("op", ["nn.conv2d", "nn.depthwise_conv2d"])
-def test_smaller_lags_are_noticed(op: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", CASES)
+def test_smaller_lags_are_noticed(kind: str, tmp_path: Path) -> None:
     """For each loop that needs a lag in some of the cases, four bytes less give a wrong result."""
-    calls = [call for seed in range(40) for call in _short(random_case(op, seed))]
+    calls = [call for seed in range(40) for call in _short(CASES[kind](seed))]
     found = dict.fromkeys((call.kernel.loop_name for call in calls), False)
     for call, differs in zip(calls, c.differing(calls, tmp_path), strict=True):
         found[call.kernel.loop_name] |= differs

@@ -52,7 +52,16 @@ def _move_a_sid(project: Path) -> None:
 
 
 def _grow_a_sid(project: Path) -> None:
-    _edit(project, MEMORY, r"(\.size sid_\d+,) 1024", r"\1 1025")
+    """Lets one that ends where another begins, and lives at the same time, have a byte more."""
+    buffers = manifest.load(project).plan.buffers
+    name = next(
+        one.name
+        for one in buffers
+        for other in buffers
+        if one.offset + one.nbytes == other.offset
+        if one.first <= other.last and other.first <= one.last
+    )
+    _edit(project, MEMORY, rf"(\.size {name}, \d+)", r"\1 + 1")
 
 
 def _shrink_the_arena(project: Path) -> None:
@@ -68,7 +77,7 @@ def _misname_the_entry(project: Path) -> None:
 
 
 def _flip_a_weight(project: Path) -> None:
-    _edit(project, f"{SOURCES}/default_params.c", r"^    (-?\d+), (-?\d+), ", r"    \2, \1, ")
+    _edit(project, f"{SOURCES}/default_params.c", r"^    (-?\d+), ", r"    \1 ^ 1, ")
 
 
 def _change_a_requantization_table(project: Path) -> None:

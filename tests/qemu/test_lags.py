@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from microgen.ir.graph import DType
 from microgen.kernels import base
 from microgen.target.cpu import Feature
 from tests.ops import test_lags as cases
@@ -25,11 +26,13 @@ pytestmark = [NEEDS_NINJA, NEEDS_ARM]
     ],
 )
 def test_overlapping_outputs(board: str, needs: frozenset[Feature], tmp_path: Path) -> None:
+    kinds = ("conv2d", "depthwise_conv2d", "max_pool2d", "avg_pool2d")
+    every = [cases.CASES[kind](seed) for kind in kinds for seed in range(24)]
     calls = [
         call
-        for op in ("nn.conv2d", "nn.depthwise_conv2d")
-        for seed in range(24)
-        for call in harness.overlapping(cases.random_case(op, seed), needs)
+        for case in every
+        if case.output_dtype is DType.INT8
+        for call in harness.overlapping(case, needs)
     ]
     assert any(call.lag for call in calls)
     bodies = [harness.shared(call.kernel, len(call.arguments)) for call in calls]

@@ -6,6 +6,7 @@ They are built, verified, run and compared layer by layer.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,9 +108,9 @@ def test_memories_that_a_board_has_not(board: str, pool: str, message: str) -> N
         microgen.compile_model(DIGITS, board, pool=(pool,))
 
 
-def _wide(channels: int) -> bytes:
-    """ABS, NEG and ADD, float32 [1,56,56,channels] throughout."""
-    shape = (1, 56, 56, channels)
+def _wide(channels: int, side: int = 56) -> bytes:
+    """ABS, NEG and ADD, float32 [1,side,side,channels] throughout."""
+    shape = (1, side, side, channels)
     tensors = [TensorSpec(name, shape, "float32") for name in ("x", "a", "b", "y")]
     operators = [
         OperatorSpec("ABS", ["x"], ["a"], "AbsOptions", {}),
@@ -146,3 +147,30 @@ def test_what_no_memory_can_hold_is_refused(tmp_path: Path) -> None:
     (tmp_path / "m.tflite").write_bytes(_wide(200))
     with pytest.raises(CapacityError, match=r"of RAM, but mps3_an547's ram has"):
         microgen.compile_model(tmp_path / "m.tflite", "mps3_an547")
+
+
+@pytest.mark.parametrize(
+    ("board", "options"),
+    [
+        ("mps2_an386", {"input_consumed": True, "input_headroom": 64}),
+        ("microbit", {"output_overlay": True}),
+        ("qemu_riscv32", {"optimize": "ram", "input_consumed": True, "toolchain": "llvm"}),
+    ],
+    ids=["inputs", "one buffer", "both"],
+)
+def test_tensors_in_inputs_and_outputs(board: str, options: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "m.tflite").write_bytes(_wide(1, side=16))
+    done = microgen.generate(tmp_path / "m.tflite", board, tmp_path / "p", **options)
+    inside = [p for p in done.plan.placements if p not in done.plan.workspace]
+    assert len(inside) > len(done.plan.port_pools) > 0
+    assert done.plan.peak <= 1024 < microgen.compile_model(tmp_path / "m.tflite", board).plan.peak
+    _run(tmp_path / "p")  # compares layers in the caller's buffers, of several samples
+    assert not {p.name for p in inside} & _addresses(tmp_path / "p").keys()
+
+
+def test_tensors_in_the_inputs_of_several_models(tmp_path: Path) -> None:
+    (tmp_path / "m.tflite").write_bytes(_wide(1, side=16))
+    pairs = [(tmp_path / "m.tflite", name) for name in ("a", "b")]
+    done = microgen.generate_models(pairs, "mps2_an386", tmp_path / "p", input_consumed=True)
+    assert all(model.plan.port_pools for model in done.models)
+    _run(tmp_path / "p")

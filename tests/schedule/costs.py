@@ -37,11 +37,11 @@ Costs = Mapping[str, tuple[int, int, int]]
 _STUB = 20  # bytes of an operator that calls an out-of-line form
 
 
-def two_convolutions() -> Graph:
+def two_convolutions(filters: int = 8) -> Graph:
     """A 3x3 convolution and two different 1x1 convolutions."""
     b = Builder()
-    first = b.conv(b.input(1, 8, 8, 4), 8)
-    second = b.conv(first, 8, 1)
+    first = b.conv(b.input(1, 8, 8, 4), filters)
+    second = b.conv(first, filters, 1)
     return b.graph(b.conv(second, 12, 1))
 
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from microgen.partition import Partition
 from microgen.schedule import Ram, Schedule, choose, explore
-from microgen.schedule.goals import flash_power
 from microgen.schedule.options import space
 from microgen.schedule.search import _Gather, fastest
 from microgen.target import board as boards
-from microgen.target.board import Board
-from microgen.target.cpu import CPUS, Cpu, Feature
 from tests.schedule.costs import M4, Costs, costs, no_ram, parts_of, separable, two_convolutions
 
 __all__ = ["costs"]
@@ -73,25 +69,23 @@ def test_ram_takes_what_needs_less_memory(costs: Callable[[Costs], None]) -> Non
     assert {s for s, _ in picked(choose(parts, board.cpu, "speed", ram_of))} == {mve}
     made = choose(parts, board.cpu, "ram", ram_of)
     assert mve not in {s for s, _ in picked(made)}
-    assert made.bound == 80
 
 
-@pytest.mark.parametrize("free", [0, 100_000])
-def test_balanced_takes_no_ram_for_speed(free: int, costs: Callable[[Costs], None]) -> None:
-    """Neither where scratch does not fit, nor where it seems to, but the plan needs more."""
+@pytest.mark.parametrize(("more", "takes"), [(10, True), (100, False)])
+def test_balanced_gives_ram_for_cycles_at_the_same_rate(
+    more: int, takes: bool, costs: Callable[[Costs], None]
+) -> None:
+    """Two of the three convolutions can be computed in half the cycles, with scratch."""
     board = boards.load("mps3_an547")
     mve = "mg_conv2d_s8_mve"
-    costs({mve: (10, 400, 400), SMALL: (9000, 400, 400)})
+    costs({mve: (100, 400, 400), SMALL: (150, 400, 400)})
 
     def ram_of(parts: Partition) -> Ram:
         symbols = {c.symbol for region in parts.regions for c in region.choices}
-        room = {node.outputs[0]: free for region in parts.regions for node in region.nodes}
-        return Ram(101, 80, room) if mve in symbols else Ram(100, 80, room)
+        return Ram(100 + more, 80) if mve in symbols else Ram(100, 80)
 
-    parts = parts_of(two_convolutions(), board)
-    assert mve not in {s for s, _ in picked(choose(parts, board.cpu, "balanced", ram_of))}
-    fits = choose(parts, board.cpu, "balanced", lambda parts: replace(ram_of(parts), peak=100))
-    assert mve in {s for s, _ in picked(fits)}
+    made = choose(parts_of(two_convolutions(), board), board.cpu, "balanced", ram_of)
+    assert (mve in {s for s, _ in picked(made)}) is takes
 
 
 def test_balanced_gives_cycles_for_flash_at_the_same_rate(costs: Callable[[Costs], None]) -> None:
@@ -102,20 +96,21 @@ def test_balanced_gives_cycles_for_flash_at_the_same_rate(costs: Callable[[Costs
     assert (SMALL, False) not in picked(chosen("balanced"))
 
 
-@pytest.mark.parametrize("cpu", CPUS.values(), ids=lambda cpu: cpu.name)
-def test_flash_weighs_more_without_simd_instructions(cpu: Cpu) -> None:
-    has_simd = cpu.features & {Feature.DSP, Feature.MVE} or cpu.architecture == "host"
-    assert flash_power(cpu) == (1 if has_simd else 2)
+def test_balanced_compares_code_with_code(costs: Callable[[Costs], None]) -> None:
+    """A tenth more cycles is worth a third of the code, however many constants all choices need."""
+    half = (1100, 2000, 100_000)
+    costs({FAST: (1000, 4000, 100_000), SMALL: half, POINTWISE: half})
+    graph = two_convolutions(filters=400)
+    made = choose(parts_of(graph), M4.cpu, "balanced", no_ram)
+    assert constants_of(made) > 100_000
+    assert FAST not in {symbol for symbol, _ in picked(made)}
 
 
-@pytest.mark.parametrize(("board", "gathers"), [(M3, True), (M4, False)], ids=["m3", "m4"])
-def test_one_function_for_all_layers_is_tried_at_once(
-    board: Board, gathers: bool, costs: Callable[[Costs], None]
-) -> None:
+def test_one_function_for_all_layers_is_tried_at_once(costs: Callable[[Costs], None]) -> None:
     """No smaller change is better: each layer that keeps its own function needs its bytes."""
-    costs({SMALL: (100, 400, 450), "mg_conv2d_1x1_s8_portable": (90, 400, 10_000)})
-    made = choose(parts_of(two_convolutions(), board), board.cpu, "balanced", no_ram)
-    assert (picked(made) == [(SMALL, True)] * 3) is gathers
+    costs({SMALL: (100, 4000, 2500), "mg_conv2d_1x1_s8_portable": (90, 4000, 100_000)})
+    made = choose(parts_of(two_convolutions(), M3), M3.cpu, "balanced", no_ram)
+    assert picked(made) == [(SMALL, True)] * 3
 
 
 def test_what_is_gathered_leaves_patterns_and_other_layers() -> None:
@@ -123,7 +118,7 @@ def test_what_is_gathered_leaves_patterns_and_other_layers() -> None:
     pair = found.joint[0]
     depthwise, pointwise = (node.outputs[0] for node in pair.nodes)
     shared = next(option for option in found.single[pointwise] if option.is_shared)
-    gather = _Gather(found.single, (shared.kernel.symbol, True))
+    gather = _Gather(found, (shared.kernel.symbol, True))
     first = fastest(found)
     assert gather(first) == {pointwise: shared}
     assert gather(first.after(dict.fromkeys((depthwise, pointwise), pair))) == {}
@@ -162,4 +157,3 @@ def test_the_front_has_what_no_other_beats(costs: Callable[[Costs], None]) -> No
     assert [a[1] for a in axes] == sorted(a[1] for a in axes)
     assert set().union(*(one.goals for one in front.found)) == {"speed", "balanced", "ram", "flash"}
     assert front.considered >= len(axes)
-    assert front.bound == 90

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -76,10 +78,39 @@ def test_it_is_the_fastest_of_all_in_every_number_of_bytes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GRAPHS)
+def test_all_pieces_but_one_may_have_a_limit_of_their_own(name: str) -> None:
+    parts = parts_of(GRAPHS[name]())
+    pieces = divided(parts)
+    found = [Division(one) for one in every(pieces, len(parts.regions))]
+    limits = sorted({piece.nbytes for one in found for piece in one.pieces})
+    for others in limits[:: len(limits) // 5]:
+        fits = [one for one in found if sum(p.nbytes > others for p in one.pieces) <= 1]
+        fastest = pieces.fastest(others=others)
+        assert (fastest is None) == (not fits)
+        if fastest:
+            assert sum(piece.nbytes > others for piece in fastest.pieces) <= 1
+            assert fastest.cycles == min(one.cycles for one in fits)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
 def test_the_front_gets_slower_and_smaller(name: str) -> None:
     front = list(divided(parts_of(GRAPHS[name]())).front())
     assert [one.cycles for one in front] == sorted(one.cycles for one in front)
     assert [one.nbytes for one in front] == sorted({one.nbytes for one in front}, reverse=True)
+
+
+def test_an_input_whose_bytes_are_free_later_takes_the_first_results() -> None:
+    """In the workspace the results may begin before it, in the caller's buffer they may not."""
+    b = Builder()
+    first = b.conv(b.input(1, 16, 16, 16), 12)
+    parts = parts_of(b.graph(b.conv(b.conv(first, 4), 4)))
+    (name,) = parts.graph.inputs
+    nbytes = parts.graph.types[name].nbytes
+    least = {
+        before: divided(replace(parts, planned={name: before})).least().nbytes
+        for before in (0, sys.maxsize)
+    }
+    assert nbytes < least[sys.maxsize] < least[0] <= divided(parts).least().nbytes + nbytes
 
 
 @pytest.mark.parametrize("name", GRAPHS)

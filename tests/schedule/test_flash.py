@@ -73,7 +73,7 @@ def test_layers_that_lose_little_share_a_form() -> None:
     kinds = [(FAST, False), (FAST, True)]
     slower = dict(zip(names, (1000, 10, 20), strict=True))
     single = {name: tuple(option(name, kind, slower[name]) for kind in kinds) for name in names}
-    change = _Regroup(Space(options.partition, single, ()), *kinds, 0.6)
+    change = _Regroup(Space(options.partition, single, (), 0), *kinds, 0.6)
     changed = change(Candidate({name: single[name][0] for name in names}))
     assert list(changed) == names[1:]
     assert all(each.is_shared for each in changed.values())

@@ -25,7 +25,8 @@ def firmware(board: str, toolchain: str = "gcc") -> Path:
     folder = Path(tempfile.mkdtemp(prefix="microgen-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     project = folder / "project"
-    microgen.generate(DIGITS, board, project, toolchain=toolchain)
+    # Enough stack for any optimization: with -O3, code takes more than what is expected of -O2.
+    microgen.generate(DIGITS, board, project, toolchain=toolchain, stack=4096)
     main = project / "src" / "main.c"
     text, count = re.subn(
         r"int main\(void\)\n\{\n((?:    \w+ \w+(?: = 0)?;\n)+)",

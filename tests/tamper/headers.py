@@ -35,7 +35,11 @@ TABLE.rows(
     ("more_in_both", "layout", lambda e: add(e.segment_of(".rodata"), filesz=16, memsz=16)),
     ("more_in_memory", "layout", lambda e: add(e.segment_of(".rodata"), memsz=64)),
     ("code_over_constants", "layout", lambda e: add(e.segment_of(".text"), filesz=96, memsz=96)),
-    ("bytes_for_bss", "layout", lambda e: put(e.segment_of(".bss"), filesz=32)),
+    (
+        "bytes_for_bss",
+        "layout",
+        lambda e: put(e.segment_of(".bss"), filesz=32, offset=e.section(".text")["sh_offset"]),
+    ),
     ("data_cut", "layout", lambda e: put(e.segment_of(".data"), filesz=0)),
     ("other_place_in_file", "layout", lambda e: add(e.segment_of(".rodata"), offset=16)),
     ("code_from_other_place", "layout", lambda e: add(e.segment_of(".text"), offset=0x1000)),
@@ -188,7 +192,7 @@ def stack_pointer_in_the_arena(elf: Elf32) -> None:
 
 @TABLE.caught_by("layout")
 def stack_pointer_above_bss(elf: Elf32) -> None:
-    _stack_top(elf, elf.section(".bss")["sh_addr"] + 1024)
+    _stack_top(elf, elf.section(".bss")["sh_addr"] + 512)
 
 
 @TABLE.caught_by("vector_table")

@@ -41,7 +41,8 @@ def test_it_is_built_verified_and_run(board: Path, tmp_path: Path) -> None:
     microgen.generate(DIGITS, board, project)
     with projects.given(board):
         ran = microgen.run(project, compare=True)  # verifies, too
-        sizes = verifier.measure(project / "build" / "firmware.elf", manifest.load(project))
+        record = manifest.load(project)
+        sizes = verifier.measure(project / "build" / "firmware.elf", record)
     assert all(v.ok for v in ran.verdicts if not v.is_skipped)
     assert ran.checks.check("constants_section").status == "ok"
     elf = elf_reader.load(project / "build" / "firmware.elf")
@@ -54,7 +55,7 @@ def test_it_is_built_verified_and_run(board: Path, tmp_path: Path) -> None:
     assert (
         sizes.ram
         == sum(s.size for s in elf.sections if s.address >= 0x20000000 and s.name != ".stack")
-        + 4096
+        + record.board["stack_bytes"]
     )
     assert not {s.rights for s in elf.segments} - {"rx", "r", "rw"}
 

@@ -212,11 +212,11 @@ def constant(made: Foreign) -> Foreign:
 
 
 def moved(made: Foreign) -> Foreign:
-    return made.edit("default_memory.S", r"(\.set sid_17, \w+ \+) 1024", r"\1 1040").link()
+    return made.edit("default_memory.S", r"(\.set sid_17, \w+ \+ \d+)", r"\1 + 16").link()
 
 
 def resized(made: Foreign) -> Foreign:
-    return made.edit("default_memory.S", r"(\.size sid_17,) 256", r"\1 128").link()
+    return made.edit("default_memory.S", r"(\.size sid_17, \d+)", r"\1 - 128").link()
 
 
 def global_sid(made: Foreign) -> Foreign:

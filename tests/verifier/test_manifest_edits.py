@@ -41,7 +41,8 @@ options.schedule schedule schedule.considered schedule.cycles schedule.flash sch
 schedule.functions.* schedule.functions.*.choices schedule.functions.*.choices.*
 schedule.functions.*.choices.*.computes schedule.functions.*.choices.*.computes.*
 schedule.functions.*.choices.*.form schedule.functions.*.choices.*.implementation
-schedule.functions.*.choices.*.in_place schedule.functions.*.codegen schedule.goal
+schedule.functions.*.choices.*.in_place schedule.functions.*.choices.*.rows
+schedule.functions.*.codegen schedule.goal
 schedule.instructions schedule.ram_bound schedule.unmeasured
 """
 _READ_BY_RUN_AND_COMPARE = """
@@ -55,11 +56,13 @@ outputs.*.shape.* constants plan.buffers plan.in_place plan.pools
 """
 _WIDER_THAN_NEEDED = "plan.peak plan.buffers.*.first plan.buffers.*.last kernels kernels.*"
 _SAME_CONSTANT = """
-constants.*.arguments constants.*.arguments.float32_scales constants.*.arguments.double_scales
+constants.*.arguments constants.*.arguments.channels constants.*.arguments.float32_scales
+constants.*.arguments.double_scales
 constants.*.pool
 """
 _ABSENT_IS_THE_DEFAULT = """
-calls.*.can_fail calls.*.device calls.*.packed calls.*.steps.*.offset calls.*.steps.*.unseen
+calls.*.can_fail calls.*.device calls.*.packed calls.*.steps.*.in_rows calls.*.steps.*.offset
+calls.*.steps.*.unseen
 constants.*.name constants.*.offset constants.*.section devices inputs.*.fixed more
 outputs.*.fixed passed_pools plan.buffers.*.is_state
 plan.in_place.*.lag plan.pools.*.capacity plan.pools.*.memory plan.pools.*.targets

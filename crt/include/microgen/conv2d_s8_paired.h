@@ -230,7 +230,8 @@ MG_INLINE void mg_conv2d_s8_paired_image(const mg_conv2d_s8_params *p, const int
     const int32_t outputs = p->output_channels;
 
     for (int32_t n = 0; n < pixels; n += 4) {
-        const int32_t count = (pixels - n < 4) ? pixels - n : 4;
+        /* Compilers see only from the first condition that no pixels are left. */
+        const int32_t count = ((pixels % 4 == 0) || (pixels - n > 4)) ? 4 : pixels - n;
         mg_paired_gather(p, &windows, n, count, columns);
         if (count == 4) {
             mg_paired_block(filters, scaling, columns, &output[n * outputs], outputs,

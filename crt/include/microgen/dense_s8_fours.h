@@ -32,21 +32,43 @@ MG_INLINE mg_dense_s8_sums mg_dense_s8_fours_step(mg_dense_s8_sums sums, int32_t
     return sums;
 }
 
+/* Adds the products of two values. */
+MG_INLINE mg_dense_s8_sums mg_dense_s8_fours_steps(mg_dense_s8_sums sums, const int8_t *values,
+                                                   const int8_t *weight)
+{
+    sums = mg_dense_s8_fours_step(sums, values[0], &weight[0]);
+    return mg_dense_s8_fours_step(sums, values[1], &weight[4]);
+}
+
+/* The compiler would otherwise load all weights of a step before it multiplies any, and have no
+ * registers for them. */
+#ifdef __GNUC__
+#define MG_DENSE_FOURS_OPAQUE(sums, values, weight)                                                \
+    __asm__(""                                                                                     \
+            : "+r"((sums).a), "+r"((sums).b), "+r"((sums).c), "+r"((sums).d), "+r"(values),        \
+              "+r"(weight))
+#else
+#define MG_DENSE_FOURS_OPAQUE(sums, values, weight) ((void)(sums))
+#endif
+
 /* The sums of four channels over n values. There is one copy for the layers of a model, which gains
  * little from a constant n. */
 MG_ONCE void mg_fours_dot(const int8_t *values, const int8_t *weight, int32_t n, int32_t results[4])
 {
-    const int8_t *const whole = values + n - n % 4;
     const int8_t *const end = values + n;
+    const int8_t *const whole = end - (n & 7);
     mg_dense_s8_sums sums = {0, 0, 0, 0};
 
     while (values != whole) {
-        sums = mg_dense_s8_fours_step(sums, values[0], &weight[0]);
-        sums = mg_dense_s8_fours_step(sums, values[1], &weight[4]);
-        sums = mg_dense_s8_fours_step(sums, values[2], &weight[8]);
-        sums = mg_dense_s8_fours_step(sums, values[3], &weight[12]);
-        values += 4;
-        weight += 16;
+        sums = mg_dense_s8_fours_steps(sums, values, weight);
+        MG_DENSE_FOURS_OPAQUE(sums, values, weight);
+        sums = mg_dense_s8_fours_steps(sums, values + 2, weight + 8);
+        MG_DENSE_FOURS_OPAQUE(sums, values, weight);
+        sums = mg_dense_s8_fours_steps(sums, values + 4, weight + 16);
+        MG_DENSE_FOURS_OPAQUE(sums, values, weight);
+        sums = mg_dense_s8_fours_steps(sums, values + 6, weight + 24);
+        values += 8;
+        weight += 32;
     }
     while (values != end) {
         sums = mg_dense_s8_fours_step(sums, *values, weight);

@@ -27,13 +27,15 @@ class Band:
 @dataclass(frozen=True, slots=True)
 class Group:
     """Nodes that are computed row by row, the tensors with rows that come from outside, the
-    geometry, and by the results of the nodes their bands, and the windows of what they read."""
+    geometry, and by the results of the nodes their bands, and the windows of what they read.
+    Unless ``fed`` is 0, the only tensor from outside comes so many rows at a time."""
 
     nodes: tuple[Node, ...]
     outside: tuple[str, ...]
     geometry: Geometry
     bands: Mapping[str, Band]
     windows: Mapping[str, Mapping[str, windows.Window]]
+    fed: int = 0
 
     @property
     def is_summed(self) -> bool:
@@ -41,11 +43,12 @@ class Group:
         return self.bands[self.nodes[-1].outputs[0]].is_summed
 
 
-def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int]) -> Group:
-    """The group that computes so many ``rows`` of each node at a time.
+def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int], fed: int = 0) -> Group:
+    """The group that computes so many ``rows`` of each node at a time. Unless ``fed`` is 0, so many
+    rows of what it reads come at a time.
 
-    Raises ValueError, with a clause that says why, if the nodes cannot be computed row by row, or
-    if anything else reads a result that is not the last one.
+    Raises ValueError, with a clause that says why, if the nodes cannot be computed row by row, if
+    anything else reads a result that is not the last one, or if several tensors would be fed.
     """
     rolled = {}
     for node in nodes:
@@ -62,13 +65,15 @@ def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int]) -> Group:
     read = dict.fromkeys(name for stage in stages for name in stage.reads)
     outside = tuple(name for name in read if name not in rolled)
     heights = {name: graph.types[name].shape[1] for name in outside}
-    made = geometry.of(stages, heights)
+    if fed and len(outside) > 1:
+        raise ValueError(f"{outside[1]!r} is read, too, and does not come in rows")
+    made = geometry.of(stages, heights, dict.fromkeys(outside, fed) if fed else {})
     bands = {
         stage.result: _band(node, graph, rolled[stage.result], stage)
         for node, stage in zip(nodes, stages, strict=True)
     }
     read_by = {stage.result: stage.reads for stage in stages}
-    return Group(tuple(nodes), outside, made, bands, read_by)
+    return Group(tuple(nodes), outside, made, bands, read_by, fed)
 
 
 def _read_outside(nodes: Sequence[Node], graph: Graph) -> str:

@@ -79,9 +79,12 @@ class Geometry:
     starts: Mapping[tuple[str, str], int]
 
 
-def of(stages: Sequence[Stage], heights: Mapping[str, int]) -> Geometry:
+def of(
+    stages: Sequence[Stage], heights: Mapping[str, int], fed: Mapping[str, int] | None = None
+) -> Geometry:
     """The geometry of the stages, given in execution order. The last result is whole; ``heights``
-    has the rows of the tensors that come from outside.
+    has the rows of the tensors that come from outside. Those in ``fed`` come so many rows at a
+    time, so they are copied, and the number of their rows that are copied at a time divides that.
 
     Raises ValueError if a tensor is read at different rates or padded with different values, if
     nothing reads a result, if a stage does not read a whole number of times what another computes
@@ -90,7 +93,7 @@ def of(stages: Sequence[Stage], heights: Mapping[str, int]) -> Geometry:
     last = stages[-1]
     if last.height % last.rows:
         raise ValueError(f"{last.rows} rows at a time do not divide {last.height} rows")
-    copied = _copied(stages, heights)
+    copied = _copied(stages, heights, fed or {})
     chunks = {**copied, **{stage.result: stage.rows for stage in stages}}
     whole = {**heights, **{stage.result: stage.height for stage in stages}}
     timings = _timings(stages, copied, _periods(stages, chunks), chunks, whole)
@@ -101,20 +104,22 @@ def of(stages: Sequence[Stage], heights: Mapping[str, int]) -> Geometry:
         for reader in readers:
             start = buffers[name].rows - _before(reader, name, timings)
             starts[reader.result, name] = start
-    steps = max(timings[stage.result].end for stage in stages)
+    steps = max(timings[name].end for name in (*(fed or ()), *(stage.result for stage in stages)))
     return Geometry(steps, timings, buffers, starts)
 
 
-def _copied(stages: Sequence[Stage], heights: Mapping[str, int]) -> dict[str, int]:
-    """The tensors from outside that need a buffer, because windows leave them, and how many of
-    their rows are copied at a time."""
+def _copied(
+    stages: Sequence[Stage], heights: Mapping[str, int], fed: Mapping[str, int]
+) -> dict[str, int]:
+    """The tensors from outside that need a buffer, because windows leave them or because they are
+    not there as a whole, and how many of their rows are copied at a time."""
     found: dict[str, int] = {}
     for stage in stages:
         for name, window in stage.reads.items():
-            if name in heights and _leaves(stage, window, heights[name]):
+            if name in fed or (name in heights and _leaves(stage, window, heights[name])):
                 each = window.stride * stage.rows
                 found[name] = min(each, found.get(name, each))
-    return found
+    return {name: math.gcd(each, fed.get(name, each)) for name, each in found.items()}
 
 
 def _periods(stages: Sequence[Stage], chunks: Mapping[str, int]) -> dict[str, int]:

@@ -12,7 +12,8 @@
  * count, and a loop to an operator's own first instruction is not a new call.
  *
  * Several models run in turn, each between the markers: inference n is of model n modulo their
- * number.
+ * number. A model to which rows are fed has several intervals between markers in an inference. Each
+ * begins with its first call, whose count is then the sum of all, and only the last has others.
  *
  * A part of an inference is what is charged to one call, or to no call between two of them. It has
  * the blocks that began in it. A block fell through if the next one began right after its end.
@@ -22,14 +23,14 @@
  * of code that follows the line of code used before it is one that a prefetch has begun to read.
  *
  * Arguments: plan=FILE, hexadecimal numbers: address of the first marker, of the second, number of
- * models; for each first address of the runner, first address after it, number of operator calls,
- * entry of each; then the bytes of a line, the lines of the code's cache, the sets of the data's
- * (both 0: misses are not counted), number of flash regions, for each the first address and the
- * number of bytes. out=FILE, one line of decimal numbers per inference: the total, then one count
- * per call made. blocks=FILE, decimal: "b NUMBER ADDRESS INSTRUCTIONS" before the first use of a
- * block, and a line for each part: "p CALL BYTES DATA CODE NEXT" (0: no call; bytes read from flash
- * as data; lines missed as data, as code after a jump, and as the next line of code), then for each
- * block "NUMBER EXECUTIONS FALLEN". "e" ends an inference.
+ * models; for each the intervals of an inference, first address of the runner, first address after
+ * it, number of operator calls, entry of each; then the bytes of a line, the lines of the code's
+ * cache, the sets of the data's (both 0: misses are not counted), number of flash regions, for each
+ * the first address and the number of bytes. out=FILE, one line of decimal numbers per inference:
+ * the total, then one count per call made. blocks=FILE, decimal: "b NUMBER ADDRESS INSTRUCTIONS"
+ * before the first use of a block, and a line for each part: "p CALL BYTES DATA CODE NEXT" (0: no
+ * call; bytes read from flash as data; lines missed as data, as code after a jump, and as the next
+ * line of code), then for each block "NUMBER EXECUTIONS FALLEN". "e" ends an inference.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -92,6 +93,7 @@ struct region {
 };
 
 struct model {
+    uint64_t intervals;
     uint64_t runner_start;
     uint64_t runner_end;
     uint64_t calls;
@@ -118,9 +120,11 @@ static enum {
 static FILE *out;
 static FILE *blocks;
 static uint64_t counter;          /* instructions since QEMU started */
-static uint64_t inference_start;  /* counter at the start of the inference */
+static uint64_t interval_start;   /* counter at the start of the interval */
+static uint64_t intervals;        /* of this inference that have begun */
+static uint64_t total;            /* instructions of its intervals that have ended */
 static uint64_t call_start;       /* counter at the entry of the running operator */
-static uint64_t calls_made;       /* operators entered in this inference */
+static uint64_t calls_made;       /* operators entered in this interval */
 static uint64_t *call_counts;     /* one for each call of the model with most calls */
 static uint64_t next_model;       /* the model of the next inference */
 static const struct model *model; /* the model of this inference */
@@ -225,7 +229,7 @@ static void use(struct block *block)
 static void leave_operator(void)
 {
     if (in_operator) {
-        call_counts[calls_made - 1] = counter - call_start;
+        call_counts[calls_made - 1] += counter - call_start;
         in_operator = 0;
         end_part(calls_made);
     }
@@ -233,27 +237,48 @@ static void leave_operator(void)
 
 static void begin_inference(void)
 {
-    state = IN_INFERENCE;
     model = &plan.models[next_model];
     next_model = (next_model + 1) % plan.count;
-    inference_start = counter;
+    intervals = 0;
+    total = 0;
+    for (uint64_t k = 0; k < model->calls; k++) {
+        call_counts[k] = 0;
+    }
+}
+
+static void begin_interval(void)
+{
+    if (model == NULL || intervals == model->intervals) {
+        begin_inference();
+    }
+    state = IN_INFERENCE;
+    intervals++;
+    interval_start = counter;
     calls_made = 0;
     in_operator = 0;
 }
 
 static void end_inference(void)
 {
-    leave_operator();
-    end_part(0);
-    state = OUTSIDE;
     (void)fputs("e\n", blocks);
     (void)fflush(blocks);
-    (void)fprintf(out, "%" PRIu64, counter - inference_start);
+    (void)fprintf(out, "%" PRIu64, total);
     for (uint64_t k = 0; k < calls_made; k++) {
         (void)fprintf(out, " %" PRIu64, call_counts[k]);
     }
     (void)fputc('\n', out);
     (void)fflush(out);
+}
+
+static void end_interval(void)
+{
+    leave_operator();
+    end_part(0);
+    state = OUTSIDE;
+    total += counter - interval_start;
+    if (intervals == model->intervals) {
+        end_inference();
+    }
 }
 
 static void follow_inference(uint64_t address)
@@ -266,7 +291,7 @@ static void follow_inference(uint64_t address)
         calls_made++;
         call_start = counter;
     } else if (address == plan.timer_stop) {
-        end_inference();
+        end_interval();
     }
 }
 
@@ -290,7 +315,7 @@ static void on_execute(unsigned cpu, void *data)
         break;
     case IN_TIMER_START:
         if (block->start == return_address) {
-            begin_inference();
+            begin_interval();
             follow_inference(block->start);
         }
         break;
@@ -327,8 +352,8 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *translation)
 
 static int read_model(FILE *file, struct model *into)
 {
-    int ok = fscanf(file, "%" SCNx64 "%" SCNx64 "%" SCNx64, &into->runner_start, &into->runner_end,
-                    &into->calls) == 3;
+    int ok = fscanf(file, "%" SCNx64 "%" SCNx64 "%" SCNx64 "%" SCNx64, &into->intervals,
+                    &into->runner_start, &into->runner_end, &into->calls) == 4;
     if (ok) {
         into->entries = calloc(into->calls + 1, sizeof *into->entries);
         ok = into->entries != NULL;

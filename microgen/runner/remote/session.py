@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from microgen.errors import RunError
-from microgen.manifest import CallRecord
+from microgen.manifest import CallRecord, ModuleRecord
 from microgen.output import progress
 from microgen.runner import faults, samples
 from microgen.runner import job as jobs
@@ -112,12 +113,20 @@ class _Timer(Walker):
         try:
             for _ in range(self._job.samples):
                 modules = self._job.manifest.modules
-                rows.append([self._inference(m.calls if by_call else ()) for m in modules])
+                rows.append([self._inference(m, by_call=by_call) for m in modules])
             self.finish()
         except EndError as end:
             return end.exit_code
 
-    def _inference(self, calls: Sequence[CallRecord]) -> list[int | None]:
+    def _inference(self, module: ModuleRecord, *, by_call: bool) -> list[int | None]:
+        """The cycles of an inference, and of each of its calls. The first call counts each time
+        that rows are fed."""
+        calls = module.calls if by_call else ()
+        found = [self._interval(calls[:1]) for _ in range(module.intervals - 1)]
+        found.append(self._interval(calls))
+        return [_sum(counts) for counts in zip_longest(*found, fillvalue=0)]
+
+    def _interval(self, calls: Sequence[CallRecord]) -> list[int | None]:
         """The cycles from the return of one timer's function to the entry of the other, and of each
         call between them."""
         self._to(_START)
@@ -138,6 +147,12 @@ class _Timer(Walker):
 
     def _return(self) -> None:
         self.run_to(self.return_address(self.registers()))
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    """The sum of counts, of which none is known if one is not."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _cycles(counter: Counter | Missing, rows: Sequence[_Row]) -> Cycles:

@@ -148,10 +148,13 @@ def buffers(runner: Runner, module: ModuleRecord, target: int) -> Iterator[Buffe
 def _members(
     runner: Runner, module: ModuleRecord, state: State
 ) -> Iterator[tuple[PortRecord, Value | None]]:
-    """What the structures of inputs and outputs contain."""
-    for register, ports in zip(
-        runner.cpu.convention.arguments, (module.inputs, module.outputs), strict=False
-    ):
+    """What the structures of inputs and outputs contain. Rows that are fed have none."""
+    registers = runner.cpu.convention.arguments
+    inputs: tuple[PortRecord, ...] = module.inputs
+    if module.feed:
+        yield inputs[0], state.registers.get(registers[0])
+        inputs = ()
+    for register, ports in zip(registers, (inputs, module.outputs), strict=False):
         for i, port in enumerate(ports):
             yield port, _loaded(runner, state, state.registers.get(register), i * _POINTER_BYTES)
 
@@ -193,7 +196,8 @@ def problems(runner: Runner, module: ModuleRecord, pools: Mapping[str, range]) -
         caller = replace(runner, start=start, memory=memory)
         for site, port, address in buffers(caller, module, runner.start):
             for name, pool in pools.items():
-                if address < pool.stop and pool.start < address + port.nbytes:
+                end = address + module.passed_bytes(port)
+                if address < pool.stop and pool.start < end:
                     yield f"at {site:#x}: {port.name} is passed at {address:#x}, inside {name}"
 
 

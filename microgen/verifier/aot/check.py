@@ -34,7 +34,7 @@ def runner(subject: Subject) -> Finding:
     if module.options.get("executor") == "graph":
         return _of_graph(subject, module)
     plan = plans.of_model(module, subject.elf)
-    walk, problems = _walked(subject, f"{module.prefix}_run", plan)
+    walk, problems = _walked(subject, module.entry, plan)
     if walk is not None:
         problems += _caller_problems(subject, walk.runner)
     problems += _wrapper_problems(subject, module)
@@ -61,7 +61,7 @@ def _caller_problems(subject: Subject, runner: Runner) -> Iterator[str]:
     if subject.scope == "model":
         return
     if not is_reached(code_of(elf, subject.board, runner.instructions), runner.start):
-        yield f"the program never calls {module.prefix}_run"
+        yield f"the program never calls {module.entry}"
 
 
 def _wrapper_problems(subject: Subject, module: ModuleRecord) -> list[str]:

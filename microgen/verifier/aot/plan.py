@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -54,11 +54,14 @@ class Step:
 class Plan:
     """The calls of a run without failures, in order. ``parameters`` is the number of the entry
     point's. ``pointers`` are the values that it may compare with NULL, each with the alignment in
-    bytes that it may ask for."""
+    bytes that it may ask for. ``equal`` are distances of pointers that have to be 0, ``apart``
+    those that must not be."""
 
     steps: tuple[Step, ...]
     parameters: int
     pointers: Mapping[Value, int] = field(default_factory=dict)
+    equal: frozenset[Value] = frozenset()
+    apart: frozenset[Value] = frozenset()
 
     def after_failure(self, failed: int) -> list[int]:
         """The calls that follow if a call is the first that fails: they undo what was done."""
@@ -74,7 +77,7 @@ class Plan:
         if kind == "masked":
             whole, mask = parts
             return isinstance(whole, Value) and isinstance(mask, int) and self._aligns(whole, mask)
-        return value in self.pointers
+        return value in self.pointers or value in self.equal | self.apart
 
     def _aligns(self, value: Value, mask: int) -> bool:
         if value.base[0] == "union":
@@ -104,6 +107,8 @@ def of_model(module: ModuleRecord, elf: Elf) -> Plan:
         tuple(steps),
         _PACKED_PARAMETERS if places.is_packed else len(places.structs),
         {} if places.is_packed else places.pointers(),
+        places.equal(),
+        places.apart(),
     )
 
 
@@ -146,7 +151,9 @@ class _Places:
         self.module, self.elf = module, elf
         self.is_packed = module.options.get("interface") == "packed"
         is_mapped = bool(module.options.get("workspace_io"))
-        ports = {} if is_mapped else {"inputs": _names(module.inputs)}
+        # Rows that are fed have no structure: the parameter is the pointer to them.
+        fields = () if module.feed else _names(module.inputs)
+        ports = {} if is_mapped else {"inputs": fields}
         ports |= {} if is_mapped else {"outputs": _names(module.outputs)}
         pools = {"workspace_pools": module.passed_pools} if module.passed_pools else {}
         devices = {"devices": _names(module.devices)} if module.devices else {}
@@ -160,9 +167,38 @@ class _Places:
         found = {values.parameter(i): 1 for i in range(len(self.structs))}
         for i, (struct, names) in enumerate(self.structs.items()):
             for n, name in enumerate(names if struct != "devices" else ()):
-                alignment = self.alignment(name) if struct == "workspace_pools" else 1
-                found[values.member(i, n * _POINTER_BYTES)] = alignment
+                found[values.member(i, n * _POINTER_BYTES)] = self.promised(struct, name)
         return found
+
+    def equal(self) -> frozenset[Value]:
+        """For each output in an input's buffer, the distance between both pointers."""
+        pairs = [
+            (self.member("outputs", port.name), self.member("inputs", port.over))
+            for port in self.module.outputs
+            if port.over
+        ]
+        return _distances(pairs)
+
+    def apart(self) -> frozenset[Value]:
+        """The distance of the only output, if other tensors lie there, to the only input."""
+        shared = {pool.port for pool in self.module.plan.pools}
+        ports = [*self.module.inputs, *self.module.outputs]
+        is_fed = bool(self.module.options.get("input_rows"))
+        if (
+            self.is_packed
+            or is_fed
+            or (len(self.module.inputs), len(self.module.outputs)) != (1, 1)
+        ):
+            return frozenset()
+        source, target = ports
+        pair = self.member("outputs", target.name), self.member("inputs", source.name)
+        return _distances([pair] if target.name in shared else [])
+
+    def promised(self, struct: str, name: str) -> int:
+        """The alignment in bytes that a pointer in one of the structures must have."""
+        if struct == "workspace_pools":
+            return self.alignment(name)
+        return max((p.promised for p in self.module.plan.pools if p.port == name), default=1)
 
     def alignment(self, pool: str) -> int:
         """The alignment of a pool that the caller passes, in bytes."""
@@ -202,6 +238,8 @@ class _Places:
 
     def port(self, struct: str, name: str) -> Value | None:
         """The caller's buffer for an input or output."""
+        if self.module.feed and struct == "inputs":
+            return values.parameter(0)
         if not self.is_packed:
             return self.member(struct, name)
         names = self.structs.get(struct, ())
@@ -232,6 +270,9 @@ class _Places:
 
     def in_pool(self, name: str, offset: int) -> Value | None:
         """A place in a pool."""
+        if name in self.pools and (port := self.pools[name].port):
+            found = self.port("inputs", port) or self.port("outputs", port)
+            return None if found is None else found.plus(offset - self.pools[name].before)
         if name in self.module.passed_pools:
             base = self.member("workspace_pools", name)
         else:
@@ -242,6 +283,10 @@ class _Places:
         """The address of the only object of that name."""
         found = self.elf.named(name)
         return values.const(found[0].address) if len(found) == 1 else None
+
+
+def _distances(pairs: Iterable[tuple[Value | None, Value | None]]) -> frozenset[Value]:
+    return frozenset(values.apart(a, b) for a, b in pairs if a is not None and b is not None)
 
 
 _HOOKS = ("activate", "open", "close", "deactivate")

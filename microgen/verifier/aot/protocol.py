@@ -58,8 +58,17 @@ def return_problems(plan: Plan, state: State, value: Value | None) -> Iterator[s
             yield f"returns {said}, not the status of {plan.steps[failed].function}"
         elif failed is None and not _is_success(state, value):
             yield f"returns {said} after success"
-    if unseen := [pointer for pointer in plan.pointers if pointer not in state.zeros]:
+    if unseen := [pointer for pointer in plan.pointers if not _is_seen(state, pointer)]:
         yield f"never compares {unseen[0]} with NULL"
+    if unseen := sorted((plan.equal | plan.apart) - state.zeros.keys()):
+        yield f"never looks at {unseen[0]}"
+
+
+def _is_seen(state: State, pointer: Value) -> bool:
+    """Whether a pointer was compared with NULL, or one that equals it."""
+    equal = [d for d, is_zero in state.zeros.items() if is_zero and d.base[0] == "apart"]
+    same = {other for d in equal if pointer in d.base for other in d.base[1:]}
+    return not state.zeros.keys().isdisjoint({pointer, *same})
 
 
 def _is_success(state: State, value: Value | None) -> bool:

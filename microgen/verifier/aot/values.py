@@ -51,6 +51,7 @@ _NAMES = {
     "data": "the data of argument {0}",
     "register": "the caller's {0}",
     "masked": "the low bits of {0}",
+    "apart": "the distance from {0} to {1}",
 }
 
 
@@ -136,6 +137,11 @@ def low_bits(a: Value | None, mask: int) -> Value | None:
     return const(a.offset & mask) if is_known else Value(("masked", a, mask))
 
 
+def apart(a: Value, b: Value) -> Value:
+    """The distance between two of the caller's pointers, as far as it matters whether it is 0."""
+    return Value(("apart", *sorted((a, b), key=str)))
+
+
 def constants(a: Value | None, b: Value | None, f: Callable[[int, int], int]) -> Value | None:
     """``f`` of two numbers."""
     if a is None or b is None or not (a.is_constant and b.is_constant):
@@ -185,7 +191,7 @@ class State:
 
     ``made`` is the number of planned calls that were made. ``pending`` are those, by their numbers
     in the plan, whose status matters and is not decided; ``failed`` is the first that has failed.
-    ``has_refused``: an argument is not as documented.
+    ``has_refused``: an argument is not as documented. ``equal`` are distances that have to be 0.
     """
 
     pc: int
@@ -197,12 +203,16 @@ class State:
     pending: tuple[int, ...] = ()
     failed: int | None = None
     has_refused: bool = False
+    equal: frozenset[Value] = frozenset()
 
     def divided(self, value: Value, *, is_zero: bool) -> State:
         """The path on which a value is zero, or is not. A value that is zero is a number from now
         on, because compilers pass it where they need a zero."""
 
         def seen(known: Value) -> Value:
+            if is_zero and value.base[0] == "apart" and known == value.base[2]:
+                first = value.base[1]  # compilers take either pointer if they are equal
+                return first if isinstance(first, Value) else known
             return const(known.offset) if is_zero and known.base == value.base else known
 
         flags = self.flags
@@ -221,7 +231,7 @@ class State:
         """Note what it means that a value is zero or is not."""
         kind, *details = value.base
         if kind != "result":
-            self.has_refused |= is_zero != (kind == "masked")
+            self.has_refused |= is_zero != (kind == "masked" or value in self.equal)
             return self
         call = details[0]
         assert isinstance(call, int)
@@ -261,6 +271,10 @@ class State:
 
     def is_equal(self, a: Value | None, b: Value | None) -> bool:
         """Whether two values are equal."""
+        if a is not None and b is not None and a.base != b.base:
+            is_member = {a.base[0], b.base[0]} == {"member"}
+            if is_member and not (a.offset or b.offset):
+                return self.is_zero(apart(a, b))
         return self.is_zero(subtracted(a, b))
 
     def is_at_least(self, a: Value | None, b: Value | None) -> bool:

@@ -64,7 +64,7 @@ class Walk:
         convention = self.runner.cpu.convention
         registers = {name: Value(("register", name)) for name in convention.preserved}
         registers |= {convention.link: Value(RETURN), **self.runner.registers}
-        state = State(self.runner.start, registers)
+        state = State(self.runner.start, registers, equal=self.plan.equal)
         for i in range(self.plan.parameters):
             self.pass_argument(state, i)
         self.work.append(state)

@@ -46,7 +46,7 @@ def _grouped(
         longest = [
             (end, made)
             for end in range(at + 1, len(regions) + 1)
-            if (made := _rolled(regions[at:end], graph, cpu, rng))
+            if (made := in_rows(regions[at:end], graph, cpu, rng))
         ]
         if longest and rng.random() < 0.9:
             at, region = longest[-1] if rng.random() < 0.6 else longest[rng.integers(len(longest))]
@@ -56,7 +56,7 @@ def _grouped(
             at += 1
 
 
-def _rolled(
+def in_rows(
     regions: Sequence[Region], graph: Graph, cpu: Cpu, rng: np.random.Generator
 ) -> Region | None:
     """The regions as one that computes rows, None if they cannot be."""

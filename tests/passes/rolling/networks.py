@@ -51,6 +51,16 @@ class RowNetwork(Network):
         return self.new_input(dtype, (1, height, width, depth), **more)
 
 
+class RowCase(Case):
+    """A network whose inputs, for every other four seeds, are planned, and may be overwritten."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """See Case."""
+        is_planned = self.seed // 4 % 2 == 1
+        return {**super().options, "workspace_io": is_planned, "alignment": 4 if is_planned else 16}
+
+
 def generate(seed: int) -> Case:
     """A network of one dtype, which depends on the seed, whose last result is its output."""
     rng = np.random.default_rng(seed)
@@ -63,7 +73,7 @@ def generate(seed: int) -> Case:
         net = _grown(net, code, dtype) or net
     if rng.random() < _ENDS_WITH_MEAN:
         net = _with_mean(net, dtype)
-    return Case(seed, net, [net.computed[-1]])
+    return RowCase(seed, net, [net.computed[-1]])
 
 
 def _with_mean(net: RowNetwork, dtype: str) -> RowNetwork:

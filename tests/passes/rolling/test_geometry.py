@@ -37,7 +37,8 @@ def chains(draw: st.DrawFn) -> tuple[list[Stage], dict[str, int]]:
         stages.append(Stage(name, places, 1, reads))
         rows[name] = places
         (twice,) = stages[-2].reads if len(stages) > 1 and len(stages[-2].reads) == 1 else ("",)
-        if twice and stride == 1 and rows[twice] == places and draw(st.booleans()):
+        is_level = twice and stride == stages[-2].reads[twice].stride == 1
+        if is_level and rows[twice] == places and draw(st.booleans()):
             stages.append(Stage(f"sum{number}", places, 1, {name: Window(), twice: Window()}))
             name = f"sum{number}"
             rows[name] = places
@@ -62,7 +63,31 @@ def test_every_window_has_its_rows(given: tuple[list[Stage], dict[str, int]]) ->
     stages, heights = given
     if not stages:
         return
-    made = geometry.of(stages, heights)
+    check_windows(stages, heights, geometry.of(stages, heights))
+
+
+@given(chains(), st.integers(1, 12))
+def test_rows_that_are_fed_are_there_in_time(
+    given: tuple[list[Stage], dict[str, int]], fed: int
+) -> None:
+    """Every window has its rows, and the rows that are copied while some are fed are those."""
+    stages, heights = given
+    if not stages:
+        return
+    made = geometry.of(stages, heights, {"input": fed})
+    check_windows(stages, heights, made)
+    timing = made.timings["input"]
+    assert timing.first == 0
+    assert fed % timing.rows == 0
+    steps = fed // timing.rows * timing.period  # while some rows are fed
+    for number in range(timing.count):
+        assert number * timing.rows // fed == number * timing.period // steps
+    assert timing.count * timing.rows >= heights["input"]
+    assert made.steps > (timing.count - 1) * timing.period
+
+
+def check_windows(stages: Sequence[Stage], heights: Mapping[str, int], made: Geometry) -> None:
+    """Every stage finds the rows of its windows, and padding outside of its tensors."""
     seen = windows_seen(stages, heights, made)
     for stage in stages:
         for name, window in stage.reads.items():

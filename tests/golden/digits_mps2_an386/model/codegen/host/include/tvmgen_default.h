@@ -69,7 +69,7 @@ int32_t tvmgen_default_run(
 /*!
  * \brief Workspace size for TVM module "default": part of the firmware, the caller provides nothing
  */
-#define TVMGEN_DEFAULT_WORKSPACE_SIZE 2048
+#define TVMGEN_DEFAULT_WORKSPACE_SIZE 2064
 
 /*
  * These functions give the structs' pointers the types of their elements, because TVM's structs have

@@ -8,8 +8,8 @@
 
 #include "microgen/affine_sum_s8.h"
 #include "microgen/avg_pool2d_s8.h"
+#include "microgen/conv2d_1x1_s8_blocks.h"
 #include "microgen/conv2d_s8_paired.h"
-#include "microgen/conv2d_s8_paired_stack.h"
 #include "microgen/dense_s8_fours.h"
 #include "microgen/depthwise_conv2d_s8_blocks.h"
 #include "microgen/softmax_s8_table.h"
@@ -107,13 +107,13 @@ int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
 __attribute__((noinline))
 int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
     const int8_t *in0,
-    const int32_t *weight,
+    const int8_t *weight,
     const int32_t *bias,
     const int32_t *multiplier,
     const int8_t *rounding_shift,
     int8_t *out0)
 {
-    static const mg_conv2d_s8_paired_stack_params params = {
+    static const mg_conv2d_1x1_s8_blocks_params params = {
         .batches = 1,
         .input_height = 8,
         .input_width = 8,
@@ -135,7 +135,7 @@ int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_conv2d_s8_paired_stack_body(
+    mg_conv2d_1x1_s8_blocks_body(
         &params,
         in0,
         weight,
@@ -143,6 +143,7 @@ int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
         multiplier,
         rounding_shift,
         out0,
+        MG_DSP,
         MG_ROUND_TWICE_NARROW);
     return 0;
 }

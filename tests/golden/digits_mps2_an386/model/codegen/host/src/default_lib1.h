@@ -29,7 +29,7 @@ int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
     int8_t *out0);
 int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
     const int8_t *in0,
-    const int32_t *weight,
+    const int8_t *weight,
     const int32_t *bias,
     const int32_t *multiplier,
     const int8_t *rounding_shift,

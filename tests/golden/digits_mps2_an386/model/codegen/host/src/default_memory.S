@@ -9,28 +9,28 @@
     .global tvmgen_default_global_workspace
     .hidden tvmgen_default_global_workspace
     .type tvmgen_default_global_workspace, %object
-    .size tvmgen_default_global_workspace, 2048
+    .size tvmgen_default_global_workspace, 2064
 tvmgen_default_global_workspace:
-    .skip 2048
+    .skip 2064
 
     .type sid_4, %object
-    .set sid_4, tvmgen_default_global_workspace + 0
+    .set sid_4, tvmgen_default_global_workspace + 1040
     .size sid_4, 1024
 
     .type sid_9, %object
-    .set sid_9, tvmgen_default_global_workspace + 1024
+    .set sid_9, tvmgen_default_global_workspace + 16
     .size sid_9, 1024
 
     .type sid_14, %object
-    .set sid_14, tvmgen_default_global_workspace + 1024
+    .set sid_14, tvmgen_default_global_workspace + 0
     .size sid_14, 1024
 
     .type sid_16, %object
-    .set sid_16, tvmgen_default_global_workspace + 0
+    .set sid_16, tvmgen_default_global_workspace + 1040
     .size sid_16, 1024
 
     .type sid_17, %object
-    .set sid_17, tvmgen_default_global_workspace + 1024
+    .set sid_17, tvmgen_default_global_workspace + 1040
     .size sid_17, 256
 
     .type sid_21, %object
@@ -38,7 +38,7 @@ tvmgen_default_global_workspace:
     .size sid_21, 10
 
     .type scratch_0, %object
-    .set scratch_0, tvmgen_default_global_workspace + 1024
+    .set scratch_0, tvmgen_default_global_workspace + 0
     .size scratch_0, 96
 
 /* The note also keeps the local symbols: ld drops those of an object that contributes nothing but

@@ -17,7 +17,7 @@ extern const int8_t tvmgen_default_block_depthwise_Relu_weight[144];
 extern const int32_t tvmgen_default_block_depthwise_Relu_bias[16];
 extern const int32_t tvmgen_default_block_depthwise_Relu_multiplier[16];
 extern const int8_t tvmgen_default_block_depthwise_Relu_rounding_shift[16];
-extern const int32_t tvmgen_default_block_pointwise_BiasAdd_weight[64];
+extern const int8_t tvmgen_default_block_pointwise_BiasAdd_weight[256];
 extern const int32_t tvmgen_default_block_pointwise_BiasAdd_bias[16];
 extern const int32_t tvmgen_default_block_pointwise_BiasAdd_multiplier[16];
 extern const int8_t tvmgen_default_block_pointwise_BiasAdd_rounding_shift[16];

@@ -1,0 +1,157 @@
+"""The stack that a firmware reserves: what its code takes, as measured, and a margin.
+
+The code takes the entry path from the reset handler to the runner, the deepest operator, and one
+exception. ``kernels/stack_bytes.json`` has all of them for cores and toolchains; ``verify`` proves
+from the ELF that it suffices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from microgen.errors import BoardError
+from microgen.firmware import code_size
+from microgen.formats.c_layout import aligned
+from microgen.kernels import stack
+from microgen.kernels.stack import Column
+from microgen.options import STACK_UNIT, Options
+from microgen.program.types import KernelCall, PrimFunc, Program
+from microgen.target.board import Board
+from microgen.target.cpu import Cpu
+
+_ALIGNMENT = {"arm": 8, "riscv": 16}  # of the stack pointer, by the procedure call standards
+_FED = {"arm": 48, "riscv": 96}  # the most measured was 32 and 80, with GCC
+# Frames differ with shapes and options of the compiler that were not measured, by 72 bytes of 1,000
+# and by 48 of 450 in firmware of the tests. So this part more is reserved.
+_DOUBT = 8
+_PER_KERNEL = 8  # of each further kernel in one function
+# Assumed of code that no kernel is: other code generators' functions, runtimes of modules, drivers.
+_FOREIGN = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Bytes of stack: the ``bound`` that is expected of the code, the ``margin`` for nested
+    exceptions, and what is reserved, which is usually their sum. All are 0 on the host."""
+
+    bound: int = 0
+    margin: int = 0
+    reserve: int = 0
+
+    @property
+    def doubt(self) -> str:
+        """A remark if less is reserved than may be needed; empty otherwise."""
+        needed = self.bound + self.margin
+        if needed <= self.reserve:
+            return ""
+        return (
+            f"the stack of {self.reserve:,} bytes may be too small: it needs up to {self.bound:,} "
+            f"and a margin of {self.margin:,}"
+        )
+
+
+def of(program: Program, board: Board, options: Options) -> Stack:
+    """The stack of a firmware with the program of one model, or that of several together. It
+    reserves what ``--stack`` says, or else the board, or else what is expected and the margin.
+
+    Raises BoardError if a stack is asked for on the host."""
+    if board.is_host:
+        if options.stack is not None:
+            raise BoardError(
+                f"{board.name} is the host, whose stack is not reserved",
+                where="--stack",
+                hint="leave it out",
+            )
+        return Stack()
+    found, margin = bound(program, board.cpu, options), options.stack_margin
+    if is_computed(board, options):
+        return Stack(found, margin, reserve(found + margin))
+    return Stack(found, margin, options.stack or board.stack_bytes)
+
+
+def is_computed(board: Board, options: Options) -> bool:
+    """Whether the code decides what is reserved."""
+    return not (board.is_host or board.has_stack or options.stack)
+
+
+def around(board: Board, options: Options) -> int:
+    """What is reserved besides the calls of operators: all of it, if the code does not decide."""
+    if board.is_host:
+        return 0
+    if not is_computed(board, options):
+        return options.stack or board.stack_bytes
+    found = stack.column(board.cpu, options.toolchain)
+    entry = found.entry(f"{code_size.runner(options)} call")
+    frame = board.cpu.exception_frame + found.entry("handler")
+    return entry + frame + _fed(board.cpu, options) + options.stack_margin + STACK_UNIT
+
+
+def _fed(cpu: Cpu, options: Options) -> int:
+    """What ``main``, the runner and its first call take more if they feed rows."""
+    return _FED.get(cpu.architecture, 0) if options.input_rows else 0
+
+
+def calls(program: Program, board: Board, options: Options) -> int:
+    """What is reserved for the calls of operators: nothing if the code does not decide."""
+    return max(0, of(program, board, options).reserve - around(board, options))
+
+
+def reserve(nbytes: int) -> int:
+    """The least bytes that a linker script can reserve for ``nbytes`` bytes."""
+    return aligned(nbytes, STACK_UNIT)
+
+
+def bound(program: Program, cpu: Cpu, options: Options) -> int:
+    """The most bytes of stack that the firmware is expected to take, without a margin."""
+    found = stack.column(cpu, options.toolchain)
+    thread = max(_runner(program, found, options), *_others(program, found, options))
+    thread += _fed(cpu, options) + thread // _DOUBT
+    unit = _ALIGNMENT[cpu.architecture]
+    return aligned(thread, unit) + cpu.exception_frame + aligned(found.entry("handler"), unit)
+
+
+_KEPT = 8  # bytes for a pointer that the runner saves a register for, aligned
+
+
+def _runner(program: Program, found: Column, options: Options) -> int:
+    """The path to the deepest operator. The runner has memory for the most arguments of any."""
+    runner = code_size.runner(options)
+    most = max((len(function.parameters) for function in program.functions), default=0)
+    passed = stack.packed(most) if runner == "packed" else stack.arguments(most)
+    ports = len(program.inputs) + len(program.outputs) + len(program.devices)
+    given = len(options.pool) + ports
+    deepest = max((_operator(f, found) for f in program.functions), default=0)
+    own = found.entry(f"{runner} call") + _KEPT * _kept(program)
+    return own + passed + stack.arguments(given) + deepest
+
+
+def _kept(program: Program) -> int:
+    """The pointers to the caller's buffers that the runner keeps, because tensors lie there."""
+    planned = {buffer.name for buffer in program.buffers}
+    return sum(p.sid in planned and not p.buffer for p in (*program.inputs, *program.outputs))
+
+
+def _others(program: Program, found: Column, options: Options) -> Iterator[int]:
+    """The paths without operators: input and output, what loads modules and drives devices."""
+    yield found.entry(f"{code_size.runner(options)} other")
+    if program.runtime_modules or program.devices:
+        yield _FOREIGN
+
+
+def _operator(function: PrimFunc, found: Column) -> int:
+    """The most bytes of stack of an operator's call."""
+    if function.made is not None or not function.kernels:
+        return _FOREIGN
+    deepest = max(_kernel(kernel, function, found) for kernel in function.kernels)
+    if function.rolling:
+        most = max(len(part.parameters) for part in function.rolling.parts)
+        return found.rolled + stack.arguments(most) + deepest
+    return deepest + _PER_KERNEL * (len(function.body) - 1)
+
+
+def _kernel(kernel: KernelCall, function: PrimFunc, found: Column) -> int:
+    one = stack.has_one_batch(kernel.params)
+    nbytes = found.kernel(kernel.code.stem, is_shared=kernel.is_shared, one_batch=one)
+    # The out-of-line form gets the parameters of the kernel in addition to the operator's own.
+    return nbytes + stack.arguments(len(function.parameters) + 2) * kernel.is_shared

@@ -1,0 +1,144 @@
+"""The stack of each kernel, as ``stack_bytes.json`` has it: measured for cores and toolchains."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TypeAlias
+
+from microgen.program.types import Fields
+from microgen.target.cpu import CPUS, Cpu
+
+# By part, such as "own", and by name. In bytes.
+Rows: TypeAlias = Mapping[str, Mapping[str, int]]
+
+_COLUMNS = "columns"
+_WORD, _ALIGNMENT = 4, 8
+_REGISTERS = 4  # arguments in registers, of Arm's cores; those of RISC-V have more
+_PACKED = 24  # a value, its code, and a register in which a compiler keeps a pointer
+_SHARED = 24  # registers that an operator saves around the call of an out-of-line form
+# Of a form that is compiled for a shape, if only the general one was measured. The most by which
+# a form of its own took more was 8 bytes with GCC, and 208 with LLVM, which unrolls loops.
+_SPECIALISED = {"gcc": 32, "llvm": 240}
+# Of code of which nothing is known: other code generators' functions, and new kernels. It is more
+# than all kernels take that do not have an array for their data.
+UNKNOWN = 1024
+
+
+def arguments(count: int) -> int:
+    """The most bytes of stack for the arguments of one call."""
+    nbytes = max(0, count - _REGISTERS) * _WORD
+    return nbytes + -nbytes % _ALIGNMENT
+
+
+def packed(count: int) -> int:
+    """The most bytes of stack for the packed arguments of one call, and for those of the function
+    that it wraps."""
+    return arguments(count) + _PACKED * count
+
+
+def has_one_batch(params: Fields) -> bool:
+    """Whether a kernel's parameters say that there is one batch."""
+    return dict(params).get("batches") == 1
+
+
+@dataclass(frozen=True)
+class Column:
+    """What was measured for a core and a toolchain: ``own`` operators that are compiled for their
+    shapes, those of ``one`` batch that take less, ``shared`` out-of-line forms of kernels, and
+    ``entry``, what is around operators. All are by name, in bytes. Where there is no own form, it
+    is estimated as ``specialised`` bytes more than the out-of-line one."""
+
+    rows: Rows
+    specialised: int = max(_SPECIALISED.values())
+
+    def kernel(self, stem: str, *, is_shared: bool, one_batch: bool = False) -> int:
+        """The most bytes of stack of a call of an operator that the kernel computes, without the
+        operator's own arguments."""
+        general = self._of("shared", stem)
+        if is_shared:
+            return UNKNOWN if general is None else general + _SHARED
+        own = self._of("one", stem) if one_batch else None
+        own = self._of("own", stem) if own is None else own
+        if own is None:
+            return UNKNOWN if general is None else general + self.specialised
+        return own
+
+    @property
+    def rolled(self) -> int:
+        """What a function with rows takes around its parts. It depends on how many there are."""
+        return self.entry("rolled") * 5 // 4
+
+    def entry(self, name: str) -> int:
+        """What firmware takes around its operators, such as "c call"."""
+        found = self._of("entry", name)
+        return UNKNOWN if found is None else found
+
+    def _of(self, part: str, name: str) -> int | None:
+        return self.rows.get(part, {}).get(name)
+
+
+@cache
+def column(cpu: Cpu, toolchain: str) -> Column:
+    """What was measured for the core and the toolchain. For cores that were not measured, it is the
+    most of all cores of the architecture."""
+    table = measured()
+    most = _most([table[name] for name in table if _is_like(name, cpu)])
+    own = table.get(f"{cpu.name} {toolchain}", most)
+    # Networks were too large for some boards, so not every way to run them was measured.
+    entry = {**most["entry"], **own.get("entry", {})}
+    return Column({**own, "entry": entry}, _SPECIALISED[toolchain])
+
+
+def _is_like(name: str, cpu: Cpu) -> bool:
+    core = CPUS.get(name.partition(" ")[0])
+    return core is not None and core.architecture == cpu.architecture
+
+
+def _most(found: Sequence[Rows]) -> Rows:
+    most: dict[str, dict[str, int]] = {}
+    for rows in found:
+        for part, numbers in rows.items():
+            into = most.setdefault(part, {})
+            for name, nbytes in numbers.items():
+                into[name] = max(nbytes, into.get(name, 0))
+    # A number for one batch is the most only if every column has one.
+    every = [rows.get("one", {}).keys() for rows in found]
+    ones = most.get("one", {})
+    return {**most, "one": {n: b for n, b in ones.items() if all(n in keys for keys in every)}}
+
+
+@cache
+def measured() -> Mapping[str, Rows]:
+    """The table, by column, such as "cortex-m4f gcc"."""
+    return loads(resources.files("microgen.kernels").joinpath("stack_bytes.json").read_text())
+
+
+def loads(text: str) -> dict[str, Rows]:
+    """The table in the text of the file."""
+    data = json.loads(text)
+    columns = data.pop(_COLUMNS)
+    return {
+        name: {
+            part: {key: row[i] for key, row in rows.items() if row[i] is not None}
+            for part, rows in data.items()
+        }
+        for i, name in enumerate(columns)
+    }
+
+
+def dumps(table: Mapping[str, Rows]) -> str:
+    """The text of the file: a line for each kernel, with a number for each column, or null if it
+    was not measured."""
+    columns = sorted(table)
+    parts = sorted({part for rows in table.values() for part in rows})
+    found = [f"{json.dumps(_COLUMNS)}: {json.dumps(columns)}"]
+    for part in parts:
+        each = [table[name].get(part, {}) for name in columns]
+        names = sorted({name for numbers in each for name in numbers})
+        lines = [f"{json.dumps(n)}: {json.dumps([one.get(n) for one in each])}" for n in names]
+        found.append(f"{json.dumps(part)}: {{\n" + ",\n".join(lines) + "\n}")
+    return "{\n" + ",\n".join(found) + "\n}\n"

@@ -1,0 +1,205 @@
+"""Buffers in the memory that the caller passes for inputs and outputs, while that is free.
+
+These bytes cost nothing, but there are few of them. So all is planned without them first. Then, as
+long as it helps, buffers are taken out of the call with the most live bytes, and put there. The
+smaller of both plans is taken, and the one that leaves the caller's memory alone if they are equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from microgen.planner import on_demand, sweep
+from microgen.planner.greedy import by_size
+from microgen.planner.layout import Layout, Problem, lowest, make_problem
+from microgen.planner.lifetimes import Liveness, Pair, all_merged, load, loads, shortened
+from microgen.program.plan import Pool
+
+Names = frozenset[str]
+Layouts = tuple[Layout, ...]
+Planner = Callable[[Liveness, int], Layout]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A port's pool: the ports in it, which begin at one place, and the other buffers that it may
+    hold. At most ``before`` bytes in front of the ports are the caller's, too."""
+
+    pool: Pool
+    pinned: Names
+    others: Names
+    before: int = 0
+
+
+def place(
+    liveness: Liveness,
+    places: Sequence[Place],
+    planner: Planner,
+    workspace: Callable[[Liveness], Layouts],
+) -> tuple[Layouts, Layouts]:
+    """The layouts of ``workspace``, which plans what it is given, and of each of the ``places``.
+
+    Raises what ``workspace`` raises, and NoPlaceError.
+    """
+    chosen = [tuple(each.pinned for each in places)]
+    if not (planner is on_demand.place or sweep.is_crowded(liveness)):
+        without = [replace(each, before=0) for each in places]
+        chosen += [_filled(liveness, way, chosen[0]) for way in (without, places)]
+    sizes = {b.name: b.nbytes for b in liveness.buffers}
+
+    def planned(inside: tuple[Names, ...]) -> tuple[Layouts, Layouts]:
+        return workspace(_without(liveness, inside)), _layouts(liveness, places, inside)
+
+    def needed(plan: tuple[Layouts, Layouts]) -> int:
+        own, others = plan
+        before = (before_ports(e, layout) for e, layout in zip(places, others, strict=True))
+        return sum(_end(layout, sizes) for layout in own) + sum(before)
+
+    return min(map(planned, dict.fromkeys(chosen)), key=needed)
+
+
+def before_ports(each: Place, layout: Layout) -> int:
+    """The bytes of the pool in front of its ports."""
+    return max(layout.offsets[name] for name in each.pinned)
+
+
+def _filled(
+    liveness: Liveness, places: Sequence[Place], inside: tuple[Names, ...]
+) -> tuple[Names, ...]:
+    """What lies in the places once nothing more helps there."""
+    while better := _moved(liveness, places, inside):
+        inside = better
+    return inside
+
+
+class NoPlaceError(Exception):
+    """The buffers of several ``ports`` that begin at one place, and are live at one time."""
+
+    def __init__(self, ports: tuple[str, ...]) -> None:
+        super().__init__(*ports)
+        self.ports = ports
+
+
+def _layouts(liveness: Liveness, places: Sequence[Place], inside: Sequence[Names]) -> Layouts:
+    found = []
+    for each, names in zip(places, inside, strict=True):
+        layout = _fitted(liveness, each, names)
+        if layout is None:
+            raise NoPlaceError(tuple(sorted(each.pinned)))
+        found.append(layout)
+    return tuple(found)
+
+
+def _moved(
+    liveness: Liveness, places: Sequence[Place], inside: Sequence[Names]
+) -> tuple[Names, ...] | None:
+    """What lies in the places if the call with the most bytes in the workspace needs less; None if
+    it cannot."""
+    rest = _without(liveness, inside)
+    found = loads(rest)
+    call = max(found, key=lambda k: found[k], default=0)
+    for group in _groups(rest, call):
+        for n, each in enumerate(places):
+            more = inside[n] | group
+            if group <= each.others and _fitted(liveness, each, more):
+                return (*inside[:n], more, *inside[n + 1 :])
+    return None
+
+
+def _groups(rest: Liveness, call: int) -> Iterator[Names]:
+    """Buffers that are live in a call, or chains in which each takes the place of the one before,
+    without which the call needs less; those first that help most, and then the smallest."""
+    live = [b.name for b in rest.buffers if b.first // 2 <= call <= b.last // 2]
+    sizes = {b.name: b.nbytes for b in rest.buffers}
+    pairs = all_merged(rest)
+    chains = (frozenset(_chain(name, pairs)) for name in live)
+    links = (frozenset((p.input, p.output)) for p in pairs if p.call == call)
+    groups = dict.fromkeys((*(frozenset((name,)) for name in live), *links, *chains))
+    most = loads(rest).get(call, 0)
+    left = {group: loads(_without(rest, (group,))).get(call, 0) for group in groups}
+    helping = [group for group in groups if left[group] < most]
+    yield from sorted(helping, key=lambda group: (left[group], sum(sizes[n] for n in group)))
+
+
+def _chain(name: str, pairs: Iterable[Pair]) -> Iterator[str]:
+    """The buffers that are tied to one by pairs, and itself."""
+    after = {pair.input: pair.output for pair in pairs}
+    before = {pair.output: pair.input for pair in pairs}
+    yield name
+    for towards in (after, before):
+        other = towards.get(name)
+        while other is not None:
+            yield other
+            other = towards.get(other)
+
+
+def _only(liveness: Liveness, names: Names) -> Liveness:
+    return Liveness(
+        tuple(b for b in liveness.buffers if b.name in names),
+        tuple(p for p in liveness.pairs if {p.input, p.output} <= names),
+    )
+
+
+def _without(liveness: Liveness, groups: Iterable[Names]) -> Liveness:
+    gone: Names = frozenset().union(*groups)
+    return _only(liveness, frozenset(b.name for b in liveness.buffers) - gone)
+
+
+def _fitted(liveness: Liveness, each: Place, names: Names) -> Layout | None:
+    """The layout of buffers in a place, with as many pairs as are possible; None if they do not fit
+    there."""
+    own = _only(liveness, names)
+    for pairs in _choices(all_merged(own)):
+        if load(shortened(own.buffers, pairs)) > each.pool.nbytes + each.before:
+            continue
+        problem = make_problem(own, pairs, each.pool.alignment)
+        start, before = _pinned(problem, each.pinned)
+        if before > each.before:
+            continue
+        for order in (by_size(problem), range(len(problem.blocks))):
+            offsets = _placed(problem, start, order)
+            if problem.peak(offsets) <= before + each.pool.nbytes:
+                return problem.layout(offsets, "in the caller's memory")
+    return None
+
+
+def _choices(merged: tuple[Pair, ...]) -> Iterator[tuple[Pair, ...]]:
+    """The pairs to be used, from all to none. Lags add up along a chain, so that it helps to leave
+    out any one of them."""
+    lagged = [pair for pair in merged if pair.lag]
+    yield merged
+    yield from (tuple(p for p in merged if p is not one) for one in lagged)
+    if len(lagged) > 1:
+        yield from (tuple(p for p in merged if p is one or not p.lag) for one in lagged)
+        yield tuple(pair for pair in merged if not pair.lag)
+    if len(lagged) < len(merged):
+        yield ()
+
+
+def _placed(problem: Problem, start: Mapping[int, int], order: Iterable[int]) -> list[int]:
+    """The offsets if each block that has none in ``start`` takes the lowest place in turn."""
+    offsets = dict(start)
+    for i in order:
+        if i not in start:
+            offsets[i] = lowest(i, problem, offsets)
+    return [offsets[i] for i in range(len(problem.blocks))]
+
+
+def _pinned(problem: Problem, names: Names) -> tuple[dict[int, int], float]:
+    """The offsets of the blocks with ports, which begin at one place, and that place; infinity if
+    they cannot."""
+    starts: dict[int, int] = {}
+    for i, block in enumerate(problem.blocks):
+        own = {s for m, s in zip(block.members, block.starts, strict=True) if m.name in names}
+        if len(own) > 1 or (own and any(j in problem.clearance[i] for j in starts)):
+            return {}, math.inf
+        if own:
+            starts[i] = own.pop()
+    before = max(starts.values(), default=0)
+    return {i: before - start for i, start in starts.items()}, before
+
+
+def _end(layout: Layout, sizes: Mapping[str, int]) -> int:
+    return max((offset + sizes[name] for name, offset in layout.offsets.items()), default=0)

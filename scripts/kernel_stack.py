@@ -1,0 +1,293 @@
+"""Measures the stack of each C kernel, for ``microgen/kernels/stack_bytes.json``.
+
+    scripts/kernel_stack.py [CORE ...] [--jobs N]
+
+For each core and toolchain, the code is compiled as in projects, and the deepest stack of each
+function is read from its instructions, as ``verify`` reads it. ``shared`` has the kernels'
+out-of-line forms. ``own`` has operators that are compiled for their shapes: layers of many shapes,
+and the networks of MLPerf Tiny. ``one`` has those with one batch, where they take less. ``entry``
+has what firmware takes around its operators, for each way to call them: up to the call of an
+operator without its arguments, in a path without operators, and in an exception; ``rolled`` what a
+function with rows takes around its parts, without their arguments. The environment's
+MICROGEN_MODELS names the folder of the networks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(CHECKOUT))
+
+from microgen import api  # noqa: E402
+from microgen.building.builder import disassemble  # noqa: E402
+from microgen.emit import symbols  # noqa: E402
+from microgen.errors import BuildError, CapacityError  # noqa: E402
+from microgen.firmware import code_size  # noqa: E402
+from microgen.kernels import registry, stack  # noqa: E402
+from microgen.options import TOOLCHAINS, Options  # noqa: E402
+from microgen.program.types import Program  # noqa: E402
+from microgen.target import board as boards  # noqa: E402
+from microgen.target.board import Board  # noqa: E402
+from microgen.verifier import elf as elf_files  # noqa: E402
+from microgen.verifier.architectures import instructions  # noqa: E402
+from microgen.verifier.flow import code_of  # noqa: E402
+from microgen.verifier.registry import FUNCTIONS  # noqa: E402
+from microgen.verifier.stack import CallGraph  # noqa: E402
+from scripts import kernel_code  # noqa: E402
+from scripts.calibration import measure, shapes  # noqa: E402
+from scripts.calibration.builder import Builder  # noqa: E402
+from scripts.calibration.measure import Case  # noqa: E402
+from tests.compiling import parts_of, write_project  # noqa: E402
+
+TABLE = CHECKOUT / "microgen" / "kernels" / "stack_bytes.json"
+BOARDS = {
+    "cortex-m4f": "mps2_an386",
+    "cortex-m0": "microbit",
+    "cortex-m55": "mps3_an547",
+    "rv32imac": "qemu_riscv32",
+    "cortex-m3": "mps2_an385",
+    "cortex-m33": "mps2_an505",
+    "cortex-m7f": "mps2_an500",
+    "cortex-m0plus": "rp2040",
+    "cortex-m33-nodsp-nofp": "mps2_an521",
+    "cortex-m7f-sp": "nucleo_f746zg",
+}
+NETWORKS = (
+    "ad01_int8",
+    "kws_ref_model",
+    "pretrainedResnet_quant",
+    "str_ww_ref_model",
+    "vww_96_int8",
+)
+# Networks, goals and interfaces of the firmware that is measured.
+FIRMWARE = (
+    *((name, {"optimize": goal}) for name in NETWORKS for goal in ("speed", "ram")),
+    *((f"{name}_float32", {}) for name in ("kws_ref_model",)),
+    *((name, {"interface": "packed", "optimize": "ram"}) for name in NETWORKS[:2]),
+    *((name, {"executor": "graph"}) for name in NETWORKS[:3]),
+)
+SHAPES = 6  # of each kernel and dtype
+MOST = 150  # layers of one source
+_ENOUGH = 4096  # bytes of stack for a firmware that is measured
+_DEEP = 1 << 20  # more than any stack
+
+Found = dict[str, dict[str, int]]  # by the table's part, then by name
+
+
+def main() -> None:
+    """Measure, and write the table. What is not measured now stays as it is."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("cores", nargs="*", metavar="CORE", help=f"of {', '.join(BOARDS)}")
+    parser.add_argument("--jobs", type=int, default=2, help="columns at a time (%(default)s)")
+    asked = parser.parse_args()
+    columns = [(core, kind) for core in asked.cores or BOARDS for kind in TOOLCHAINS]
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        for (core, kind), found in zip(columns, pool.map(_column, columns), strict=True):
+            _write(f"{core} {kind}", found)
+            print(f"{core} {kind}: {len(found['own'])} kernels", flush=True)
+
+
+def _column(asked: tuple[str, str]) -> Found:
+    """Everything about a core and a toolchain."""
+    core, kind = asked
+    board = boards.load(BOARDS[core])
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        found = {"shared": _shared(board, kind, folder)}
+        for number, cases in enumerate(_parts(board)):
+            _add(found, _layers(cases, board, kind, folder / f"layers{number}"))
+        for number, (name, options) in enumerate(FIRMWARE):
+            chosen = {**options, "toolchain": kind}
+            _add(found, _firmware(name, board, chosen, folder / str(number)))
+    own = found["own"]
+    found["one"] = {name: n for name, n in found["one"].items() if n < own[name]}
+    return found
+
+
+def _add(found: Found, more: Found) -> None:
+    for part, rows in more.items():
+        _largest(found.setdefault(part, {}), rows)
+
+
+def _largest(found: dict[str, int], more: Mapping[str, int]) -> None:
+    for name, nbytes in more.items():
+        found[name] = max(nbytes, found.get(name, 0))
+
+
+def _shared(board: Board, kind: str, scratch: Path) -> dict[str, int]:
+    """The out-of-line forms that the core has."""
+    folder = scratch / "shared"
+    folder.mkdir()
+    kernels = kernel_code.written(folder)
+    objects = _compile(kernels, board, kind, folder, [])
+    graph = _linked([*objects, *_support(board, kind, folder)], board, folder)
+    found = {kernel.code for entries in registry().values() for kernel in entries}
+    return {code.stem: _depth(graph, code.symbol) for code in found if _has(graph, code.symbol)}
+
+
+def _parts(board: Board) -> Iterator[list[Case]]:
+    """Layers of some shapes for each kernel, in lists for one source each."""
+    groups: dict[tuple[str, str], list[Case]] = {}
+    for case in measure.cases(shapes.FIT, board.cpu):
+        groups.setdefault((case.kernel.symbol, case.kind), []).append(case)
+    few = [case for cases in groups.values() for case in _spread(cases)]
+    yield from (few[i : i + MOST] for i in range(0, len(few), MOST))
+
+
+def _spread(cases: Sequence[Case]) -> list[Case]:
+    """Some of the cases, from the first to the last."""
+    if len(cases) <= SHAPES:
+        return list(cases)
+    return [cases[i * (len(cases) - 1) // (SHAPES - 1)] for i in range(SHAPES)]
+
+
+def _layers(cases: Sequence[Case], board: Board, kind: str, folder: Path) -> Found:
+    """The operators of layers that are compiled for their shapes."""
+    builder = Builder()
+    for case in cases:
+        builder.end(case.build(builder))
+    graph = builder.graph()
+    given = measure.schedule(cases, parts_of(graph, board.name), shared=False)
+    options = Options(planner="greedy", toolchain=kind)
+    program = write_project(graph, folder, options, board.name, given)
+    source = folder / "model" / "codegen" / "host" / "src" / "default_lib1.c"
+    include = [folder / "model" / "codegen" / "host" / "include", source.parent]
+    made = _compile([source], board, kind, folder, include)
+    found = _linked([*made, *_support(board, kind, folder)], board, folder)
+    return _own(program, found)
+
+
+def _own(program: Program, graph: CallGraph) -> Found:
+    """The largest operator of each kernel that is compiled for the operators' own shapes: of all,
+    and of those with one batch."""
+    found: Found = {"own": {}, "one": {}}
+    for function in program.kernel_functions:
+        kernels = [(kernel, function.name) for kernel in function.body]
+        if function.rolling:
+            kernels = [(part.kernel, part.name) for part in function.rolling.parts]
+        for kernel, name in kernels:
+            if not kernel.is_shared:
+                nbytes = {kernel.code.stem: _depth(graph, _symbol(graph, name))}
+                _largest(found["own"], nbytes)
+                if stack.has_one_batch(kernel.params):
+                    _largest(found["one"], nbytes)
+    return found
+
+
+def _firmware(name: str, board: Board, options: Mapping[str, str], folder: Path) -> Found:
+    """What a network's firmware takes: its own operators, and around them. Nothing if the board is
+    too small for it."""
+    model = Path(os.environ["MICROGEN_MODELS"]) / f"{name}.tflite"
+    try:
+        done = api.generate(model, board, folder, **options)
+        elf = elf_files.load(api.build(folder).elf)
+    except (CapacityError, BuildError):
+        return {}
+    found = instructions(board, disassemble(folder / "build" / "firmware.elf", board))
+    table = [s.address for s in elf.named(FUNCTIONS) if s.kind == "object"]
+    graph = CallGraph(code_of(elf, board, found, table[0] if len(table) == 1 else 0))
+    entry = _entry(done.program, graph, Options(**options))
+    return {**_own(done.program, graph), "entry": entry}
+
+
+def _entry(program: Program, graph: CallGraph, options: Options) -> dict[str, int]:
+    """What a firmware takes around its operators."""
+    arch = graph.code.arch
+    operators = {f: _address(graph, _symbol(graph, f.name)) for f in program.functions}
+    reset = graph.code.reset
+    graph.depth(reset)
+    handlers = sorted(arch.handlers(graph.code.elf, graph.code.board, graph.handlers()))
+    most = max(len(f.parameters) for f in program.functions)
+    runner = code_size.runner(options)
+    ends = list(operators.values())
+    if runner != "graph":
+        ends = [_address(graph, f"tvmgen_{program.module}_run")]
+    arguments = stack.packed if runner == "packed" else stack.arguments
+    nothing = CallGraph(graph.code, deepest=dict.fromkeys(ends, (0, ())))
+    deep = CallGraph(graph.code, deepest=dict.fromkeys(operators.values(), (_DEEP, ())))
+    rolled = [
+        graph.frames[operators[f]].depth - stack.arguments(len(p.parameters))
+        for f in program.functions
+        if f.rolling
+        for p in [max(f.rolling.parts, key=lambda p: len(p.parameters))]
+    ]
+    return {
+        f"{runner} call": deep.depth(reset)[0] - _DEEP - arguments(most),
+        f"{runner} other": nothing.depth(reset)[0],
+        "handler": max(graph.depth(handler)[0] for handler in handlers),
+        **({"rolled": max(rolled)} if rolled else {}),
+    }
+
+
+def _symbol(graph: CallGraph, function: str) -> str:
+    """The C function that computes an operator."""
+    unpacked = symbols.implementation(function, is_packed=True)
+    return unpacked if _has(graph, unpacked) else function
+
+
+def _write(column: str, found: Found) -> None:
+    """Puts a column into the table. Each kernel has a line, with a number for each column; 0 if
+    the core does not have it."""
+    table = stack.loads(TABLE.read_text(encoding="utf-8")) if TABLE.exists() else {}
+    table[column] = found
+    TABLE.write_text(stack.dumps(table), encoding="utf-8")
+
+
+def _support(board: Board, kind: str, folder: Path) -> list[Path]:
+    """The functions that compilers call."""
+    return _compile([CHECKOUT / "crt/src/platform/freestanding.c"], board, kind, folder, [])
+
+
+def _compile(
+    sources: Iterable[Path], board: Board, kind: str, folder: Path, include: Sequence[Path]
+) -> list[Path]:
+    made = []
+    crt = CHECKOUT / "crt"
+    flags = [*kernel_code.compiler(board.cpu, kind), *board.cflags, *kernel_code.FLAGS]
+    flags += [f"-I{path}" for path in (*include, crt / "include", crt / "src")]
+    flags += ["-idirafter", str(crt / "libc")]
+    flags += ["-fomit-frame-pointer"] if kind == "llvm" else []
+    for source in sources:
+        made.append(folder / f"{source.stem}.o")
+        subprocess.run([*flags, "-c", source, "-o", made[-1]], check=True)
+    return made
+
+
+def _linked(objects: Sequence[Path], board: Board, folder: Path) -> CallGraph:
+    """The functions of the objects with GCC's library."""
+    elf = folder / "linked.elf"
+    quiet = ("-Wl,--unresolved-symbols=ignore-all", "-Wl,-e0", "-Wl,--no-warn-mismatch")
+    quiet += ("-Wl,-z,noexecstack",)
+    gcc = [kernel_code.GCC[board.cpu.architecture], *board.cpu.cflags, "-nostdlib", *quiet]
+    subprocess.run([*gcc, *objects, "-lgcc", "-o", elf], check=True)
+    found = instructions(board, disassemble(elf, board))
+    return CallGraph(code_of(elf_files.load(elf), board, found, from_reset=False))
+
+
+def _address(graph: CallGraph, symbol: str) -> int:
+    (function,) = graph.code.elf.named(symbol)
+    return graph.code.elf.code_address(function)
+
+
+def _has(graph: CallGraph, symbol: str) -> bool:
+    return bool(graph.code.elf.named(symbol))
+
+
+def _depth(graph: CallGraph, symbol: str) -> int:
+    """The deepest stack of a call of the function."""
+    problems = len(graph.problems)
+    depth, _ = graph.depth(_address(graph, symbol))
+    assert len(graph.problems) == problems, f"{symbol}: {graph.problems[problems:]}"
+    return depth
+
+
+if __name__ == "__main__":
+    main()

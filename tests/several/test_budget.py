@@ -1,0 +1,94 @@
+"""A budget of RAM that several models share."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from microgen import api
+from microgen.errors import CapacityError
+from microgen.firmware.compiled import Firmware
+from microgen.options import Options
+from microgen.pipeline import budget, planning
+from microgen.pipeline.budget import Offer
+from microgen.target import board as boards
+from tests.places import DIGITS
+
+BOARD = "mps2_an386"
+STACK, STATIC, ALIGNED = 4096, 64, 48  # of which static data and alignment are for each model
+
+
+def firmware(limit: int = 0, *, shared: bool = False) -> Firmware:
+    """Two models in so many bytes of workspaces, inputs and outputs."""
+    ram = limit and limit + STACK + 2 * (STATIC + ALIGNED)
+    models = [(DIGITS, "a"), (DIGITS, "b")]
+    options = {"ram": ram, "stack": STACK, "optimize": "speed"}
+    return api.compile_models(models, BOARD, shared_workspace=shared, **options)
+
+
+def needed(found: Firmware, *, shared: bool = False) -> int:
+    peaks = [one.plan.peak for one in found.models]
+    return (max(peaks) if shared else sum(peaks)) + sum(m.program.io_bytes for m in found.models)
+
+
+def cycles(found: Firmware) -> int:
+    schedules = [one.schedule for one in found.manifest.modules]
+    return sum(one.cycles for one in schedules if one)
+
+
+USUAL = firmware()
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_models_that_fit_are_as_without_a_budget(shared: bool) -> None:
+    found = firmware(needed(USUAL, shared=shared), shared=shared)
+    assert [one.plan.peak for one in found.models] == [one.plan.peak for one in USUAL.models]
+
+
+def test_less_ram_is_kept_to_and_costs_cycles() -> None:
+    most = needed(USUAL)
+    found = [firmware(limit) for limit in (most - 1, most * 2 // 3)]
+    assert needed(found[0]) <= most - 1
+    assert needed(found[1]) <= most * 2 // 3
+    assert cycles(USUAL) <= cycles(found[0]) < cycles(found[1])
+
+
+def test_of_a_shared_workspace_the_largest_model_counts() -> None:
+    most = needed(USUAL, shared=True)
+    found = firmware(most - 1, shared=True)
+    assert needed(found, shared=True) <= most - 1
+    assert needed(found) > most - 1
+
+
+def test_what_is_missing_is_said_of_the_smallest_firmware() -> None:
+    offers = planning.offers(DIGITS, boards.load(BOARD), Options(optimize="speed"))
+    least = 2 * min(nbytes for nbytes, _ in offers)
+    assert needed(firmware(least)) == least
+    with pytest.raises(CapacityError, match=r"\(1 too many\)") as caught:
+        firmware(least - 2 * (STATIC + ALIGNED) - 1)
+    assert f"needs at least {least + STACK:,} bytes of RAM" in str(caught.value)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_it_is_the_fastest_combination_that_fits(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    models = [
+        [
+            Offer(own, common, int(rng.integers(100)), own + common)
+            for own, common in rng.integers(1, 50, (int(rng.integers(1, 6)), 2)).tolist()
+        ]
+        for _ in range(3)
+    ]
+    every = [
+        (sum(o.own for o in each) + max(o.common for o in each), sum(o.cycles for o in each))
+        for each in itertools.product(*models)
+    ]
+    for limit in sorted({nbytes for nbytes, _ in every}):
+        found = budget.best(models, limit)
+        assert found.nbytes <= limit
+        assert found.cycles == min(cycles for nbytes, cycles in every if nbytes <= limit)
+        assert len(found.limits) == len(models)
+    nothing = budget.best(models, 0)
+    assert (nothing.nbytes, nothing.cycles) == min(every)
