@@ -172,11 +172,20 @@ print((time.process_time() - imported) / (imported - start))
 """
 
 
-def test_generate_is_quick() -> None:
-    """The whole process may take as much CPU time as fifteen imports of numpy, for a real model."""
+def _imports_of_numpy() -> float:
+    """How often a process that generates could have imported numpy instead, by its CPU time."""
     code = _QUICK.format(model=str(DIGITS))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert float(done.stdout) < 18
+    return float(done.stdout)
+
+
+def test_generate_is_quick() -> None:
+    """The whole process may take as much CPU time as fifteen imports of numpy, for a real model.
+
+    A single import of numpy is short enough for a busy machine to halve or to double it: the
+    best of a few processes counts.
+    """
+    assert any(_imports_of_numpy() < 15 for _ in range(4))
 
 
 def test_outputs_do_not_depend_on_alignment() -> None:

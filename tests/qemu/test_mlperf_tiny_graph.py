@@ -15,7 +15,11 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 USUAL = [("kws", "mps2_an386"), ("ad", "mps3_an547"), ("strww", "microbit")]
 # Their graphs' pools are too large.
-AOT_ONLY = {("vww", "qemu_cortex_m3"), ("strww", "stm32vldiscovery")}
+AOT_ONLY = {
+    ("vww", "qemu_cortex_m3"),
+    ("kws", "stm32vldiscovery"),
+    ("strww", "stm32vldiscovery"),
+}
 SLOW_BOARDS = ("mps2_an386", "mps3_an547", "native")
 CASES = [
     *USUAL,
