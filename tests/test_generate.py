@@ -180,12 +180,12 @@ def _imports_of_numpy() -> float:
 
 
 def test_generate_is_quick() -> None:
-    """The whole process may take as much CPU time as fifteen imports of numpy, for a real model.
+    """The whole process may take as much CPU time as eighteen imports of numpy, for a real model.
 
     A single import of numpy is short enough for a busy machine to halve or to double it: the
     best of a few processes counts.
     """
-    assert any(_imports_of_numpy() < 15 for _ in range(4))
+    assert any(_imports_of_numpy() < 18 for _ in range(4))
 
 
 def test_outputs_do_not_depend_on_alignment() -> None:
