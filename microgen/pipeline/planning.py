@@ -108,7 +108,8 @@ def offers(model: Path, board: Board, options: Options) -> list[tuple[int, int]]
 def explored(model: Path, board: Board, options: Options) -> Front:
     """The schedules that are best at something."""
     found = partitioned(model, board, options)
-    front = schedule.explore(found.partition, board.cpu, _ram_of(found, board, options))
+    ram_of, stack_of = _ram_of(found, board, options), _stack_of(board, options)
+    front = schedule.explore(found.partition, board.cpu, ram_of, stack_of)
     program = _lowered(found, front.found[0].schedule.partition, board, options)
     bound = _bound(found, board, program, options)
     return replace(front, origin=_origin(found, board, options), bound=bound)

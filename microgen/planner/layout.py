@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from microgen.formats.c_layout import aligned
 from microgen.planner.lifetimes import Lifetime, Liveness, Pair, shortened
@@ -19,7 +20,7 @@ class Layout:
     proof: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Block:
     """Buffers that are placed together: a chain of in-place pairs in time order, or a single one.
 
@@ -30,7 +31,7 @@ class Block:
     members: tuple[Lifetime, ...]
     starts: tuple[int, ...]
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         """Bytes of the union of the members."""
         return max(s + m.nbytes for s, m in zip(self.starts, self.members, strict=True))
@@ -64,8 +65,7 @@ class Problem:
 
     def peak(self, offsets: Sequence[int]) -> int:
         """Bytes that the layout needs: the end of its last block."""
-        ends = (o + b.nbytes for o, b in zip(offsets, self.blocks, strict=True))
-        return max(ends, default=0)
+        return max([o + b.nbytes for o, b in zip(offsets, self.blocks, strict=True)], default=0)
 
     def layout(self, offsets: Sequence[int], proof: str) -> Layout:
         """The layout with the offset of each buffer by its name, from the offsets of blocks."""

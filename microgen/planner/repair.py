@@ -62,11 +62,14 @@ def repaired(problem: Problem, core: Core, goal: int) -> list[int]:
 def _repaired(problem: Problem, order: list[int], easy: Sequence[int], goal: int) -> list[int]:
     edges = sum(len(clearance) for clearance in problem.clearance)
     best = offsets = lowest_fit(problem, (*order, *easy))
+    least = problem.peak(best)
     for _ in range(min(ROUNDS, WORK // (edges + 1))):
-        if problem.peak(best) <= goal or not _promote_highest(problem, order, offsets):
+        if least <= goal or not _promote_highest(problem, order, offsets):
             break
         offsets = lowest_fit(problem, (*order, *easy))
-        best = min(best, offsets, key=problem.peak)
+        peak = problem.peak(offsets)
+        if peak < least:
+            best, least = offsets, peak
     return best
 
 

@@ -10,7 +10,7 @@ from microgen.schedule import feeding, start
 from microgen.schedule.division import Pieces, pieces
 from microgen.schedule.goals import ROLLS
 from microgen.schedule.options import Option, Space, space
-from microgen.schedule.search import Search
+from microgen.schedule.search import Search, Visit
 from microgen.schedule.stacks import StackOf, unknown
 from microgen.schedule.state import Candidate, Picks, RamOf, Scorer, scheduled
 from microgen.schedule.types import Schedule
@@ -34,13 +34,21 @@ def choose(
     scorer = Scorer(found, ram_of, stack_of)
     feeding.check(partition)
     divided = pieces(found, cpu) if goal in ROLLS or partition.fed else None
-    forced = forced_picks(divided) if divided and partition.fed else ()
-    beginning = start.best(divided, scorer, goal) if divided and goal in ROLLS else {}
-    search = Search(found, scorer, goal, start=beginning, forced=forced)
+    search = searching(scorer, goal, divided)
     best = search.best()
     if limit < sys.maxsize and scorer.total(best) > limit:
         best = _smaller(best, divided or pieces(found, cpu), scorer, limit)
     return made(found, best, goal=goal, considered=search.considered)
+
+
+def searching(
+    scorer: Scorer, goal: str, divided: Pieces | None, visit: Visit | None = None
+) -> Search:
+    """The search for the goal, which begins with one of the divisions where the goal has such."""
+    fed = divided if scorer.space.partition.fed else None
+    forced = forced_picks(fed) if fed else ()
+    beginning = start.best(divided, scorer, goal) if divided and goal in ROLLS else {}
+    return Search(scorer.space, scorer, goal, visit, start=beginning, forced=forced)
 
 
 def _smaller(found: Candidate, divided: Pieces, scorer: Scorer, limit: int) -> Candidate:

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from microgen.errors import ProjectError
 from microgen.files import FileTree
 from microgen.manifest.schedule import FROM_FILE, Origin
 from microgen.partition import Partition
-from microgen.schedule import feeding, start
-from microgen.schedule.choose import forced_picks, made
+from microgen.schedule import feeding, stacks
+from microgen.schedule.choose import made, searching
 from microgen.schedule.division import pieces
 from microgen.schedule.file import dumps, record
-from microgen.schedule.goals import GOALS, ROLLS
+from microgen.schedule.goals import GOALS
 from microgen.schedule.options import Space, space
-from microgen.schedule.search import Search
+from microgen.schedule.stacks import StackOf
 from microgen.schedule.state import Candidate, Picks, RamOf, Scorer
 from microgen.schedule.types import Ram, Schedule, Score
 from microgen.target.cpu import Cpu
 
 _NAME = re.compile(r"schedule-[0-9]+\.json")
-PLANS = 160  # candidates of all searches that are lowered and planned
+PLANS = 64  # candidates that are lowered and planned because the front may have them
+
+_Axes = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +57,12 @@ class Front:
 
 @dataclass(slots=True)
 class _Kept:
-    """The candidates that no other beats so far."""
+    """The candidates that no other beats so far, with their RAM, cycles and flash. ``plans`` are
+    those that may still be made."""
 
     scorer: Scorer
-    candidates: list[Candidate] = field(default_factory=list)
+    plans: int
+    candidates: list[tuple[_Axes, Candidate]] = field(default_factory=list)
 
     def visit(self, found: Candidate, change: Picks) -> None:
         """Keep the candidate after the change unless another is at least as good in everything.
@@ -70,51 +74,55 @@ class _Kept:
     def keep(self, candidate: Candidate) -> None:
         """Keep the candidate unless another is at least as good in everything, or there have been
         too many to plan one more."""
-        if len(self.scorer.rams) >= PLANS and not self.scorer.is_planned(candidate):
-            return
+        if not self.scorer.is_planned(candidate):
+            if not self.plans:
+                return
+            self.plans -= 1
         mine = self._axes(candidate)
         if not self._is_covered(mine):
-            self.candidates = [c for c in self.candidates if not _covers(mine, self._axes(c))]
-            self.candidates.append(candidate)
+            others = [one for one in self.candidates if not _covers(mine, one[0])]
+            self.candidates = [*others, (mine, candidate)]
 
     def prefer(self, candidate: Candidate) -> None:
         """Keep the candidate instead of one that costs the same."""
         mine = self._axes(candidate)
-        self.candidates = [c for c in self.candidates if self._axes(c) != mine]
+        self.candidates = [one for one in self.candidates if one[0] != mine]
         self.keep(candidate)
 
-    def _is_covered(self, axes: tuple[int, ...]) -> bool:
-        return any(_covers(self._axes(one), axes) for one in self.candidates)
+    def _is_covered(self, axes: _Axes) -> bool:
+        return any(_covers(one, axes) for one, _ in self.candidates)
 
-    def _axes(self, candidate: Candidate) -> tuple[int, int, int]:
+    def _axes(self, candidate: Candidate) -> _Axes:
         return self.scorer.ram(candidate).peak, *candidate.cheap
 
 
-def _covers(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    return all(a <= b for a, b in zip(one, other, strict=True))
+def _covers(one: _Axes, other: _Axes) -> bool:
+    return one[0] <= other[0] and one[1] <= other[1] and one[2] <= other[2]
 
 
-def explore(partition: Partition, cpu: Cpu, ram_of: RamOf) -> Front:
+def explore(
+    partition: Partition, cpu: Cpu, ram_of: RamOf, stack_of: StackOf = stacks.unknown
+) -> Front:
     """The front of all candidates that the searches for each goal compare, and of divisions into
-    functions with rows."""
+    functions with rows. ``ram_of`` lowers and plans regions, ``stack_of`` is the stack of options:
+    with the same ones, ``choose`` finds the same for a goal."""
     feeding.check(partition)
     found = space(partition, cpu, prefers_shared=False)
-    scorer = Scorer(found, ram_of)
-    kept = _Kept(scorer)
+    scorer = Scorer(found, ram_of, stack_of)
     divisions = pieces(found, cpu)
-    forced = forced_picks(divisions) if partition.fed else ()
+    kept = _Kept(scorer, PLANS)
     for division in divisions.front():
         kept.keep(Candidate(division.picks))
-    starts = {g: start.best(divisions, scorer, g) if g in ROLLS else {} for g in GOALS}
-    searches = [
-        Search(found, scorer, goal, kept.visit, PLANS, start=beginning, forced=forced)
-        for goal, beginning in starts.items()
-    ]
-    best = {search.goal: search.best() for search in searches}
-    considered = sum(search.considered for search in searches)
+    searches = {
+        # Each has plans of its own to make, as if it were alone, but none is made twice.
+        goal: searching(replace(scorer, rams={}), goal, divisions, kept.visit)
+        for goal in GOALS
+    }
+    best = {goal: search.best() for goal, search in searches.items()}
+    considered = sum(search.considered for search in searches.values())
     for candidate in best.values():
         kept.prefer(candidate)
-    entries = [_found(found, one, scorer, best, considered) for one in kept.candidates]
+    entries = [_found(found, one, scorer, best, considered) for _, one in kept.candidates]
     entries.sort(key=lambda one: (one.score.cycles, one.ram.peak, one.score.flash))
     return Front(tuple(entries), considered)
 

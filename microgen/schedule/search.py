@@ -20,6 +20,7 @@ PARTS = (0.8, 0.6, 0.4)  # of the nodes of a kernel that get its other form
 PLANS = 96  # candidates of a search that are lowered and planned
 
 Change = Callable[[Candidate], Picks]
+Visit = Callable[[Candidate, Picks], None]
 
 
 @dataclass(slots=True)
@@ -32,8 +33,7 @@ class Search:
     space: Space
     scorer: Scorer
     goal: str
-    visit: Callable[[Candidate, Picks], None] | None = None
-    plans: int = PLANS
+    visit: Visit | None = None
     considered: int = 1
     start: Picks = field(default_factory=dict)
     forced: Sequence[Picks] = ()
@@ -62,7 +62,7 @@ class Search:
 
     def _better(self, found: Candidate, change: Change) -> Candidate:
         """The candidate after the change if that is better, otherwise the candidate."""
-        changed = {} if len(self.scorer.rams) >= self.plans else change(found)
+        changed = {} if len(self.scorer.rams) >= PLANS else change(found)
         if not changed:
             return found
         self.considered += 1

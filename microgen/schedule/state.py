@@ -112,23 +112,28 @@ def scheduled(space: Space, picks: Picks, reasons: Mapping[str, str]) -> Partiti
 @dataclass(slots=True)
 class Scorer:
     """Knows the RAM of candidates, which takes lowering and planning. It is computed once for all
-    that need the same memory, and only if asked for. ``stack_of`` is that of their options."""
+    that need the same memory, and only if asked for. ``stack_of`` is that of their options. What
+    other scorers of the same space computed, it need not compute again: ``shared``."""
 
     space: Space
     ram_of: RamOf
     stack_of: StackOf = unknown
     rams: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
+    shared: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
     _counted: tuple[Candidate, Counter[tuple[int, int]]] | None = None
 
     def ram(self, candidate: Candidate) -> Ram:
         """The RAM of a candidate."""
-        if candidate.memory not in self.rams:
-            self.rams[candidate.memory] = self.ram_of(scheduled(self.space, candidate.picks, {}))
-        return self.rams[candidate.memory]
+        key = candidate.memory
+        if key not in self.rams:
+            if key not in self.shared:
+                self.shared[key] = self.ram_of(scheduled(self.space, candidate.picks, {}))
+            self.rams[key] = self.shared[key]
+        return self.rams[key]
 
     def is_planned(self, candidate: Candidate) -> bool:
-        """Whether the RAM of a candidate is known."""
-        return candidate.memory in self.rams
+        """Whether the RAM of a candidate is known, here or to those it is shared with."""
+        return candidate.memory in self.shared
 
     def least_ram(self, candidate: Candidate, change: Picks) -> int:
         """The least RAM that the candidate could need after a change: without all memory that the

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import operator
 from pathlib import Path
 
 import pytest
 
+from microgen import api
 from microgen.cli import main
+from microgen.schedule import front, search
+from microgen.schedule.goals import GOALS
 from tests.places import DIGITS
 from tests.tools import NEEDS_ARM_GCC, NEEDS_NINJA
 
@@ -109,3 +113,20 @@ def test_what_has_no_effect_is_refused(
     assert words in error.splitlines()[-1]
     assert "Traceback" not in error
     assert not list(tmp_path.iterdir())
+
+
+def test_the_front_has_what_each_goal_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where every search spends all plans that it may make; unless it has something better."""
+    for spender in (search, front):
+        monkeypatch.setattr(spender, "PLANS", 6)
+    explored = api.explore(DIGITS, "mps2_an386", output_workspace=True).found
+    found = [(one.ram.peak, one.score.cycles, one.score.flash) for one in explored]
+    labels = {goal: axes for one, axes in zip(explored, found, strict=True) for goal in one.goals}
+    assert len(labels) >= 2
+    for goal in GOALS:
+        made = api.compile_model(DIGITS, "mps2_an386", optimize=goal, output_workspace=True)
+        score = made.manifest.schedule
+        assert score is not None
+        axes = (made.plan.peak + made.program.io_bytes, score.cycles, score.flash)
+        assert labels.get(goal, axes) == axes
+        assert any(all(map(operator.le, one, axes)) for one in found)
