@@ -9,6 +9,8 @@ from pathlib import Path
 
 # For ``-include``, if kernels are compiled without optimization.
 NOT_INLINED = Path(__file__).with_name("not_inlined.h")
+# The sanitizers see every access without optimization, and compiling takes a fraction of the time.
+UNOPTIMIZED = ("-O0", f"--include={NOT_INLINED}")
 
 
 def each_compiled(command: Sequence[str], sources: Sequence[Path], folder: Path) -> list[Path]:

@@ -34,20 +34,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from microgen.arithmetic import int8, int16
 from microgen.errors import ProjectError
-from microgen.ir.graph import Array, DType, Graph, Quant, TensorType
+from microgen.ir.graph import Array, DType, Graph, Quant, TensorType, frozen
 
 if TYPE_CHECKING:
     from microgen.kernels.base import KernelConstant
 
 Arguments = Mapping[str, float | int | str]
 Function = Callable[[Sequence[Array], Arguments], Array]
+_KEPT = 1024  # constants of a network's candidates
 
 
 def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
@@ -72,6 +74,30 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
         ) from error
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Source:
+    """An array that nothing changes. Another one is another source, whatever its values are."""
+
+    array: Array
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Source) and self.array is other.array
+
+    def __hash__(self) -> int:
+        return id(self.array)
+
+
+def kept(kind: str, sources: Sequence[Array], arguments: tuple[tuple[str, Any], ...]) -> Array:
+    """``apply``'s result, read-only, which the same read-only arrays do not compute again: all
+    candidates for a schedule have the same constants."""
+    return _kept(kind, tuple(map(_Source, sources)), arguments)
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _kept(kind: str, sources: tuple[_Source, ...], arguments: tuple[tuple[str, Any], ...]) -> Array:
+    return frozen(apply(kind, [source.array for source in sources], dict(arguments)))
+
+
 @functools.cache
 def known() -> Mapping[str, Function]:
     """All transforms by kind: those above, and the ``TRANSFORMS`` of modules of kernels, which lay
@@ -87,7 +113,7 @@ def nbytes(constant: KernelConstant, graph: Graph) -> int:
     sources = constant.arrays(graph)
     if constant.transform == "identity":
         return sources[0].nbytes
-    return apply(constant.transform, sources, dict(constant.arguments)).nbytes
+    return kept(constant.transform, sources, constant.arguments).nbytes
 
 
 def _identity(sources: Sequence[Array], arguments: Arguments) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 
 from microgen.codegens import selection
 from microgen.codegens.base import Codegen, Primitive, Region
-from microgen.ir.graph import Array, DType, Graph, TensorType, frozen
+from microgen.ir.graph import Array, DType, Graph, TensorType
 from microgen.kernels import transforms
 from microgen.kernels.base import KernelConstant
 from microgen.lowering import devices, functions, updates
@@ -273,12 +273,9 @@ class _Lowering:
         source, *_ = transform.sources
         plain = source if transform.kind == "identity" else f"{source}_{constant.name}"
         name = cnames.unique(plain, self.arrays)
-        array = transforms.apply(
-            transform.kind,
-            [self.parameters[name] for name in transform.sources],
-            dict(transform.arguments),
-        )
-        return Constant(name, constant.ctype, frozen(array), transform, layer, constant.name)
+        sources = [self.parameters[name] for name in transform.sources]
+        array = transforms.kept(transform.kind, sources, transform.arguments)
+        return Constant(name, constant.ctype, array, transform, layer, constant.name)
 
     def _parameters(self, constant: KernelConstant) -> tuple[str, ...]:
         """The names, ``p<n>``, of the model's arrays from which a constant is computed."""

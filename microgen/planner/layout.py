@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,7 +43,7 @@ class Block:
         return self.members[-1].last - self.members[0].first + 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Problem:
     """Blocks to place, identified by their index, for one choice of in-place pairs.
 
@@ -63,9 +64,18 @@ class Problem:
         """Whether a block may lie above another one whose offset is not less."""
         return any(nbytes <= 0 for near in self.clearance for nbytes in near.values())
 
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The bytes of each block."""
+        return tuple(block.nbytes for block in self.blocks)
+
     def peak(self, offsets: Sequence[int]) -> int:
         """Bytes that the layout needs: the end of its last block."""
-        return max([o + b.nbytes for o, b in zip(offsets, self.blocks, strict=True)], default=0)
+        return max(self.ends(offsets), default=0)
+
+    def ends(self, offsets: Sequence[int]) -> list[int]:
+        """The end of each block, by the offsets of all."""
+        return list(map(operator.add, offsets, self.sizes))
 
     def layout(self, offsets: Sequence[int], proof: str) -> Layout:
         """The layout with the offset of each buffer by its name, from the offsets of blocks."""
@@ -95,13 +105,14 @@ def lowest_fit(problem: Problem, order: Iterable[int]) -> list[int]:
 def lowest(i: int, problem: Problem, placed: Mapping[int, int]) -> int:
     """The lowest offset in bytes at which block i overlaps none of the placed blocks."""
     # Where i may not start: (after the place below a neighbour, before the place above it).
-    taken = sorted(
-        (placed[j] - problem.clearance[i][j], placed[j] + problem.clearance[j][i])
-        for j in problem.clearance[i]
+    clearance = problem.clearance
+    taken = [
+        (placed[j] - below, placed[j] + clearance[j][i])
+        for j, below in clearance[i].items()
         if j in placed
-    )
+    ]
     offset = 0
-    for below, above in taken:
+    for below, above in sorted(taken):
         if offset <= below:
             break
         offset = max(offset, above)

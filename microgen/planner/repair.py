@@ -87,12 +87,9 @@ def _ruled_out(problem: Problem, i: int, j: int) -> int:
 
 def _promote_highest(problem: Problem, order: list[int], offsets: Sequence[int]) -> bool:
     """Move the block that ends highest half the way to the front; False if it is there already."""
-    place = max(range(len(order)), key=lambda p: _end(problem, offsets, order[p]), default=0)
+    ends = problem.ends(offsets)
+    place = max(range(len(order)), key=lambda p: ends[order[p]], default=0)
     if place == 0:
         return False
     order.insert(place // 2, order.pop(place))
     return True
-
-
-def _end(problem: Problem, offsets: Sequence[int], i: int) -> int:
-    return offsets[i] + problem.blocks[i].nbytes

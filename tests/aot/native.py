@@ -24,7 +24,7 @@ from microgen.ir.graph import Array
 from microgen.relay import Expr, Function, IRModule
 from tests import runtimes
 from tests.crt.executor_graphs import EXECUTOR_SOURCES
-from tests.each_compiled import each_compiled
+from tests.each_compiled import UNOPTIMIZED, each_compiled
 
 CRT = Path(__file__).resolve().parents[2] / "crt"
 # TVM's own suite combines interface-api and unpacked-api in these ways for the C runtime. The graph
@@ -37,7 +37,7 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
 }
 AHEAD_OF_TIME = [name for name in CONVENTIONS if name != "graph executor"]
 EVERY_CONVENTION = pytest.mark.parametrize("convention", list(CONVENTIONS))
-_FLAGS = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+_FLAGS = ["-std=c99", *UNOPTIMIZED, "-Wall", "-Wextra", "-Werror", "-pedantic"]
 _FLAGS += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 # Times nodes in a debug run of the executor, which no test here calls.

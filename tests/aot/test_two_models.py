@@ -12,6 +12,7 @@ from microgen import relay
 from microgen.firmware.compiled import Compiled
 from microgen.relay import Function
 from tests.aot.native import AHEAD_OF_TIME, CRT, compiled
+from tests.each_compiled import UNOPTIMIZED
 from tests.tools import NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
@@ -87,7 +88,7 @@ def _convolution() -> Function:
 
 
 def _printed(models: list[Compiled], main: str, folder: Path) -> list[float]:
-    command = ["cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
+    command = ["cc", *UNOPTIMIZED, "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
     command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o", "app"]
     command += [f"-I{CRT / 'include'}"]
     sources = []

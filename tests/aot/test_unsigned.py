@@ -12,6 +12,7 @@ import pytest
 
 import microgen
 from tests.aot.native import CRT
+from tests.each_compiled import UNOPTIMIZED
 from tests.ops.litert_oracle import interpreter_of, needs_litert
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 from tests.tools import NEEDS_CC, NEEDS_NINJA
@@ -171,8 +172,14 @@ int main(void)
 
 def test_two_of_them_take_turns_in_one_pool_of_the_callers(tmp_path: Path) -> None:
     models = {"mod1": mobile(), "mod2": mobile(16)}
-    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
-    command += ["-fno-sanitize-recover=all", "-o", "app", f"-I{CRT / 'include'}"]
+    command = ["cc", *UNOPTIMIZED, "-std=c99", "-Wall", "-Wextra", "-Werror"]
+    command += [
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        "-o",
+        "app",
+        f"-I{CRT / 'include'}",
+    ]
     for name, model in models.items():
         (tmp_path / f"{name}.tflite").write_bytes(model)
         microgen.generate(

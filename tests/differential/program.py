@@ -19,11 +19,10 @@ from microgen.program.types import Port
 from tests import shared_kernels
 from tests.crt.executor_graphs import CRT, EXECUTOR_SOURCES
 from tests.differential.stock import Array
-from tests.each_compiled import NOT_INLINED, each_compiled
+from tests.each_compiled import UNOPTIMIZED, each_compiled
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 # As in `make test`: compiling takes most of the time, and the sanitizers find the same.
-_UNOPTIMIZED = ("-O0", f"--include={NOT_INLINED}")
 _MAIN = """#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,7 +133,7 @@ def build(networks: Sequence[Compiled], folder: Path, samples: int) -> Program:
 def flags() -> tuple[str, ...]:
     """The compiler's options: not optimized if no slow tests run, see conftest.py."""
     unoptimized = "TESTS_SANITIZE_UNOPTIMIZED" in os.environ
-    return ("-std=c99", *SANITIZERS, *(_UNOPTIMIZED if unoptimized else ("-O1",)))
+    return ("-std=c99", *SANITIZERS, *(UNOPTIMIZED if unoptimized else ("-O1",)))
 
 
 def joined(project: Path) -> Path:

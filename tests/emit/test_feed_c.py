@@ -3,6 +3,7 @@ inputs compute what the reference does, in any order of calls."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from microgen.errors import UnsupportedError
 from microgen.ir.graph import Array
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
+from tests.each_compiled import UNOPTIMIZED
 from tests.passes.rolling.networks import generate
 from tests.tools import NEEDS_CC
 
@@ -143,7 +145,9 @@ def built(model: Path, rows: int, folder: Path, optimize: str) -> Path:
     macros = {f"{kind[:-5]}": f"TVMGEN_DEFAULT_{name}".upper() for kind, name in names.items()}
     (folder / "own.c").write_text(MAIN.format(**names, **macros))
     host = folder / "model" / "codegen" / "host"
-    command = ["cc", "-O1", "-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-o", "own"]
+    unoptimized = "TESTS_SANITIZE_UNOPTIMIZED" in os.environ
+    command = ["cc", *(UNOPTIMIZED if unoptimized else ("-O1",)), "-std=c99", "-o", "own"]
+    command += ["-Wall", "-Wextra", "-Wconversion", "-Werror"]
     command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     command += [f"-I{host / 'include'}", f"-I{folder / 'crt' / 'include'}"]
     kernels = (folder / "crt" / "kernels").glob("*.c")

@@ -17,6 +17,7 @@ from microgen.ops import registry
 from microgen.options import Options
 from tests.compiling import write_project
 from tests.crt.executor_graphs import SOURCES
+from tests.each_compiled import UNOPTIMIZED
 from tests.executors.handmade import compiled
 from tests.graphs import Builder
 from tests.tools import NEEDS_NINJA
@@ -56,7 +57,8 @@ def test_an_application_for_microtvm_runs_unchanged(
     graph = _graph()
     write_project(graph, tmp_path / "p", options)
     host = tmp_path / "p" / "model" / "codegen" / "host"
-    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
+    command = ["cc", *UNOPTIMIZED, "-std=c99", "-Wall", "-Wextra", "-Werror"]
+    command += ["-fsanitize=address,undefined"]
     command += [f"-I{host / 'include'}", f"-I{CRT / 'include'}", "-o", str(tmp_path / "app")]
     sources = [*sorted((host / "src").glob("*.[cS]")), HERE / source]
     if source == "microtvm_c.c":
@@ -78,7 +80,8 @@ def test_an_application_for_the_graph_executor_runs_unchanged(
     made = compiled(graph, Options(executor="graph"), tmp_path, monkeypatch)
     made.files.write_to(tmp_path / "p")
     host, data = (tmp_path / "p" / "model" / name for name in ("codegen/host", "executor-config"))
-    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
+    command = ["cc", *UNOPTIMIZED, "-std=c99", "-Wall", "-Wextra", "-Werror"]
+    command += ["-fsanitize=address,undefined"]
     command += [f"-I{host / 'include'}", f"-I{data / 'graph'}", f"-I{CRT / 'include'}"]
     command += [f"-I{CRT / 'src'}", "-o", str(tmp_path / "app")]
     sources = [*sorted((host / "src").glob("*.[cS]")), HERE / "microtvm_graph.c"]

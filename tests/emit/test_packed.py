@@ -21,6 +21,7 @@ from microgen.ops import registry
 from microgen.options import Options
 from microgen.program.types import Program
 from tests.compiling import write_project
+from tests.each_compiled import UNOPTIMIZED
 from tests.graphs import Builder, random_graph
 from tests.tools import NEEDS_NINJA
 
@@ -107,7 +108,7 @@ def test_the_registry_has_no_casts_and_names_operators_only_where_they_are_packe
 def _program(project: Path, source: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
     """Compiles a caller's own program with the model, without CMake, and runs it."""
     host, crt = project / HOST, ROOT / "crt"
-    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+    command = ["cc", *UNOPTIMIZED, "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
     command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     command += [f"-I{host / 'include'}", f"-I{crt / 'include'}", "-o", str(tmp_path / "own")]
     sources = [*sorted((host / "src").glob("*.[cS]")), crt / "src" / "func_registry.c"]

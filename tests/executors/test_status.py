@@ -10,6 +10,7 @@ import pytest
 from microgen.ops.take import OUTSIDE
 from microgen.options import Options
 from tests.crt.executor_graphs import CRT, EXECUTOR_SOURCES
+from tests.each_compiled import UNOPTIMIZED
 from tests.executors.handmade import compiled
 from tests.graphs import rows_of_a_transpose
 
@@ -74,7 +75,7 @@ def test_a_failure_is_a_code_and_the_next_run_is_as_the_first(
     sources += [*EXECUTOR_SOURCES, CRT / "src/platform/platform_posix.c", tmp_path / "main.c"]
     folders = [host / "include", tmp_path / "p/model/executor-config/graph"]
     folders += [crt / "include", CRT / "src"]
-    command = ["cc", "-std=c99", "-Wall", "-Werror", "-fsanitize=address,undefined"]
+    command = ["cc", *UNOPTIMIZED, "-std=c99", "-Wall", "-Werror", "-fsanitize=address,undefined"]
     command += [*(f"-I{folder}" for folder in folders), "-o", str(tmp_path / "app")]
     subprocess.run([*command, *map(str, sources)], check=True)
     done = subprocess.run([tmp_path / "app"], capture_output=True, text=True, check=False)

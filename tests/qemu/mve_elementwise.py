@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from microgen.arithmetic.terms import Activation
@@ -94,13 +96,15 @@ def _softmax(seed: int) -> c.Case:
     )
 
 
-CASES = (
-    *(_sum(size, (size,), (size,)) for size in SIZES),
-    *(_sum(100 + i, *shapes) for i, shapes in enumerate(BROADCASTS * 2)),
-    *(_product(size, (size,), (size,)) for size in SIZES),
-    *(_product(100 + i, *shapes) for i, shapes in enumerate(BROADCASTS * 3)),
-    *map(_softmax, range(20)),
-    *map(_pool, range(120)),
-    *map(_extreme_pool, (-128, 127)),
-    *map(_mean, range(36)),
-)
+@functools.cache
+def cases() -> tuple[c.Case, ...]:
+    return (
+        *(_sum(size, (size,), (size,)) for size in SIZES),
+        *(_sum(100 + i, *shapes) for i, shapes in enumerate(BROADCASTS * 2)),
+        *(_product(size, (size,), (size,)) for size in SIZES),
+        *(_product(100 + i, *shapes) for i, shapes in enumerate(BROADCASTS * 3)),
+        *map(_softmax, range(20)),
+        *map(_pool, range(120)),
+        *map(_extreme_pool, (-128, 127)),
+        *map(_mean, range(36)),
+    )

@@ -3,7 +3,7 @@ DSP extension, equal the numpy references on an emulated Cortex-M4."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -20,14 +20,16 @@ pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 BOARD = "mps2_an386"
 COLUMNS = "mg_depthwise_conv2d_s8_linear_columns"
 FAMILIES = ("depthwise_conv2d_s8_planes", "depthwise_conv2d_s8_columns")
-CASES = tuple(plane_cases.cases())
 
 
-def _calls() -> Iterator[harness.Call]:
-    for case in CASES:
-        for kernel in kernels.registry()[case.op]:
-            if kernel.family in FAMILIES and kernel.refusal(case.node, case.graph) is None:
-                yield _call(case, kernel)
+@functools.cache
+def _calls() -> list[harness.Call]:
+    return [
+        _call(case, kernel)
+        for case in plane_cases.cases()
+        for kernel in kernels.registry()[case.op]
+        if kernel.family in FAMILIES and kernel.refusal(case.node, case.graph) is None
+    ]
 
 
 def _call(case: c.Case, kernel: kernels.Implementation) -> harness.Call:
@@ -39,7 +41,7 @@ def _call(case: c.Case, kernel: kernels.Implementation) -> harness.Call:
 
 
 def test_they_equal_the_reference(tmp_path: Path) -> None:
-    calls = list(_calls())
+    calls = _calls()
     bodies = [harness.shared(call.kernel, len(call.arguments)) for call in calls]
     unique = list(dict.fromkeys(bodies))
     numbers = [unique.index(body) for body in bodies]

@@ -3,12 +3,13 @@ references byte for byte. Alignment faults are on there, except of single words 
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 from microgen.kernels import base
 from microgen.target.cpu import Feature
 from tests.qemu import mve_elementwise
-from tests.qemu.test_mve_kernels import calls_of, inlined, run, shared
+from tests.qemu.test_mve_kernels import Call, calls_of, inlined, run, shared
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
@@ -20,28 +21,32 @@ NEW = (
     *("mg_scaled_product_s8", "mg_softmax_s8_table"),
 )
 NEEDS: tuple[frozenset[Feature], ...] = (base.DSP, base.REFERENCE)
-CALLS = [
-    call
-    for needs in NEEDS
-    for case in mve_elementwise.CASES
-    for call in calls_of(case, needs)
-    if call.kernel.symbol.startswith(NEW)
-]
+
+
+@functools.cache
+def calls() -> list[Call]:
+    return [
+        call
+        for needs in NEEDS
+        for case in mve_elementwise.cases()
+        for call in calls_of(case, needs)
+        if call.kernel.symbol.startswith(NEW)
+    ]
 
 
 def test_shared_forms_equal_the_reference(tmp_path: Path) -> None:
-    bodies = [shared(call.kernel, len(call.arguments)) for call in CALLS]
+    bodies = [shared(call.kernel, len(call.arguments)) for call in calls()]
     unique = list(dict.fromkeys(bodies))
-    run(CALLS, unique, [unique.index(body) for body in bodies], tmp_path, BOARD)
+    run(calls(), unique, [unique.index(body) for body in bodies], tmp_path, BOARD)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    kept = CALLS[::INLINED]
+    kept = calls()[::INLINED]
     bodies = list(map(inlined, kept))
     run(kept, bodies, list(range(len(kept))), tmp_path, BOARD)
 
 
 def test_every_kernel_is_reached() -> None:
-    reached = {call.kernel.symbol for call in CALLS}
+    reached = {call.kernel.symbol for call in calls()}
     assert all(any(symbol.startswith(name) for symbol in reached) for name in NEW)
     assert {"mg_pool_mean_s8_dsp", "mg_max_pool2d_s8_dsp"} <= reached

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from tests.graphs import Builder
 from tests.schedule.costs import M4, no_ram, parts_of
 
 
+@functools.cache
 def chain() -> Partition:
     """A convolution, a depthwise one, a 1x1 one, and a dense layer."""
     b = Builder()
@@ -26,27 +28,29 @@ def chain() -> Partition:
     return parts_of(b.graph(b.dense(b.conv(data, 4, 1), 3)))
 
 
-PARTS = chain()
-NAMES = [region.nodes[0].outputs[0] for region in PARTS.regions]
+def names() -> list[str]:
+    return [region.nodes[0].outputs[0] for region in chain().regions]
+
+
 KERNELS = ("mg_conv2d_s8_dsp", "mg_depthwise_conv2d_s8_dsp", "mg_conv2d_1x1_s8_dsp")
 
 
 def in_rows(*rows: int, kernels: tuple[str, ...] = KERNELS) -> ScheduleRecord:
     """The first layers in one function, with so many rows at a time, and the others as they are."""
-    given = zip(NAMES, kernels, rows, strict=False)
+    given = zip(names(), kernels, rows, strict=False)
     choices = tuple(ChoiceRecord((name,), kernel, rows=each) for name, kernel, each in given)
-    usual = file.record(choose(PARTS, M4.cpu, "speed", no_ram)).functions
+    usual = file.record(choose(chain(), M4.cpu, "speed", no_ram)).functions
     return ScheduleRecord(functions=(FunctionChoices("builtin", choices), *usual[len(rows) :]))
 
 
 def lowered(given: ScheduleRecord) -> Program:
-    made = file.applied(given, PARTS, M4.cpu)
-    names = PARTS.graph.outputs
-    return lowering.lower(made.partition, registry(), M4, module="m", output_names=names)
+    made = file.applied(given, chain(), M4.cpu)
+    outputs = chain().graph.outputs
+    return lowering.lower(made.partition, registry(), M4, module="m", output_names=outputs)
 
 
 def test_a_schedule_with_rows_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    made = file.applied(in_rows(1, 1, 3), PARTS, M4.cpu)
+    made = file.applied(in_rows(1, 1, 3), chain(), M4.cpu)
     path = tmp_path / "s.json"
     path.write_text(file.dumps(file.record(made)))
     assert file.load(path).functions == in_rows(1, 1, 3).functions
@@ -55,9 +59,9 @@ def test_a_schedule_with_rows_is_read_back_as_it_was_written(tmp_path: Path) -> 
 def test_layers_in_rows_are_one_call_with_all_its_layers() -> None:
     program = lowered(in_rows(1, 1, 3))
     first = program.calls[0]
-    assert [step.tensor for step in first.steps] == NAMES[:3]
+    assert [step.tensor for step in first.steps] == names()[:3]
     assert [step.place for step in first.steps] == [InRows(0, 1), InRows(1, 1), InRows(2, 3)]
-    assert {buffer.tensor for buffer in program.buffers} == {NAMES[2]}
+    assert {buffer.tensor for buffer in program.buffers} == {names()[2]}
 
 
 def test_equal_parts_are_one_function() -> None:
@@ -96,7 +100,7 @@ def test_equal_parts_are_one_function() -> None:
 )
 def test_rows_that_cannot_be_are_refused(given: ScheduleRecord, words: str) -> None:
     with pytest.raises(MicrogenError) as caught:
-        file.applied(given, PARTS, M4.cpu)
+        file.applied(given, chain(), M4.cpu)
     assert words in str(caught.value)
 
 

@@ -38,25 +38,27 @@ def cycles(found: Firmware) -> int:
     return sum(one.cycles for one in schedules if one)
 
 
-USUAL = firmware()
+@pytest.fixture(scope="module")
+def usual() -> Firmware:
+    return firmware()
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_models_that_fit_are_as_without_a_budget(shared: bool) -> None:
-    found = firmware(needed(USUAL, shared=shared), shared=shared)
-    assert [one.plan.peak for one in found.models] == [one.plan.peak for one in USUAL.models]
+def test_models_that_fit_are_as_without_a_budget(shared: bool, usual: Firmware) -> None:
+    found = firmware(needed(usual, shared=shared), shared=shared)
+    assert [one.plan.peak for one in found.models] == [one.plan.peak for one in usual.models]
 
 
-def test_less_ram_is_kept_to_and_costs_cycles() -> None:
-    most = needed(USUAL)
+def test_less_ram_is_kept_to_and_costs_cycles(usual: Firmware) -> None:
+    most = needed(usual)
     found = [firmware(limit) for limit in (most - 1, most * 2 // 3)]
     assert needed(found[0]) <= most - 1
     assert needed(found[1]) <= most * 2 // 3
-    assert cycles(USUAL) <= cycles(found[0]) < cycles(found[1])
+    assert cycles(usual) <= cycles(found[0]) < cycles(found[1])
 
 
-def test_of_a_shared_workspace_the_largest_model_counts() -> None:
-    most = needed(USUAL, shared=True)
+def test_of_a_shared_workspace_the_largest_model_counts(usual: Firmware) -> None:
+    most = needed(usual, shared=True)
     found = firmware(most - 1, shared=True)
     assert needed(found, shared=True) <= most - 1
     assert needed(found) > most - 1

@@ -21,7 +21,7 @@ from tests import shared_kernels
 from tests.crt.executor_graphs import CRT
 from tests.differential.program import flags, joined
 from tests.differential.stock import SAMPLES
-from tests.each_compiled import NOT_INLINED, each_compiled
+from tests.each_compiled import UNOPTIMIZED, each_compiled
 
 OPTIONS = {"pool": ("memory:*:external",), "workspace_io": True, "alignment": 4}
 GUARD = 64  # bytes before and after a model's memory
@@ -90,7 +90,7 @@ def for_host(models: Sequence[Compiled], folder: Path) -> Host:
     (folder / "main.c").write_text(driver(models))
     own = ["main.c", *(str(joined(folder / model.program.module)) for model in models)]
     headers = [f"-I{m.program.module}/model/codegen/host/include" for m in models]
-    last = ["-O0", f"--include={NOT_INLINED}", *headers, *own, *map(str, made)]
+    last = [*UNOPTIMIZED, *headers, *own, *map(str, made)]
     done = subprocess.run(
         [*command, *last, "-o", "program"], cwd=folder, capture_output=True, text=True, check=False
     )
