@@ -1,0 +1,36 @@
+"""Reads attributes and operands that several operators have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.tensors import Tensor
+
+
+def axis(node: OnnxNode, rank: int, default: int, name: str = "axis") -> int:
+    """An attribute that names an axis of a tensor of that rank, counted from the front."""
+    return checked_axis(node, int(node.attr(name, default)), rank, name)
+
+
+def checked_axis(node: OnnxNode, found: int, rank: int, name: str = "axis") -> int:
+    """An axis counted from the front. ModelError if there is no such axis."""
+    if not -rank <= found < max(rank, 1):
+        raise node.invalid(f"has the {name} {found}, but the tensor has {rank} axes")
+    return found % rank if rank else 0
+
+
+def axes(node: OnnxNode, found: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Axes counted from the front, in their order. ModelError if one is listed twice."""
+    counted = tuple(checked_axis(node, int(a), rank, "axes entry") for a in found)
+    if len(set(counted)) != len(counted):
+        raise node.invalid(f"has the axes {list(found)}: one is listed twice")
+    return counted
+
+
+def spatial_rank(node: OnnxNode, data: Tensor) -> int:
+    """The number of axes after batch and channels."""
+    rank = len(data.shape) - 2
+    if rank < 1:
+        raise node.invalid(f"has the input {data.type}; [N, C, spatial axes...] is expected")
+    return rank

@@ -1,0 +1,139 @@
+"""The interface of ONNX's importers: the operands and attributes of a node, and the methods that
+add its nodes to the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+
+from microgen.errors import UnsupportedError, short
+from microgen.frontends.numerics import Numerics
+from microgen.frontends.onnx import types
+from microgen.frontends.operators import Moved, Operator
+from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
+from microgen.ir.graph import Array, Origin
+
+_NOTHING: Any = object()
+OWN_DOMAINS = ("", "ai.onnx")  # two names of ONNX's own
+
+
+def operator_name(proto: onnx.NodeProto) -> str:
+    """The key of a node's importer: the operator's name, after its domain if that is not ONNX's."""
+    own = proto.domain in OWN_DOMAINS
+    return str(proto.op_type if own else f"{proto.domain}.{proto.op_type}")
+
+
+class OnnxNode(Operator):
+    """One node while it is imported.
+
+    ``version`` is the version of the node's domain that the model imports: 13 for opset 13.
+    ``outputs`` has the names of its outputs, "" for those that nothing reads. ``numerics`` is the
+    profile that rounds.
+    """
+
+    def __init__(
+        self,
+        proto: onnx.NodeProto,
+        operands: Sequence[Tensor | None],
+        version: int,
+        *,
+        file: str,
+        graph: GraphBuilder,
+        moved: Moved,
+        numerics: Numerics,
+        fed: Sequence[str] = (),
+    ) -> None:
+        self.outputs = tuple(proto.output)
+        name = next(filter(None, self.outputs), proto.name)
+        op = operator_name(proto)
+        origin = Origin(file, name)
+        where = f'{file}: layer "{short(name)}" ({op}, opset {version})'
+        super().__init__(op, name, origin, graph=graph, moved=moved, where=where)
+        self.version = version
+        self.numerics = numerics
+        self._operands = tuple(operands)
+        self._attrs = {a.name: a for a in proto.attribute}
+        self._fed = frozenset(fed)
+
+    # Operands
+
+    @property
+    def operands(self) -> tuple[Tensor | None, ...]:
+        """All operands; None for one that is left out."""
+        return self._operands
+
+    def optional(self, position: int) -> Tensor | None:
+        """An operand, or None if it is left out."""
+        return self._operands[position] if position < len(self._operands) else None
+
+    def tensor(self, position: int) -> Tensor:
+        """An operand. ModelError if it is left out."""
+        found = self.optional(position)
+        if found is None:
+            raise self.invalid(f"has no input {position}, which the operator needs")
+        return found
+
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All operands. ModelError if one is left out, or there is none."""
+        return tuple(self.tensor(i) for i in range(max(1, len(self._operands))))
+
+    def constant_of(self, position: int, what: str) -> Array:
+        """The value of an operand that must be constant; ``what`` names it ("axes"). The error for
+        one that is not constant says how to bind an input of the model."""
+        tensor = self.tensor(position)
+        if tensor.value is not None:
+            return tensor.value
+        if tensor.name in self._fed:
+            hint = f"give its value with --bind {short(tensor.name)}=FILE.npy, or =NUMBERS"
+        else:
+            hint = "export the model with constant shapes and parameters"
+        raise UnsupportedError(f"has computed {what}", where=self.where, hint=hint)
+
+    def optional_constant(self, position: int, what: str) -> Array | None:
+        """As ``constant_of``; None if the operand is left out."""
+        return None if self.optional(position) is None else self.constant_of(position, what)
+
+    # Attributes
+
+    def attr(self, name: str, default: Any = _NOTHING) -> Any:
+        """An attribute: int, float, str, a tuple of those, or an array. Without a default,
+        ModelError if it is absent."""
+        found = self._attrs.get(name)
+        if found is not None:
+            return types.attribute(found, self.where)
+        if default is _NOTHING:
+            raise self.invalid(f"has no attribute {name!r}, which the operator needs")
+        return default
+
+    def ints(self, name: str, default: Any = _NOTHING) -> tuple[int, ...]:
+        """An attribute that is a list of integers."""
+        found = self.attr(name, default)
+        if found is None:
+            return ()
+        if not isinstance(found, tuple) or not all(isinstance(v, int) for v in found):
+            raise self.invalid(f"has the {name} {found!r}; a list of integers is expected")
+        return found
+
+    def ints_of(self, name: str, position: int) -> tuple[int, ...] | None:
+        """Integers that are an attribute in old opsets and a constant operand in newer ones; None
+        if both are absent."""
+        if name in self._attrs:
+            return self.ints(name)
+        value = self.optional_constant(position, name)
+        return None if value is None else tuple(int(v) for v in np.ravel(value))
+
+    # Result
+
+    def finished(self, value: Value) -> Mapping[str, Tensor]:
+        """The results by the model's names for them. Nodes that compute them get these names."""
+        found = fields(value)
+        wanted = {
+            tensor.name: name
+            for tensor, name in zip(found, self.outputs, strict=False)
+            if name and tensor.name != name
+        }
+        renamed = fields(self.named(tuple(found), wanted))
+        return {n: t for n, t in zip(self.outputs, renamed, strict=False) if n}

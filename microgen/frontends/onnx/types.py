@@ -1,0 +1,73 @@
+"""ONNX's element types and attribute values in the graph's terms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import AttributeProto, numpy_helper
+
+from microgen.errors import ModelError, UnsupportedError
+from microgen.ir.graph import Array, DType
+
+_DTYPES = {
+    onnx.TensorProto.FLOAT: DType.FLOAT32,
+    onnx.TensorProto.INT8: DType.INT8,
+    onnx.TensorProto.UINT8: DType.UINT8,
+    onnx.TensorProto.INT16: DType.INT16,
+    onnx.TensorProto.INT32: DType.INT32,
+    onnx.TensorProto.INT64: DType.INT64,
+    onnx.TensorProto.BOOL: DType.BOOL,
+}
+
+
+def element_name(code: int) -> str:
+    """ONNX's name of an element type, in lower case."""
+    names: dict[int, str] = {v: k for k, v in onnx.TensorProto.DataType.items()}
+    return names.get(code, f"type {code}").lower()
+
+
+def dtype(code: int, called: str, where: str) -> DType:
+    """The graph's dtype for an element type. UnsupportedError if there is none."""
+    if code not in _DTYPES:
+        known = ", ".join(d.value for d in _DTYPES.values())
+        raise UnsupportedError(
+            f"{called} is of {element_name(code)}", where=where, hint=f"supported: {known}"
+        )
+    return _DTYPES[code]
+
+
+def array(proto: onnx.TensorProto, called: str, where: str) -> Array:
+    """The value of a tensor that is stored in the model."""
+    wanted = dtype(proto.data_type, called, where)
+    try:
+        found = numpy_helper.to_array(proto)
+    except Exception as error:  # the library raises what its reader happens to meet
+        raise ModelError(f"{called} cannot be read: {error}", where=where) from error
+    return np.ascontiguousarray(found, dtype=wanted.numpy).reshape(found.shape)
+
+
+def attribute(proto: AttributeProto, where: str) -> Any:
+    """The value of an attribute: int, float, str, a tuple of those, an array."""
+    kind = proto.type
+    if kind == AttributeProto.INT:
+        return int(proto.i)
+    if kind == AttributeProto.FLOAT:
+        return float(proto.f)
+    if kind == AttributeProto.STRING:
+        return proto.s.decode("utf-8", "replace")
+    if kind == AttributeProto.INTS:
+        return tuple(int(v) for v in proto.ints)
+    if kind == AttributeProto.FLOATS:
+        return tuple(float(v) for v in proto.floats)
+    if kind == AttributeProto.STRINGS:
+        return tuple(v.decode("utf-8", "replace") for v in proto.strings)
+    if kind == AttributeProto.TENSOR:
+        return array(proto.t, f"the attribute {proto.name}", where)
+    name = AttributeProto.AttributeType.Name(kind).lower()
+    raise UnsupportedError(
+        f"has an attribute {proto.name!r} of the kind {name}",
+        where=where,
+        hint="supported: numbers, strings, lists of them, tensors",
+    )
