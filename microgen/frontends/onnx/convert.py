@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 import onnx
 
 from microgen.errors import ModelError, UnsupportedError, short
-from microgen.frontends import importers as tables
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.onnx import reader, types
-from microgen.frontends.onnx.importers import registry
-from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.operators import Moved
+from microgen.frontends.onnx import reader, schemas, types
+from microgen.frontends.onnx.declared import Declared
+from microgen.frontends.onnx.functions import Functions
+from microgen.frontends.onnx.scope import Scope
+from microgen.frontends.onnx.walk import Walk
 from microgen.frontends.tensors import GraphBuilder, Tensor
 from microgen.ir.graph import Graph, TensorType
-from microgen.ops import budget
 
 
 def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
@@ -25,13 +23,19 @@ def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
     Raises ModelError if the bytes are malformed or contradict themselves, and UnsupportedError if
     the model is sound but uses a feature that microgen does not have.
     """
-    model = reader.read(data, file, registry())
+    model = reader.read(data, file)
     builder = GraphBuilder()
-    values = _constants(model.graph, builder, file)
-    inputs = [_input(info, builder, file) for info in model.graph.input if info.name not in values]
-    values |= {tensor.name: tensor for tensor in inputs}
-    _import_nodes(model, values, builder, file, numerics, [t.name for t in inputs])
-    outputs = [_known(values, info.name, file) for info in model.graph.output]
+    scope = Scope(file, schemas.versions(model.opset_import))
+    inputs = _inputs(model.graph, builder, scope)
+    walk = Walk(
+        file,
+        builder,
+        numerics,
+        Functions(model, file),
+        Declared(model.graph, file),
+        fed=frozenset(tensor.name for tensor in inputs),
+    )
+    outputs = walk.graph(model.graph, scope)
     for kind, found in (("inputs", inputs), ("outputs", outputs)):
         if not found:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
@@ -39,15 +43,13 @@ def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
     return builder.graph(PurePath(file).stem, inputs, outputs)
 
 
-def _constants(graph: onnx.GraphProto, builder: GraphBuilder, file: str) -> dict[str, Tensor]:
-    """The initialisers by name."""
-    found: dict[str, Tensor] = {}
-    for proto in graph.initializer:
-        name = proto.name
-        value = types.array(proto, f'the initialiser "{short(name)}"', file)
-        budget.spend_array(value.nbytes, file)
-        type_ = TensorType(tuple(value.shape), types.dtype(proto.data_type, name, file))
-        found[name] = builder.constant(name, value, type_)
+def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: Scope) -> list[Tensor]:
+    """The inputs, without initialisers, which old models list among them."""
+    initialised = {proto.name for proto in graph.initializer}
+    infos = [info for info in graph.input if info.name not in initialised]
+    found = [_input(info, builder, scope.file) for info in infos]
+    for info, tensor in zip(infos, found, strict=True):
+        scope.add(info.name, tensor)
     return found
 
 
@@ -74,37 +76,3 @@ def _size(dim: onnx.TensorShapeProto.Dimension, called: str, file: str) -> int:
         where=file,
         hint=f"give it with --dim {short(dim.dim_param or 'NAME')}=N",
     )
-
-
-def _import_nodes(
-    model: onnx.ModelProto,
-    values: dict[str, Tensor],
-    builder: GraphBuilder,
-    file: str,
-    numerics: Numerics,
-    fed: Sequence[str],
-) -> None:
-    """Adds the tensors that the nodes make to ``values``."""
-    versions, moved = reader.versions(model), Moved()
-    for proto in model.graph.node:
-        node = OnnxNode(
-            proto,
-            [_known(values, name, file) if name else None for name in proto.input],
-            versions.get(proto.domain, versions[""]),
-            file=file,
-            graph=builder,
-            moved=moved,
-            numerics=numerics,
-            fed=fed,
-        )
-        values |= node.finished(tables.of(node, registry())(node))
-
-
-def _known(values: Mapping[str, Tensor], name: str, file: str) -> Tensor:
-    if name not in values:
-        raise ModelError(
-            f'reads the tensor "{short(name)}" before anything makes it',
-            where=file,
-            hint="nodes must be in the order in which they run, without cycles",
-        )
-    return values[name]

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, numpy_helper
+from onnx import AttributeProto, helper, numpy_helper
 
 from microgen.errors import ModelError, UnsupportedError
-from microgen.ir.graph import Array, DType
+from microgen.frontends.tensors import Tensor
+from microgen.ir.graph import Array, DType, TensorType
 
-_DTYPES = {
+_DTYPES: dict[int, DType] = {
     onnx.TensorProto.FLOAT: DType.FLOAT32,
     onnx.TensorProto.INT8: DType.INT8,
     onnx.TensorProto.UINT8: DType.UINT8,
@@ -38,6 +39,18 @@ def dtype(code: int, called: str, where: str) -> DType:
     return _DTYPES[code]
 
 
+def code(found: DType) -> int:
+    """ONNX's element type for a dtype of the graph."""
+    return next(code for code, each in _DTYPES.items() if each is found)
+
+
+def proto(tensor: Tensor | None) -> onnx.TypeProto:
+    """The type of an operand as ONNX writes it; of no kind if the operand is left out."""
+    if tensor is None:
+        return onnx.TypeProto()
+    return helper.make_tensor_type_proto(code(tensor.dtype), tensor.shape)
+
+
 def array(proto: onnx.TensorProto, called: str, where: str) -> Array:
     """The value of a tensor that is stored in the model."""
     wanted = dtype(proto.data_type, called, where)
@@ -46,6 +59,12 @@ def array(proto: onnx.TensorProto, called: str, where: str) -> Array:
     except Exception as error:  # the library raises what its reader happens to meet
         raise ModelError(f"{called} cannot be read: {error}", where=where) from error
     return np.ascontiguousarray(found, dtype=wanted.numpy).reshape(found.shape)
+
+
+def constant(proto: onnx.TensorProto, called: str, where: str) -> tuple[TensorType, Array]:
+    """The type and value of a tensor that is stored in the model."""
+    value = array(proto, called, where)
+    return TensorType(tuple(value.shape), dtype(proto.data_type, called, where)), value
 
 
 def attribute(proto: AttributeProto, where: str) -> Any:
