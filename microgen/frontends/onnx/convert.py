@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
 
 import onnx
 
 from microgen.errors import ModelError, UnsupportedError, short
+from microgen.frontends import tensors
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.onnx import reader, schemas, types
+from microgen.frontends.onnx import given, schemas, types
 from microgen.frontends.onnx.declared import Declared
 from microgen.frontends.onnx.functions import Functions
 from microgen.frontends.onnx.scope import Scope
@@ -17,13 +19,13 @@ from microgen.frontends.tensors import GraphBuilder, Tensor
 from microgen.ir.graph import Graph, TensorType
 
 
-def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
-    """The graph of a model; ``file`` is its name in messages and Origins.
+def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
+    """The graph of a model that ``reader.read`` has read; ``file`` is its name in messages and
+    Origins.
 
-    Raises ModelError if the bytes are malformed or contradict themselves, and UnsupportedError if
-    the model is sound but uses a feature that microgen does not have.
+    Raises ModelError if the model contradicts itself, and UnsupportedError if it is sound but uses
+    a feature that microgen does not have.
     """
-    model = reader.read(data, file)
     builder = GraphBuilder()
     scope = Scope(file, schemas.versions(model.opset_import))
     inputs = _inputs(model.graph, builder, scope)
@@ -45,34 +47,46 @@ def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
 
 def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: Scope) -> list[Tensor]:
     """The inputs, without initialisers, which old models list among them."""
-    initialised = {proto.name for proto in graph.initializer}
-    infos = [info for info in graph.input if info.name not in initialised]
-    found = [_input(info, builder, scope.file) for info in infos]
-    for info, tensor in zip(infos, found, strict=True):
+    sizes = given.default_sizes(graph)
+    found = []
+    for info in given.inputs(graph):
+        tensor = builder.declare(info.name, _type(info, sizes, scope.file))
         scope.add(info.name, tensor)
+        found.append(tensor)
     return found
 
 
-def _input(info: onnx.ValueInfoProto, builder: GraphBuilder, file: str) -> Tensor:
-    """An input of the model."""
+def _type(info: onnx.ValueInfoProto, sizes: Mapping[str, int], file: str) -> TensorType:
+    """The type of an input. ``sizes``: those of symbolic dimensions that nobody gives."""
     called = f'the input "{short(info.name)}"'
     kind = info.type.WhichOneof("value")
-    if kind != "tensor_type":
-        raise UnsupportedError(
-            f"{called} is of the kind {kind}", where=file, hint="supported: tensors"
-        )
     tensor = info.type.tensor_type
-    shape = tuple(_size(dim, called, file) for dim in tensor.shape.dim)
-    return builder.declare(
-        info.name, TensorType(shape, types.dtype(tensor.elem_type, called, file))
-    )
+    if kind != "tensor_type" or not tensor.HasField("shape"):
+        what = "has no shape" if kind == "tensor_type" else f"is of the kind {kind}"
+        raise UnsupportedError(
+            f"{called} {what}",
+            where=file,
+            hint="supported: tensors whose number of axes is known; or export without it",
+        )
+    dtype = types.dtype(tensor.elem_type, called, file)
+    axes = enumerate(tensor.shape.dim)
+    shape = [_size(given.dim_name(info.name, i, dim), dim, sizes, called, file) for i, dim in axes]
+    return tensors.checked(TensorType(tuple(shape), dtype), f"{file}: {called}")
 
 
-def _size(dim: onnx.TensorShapeProto.Dimension, called: str, file: str) -> int:
-    if dim.HasField("dim_value") and dim.dim_value > 0:
+def _size(
+    name: str,
+    dim: onnx.TensorShapeProto.Dimension,
+    sizes: Mapping[str, int],
+    called: str,
+    file: str,
+) -> int:
+    if dim.HasField("dim_value") and dim.dim_value >= 0:
         return int(dim.dim_value)
+    if name in sizes:
+        return sizes[name]
     raise UnsupportedError(
-        f"{called} has the symbolic dimension {short(dim.dim_param or '?')!r}",
+        f"{called} has the symbolic dimension {short(name)!r}",
         where=file,
-        hint=f"give it with --dim {short(dim.dim_param or 'NAME')}=N",
+        hint=f"give its size with --dim {short(name)}=N",
     )

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import onnx
 
 from microgen.errors import ModelError, UnsupportedError
-from microgen.frontends.onnx import schemas
+from microgen.frontends import model_files
+from microgen.frontends.model_format import Request
+from microgen.frontends.onnx import external, given, schemas
 
 OLDEST = 7
 
 
-def read(data: bytes, file: str) -> onnx.ModelProto:
-    """The model. Raises ModelError if the bytes are no model, and UnsupportedError for an opset
-    that is too old or too new."""
-    model = _parsed(data, file)
-    _check_opset(model, file)
-    return model
+def read(path: Path, request: Request) -> tuple[onnx.ModelProto, bytes]:
+    """The model at ``path`` with everything that belongs to it: external data, and what the request
+    gives. Its bytes are those of the file if there is nothing of the kind.
+
+    Raises MicrogenError if a file is missing or what is given does not fit, ModelError if the bytes
+    are no model, and UnsupportedError for an opset that is too old or too new.
+    """
+    data = model_files.read(path)
+    model = _parsed(data, path.name)
+    _check_opset(model, path.name)
+    is_embedded = external.embed(model, path)
+    is_given = given.apply(model, request.dim, request.bind, path.name)
+    if is_embedded or is_given:
+        data = model.SerializeToString(deterministic=True)
+    return model, data
 
 
 def _parsed(data: bytes, file: str) -> onnx.ModelProto:
