@@ -11,7 +11,7 @@ import onnx
 from microgen.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends import tensors
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.onnx import given, outputs, schemas, types
+from microgen.frontends.onnx import given, ports, schemas, types
 from microgen.frontends.onnx.declared import Declared
 from microgen.frontends.onnx.functions import Functions
 from microgen.frontends.onnx.scope import Scope
@@ -38,14 +38,13 @@ def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
         Declared(model.graph, file),
         fed=frozenset(tensor.name for tensor in inputs),
     )
-    found = walk.graph(model.graph, scope)
-    wanted = [info.name for info in model.graph.output]
-    ports = outputs.named(builder, found, wanted, file)
-    for kind, tensors_ in (("inputs", inputs), ("outputs", ports)):
-        if not tensors_:
+    names = [info.name for info in model.graph.output]
+    outputs = ports.named(builder, walk.graph(model.graph, scope), names, file)
+    for kind, found in (("inputs", inputs), ("outputs", outputs)):
+        if not found:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
-    builder.drop_dead(ports)
-    return builder.graph(PurePath(file).stem, inputs, ports)
+    builder.drop_dead(outputs)
+    return builder.graph(PurePath(file).stem, inputs, outputs)
 
 
 def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: Scope) -> list[Tensor]:
