@@ -14,7 +14,7 @@ from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import schemas, types
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
-from microgen.ir.graph import Array, Origin
+from microgen.ir.graph import Array, Attrs, Origin
 
 _NOTHING: Any = object()
 
@@ -149,6 +149,20 @@ class OnnxNode(Operator):
         if found is None or found.type != onnx.AttributeProto.GRAPH:
             raise self.invalid(f"has no graph {name!r}, which the operator needs")
         return self._place.branch(self, found.g)
+
+    def _check(
+        self,
+        op: str,
+        attrs: Attrs,
+        inputs: Sequence[Tensor],
+        shape: tuple[int, ...],
+        output: Tensor,
+    ) -> None:
+        """As in ``Operator``. Only joining and padding make something of nothing."""
+        empty = [tensor.type for tensor in inputs if not tensor.type.size]
+        if empty and op not in ("concatenate", "nn.pad"):
+            raise self.unsupported(f"of {empty[0]} has no elements", supported="axes of 1 or more")
+        super()._check(op, attrs, inputs, shape, output)
 
     # Result
 
