@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -89,11 +90,18 @@ def _change_list(rng: random.Random, field: Any, value: Any) -> None:
         value[at] = _other(rng, field, value[other])
 
 
+def _elements(rng: random.Random, data: bytes) -> list[bytes]:
+    """Stored values with another first or last number, more often than other changes."""
+    numbers = [rng.choice(_NUMBERS) & (2**64 - 1) for _ in range(8)]
+    found = [struct.pack("<Q", number) for number in numbers]
+    return [each + data[8:] if k % 2 else data[:-8] + each for k, each in enumerate(found)]
+
+
 def _other(rng: random.Random, field: Any, value: Any) -> Any:
     if field.type == FieldDescriptor.TYPE_STRING:
         return rng.choice(_NAMES)
     if field.type == FieldDescriptor.TYPE_BYTES:
-        return rng.choice((*_BYTES, value[: len(value) // 2], value * 2))
+        return rng.choice((*_BYTES, value[: len(value) // 2], value * 2, *_elements(rng, value)))
     if field.type in (FieldDescriptor.TYPE_FLOAT, FieldDescriptor.TYPE_DOUBLE):
         return rng.choice(_FLOATS)
     if field.type == FieldDescriptor.TYPE_ENUM:
