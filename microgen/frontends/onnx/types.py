@@ -11,7 +11,7 @@ from onnx import AttributeProto, numpy_helper
 from microgen.errors import ModelError, UnsupportedError
 from microgen.ir.graph import Array, DType
 
-_DTYPES = {
+_DTYPES: dict[int, DType] = {
     onnx.TensorProto.FLOAT: DType.FLOAT32,
     onnx.TensorProto.INT8: DType.INT8,
     onnx.TensorProto.UINT8: DType.UINT8,

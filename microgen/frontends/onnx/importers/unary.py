@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from microgen.frontends.onnx import types
 from microgen.frontends.onnx import numbers as n
+from microgen.frontends.onnx import types
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor, Value
 from microgen.ir.graph import Attrs, DType
@@ -92,8 +92,8 @@ def _identity(node: OnnxNode) -> Tensor:
 
 
 def _dropout(node: OnnxNode) -> Value:
-    """The data and, if it is read, a mask of ones. In training, which drops elements at random, only
-    a ratio of 0 has one result."""
+    """The data and, if it is read, a mask of ones. Training drops elements at random, so only a
+    ratio of 0 has one result."""
     data = node.tensor(0)
     training = node.optional_constant(2, "training mode")
     if training is not None and training.any():
