@@ -40,7 +40,14 @@ def _fits(producer: Node, clip: Node, graph: Graph) -> bool:
     )
 
 
+def _is_finite(producer: Node) -> bool:
+    return getattr(producer.attrs, "activation", None) is Activation.NONE
+
+
 def _with_activation(producer: Node, clip: Node) -> Node:
     assert isinstance(clip.attrs, ClipAttrs)
-    attrs: Attrs = dataclasses.replace(producer.attrs, activation=clip.attrs.activation)  # type: ignore[call-arg]
+    activation = clip.attrs.activation
+    if activation is Activation.RELU_UNLIMITED and _is_finite(producer):
+        activation = Activation.RELU  # which clamps no more than the producer did
+    attrs: Attrs = dataclasses.replace(producer.attrs, activation=activation)  # type: ignore[call-arg]
     return dataclasses.replace(producer, attrs=attrs, outputs=clip.outputs)
