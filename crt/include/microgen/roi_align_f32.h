@@ -116,7 +116,9 @@ MG_INLINE void mg_roi_sample(const mg_roi_align_f32_params *p, const float *inpu
                 output[c] = term;
             }
         }
-        output[c] += (p->is_max == 0) ? sum : 0.0F;
+        if (p->is_max == 0) {
+            output[c] += sum;
+        }
     }
 }
 
