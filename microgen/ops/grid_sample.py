@@ -72,7 +72,8 @@ def reference(attrs: GridSampleAttrs, operands: Operands) -> tuple[Array, ...]:
     batch = np.arange(batches)[:, None]
     with np.errstate(all="ignore"):
         for taps in itertools.product(*sides):
-            weight, inside = np.float32(1), np.bool_(True)
+            weight: Array = np.ones(points.shape[:2], np.float32)
+            inside: Array = np.ones(points.shape[:2], np.bool_)
             for index, own in taps:
                 weight, inside = weight * own, inside & (index >= 0)
             values = data[(batch, *(np.maximum(index, 0) for index, _ in taps))]

@@ -23,8 +23,8 @@ extern "C" {
 
 typedef struct {
     int32_t batches;
-    int32_t axes;           /* spatial axes, 1 to 3: the last ones of `shape` */
-    int32_t shape[3];       /* their sizes; the others are 1 */
+    int32_t axes;     /* spatial axes, 1 to 3: the last ones of `shape` */
+    int32_t shape[3]; /* their sizes; the others are 1 */
     int32_t channels;
     int32_t points;         /* of the grid */
     int32_t mode;           /* MG_SAMPLE_* */

@@ -85,7 +85,8 @@ def positions(mode: str, axis: Axis) -> Array:
 
 def nearest(rounding: str, at: Array, size: int) -> Array:
     """The element nearest to each position, int64."""
-    return ROUNDINGS[rounding](at).clip(0, size - 1).astype(np.int64)
+    found: Array = ROUNDINGS[rounding](at).clip(0, size - 1).astype(np.int64)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def _pads(node: OnnxNode, data: Tensor) -> tuple[Pair, ...]:
     """(before, after) per axis."""
     rank, given = len(data.shape), node.ints_of("pads", 1) or ()
     stated = node.optional_constant(3, "axes")
-    axes = arguments.axes(node, range(rank) if stated is None else stated.ravel(), rank)
+    axes = arguments.axes(node, range(rank) if stated is None else stated.ravel().tolist(), rank)
     if len(given) != 2 * len(axes):
         raise node.invalid(f"has {len(given)} pads for {len(axes)} axes; two each are expected")
     found = {axis: (given[i], given[i + len(axes)]) for i, axis in enumerate(axes)}

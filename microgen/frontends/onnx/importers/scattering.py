@@ -123,7 +123,9 @@ def _max_unpool(node: OnnxNode) -> Tensor:
     pairs = zip(wanted, natural, strict=True)
     pads = tuple((0, size - own) for size, own in pairs)
     if any(after < 0 for _, after in pads):
-        raise node.invalid(f"has the output shape {list(wanted)}; at least {list(natural)} is needed")
+        raise node.invalid(
+            f"has the output shape {list(wanted)}; at least {list(natural)} is needed"
+        )
     return node.emit("nn.pad", PadAttrs(pads, 0), (found,)) if wanted != natural else found
 
 
@@ -133,7 +135,9 @@ def _unpooled(node: OnnxNode, data: Tensor) -> tuple[int, ...]:
     kernel = node.ints("kernel_shape")
     strides, pads = node.ints("strides", (1,) * rank), node.ints("pads", (0,) * 2 * rank)
     if len(kernel) != rank or len(strides) != rank or len(pads) != 2 * rank:
-        raise node.invalid(f"has the kernel {kernel}, strides {strides}, pads {pads} for {rank} axes")
+        raise node.invalid(
+            f"has the kernel {kernel}, strides {strides}, pads {pads} for {rank} axes"
+        )
     sizes = zip(data.shape[2:], strides, kernel, pads[:rank], pads[rank:], strict=True)
     spatial = [(n - 1) * step - before - after + k for n, step, k, before, after in sizes]
     return (*data.shape[:2], *spatial)
