@@ -80,7 +80,8 @@ ROUNDINGS: Mapping[str, Callable[[Array], Array]] = {
 def positions(mode: str, axis: Axis) -> Array:
     """The position of each place in the old axis, float32 [places]."""
     with np.errstate(all="ignore"):
-        return COORDINATES[mode](axis, np.arange(axis.places, dtype=_F))
+        found: Array = COORDINATES[mode](axis, np.arange(axis.places, dtype=_F))
+    return found
 
 
 def nearest(rounding: str, at: Array, size: int) -> Array:
