@@ -48,8 +48,10 @@ IMPLEMENTATIONS = (
     scaled_product.KERNEL,
     broadcast.row_kernel("mg_multiply_s8_rows", base.REFERENCE, _refusal_of_rows, _row_params),
     broadcast.row_kernel("mg_multiply_s8_mve", base.MVE, _vector_refusal, _row_params),
-    broadcast.kernel("mg_multiply_s8", DType.INT8, _params),
-    broadcast.kernel("mg_multiply_s16", DType.INT16, _params, family="arithmetic_s16"),
+    broadcast.kernel("mg_multiply_s8", DType.INT8, _params, is_scaled=True),
+    broadcast.kernel(
+        "mg_multiply_s16", DType.INT16, _params, family="arithmetic_s16", is_scaled=True
+    ),
     broadcast.kernel(
         "mg_multiply_s32", DType.INT32, broadcast.plain_params, family="arithmetic_s32"
     ),
@@ -57,4 +59,5 @@ IMPLEMENTATIONS = (
     broadcast.kernel(
         "mg_multiply_f32", DType.FLOAT32, broadcast.plain_params, family="arithmetic_f32"
     ),
+    *broadcast.of_integers(OP_NAME, "integer_arithmetic", but=(DType.INT32, DType.INT64)),
 )

@@ -35,12 +35,19 @@ def _fits(producer: Node, clip: Node, graph: Graph) -> bool:
         isinstance(clip.attrs, ClipAttrs)
         and producer.place == clip.place
         and producer.op != "clip"
-        and getattr(producer.attrs, "activation", None) is Activation.NONE
+        and getattr(producer.attrs, "activation", None) in (Activation.NONE, Activation.UNLIMITED)
         and graph.types[clip.inputs[0]].quant == graph.types[clip.outputs[0]].quant
     )
 
 
+def _is_finite(producer: Node) -> bool:
+    return getattr(producer.attrs, "activation", None) is Activation.NONE
+
+
 def _with_activation(producer: Node, clip: Node) -> Node:
     assert isinstance(clip.attrs, ClipAttrs)
-    attrs: Attrs = dataclasses.replace(producer.attrs, activation=clip.attrs.activation)  # type: ignore[call-arg]
+    activation = clip.attrs.activation
+    if activation is Activation.RELU_UNLIMITED and _is_finite(producer):
+        activation = Activation.RELU  # which clamps no more than the producer did
+    attrs: Attrs = dataclasses.replace(producer.attrs, activation=activation)  # type: ignore[call-arg]
     return dataclasses.replace(producer, attrs=attrs, outputs=clip.outputs)
