@@ -6,12 +6,16 @@ Source: ONNX's operator specifications of Conv, MaxPool and AveragePool.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.frontends.onnx.nodes import OnnxNode
 
 Sizes = tuple[int, ...]
+
+_COUNTS = ("kernel", "strides", "dilations", "places")
+_PADS = ("before", "after", "extra")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,20 @@ class Window:
     def covers(self) -> Sizes:
         """The cells from the first to the last tap."""
         return covers(self.kernel, self.dilations)
+
+    @property
+    def ends(self) -> Sizes:
+        """The cells after each axis that windows cover: the padding and ``extra``."""
+        return tuple(a + e for a, e in zip(self.after, self.extra, strict=True))
+
+    def part(self, axes: slice) -> Window:
+        """The window along some of the axes."""
+        return Window(*(getattr(self, field.name)[axes] for field in dataclasses.fields(self)))
+
+    def with_height(self) -> Window:
+        """The window of one axis as one of two, over an image of height 1."""
+        flat = {name: (1, *getattr(self, name)) for name in _COUNTS}
+        return Window(**flat, **{name: (0, *getattr(self, name)) for name in _PADS})
 
 
 def covers(kernel: Sequence[int], dilations: Sequence[int]) -> Sizes:
