@@ -456,6 +456,8 @@ MG_PAIRED_BLOCK(mg_paired_block_high, MG_HIGH)
 MG_PAIRED_BLOCK(mg_paired_block_clamped, MG_HIGH_CLAMPED)
 MG_PAIRED_BLOCK(mg_paired_block_twice, MG_ROUND_TWICE_NARROW)
 MG_PAIRED_BLOCK(mg_paired_block_upward, MG_ROUND_UPWARD_NARROW)
+MG_PAIRED_BLOCK(mg_paired_block_fpu, MG_ROUND_FLOAT_FPU)
+MG_PAIRED_BLOCK(mg_paired_block_float, MG_ROUND_FLOAT_NARROW)
 
 #define MG_PAIRED_PIXEL(name, requantization)                                                      \
     MG_ONCE void name(const mg_paired_filters *filters, const mg_scaling *s,                       \
@@ -485,6 +487,8 @@ MG_PAIRED_PIXEL(mg_paired_pixel_high, MG_HIGH)
 MG_PAIRED_PIXEL(mg_paired_pixel_clamped, MG_HIGH_CLAMPED)
 MG_PAIRED_PIXEL(mg_paired_pixel_twice, MG_ROUND_TWICE_NARROW)
 MG_PAIRED_PIXEL(mg_paired_pixel_upward, MG_ROUND_UPWARD_NARROW)
+MG_PAIRED_PIXEL(mg_paired_pixel_fpu, MG_ROUND_FLOAT_FPU)
+MG_PAIRED_PIXEL(mg_paired_pixel_float, MG_ROUND_FLOAT_NARROW)
 
 MG_INLINE void mg_paired_block(const mg_paired_filters *filters, const mg_scaling *s,
                                const uint32_t *columns, int8_t *output, int32_t step,
@@ -496,6 +500,10 @@ MG_INLINE void mg_paired_block(const mg_paired_filters *filters, const mg_scalin
         mg_paired_block_clamped(filters, s, columns, output, step);
     } else if (requantization == MG_ROUND_TWICE_NARROW) {
         mg_paired_block_twice(filters, s, columns, output, step);
+    } else if (requantization == MG_ROUND_FLOAT_FPU) {
+        mg_paired_block_fpu(filters, s, columns, output, step);
+    } else if (requantization == MG_ROUND_FLOAT_NARROW) {
+        mg_paired_block_float(filters, s, columns, output, step);
     } else {
         mg_paired_block_upward(filters, s, columns, output, step);
     }
@@ -510,6 +518,10 @@ MG_INLINE void mg_paired_pixel(const mg_paired_filters *filters, const mg_scalin
         mg_paired_pixel_clamped(filters, s, column, output);
     } else if (requantization == MG_ROUND_TWICE_NARROW) {
         mg_paired_pixel_twice(filters, s, column, output);
+    } else if (requantization == MG_ROUND_FLOAT_FPU) {
+        mg_paired_pixel_fpu(filters, s, column, output);
+    } else if (requantization == MG_ROUND_FLOAT_NARROW) {
+        mg_paired_pixel_float(filters, s, column, output);
     } else {
         mg_paired_pixel_upward(filters, s, column, output);
     }
