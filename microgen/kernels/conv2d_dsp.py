@@ -7,7 +7,7 @@ import functools
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, blocks, conv2d, lags, paired
-from microgen.kernels.weighted import FLOATS, HIGH, TWICE_NARROW, UPWARD_NARROW, Loop, on_stack
+from microgen.kernels.weighted import HIGH, HIGH_FLOATS, TWICE_NARROW, UPWARD_NARROW, Loop, on_stack
 from microgen.kernels.work import Work, common
 from microgen.ops.base import Pair
 from microgen.ops.conv2d import Conv2DAttrs
@@ -111,5 +111,5 @@ _STACK = dataclasses.replace(
 )
 
 IMPLEMENTATIONS = (
-    *conv2d.LAYER.kernels((_STACK, _SCRATCH), (*HIGH, TWICE_NARROW, UPWARD_NARROW, *FLOATS)),
+    *conv2d.LAYER.kernels((_STACK, _SCRATCH), (*HIGH, TWICE_NARROW, UPWARD_NARROW, *HIGH_FLOATS)),
 )

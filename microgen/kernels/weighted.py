@@ -29,6 +29,7 @@ class Form(enum.Enum):
     SPECIFIED = "specified"  # the multipliers and shifts of the specification
     NARROW = "narrow"  # those of ``narrow``
     FLOAT = "float32"  # the scales as float32, of ``by_fpu``
+    HIGH_FLOAT = "high float32"  # the same for loops with paired weights
     LINEAR = "linear"  # those of ``linear``
     HIGH = "high"  # those of ``paired``, for loops with paired weights
     LINEAR_VECTOR = "linear vector"  # those of ``linear_vector``
@@ -71,6 +72,10 @@ class Requantization:
             return linear_vector.refusal(node, graph, layer.constants, layer.axis, is_raw)
         if self.form is Form.FLOAT:
             return by_fpu.refusal(node, graph, layer.axis)
+        if self.form is Form.HIGH_FLOAT:
+            raw = _folded(layer.constants, layer.axis)
+            refusal = paired.float_refusal(node, graph, raw, self.has_clamp)
+            return refusal or by_fpu.refusal(node, graph, layer.axis)
         return narrow.refusal(node, graph, layer.axis) if self.form is Form.NARROW else None
 
     def tables(self, layer: Layer, is_raw: bool) -> Constants:
@@ -80,6 +85,8 @@ class Requantization:
             return paired.high_tables(made, self.shift) if self.form is Form.HIGH else made
         if self.form is Form.LINEAR_VECTOR:
             return linear_vector.tables(layer.constants, layer.axis, is_raw)
+        if self.form is Form.HIGH_FLOAT:
+            return paired.float_tables(_folded(layer.constants, layer.axis))
         constants = layer.constants if self.roundings else _without_scales
         constants = narrow.tables(constants) if self.form is Form.NARROW else constants
         constants = by_fpu.tables(constants) if self.form is Form.FLOAT else constants
@@ -100,6 +107,13 @@ FLOAT_FPU = Requantization(
     *("fpu", "MG_ROUND_FLOAT_FPU", FLOAT.roundings, Form.FLOAT), like=TWICE, needs=base.FPU
 )
 FLOATS = (FLOAT_FPU, FLOAT_NARROW)
+_HIGH_FPU = dataclasses.replace(
+    FLOAT_FPU, constant="MG_HIGH_FPU", form=Form.HIGH_FLOAT, has_clamp=False, like=TWICE_NARROW
+)
+_HIGH_FPU_CLAMPED = dataclasses.replace(
+    _HIGH_FPU, name="fpu_clamped", constant="MG_HIGH_FPU_CLAMPED", has_clamp=True
+)
+HIGH_FLOATS = (_HIGH_FPU, _HIGH_FPU_CLAMPED, FLOAT_NARROW)
 LINEAR = Requantization("linear", "MG_LINEAR", _PROVEN, Form.LINEAR)
 _HIGH = Requantization("high", "MG_HIGH", LINEAR.roundings, Form.HIGH, has_clamp=False)
 _CLAMPED = Requantization("clamped", "MG_HIGH_CLAMPED", LINEAR.roundings, Form.HIGH)

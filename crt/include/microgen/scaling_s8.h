@@ -31,6 +31,8 @@ enum {
     MG_HIGH_CLAMPED,        /* mg_high and the clamp */
     MG_HIGH_WIDE,           /* mg_high_wide, likewise */
     MG_HIGH_WIDE_CLAMPED,
+    MG_HIGH_FPU, /* mg_scaled_by_fpu of sums that are times 256; no clamp */
+    MG_HIGH_FPU_CLAMPED,
     MG_LINEAR_VECTOR, /* mg_mve_linear of mve_rows.h, where that was proven to be the same */
     MG_SUMS           /* none: outputs are int32, and there are no scales */
 };
@@ -176,7 +178,7 @@ MG_INLINE int8_t mg_scaled_by(const mg_scaling *s, int32_t x, int32_t multiplier
 
 MG_INLINE int mg_is_high(int requantization)
 {
-    return (requantization >= MG_HIGH) && (requantization <= MG_HIGH_WIDE_CLAMPED);
+    return (requantization >= MG_HIGH) && (requantization <= MG_HIGH_FPU_CLAMPED);
 }
 
 MG_INLINE int mg_has_shift(int requantization)
@@ -245,6 +247,9 @@ MG_INLINE int8_t mg_paired_output(const mg_scaling *s, const mg_channel *channel
 {
     if ((requantization == MG_HIGH) || (requantization == MG_HIGH_WIDE)) {
         return (int8_t)mg_high(sum, channel->multiplier, requantization);
+    }
+    if ((requantization == MG_HIGH_FPU) || (requantization == MG_HIGH_FPU_CLAMPED)) {
+        return mg_scaled_by_float(s, sum, channel->multiplier);
     }
     if (mg_is_high(requantization)) {
         return mg_clamped_s8(s, mg_high(sum, channel->multiplier, requantization));
