@@ -49,22 +49,43 @@ MG_INLINE int8_t mg_pool_mean_in_float_s8_stored(const mg_pool_mean_in_float_s8_
                                p->output_offset, p->activation_min, p->activation_max);
 }
 
-/* The means of `count` neighbouring channels, up to four, whose first values are at `window`. */
-MG_INLINE void mg_pool_mean_in_float_s8_some(const mg_pool_mean_in_float_s8_params *p,
-                                             const int8_t *window, int32_t count, int8_t *output)
+/* The mean of one channel, whose first value is at `window`. */
+MG_INLINE int8_t mg_pool_mean_in_float_s8_channel(const mg_pool_mean_in_float_s8_params *p,
+                                                  const int8_t *window)
 {
-    int32_t sums[4] = {0, 0, 0, 0};
+    int32_t sum = 0;
 
     for (int32_t y = 0; y < p->pool_height; y++) {
         const int8_t *tap = &window[y * p->input_width * p->channels];
         for (int32_t x = 0; x < p->pool_width; x++) {
-            for (int32_t k = 0; k < count; k++) {
-                sums[k] += tap[k];
-            }
+            sum += *tap;
             tap += p->channels;
         }
     }
-    for (int32_t k = 0; k < count; k++) {
+    return mg_pool_mean_in_float_s8_stored(p, sum);
+}
+
+/* The means of four neighbouring channels. */
+MG_INLINE void mg_pool_mean_in_float_s8_four(const mg_pool_mean_in_float_s8_params *p,
+                                             const int8_t *window, int8_t *output)
+{
+    int32_t first = 0;
+    int32_t second = 0;
+    int32_t third = 0;
+    int32_t fourth = 0;
+
+    for (int32_t y = 0; y < p->pool_height; y++) {
+        const int8_t *tap = &window[y * p->input_width * p->channels];
+        for (int32_t x = 0; x < p->pool_width; x++) {
+            first += tap[0];
+            second += tap[1];
+            third += tap[2];
+            fourth += tap[3];
+            tap += p->channels;
+        }
+    }
+    const int32_t sums[4] = {first, second, third, fourth};
+    for (int32_t k = 0; k < 4; k++) {
         output[k] = mg_pool_mean_in_float_s8_stored(p, sums[k]);
     }
 }
@@ -78,10 +99,10 @@ MG_INLINE void mg_pool_mean_in_float_s8_pixel(const mg_pool_mean_in_float_s8_par
 
     (void)none;
     for (; c < (p->channels & ~3); c += 4) {
-        mg_pool_mean_in_float_s8_some(p, &window[c], 4, &output[c]);
+        mg_pool_mean_in_float_s8_four(p, &window[c], &output[c]);
     }
-    if (c < p->channels) {
-        mg_pool_mean_in_float_s8_some(p, &window[c], p->channels - c, &output[c]);
+    for (; c < p->channels; c++) {
+        output[c] = mg_pool_mean_in_float_s8_channel(p, &window[c]);
     }
 }
 
