@@ -1,0 +1,123 @@
+"""Layers that integers compute: their operands are integers, and their results become integers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from microgen.arithmetic.terms import Activation, Rounding
+from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
+from microgen.ir.graph import Array, Attrs, DType, Node, TensorType
+
+Layer = Callable[[Rewriting, Node, TensorType, str, Activation], str]
+"""The integers of a node's result, as a tensor of that type and name, with that activation."""
+
+
+def sums(
+    rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
+) -> str:
+    """Sums of products with a constant weight."""
+    data = rewriting.integers(node.inputs[0])
+    weight = rewriting.weight(node.inputs[1])
+    inputs = [data, weight]
+    if len(node.inputs) > 2:
+        inputs.append(_bias(rewriting, node.inputs[2], data, weight))
+    attrs = _replaced(node, rounding=Rounding.FLOAT, activation=activation)
+    return rewriting.emit(node.op, attrs, inputs, kind, name, node.origin)
+
+
+def _bias(rewriting: Rewriting, tensor: str, data: str, weight: str) -> str:
+    """The bias as int32 in the scale of the sums: the model's own integers if that is their scale.
+    """
+    if tensor not in rewriting.graph.constants:
+        raise NotInteger(f'reads the bias "{tensor}", which is computed')
+    scales = scales_of_sums(rewriting.types[data], rewriting.types[weight])
+    stored, floats = rewriting.stored.get(tensor), rewriting.graph.constants[tensor]
+    if stored is not None and _is_in(stored.quant.scale, scales) and not any(stored.quant.zero_point):
+        values = stored.values.astype(np.int32)
+    else:
+        values = _in_scale(floats, scales)
+    return rewriting.constant(f"{tensor}#stored", values, None)
+
+
+def scales_of_sums(data: TensorType, weight: TensorType) -> Array:
+    """The scale of sums of products, one for all or one for each channel, float32."""
+    assert weight.quant is not None
+    with np.errstate(all="ignore"):
+        return np.float32(data.scale) * np.array(weight.quant.scale, np.float32)
+
+
+def _is_in(scale: tuple[float, ...], scales: Array) -> bool:
+    """Whether a bias has the scale of the sums; converters may compute it in double."""
+    found, wanted = np.broadcast_arrays(np.array(scale), scales.astype(np.float64))
+    return bool((abs(found - wanted) <= 1e-6 * wanted).all())
+
+
+def _in_scale(floats: Array, scales: Array) -> Array:
+    """Numbers as int32 in a scale; 0 if the scale is 0."""
+    with np.errstate(all="ignore"):
+        whole = np.rint(floats.astype(np.float64) / scales.astype(np.float64))
+    limits = np.iinfo(np.int32)
+    return np.clip(np.nan_to_num(whole), limits.min, limits.max).astype(np.int32)
+
+
+def products(
+    rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
+) -> str:
+    """Products of two matrices."""
+    return _of_all(rewriting, node, kind, name, activation)
+
+
+def elementwise(
+    rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
+) -> str:
+    """Sums, differences or products of the elements of two tensors."""
+    return _of_all(rewriting, node, kind, name, activation)
+
+
+def averages(
+    rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
+) -> str:
+    """Means of windows, or over axes."""
+    return _of_all(rewriting, node, kind, name, activation)
+
+
+def softmax(
+    rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
+) -> str:
+    """Softmax over the last axis."""
+    return _of_all(rewriting, node, kind, name, activation)
+
+
+def _of_all(
+    rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
+) -> str:
+    inputs = [rewriting.integers(each) for each in node.inputs]
+    attrs = _replaced(node, in_float32=True, activation=activation)
+    return rewriting.emit(node.op, attrs, inputs, kind, name, node.origin)
+
+
+def _replaced(node: Node, *, activation: Activation, **changes: object) -> Attrs:
+    """The node's attributes with others for integers."""
+    if activation is not Activation.NONE:
+        if getattr(node.attrs, "activation", None) is not Activation.NONE:
+            raise NotInteger("has no fused activation")
+        changes["activation"] = activation
+    return dataclasses.replace(node.attrs, **changes)  # type: ignore[arg-type]
+
+
+LAYERS: Mapping[str, Layer] = {
+    "add": elementwise,
+    "mean": averages,
+    "multiply": elementwise,
+    "nn.avg_pool2d": averages,
+    "nn.batch_matmul": products,
+    "nn.conv2d": sums,
+    "nn.conv2d_transpose": sums,
+    "nn.dense": sums,
+    "nn.depthwise_conv2d": sums,
+    "nn.softmax": softmax,
+    "subtract": elementwise,
+}
