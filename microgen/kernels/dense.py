@@ -9,12 +9,12 @@ from microgen.arithmetic.int8 import conv_scales
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, weighted
-from microgen.kernels.weighted import NEAREST, SUMS, TWICE, UPWARD, Layer, Loop
+from microgen.kernels.weighted import FLOAT, NEAREST, SUMS, TWICE, UPWARD, Layer, Loop
 from microgen.ops.constraints import weight_zero
 from microgen.ops.dense import DenseAttrs
 
 OP_NAME = "nn.dense"
-_FIXED = (Rounding.DOUBLE, Rounding.REDUCED)  # requantize_s16.h: MG_ROUND_*
+_FIXED = (Rounding.DOUBLE, Rounding.REDUCED, Rounding.FLOAT)  # requantize_s16.h: MG_ROUND_*
 
 
 def _is_per_channel(node: Node, graph: Graph) -> bool:
@@ -123,8 +123,8 @@ IMPLEMENTATIONS = (
     ),
     *LAYER.kernels((_MVE,), _TFLITE),
     *LAYER.kernels(weighted.blocks(Loop(stem="dense_s8")), (*_TFLITE, UPWARD)),
-    *LAYER.kernels((_REFERENCE,), (*_TFLITE, SUMS)),
-    *_OFFSET.kernels((_OFFSET_REFERENCE,), _TFLITE),
+    *LAYER.kernels((_REFERENCE,), (*_TFLITE, FLOAT, SUMS)),
+    *_OFFSET.kernels((_OFFSET_REFERENCE,), (*_TFLITE, FLOAT, SUMS)),
     base.Implementation(
         symbol="mg_dense_s16",
         needs=base.REFERENCE,

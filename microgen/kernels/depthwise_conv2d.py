@@ -7,6 +7,7 @@ import dataclasses
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, blocks, int4, lags, mve, weighted, window
 from microgen.kernels.weighted import (
+    FLOAT,
     NEAREST,
     SUMS,
     TWICE,
@@ -100,11 +101,11 @@ _OFFSET_REFERENCE = dataclasses.replace(
 IMPLEMENTATIONS = (
     *LAYER.kernels((_INT4_MVE,), (TWICE,)),
     *LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW,)),
-    *LAYER.kernels((_INT4,), (TWICE,)),
+    *LAYER.kernels((_INT4,), (TWICE, FLOAT)),
     *LAYER.kernels((_MVE,), (TWICE,)),
     *LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW)),
-    *LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, SUMS)),
-    *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE,)),
+    *LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, FLOAT, SUMS)),
+    *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE, FLOAT, SUMS)),
     base.Implementation(
         symbol="mg_depthwise_conv2d_s16",
         needs=base.REFERENCE,

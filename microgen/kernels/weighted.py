@@ -88,7 +88,9 @@ NEAREST = Requantization("nearest", "MG_ROUND_NEAREST", _NEAREST, like=TWICE)
 UPWARD = Requantization("upward", "MG_ROUND_UPWARD", _UPWARD, like=TWICE)
 TWICE_NARROW = Requantization("twice", "MG_ROUND_TWICE_NARROW", _TWICE, Form.NARROW)
 UPWARD_NARROW = dataclasses.replace(UPWARD, constant="MG_ROUND_UPWARD_NARROW", form=Form.NARROW)
-LINEAR = Requantization("linear", "MG_LINEAR", (*_TWICE, *_NEAREST, *_UPWARD), Form.LINEAR)
+FLOAT = Requantization("float", "MG_ROUND_FLOAT", (Rounding.FLOAT,), like=TWICE)
+_PROVEN = (*_TWICE, *_NEAREST, *_UPWARD, *FLOAT.roundings)
+LINEAR = Requantization("linear", "MG_LINEAR", _PROVEN, Form.LINEAR)
 _HIGH = Requantization("high", "MG_HIGH", LINEAR.roundings, Form.HIGH, has_clamp=False)
 _CLAMPED = Requantization("clamped", "MG_HIGH_CLAMPED", LINEAR.roundings, Form.HIGH)
 HIGH = (_HIGH, _CLAMPED)
@@ -98,11 +100,6 @@ HIGH_WIDE = tuple(
 )
 LINEAR_VECTOR = dataclasses.replace(LINEAR, constant="MG_LINEAR_VECTOR", form=Form.LINEAR_VECTOR)
 SUMS = Requantization("s32", "MG_SUMS", (), Form.NONE)
-
-
-def any_node(_node: Node, _graph: Graph) -> str | None:
-    """No refusal."""
-    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +125,7 @@ class Loop:
     compact: bool = False
     is_fixed: bool = False
     needs: frozenset[Feature] = base.REFERENCE
-    refusal: base.Refuse = any_node
+    refusal: base.Refuse = base.any_node
     scratch: Callable[[Node, Graph], int] = base.no_scratch
     wraps: bool = False
     has_offset: bool = False

@@ -10,6 +10,7 @@
 #include "microgen/dsp.h"
 #include "microgen/inline.h"
 #include "microgen/requantize.h"
+#include "microgen/requantize_float.h"
 #include "microgen/requantize_once.h"
 
 /* The requantizations. The narrow ones compute the same as the others in fewer steps. They need
@@ -19,6 +20,7 @@ enum {
     MG_ROUND_TWICE,         /* mg_requantize */
     MG_ROUND_NEAREST,       /* mg_requantize_single: once, ties away from zero */
     MG_ROUND_UPWARD,        /* mg_requantize_upward: once, ties upwards */
+    MG_ROUND_FLOAT,         /* mg_requantize_float: in float32, ties to even */
     MG_ROUND_TWICE_NARROW,  /* the same as MG_ROUND_TWICE */
     MG_ROUND_UPWARD_NARROW, /* the same as MG_ROUND_UPWARD */
     MG_LINEAR,              /* mg_linear, where that was proven to be the same */
@@ -117,6 +119,9 @@ MG_INLINE int32_t mg_rounded(int32_t x, int32_t multiplier, int32_t shift, int r
     }
     if (requantization == MG_ROUND_UPWARD) {
         return mg_requantize_upward(x, multiplier, shift);
+    }
+    if (requantization == MG_ROUND_FLOAT) {
+        return mg_requantize_float(x, multiplier, shift);
     }
     return mg_requantize(x, multiplier, shift);
 }
