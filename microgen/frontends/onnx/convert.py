@@ -13,6 +13,7 @@ from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import reader, types
 from microgen.frontends.onnx.importers import registry
 from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.quantization.recognise import recognised
 from microgen.frontends.operators import Moved
 from microgen.frontends.tensors import GraphBuilder, Tensor
 from microgen.ir.graph import Graph, TensorType
@@ -36,7 +37,8 @@ def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
         if not found:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
     builder.drop_dead(outputs)
-    return builder.graph(PurePath(file).stem, inputs, outputs)
+    graph = builder.graph(PurePath(file).stem, inputs, outputs)
+    return recognised(graph, builder.stored)
 
 
 def _constants(graph: onnx.GraphProto, builder: GraphBuilder, file: str) -> dict[str, Tensor]:

@@ -20,7 +20,7 @@ def _dequantize(node: OnnxNode) -> Tensor:
         return conversions.dequantized(node, data, found)
     scale, zero = node.tensor(1), node.optional(2)
     _expect_one(node, scale)
-    zeros = zero if zero is not None else node.constant(np.float32(0), "zero")
+    zeros = zero if zero is not None else node.constant(np.zeros((), np.float32), "zero")
     return conversions.scaled(node, data, scale, zeros)
 
 
@@ -33,7 +33,7 @@ def _quantize(node: OnnxNode) -> Tensor:
         return conversions.quantized(node, data, found, dtype)
     scale, zero = node.tensor(1), node.optional(2)
     _expect_one(node, scale)
-    zeros = zero if zero is not None else node.constant(np.float32(0), "zero")
+    zeros = zero if zero is not None else node.constant(np.zeros((), np.float32), "zero")
     return conversions.divided(node, data, scale, zeros, dtype)
 
 

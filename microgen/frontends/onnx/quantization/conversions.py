@@ -102,10 +102,10 @@ def quantized(
 def divided(node: OnnxNode, data: Tensor, scale: Tensor, zero: Tensor, dtype: DType) -> Tensor:
     """The same by arithmetic of floats, for scales or zero points that the op does not have."""
     limits = np.iinfo(dtype.numpy)
-    quotient = node.emit("divide", DivideAttrs(Activation.NONE), (data, scale))
+    quotient = node.emit("divide", DivideAttrs(Activation.NONE, False), (data, scale))
     whole = node.emit("round", RoundAttrs(), (quotient,))
     moved = node.emit("add", AddAttrs(Activation.NONE), (whole, _as_float(node, zero)))
-    low, high = (node.constant(np.float32(v), "limit") for v in (limits.min, limits.max))
+    low, high = (node.constant(np.array(v, np.float32), "limit") for v in (limits.min, limits.max))
     least = node.emit("maximum", MaximumAttrs(), (moved, low))
     inside = node.emit("minimum", MinimumAttrs(), (least, high))
     return node.emit("cast", CastAttrs(), (inside,), dtype=dtype, quant=None)

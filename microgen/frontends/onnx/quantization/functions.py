@@ -58,7 +58,7 @@ def table(rewriting: Rewriting, tensor: str, output: TensorType) -> Array | None
     if steps is None or integers.dtype is not DType.INT8 or output.dtype is not DType.INT8:
         return None
     values = {tensor: in_float32.real(EVERY_INT8, integers)}
-    values |= {name: values[tensor] for name in _beginnings(rewriting, steps)}
+    values |= dict.fromkeys(_beginnings(rewriting, steps), values[tensor])
     try:
         for node in steps:
             values[node.outputs[0]] = _result(rewriting, node, values)

@@ -9,7 +9,8 @@ import numpy as np
 
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
-from microgen.ir.graph import Array, Attrs, DType, Node, TensorType
+from microgen.ir.graph import Array, Attrs, DType, Node, Quant, TensorType
+from microgen.ops.requantize import RequantizeAttrs
 
 Layer = Callable[[Rewriting, Node, TensorType, str, Activation], str]
 """The integers of a node's result, as a tensor of that type and name, with that activation."""
@@ -29,16 +30,17 @@ def sums(
 
 
 def _bias(rewriting: Rewriting, tensor: str, data: str, weight: str) -> str:
-    """The bias as int32 in the scale of the sums: the model's own integers if that is their scale.
-    """
+    """The bias in the scale of the sums: the model's own integers if that is their scale."""
     if tensor not in rewriting.graph.constants:
         raise NotInteger(f'reads the bias "{tensor}", which is computed')
     scales = scales_of_sums(rewriting.types[data], rewriting.types[weight])
     stored, floats = rewriting.stored.get(tensor), rewriting.graph.constants[tensor]
-    if stored is not None and _is_in(stored.quant.scale, scales) and not any(stored.quant.zero_point):
+    if stored is not None and _is_in(stored.quant, scales):
         values = stored.values.astype(np.int32)
     else:
         values = _in_scale(floats, scales)
+    if rewriting.types[data].dtype is DType.INT16:
+        values = values.astype(np.int64)
     return rewriting.constant(f"{tensor}#stored", values, None)
 
 
@@ -46,13 +48,14 @@ def scales_of_sums(data: TensorType, weight: TensorType) -> Array:
     """The scale of sums of products, one for all or one for each channel, float32."""
     assert weight.quant is not None
     with np.errstate(all="ignore"):
-        return np.float32(data.scale) * np.array(weight.quant.scale, np.float32)
+        found: Array = np.float32(data.scale) * np.array(weight.quant.scale, np.float32)
+    return found
 
 
-def _is_in(scale: tuple[float, ...], scales: Array) -> bool:
+def _is_in(quant: Quant, scales: Array) -> bool:
     """Whether a bias has the scale of the sums; converters may compute it in double."""
-    found, wanted = np.broadcast_arrays(np.array(scale), scales.astype(np.float64))
-    return bool((abs(found - wanted) <= 1e-6 * wanted).all())
+    found, wanted = np.array(quant.scale), scales.astype(np.float64)
+    return not any(quant.zero_point) and bool((abs(found - wanted) <= 1e-6 * wanted).all())
 
 
 def _in_scale(floats: Array, scales: Array) -> Array:
@@ -60,40 +63,28 @@ def _in_scale(floats: Array, scales: Array) -> Array:
     with np.errstate(all="ignore"):
         whole = np.rint(floats.astype(np.float64) / scales.astype(np.float64))
     limits = np.iinfo(np.int32)
-    return np.clip(np.nan_to_num(whole), limits.min, limits.max).astype(np.int32)
-
-
-def products(
-    rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
-) -> str:
-    """Products of two matrices."""
-    return _of_all(rewriting, node, kind, name, activation)
-
-
-def elementwise(
-    rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
-) -> str:
-    """Sums, differences or products of the elements of two tensors."""
-    return _of_all(rewriting, node, kind, name, activation)
-
-
-def averages(
-    rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
-) -> str:
-    """Means of windows, or over axes."""
-    return _of_all(rewriting, node, kind, name, activation)
+    found: Array = np.clip(np.nan_to_num(whole), limits.min, limits.max).astype(np.int32)
+    return found
 
 
 def softmax(
     rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
 ) -> str:
-    """Softmax over the last axis."""
-    return _of_all(rewriting, node, kind, name, activation)
+    """Softmax over the last axis: in int16, then in the scale of the result."""
+    if activation is not Activation.NONE:
+        raise NotInteger("is clamped before it is quantized")
+    data = rewriting.integers(node.inputs[0])
+    wide = TensorType(kind.shape, DType.INT16, Quant((2.0**-15,), (0,)))
+    inner = rewriting.fresh(f"{name}#int16")
+    rewriting.emit(node.op, node.attrs, (data,), wide, inner, node.origin)
+    return rewriting.emit("qnn.requantize", RequantizeAttrs(), (inner,), kind, name, node.origin)
 
 
-def _of_all(
+def in_float32(
     rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
 ) -> str:
+    """What has a form for numbers that are computed in float32 and stored: in_float32 of two
+    matrices, results of two elements, and means."""
     inputs = [rewriting.integers(each) for each in node.inputs]
     attrs = _replaced(node, in_float32=True, activation=activation)
     return rewriting.emit(node.op, attrs, inputs, kind, name, node.origin)
@@ -105,19 +96,19 @@ def _replaced(node: Node, *, activation: Activation, **changes: object) -> Attrs
         if getattr(node.attrs, "activation", None) is not Activation.NONE:
             raise NotInteger("has no fused activation")
         changes["activation"] = activation
-    return dataclasses.replace(node.attrs, **changes)  # type: ignore[arg-type]
+    return dataclasses.replace(node.attrs, **changes)
 
 
 LAYERS: Mapping[str, Layer] = {
-    "add": elementwise,
-    "mean": averages,
-    "multiply": elementwise,
-    "nn.avg_pool2d": averages,
-    "nn.batch_matmul": products,
+    "add": in_float32,
+    "mean": in_float32,
+    "multiply": in_float32,
+    "nn.avg_pool2d": in_float32,
+    "nn.batch_matmul": in_float32,
     "nn.conv2d": sums,
     "nn.conv2d_transpose": sums,
     "nn.dense": sums,
     "nn.depthwise_conv2d": sums,
     "nn.softmax": softmax,
-    "subtract": elementwise,
+    "subtract": in_float32,
 }

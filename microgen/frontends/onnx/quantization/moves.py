@@ -52,7 +52,7 @@ def of_floats(rewriting: Rewriting, node: Node) -> bool:
         integers = [rewriting.integers(node.inputs[i]) for i in positions]
         found = _moved(rewriting, node, integers, f"{node.outputs[0]}#stored")
     except NotInteger as reason:
-        del rewriting.nodes[nodes:]
+        rewriting.back_to(nodes)
         rewriting.reasons[node.outputs[0]] = str(reason)
         return False
     rewriting.mean(node.outputs[0], found, node.origin)
@@ -70,7 +70,7 @@ def of_stored(rewriting: Rewriting, node: Node) -> bool:
         integers = _alike(rewriting, node, [rewriting.inner[node.inputs[i]] for i in positions])
         found = _moved(rewriting, node, integers, rewriting.name_for(output))
     except NotInteger:
-        del rewriting.nodes[nodes:]
+        rewriting.back_to(nodes)
         return False
     rewriting.inner[output] = found
     return True
@@ -120,5 +120,3 @@ def _padding(value: float, data: TensorType, kind: TensorType) -> int:
     if float(in_float32.real(np.array(found), kind)) != value:
         raise NotInteger(f"pads with {value:g}, which no stored value means")
     return found
-
-

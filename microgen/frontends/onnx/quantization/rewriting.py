@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from microgen.frontends.tensors import Stored
 from microgen.frontends.unsigned import HALF, moved
 from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType, frozen
@@ -13,6 +15,7 @@ from microgen.ops import registry
 from microgen.ops.dequantize import DequantizeAttrs
 from microgen.ops.reinterpret import ReinterpretAttrs
 from microgen.ops.requantize import RequantizeAttrs
+from microgen.ops.reshape import ReshapeAttrs
 
 
 class NotInteger(Exception):  # noqa: N818 - it is a reason, not an error
@@ -27,7 +30,8 @@ class Rewriting:
     ``inner``: tensor of stored integers in ``graph`` -> the same in the new graph, with its scale;
     uint8 values are int8 there. ``meaning``: float tensor -> the integers that it was dequantized
     from. ``source``: a tensor each of whose elements is a function of one integer -> these
-    integers, which have its shape. ``reasons``: float tensor -> why it is not integers.
+    integers, which have its shape. ``reasons``: float tensor -> why it is not integers. ``names``:
+    tensor of the new graph -> the model's name for it.
     """
 
     graph: Graph
@@ -43,6 +47,7 @@ class Rewriting:
     producers: dict[str, Node] = field(default_factory=dict)
     readers: dict[str, list[Node]] = field(default_factory=dict)
     order: dict[str, int] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
     _plain: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -97,12 +102,29 @@ class Rewriting:
     def constant(self, wanted: str, values: Array, quant: Quant | None) -> str:
         """A new constant; an equal one that has the name is used again."""
         kind = TensorType(tuple(values.shape), DType(values.dtype.name), quant)
-        if self.types.get(wanted) == kind and wanted in self.constants:
-            if (self.constants[wanted] == values).all():
-                return wanted
+        if self.types.get(wanted) == kind and np.array_equal(
+            self.constants.get(wanted, ()), values
+        ):
+            return wanted
         name = self.fresh(wanted)
         self.types[name], self.constants[name] = kind, frozen(values)
         return name
+
+    def back_to(self, count: int) -> None:
+        """Remove all nodes but the first ``count``, and their results."""
+        for node in self.nodes[count:]:
+            for name in node.outputs:
+                if name not in self.graph.types:
+                    del self.types[name]
+        del self.nodes[count:]
+
+    def called(self, integers: str, name: str) -> str:
+        """Integers that another tensor has, too. They get its name if they have one that the model
+        does not know."""
+        if integers not in self.graph.types and integers not in self.names:
+            self.names[integers] = name
+            self.types.pop(name, None)
+        return integers
 
     def keep(self, node: Node) -> None:
         """Add a node as it is. It reads plain integers."""
@@ -154,6 +176,16 @@ class Rewriting:
         return self.emit(
             "qnn.reinterpret", ReinterpretAttrs(kind.shape), (integers,), kind, name, origin
         )
+
+    def made_signed(self, tensor: str, kind: TensorType, origin: Origin) -> str:
+        """The int8 values of a uint8 tensor of the new graph."""
+        name = self.fresh(f"{tensor}#int8")
+        return self.emit("qnn.requantize", RequantizeAttrs(), (tensor,), kind, name, origin)
+
+    def copied(self, integers: str, name: str, origin: Origin) -> None:
+        """Let a tensor of that name have the same integers."""
+        kind = self.types[integers]
+        self.emit("reshape", ReshapeAttrs(kind.shape), (integers,), kind, name, origin)
 
     def _readable(self, tensor: str) -> str:
         """The tensor as nodes read it that compute with the stored numbers."""

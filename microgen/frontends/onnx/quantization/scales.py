@@ -1,4 +1,4 @@
-"""Scales and zero points of QuantizeLinear, DequantizeLinear and the operators that contain them."""
+"""Scales and zero points of QuantizeLinear, DequantizeLinear and operators that contain them."""
 
 from __future__ import annotations
 
