@@ -33,7 +33,9 @@ class Options:
     ``stack`` is what the linker script reserves, None for what the code is expected to take and
     ``stack_margin``.
 
-    ``signature`` names one of the networks in a model's file; empty means the first.
+    ``signature`` names one of the networks in a model's file; empty means the first. ``dim`` are
+    sizes of symbolic dimensions (``NAME=N``), ``bind`` are values of inputs that become constants
+    (``INPUT=FILE.npy`` or ``INPUT=NUMBERS``).
 
     ``codegen``: code generators, best first; the built-in kernels take the rest.
     ``codegen_option``: ``NAME.KEY=VALUE``, each for one of them. ``codegen_path``: a folder
@@ -88,6 +90,8 @@ class Options:
     output_overlay: bool = False
     targets: tuple[str, ...] = ()
     signature: str = ""
+    dim: tuple[str, ...] = ()
+    bind: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         cnames.module_name(self.name)
@@ -117,7 +121,8 @@ class Options:
             if value < 0:
                 raise MicrogenError(f"{value} bytes is not a budget", where=flag)
         self._check_stack()
-        object.__setattr__(self, "pool", tuple(self.pool))  # a command line gives a list
+        for name in ("pool", "dim", "bind"):  # a command line gives lists
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         self._check_pools()
         self._check_ports()
         self._check_rows()
@@ -285,6 +290,8 @@ class Options:
         # Their values may be paths on this machine.
         promised["codegen_option"] = [text.partition("=")[0] for text in self.codegen_option]
         promised |= {"codegen_path": "", "schedule": ""}
+        # The project's model contains them.
+        promised |= {"dim": (), "bind": ()}
         if self.executor == "graph":
             # A parameter file aligns each array to its elements, not to more.
             promised["constant_alignment"] = 1

@@ -7,7 +7,7 @@ import functools
 import importlib
 import pkgutil
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -62,22 +62,25 @@ def load(
     targets: Mapping[int, str] | None = None,
     generators: Collection[str] = (),
     signature: str = "",
+    dim: Sequence[str] = (),
+    bind: Sequence[str] = (),
 ) -> Graph:
     """The checked graph of the model file at ``path`` under the numerics profile of that name. The
     other arguments are those of ``Request``. Raises MicrogenError if there is no such file, profile
-    or suffix, or if a signature is given and the format has none, ModelError if the file is
+    or suffix, or if the request has what the format does not, ModelError if the file is
     malformed, and UnsupportedError if it uses a feature that microgen does not have."""
-    request = Request(profiles.profile(numerics), targets or {}, generators, signature)
+    request = Request(profiles.profile(numerics), targets or {}, generators, signature, dim, bind)
     path = Path(path)
-    check_signature(path, signature)
+    check(path, request)
     with budget.of_model():
         return _format_of(path).load(path, request)
 
 
-def files(path: Path) -> dict[str, bytes]:
-    """The bytes of a model's files by suffix: the file at ``path`` and the files that belong to it.
-    Raises MicrogenError for anything but a regular file."""
-    return _format_of(path).files(path)
+def files(path: Path, *, dim: Sequence[str] = (), bind: Sequence[str] = ()) -> dict[str, bytes]:
+    """The bytes of a model's files by suffix: the file at ``path`` and the files that belong to it,
+    with what ``dim`` and ``bind`` give in them. Raises MicrogenError for anything but a regular
+    file, and what ``load`` raises if something is given."""
+    return _format_of(path).kept(path, Request(dim=dim, bind=bind))
 
 
 def stored(path: Path) -> dict[str, bytes]:
@@ -91,13 +94,20 @@ def stored(path: Path) -> dict[str, bytes]:
     return found
 
 
-def check_signature(path: Path, signature: str) -> None:
-    """Raise MicrogenError if a signature is given for a model whose format has none."""
-    if signature and not _format_of(path).has_signatures:
+def check(path: Path, request: Request) -> None:
+    """Raise MicrogenError if the request has what the format of a model does not."""
+    found = _format_of(path)
+    if request.signature and not found.has_signatures:
         raise MicrogenError(
-            f"has no signatures: {_format_of(path).suffix} files have one network each",
+            f"has no signatures: {found.suffix} files have one network each",
             where=str(path),
             hint="leave --signature out",
+        )
+    if (request.dim or request.bind) and not found.has_open_inputs:
+        raise MicrogenError(
+            f"has no open sizes or parameters: the inputs of {found.suffix} files are fixed",
+            where=str(path),
+            hint="leave --dim and --bind out",
         )
 
 

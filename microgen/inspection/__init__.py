@@ -29,13 +29,13 @@ from microgen.output.text_layout import Part
 
 
 def inspect(
-    path: Path, *, verbose: bool = False, codegen_path: Sequence[Path] = (), signature: str = ""
+    path: Path, *, verbose: bool = False, codegen_path: Sequence[Path] = (), **reading: Any
 ) -> Inspected:
     """Inspect a project or library directory, an ELF, a library archive, a blob or a model.
 
     ``verbose``: for a project, also say why each kernel was chosen and others were not.
-    ``codegen_path``: folders with codegens, which say how their modules are read. ``signature``:
-    for a model, the network to show. Raises MicrogenError for any other file.
+    ``codegen_path``: folders with codegens, which say how their modules are read. ``reading``:
+    for a model, the arguments of ``frontends.load``. Raises MicrogenError for any other file.
     """
     if path.is_dir():
         is_library = os.path.isfile(path / contents.METADATA)
@@ -52,7 +52,7 @@ def inspect(
         return library.inspect(path)
     if blobs.is_blob(head, path.stat().st_size):
         return blobs.inspect(path, codegen_path)
-    return _model(frontends.load(path, signature=signature))
+    return _model(frontends.load(path, **reading))
 
 
 _HEAD_BYTES = 262  # up to tar's magic number

@@ -10,12 +10,23 @@ from microgen.ir.graph import Graph
 
 class _Onnx(Format):
     suffix = ".onnx"
+    beside = (".onnx.data", ".onnx_data", ".data")  # as exporters call external data
+    has_open_inputs = True
+
+    def files(self, path: Path) -> dict[str, bytes]:
+        return self.kept(path, Request())
+
+    def kept(self, path: Path, request: Request) -> dict[str, bytes]:
+        from microgen.frontends.onnx import reader
+
+        _, data = reader.read(path, request)
+        return {self.suffix: data}
 
     def load(self, path: Path, request: Request) -> Graph:
-        from microgen.frontends.onnx import convert
+        from microgen.frontends.onnx import convert, reader
 
-        data = self.files(path)[self.suffix]
-        return convert.load(data, file=path.name, numerics=request.numerics)
+        model, _ = reader.read(path, request)
+        return convert.graph_of(model, file=path.name, numerics=request.numerics)
 
     def operators(self) -> tuple[str, ...]:
         from microgen.frontends.onnx import importers

@@ -4,15 +4,15 @@ add its nodes to the graph."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import onnx
 
 from microgen.errors import UnsupportedError, short
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.onnx import types
+from microgen.frontends.onnx import schemas, types
 from microgen.frontends.onnx.quantization import provenance
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.quantization import reinterpreted
@@ -20,13 +20,22 @@ from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
 from microgen.ir.graph import Array, Attrs, Origin
 
 _NOTHING: Any = object()
-OWN_DOMAINS = ("", "ai.onnx")  # two names of ONNX's own
 
 
 def operator_name(proto: onnx.NodeProto) -> str:
     """The key of a node's importer: the operator's name, after its domain if that is not ONNX's."""
-    own = proto.domain in OWN_DOMAINS
-    return str(proto.op_type if own else f"{proto.domain}.{proto.op_type}")
+    domain = schemas.domain(proto.domain)
+    return f"{domain}.{proto.op_type}" if domain else str(proto.op_type)
+
+
+class Place(Protocol):
+    """What surrounds a node, as ``OnnxNode`` uses it."""
+
+    def definition(self, node: OnnxNode) -> Value:
+        """The node's outputs, computed by the function that defines its operator."""
+
+    def branch(self, node: OnnxNode, graph: onnx.GraphProto) -> Value:
+        """The outputs of a graph without inputs that reads the tensors around the node."""
 
 
 class OnnxNode(Operator):
@@ -47,7 +56,8 @@ class OnnxNode(Operator):
         graph: GraphBuilder,
         moved: Moved,
         numerics: Numerics,
-        fed: Sequence[str] = (),
+        fed: Collection[str] = (),
+        place: Place,
     ) -> None:
         self.outputs = tuple(proto.output)
         name = next(filter(None, self.outputs), proto.name)
@@ -60,7 +70,8 @@ class OnnxNode(Operator):
         self._operands = tuple(operands)
         self._plain: dict[int, Tensor] = {}
         self._attrs = {a.name: a for a in proto.attribute}
-        self._fed = frozenset(fed)
+        self._fed = fed
+        self._place = place
 
     # Operands
 
@@ -154,15 +165,28 @@ class OnnxNode(Operator):
         value = self.optional_constant(position, name)
         return None if value is None else tuple(int(v) for v in np.ravel(value))
 
+    # Functions and branches
+
+    def definition(self) -> Value:
+        """The outputs, computed by the function with which ONNX defines the operator, so that an
+        importer may leave cases to it. UnsupportedError if there is none."""
+        return self._place.definition(self)
+
+    def branch(self, name: str) -> Value:
+        """The outputs of the graph that is an attribute, whose nodes take the place of this one."""
+        found = self._attrs.get(name)
+        if found is None or found.type != onnx.AttributeProto.GRAPH:
+            raise self.invalid(f"has no graph {name!r}, which the operator needs")
+        return self._place.branch(self, found.g)
+
     # Result
 
-    def finished(self, value: Value) -> Mapping[str, Tensor]:
-        """The results by the model's names for them. Nodes that compute them get these names."""
+    def finished(self, value: Value) -> tuple[Tensor, ...]:
+        """The outputs. Nodes that compute them get the model's names for them."""
         found = fields(value)
         wanted = {
             tensor.name: name
             for tensor, name in zip(found, self.outputs, strict=False)
             if name and tensor.name != name
         }
-        renamed = fields(self.named(tuple(found), wanted))
-        return {n: t for n, t in zip(self.outputs, renamed, strict=False) if n}
+        return fields(self.named(tuple(found), wanted))
