@@ -14,6 +14,7 @@ from typing import TypeVar
 from microgen.ir.graph import Attrs, Graph, Node
 from microgen.ops.arg_extreme import ArgExtremeAttrs
 from microgen.ops.concatenate import ConcatenateAttrs
+from microgen.ops.lookup import LookupAttrs
 from microgen.ops.mirror_pad import MirrorPadAttrs
 from microgen.ops.pad import PadAttrs
 from microgen.ops.reduction import ReductionAttrs
@@ -68,8 +69,13 @@ def is_view(shape: Sequence[int], axes: Axes) -> bool:
     return moving == sorted(moving)
 
 
+def laid_out(node: Node) -> tuple[str, ...]:
+    """The inputs of a node that have its layout: all but tables."""
+    return node.inputs[:1] if isinstance(node.attrs, LookupAttrs) else node.inputs
+
+
 def moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
-    """The node with all its inputs in the other layout; None if it needs the layout that it has."""
+    """The node with its inputs in the other layout; None if it needs the layout that it has."""
     output = graph.types[node.outputs[0]]
     if output.quant is not None and not output.quant.is_per_tensor:
         return None
@@ -81,7 +87,7 @@ def moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
 def _moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
     back = inverse(axes)
     match node.attrs:
-        case RescaleAttrs(_, float()):
+        case RescaleAttrs(_, float()) | LookupAttrs():
             return Moved(node.attrs, axes)
         case ReinterpretAttrs(shape) if shape == graph.types[node.inputs[0]].shape:
             return Moved(ReinterpretAttrs(permuted(shape, back)), axes)

@@ -20,6 +20,7 @@ from microgen.passes.any_layout import (
     inverse,
     is_identity,
     is_view,
+    laid_out,
     letters_left,
     moved,
     permuted,
@@ -125,7 +126,7 @@ class _Rewriting:
 
         The move must remove more changes of inputs than it adds. It removes an input's change if
         the change is made for this node alone, and always if another change may follow the node."""
-        changes = {name: self._seen(name, node) for name in node.inputs}
+        changes = {name: self._seen(name, node) for name in laid_out(node)}
         saved = [
             name
             for name, change in changes.items()
@@ -161,7 +162,11 @@ class _Rewriting:
 
     def _add_moved(self, node: Node, lead: _Pending, whole: Moved) -> None:
         output = node.outputs[0]
-        inputs = tuple(self._laid_out(name, lead, node) for name in node.inputs)
+        among = laid_out(node)
+        inputs = tuple(
+            self._laid_out(name, lead, node) if name in among else self._computed(name)
+            for name in node.inputs
+        )
         result = dataclasses.replace(node, attrs=whole.attrs, inputs=inputs)
         if not is_identity(whole.axes):
             letters = letters_left(lead.letters, result, len(whole.axes))

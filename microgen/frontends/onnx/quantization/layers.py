@@ -15,6 +15,8 @@ from microgen.ops.requantize import RequantizeAttrs
 Layer = Callable[[Rewriting, Node, TensorType, str, Activation], str]
 """The integers of a node's result, as a tensor of that type and name, with that activation."""
 
+_SHARES, _SHARES_16 = Quant((2.0**-8,), (-128,)), Quant((2.0**-15,), (0,))
+
 
 def sums(
     rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
@@ -70,14 +72,20 @@ def _in_scale(floats: Array, scales: Array) -> Array:
 def softmax(
     rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
 ) -> str:
-    """Softmax over the last axis: in int16, then in the scale of the result."""
-    if activation is not Activation.NONE:
-        raise NotInteger("is clamped before it is quantized")
-    data = rewriting.integers(node.inputs[0])
-    wide = TensorType(kind.shape, DType.INT16, Quant((2.0**-15,), (0,)))
-    inner = rewriting.fresh(f"{name}#int16")
-    rewriting.emit(node.op, node.attrs, (data,), wide, inner, node.origin)
-    return rewriting.emit("qnn.requantize", RequantizeAttrs(), (inner,), kind, name, node.origin)
+    """Softmax over the last axis. The op has an int8 form for one scale; in others the shares are
+    computed in int16."""
+    assert activation is Activation.NONE, "the op has none"
+    data, origin = rewriting.integers(node.inputs[0]), node.origin
+    if kind.dtype is DType.INT8 and kind.quant == _SHARES:
+        return rewriting.emit(node.op, node.attrs, (data,), kind, name, origin)
+    scale = rewriting.types[data].scale
+    for op, attrs, quant in (
+        ("qnn.requantize", RequantizeAttrs(), Quant((scale,), (0,))),
+        (node.op, node.attrs, _SHARES_16),
+    ):
+        wide = TensorType(kind.shape, DType.INT16, quant)
+        data = rewriting.emit(op, attrs, (data,), wide, rewriting.fresh(f"{name}#int16"), origin)
+    return rewriting.emit("qnn.requantize", RequantizeAttrs(), (data,), kind, name, origin)
 
 
 def in_float32(
