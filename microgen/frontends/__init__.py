@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from microgen.relay.module import IRModule
 
 _CONVERT = {
-    ".onnx": "convert it to int8 .tflite first (onnx2tf does that)",
-    ".h5": "convert it with tf.lite.TFLiteConverter and full-integer quantization",
-    ".keras": "convert it with tf.lite.TFLiteConverter and full-integer quantization",
-    ".pb": "convert the SavedModel with tf.lite.TFLiteConverter and full-integer quantization",
-    ".pt": "convert it with ai-edge-torch and full-integer quantization",
+    ".h5": "convert it with tf.lite.TFLiteConverter, or to .onnx with tf2onnx",
+    ".keras": "convert it with tf.lite.TFLiteConverter, or to .onnx with model.export",
+    ".pb": "convert the SavedModel with tf.lite.TFLiteConverter, or to .onnx with tf2onnx",
+    ".pt": "export the network with torch.onnx.export(..., dynamo=True) and give the .onnx file",
+    ".pth": "export the network with torch.onnx.export(..., dynamo=True) and give the .onnx file",
+    ".ort": "give the .onnx model that it was made from",
 }
 
 # The end of an archive's name -> the command that unpacks it.
