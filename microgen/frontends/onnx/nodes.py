@@ -13,6 +13,7 @@ import onnx
 from microgen.errors import UnsupportedError, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import schemas, types
+from microgen.frontends.onnx.functions import Body
 from microgen.frontends.onnx.quantization import provenance
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.quantization import reinterpreted
@@ -33,6 +34,9 @@ class Place(Protocol):
 
     def definition(self, node: OnnxNode) -> Value:
         """The node's outputs, computed by the function that defines its operator."""
+
+    def called(self, node: OnnxNode, body: Body) -> Value:
+        """The node's outputs, computed by the nodes of a function."""
 
     def branch(self, node: OnnxNode, graph: onnx.GraphProto) -> Value:
         """The outputs of a graph without inputs that reads the tensors around the node."""
@@ -171,6 +175,14 @@ class OnnxNode(Operator):
         """The outputs, computed by the function with which ONNX defines the operator, so that an
         importer may leave cases to it. UnsupportedError if there is none."""
         return self._place.definition(self)
+
+    def called(self, body: Body) -> Value:
+        """The outputs, computed by the nodes of a function of an importer's own."""
+        return self._place.called(self, body)
+
+    def attributes(self, *without: str) -> list[onnx.AttributeProto]:
+        """All attributes but some, for the nodes of a function."""
+        return [each for name, each in self._attrs.items() if name not in without]
 
     def branch(self, name: str) -> Value:
         """The outputs of the graph that is an attribute, whose nodes take the place of this one."""
