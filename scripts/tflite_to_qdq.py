@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -40,7 +41,7 @@ class _Writer:
     constants: dict[str, Array] = field(default_factory=dict)
     floats: dict[str, str] = field(default_factory=dict)
 
-    def add(self, op: str, inputs: list[str], output: str, **attrs: object) -> str:
+    def add(self, op: str, inputs: list[str], output: str, **attrs: Any) -> str:
         self.nodes.append(helper.make_node(op, inputs, [output], name=output, **attrs))
         return output
 
@@ -52,13 +53,10 @@ class _Writer:
         """Scale and zero point of a tensor."""
         kind = self.graph.types[name]
         assert kind.quant is not None
-        scale, zero = np.float32(kind.quant.scale), np.array(kind.quant.zero_point, kind.dtype.value)
-        if kind.quant.is_per_tensor:
-            scale, zero = scale[0], zero[0]
-        return [
-            self.constant(f"{name}_scale", np.asarray(scale)),
-            self.constant(f"{name}_zero_point", np.asarray(zero)),
-        ]
+        shape = () if kind.quant.is_per_tensor else (-1,)
+        scale = np.array(kind.quant.scale, np.float32).reshape(shape)
+        zero = np.array(kind.quant.zero_point, kind.dtype.value).reshape(shape)
+        return [self.constant(f"{name}_scale", scale), self.constant(f"{name}_zero_point", zero)]
 
     def dequantized(self, name: str) -> str:
         """A tensor of the network as floats, in NCHW."""
@@ -96,9 +94,7 @@ class _Writer:
         if activation is Activation.RELU:
             found = self.add("Relu", [found], f"{output}_relu")
         elif activation is not Activation.NONE:
-            limits = [
-                self.constant(f"{output}_{i}", np.float32(v)) for i, v in enumerate((0.0, 6.0))
-            ]
+            limits = [self.constant(f"{output}_{v}", np.array(v, np.float32)) for v in (0, 6)]
             found = self.add("Clip", [found, *limits], f"{output}_relu6")
         self.add("QuantizeLinear", [found, *self.scales(output)], output)
 
@@ -131,7 +127,7 @@ def _dense(writer: _Writer, node: Node, attrs: DenseAttrs) -> None:
 
 
 def _pool(writer: _Writer, node: Node, attrs: AvgPool2DAttrs) -> None:
-    window = dict(kernel_shape=attrs.pool_size, strides=attrs.strides, pads=attrs.padding)
+    window = {"kernel_shape": attrs.pool_size, "strides": attrs.strides, "pads": attrs.padding}
     data = writer.dequantized(node.inputs[0])
     found = writer.add("AveragePool", [data], f"{node.outputs[0]}_mean", **window)
     writer.finish(node, found, attrs.activation)
@@ -196,6 +192,7 @@ def _info(name: str, kind: TensorType) -> onnx.ValueInfoProto:
 
 
 def main() -> None:
+    """Convert the file that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tflite", type=Path)
     parser.add_argument("onnx", type=Path)

@@ -18,10 +18,7 @@ def _dequantize(node: OnnxNode) -> Tensor:
     found = scales.read(node, data, 1, 2)
     if found is not None:
         return conversions.dequantized(node, data, found)
-    scale, zero = node.tensor(1), node.optional(2)
-    _expect_one(node, scale)
-    zeros = zero if zero is not None else node.constant(np.zeros((), np.float32), "zero")
-    return conversions.scaled(node, data, scale, zeros)
+    return conversions.scaled(node, data, *_computed(node, data))
 
 
 def _quantize(node: OnnxNode) -> Tensor:
@@ -31,17 +28,15 @@ def _quantize(node: OnnxNode) -> Tensor:
     found = scales.read(node, data, 1, 2)
     if found is not None:
         return conversions.quantized(node, data, found, dtype)
-    scale, zero = node.tensor(1), node.optional(2)
-    _expect_one(node, scale)
-    zeros = zero if zero is not None else node.constant(np.zeros((), np.float32), "zero")
-    return conversions.divided(node, data, scale, zeros, dtype)
+    return conversions.divided(node, data, *_computed(node, data), dtype)
 
 
-def _expect_one(node: OnnxNode, scale: Tensor) -> None:
-    if scale.type.size != 1:
-        raise node.unsupported(
-            f"has computed scales {scale.type}", supported="one computed scale, or constants"
-        )
+def _computed(node: OnnxNode, data: Tensor) -> tuple[Tensor, Tensor]:
+    """Computed scales and zero points."""
+    scale = scales.broadcast(node, data, 1)
+    assert scale is not None, "checked: the operator needs it"
+    zero = scales.broadcast(node, data, 2)
+    return scale, node.constant(np.zeros((), np.float32), "zero") if zero is None else zero
 
 
 def _stored_dtype(node: OnnxNode) -> DType:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from onnx import AttributeProto, NodeProto, helper, numpy_helper
@@ -36,7 +37,7 @@ class Group:
         inputs: Sequence[str],
         output: str,
         attributes: Sequence[AttributeProto] = (),
-        **attrs: object,
+        **attrs: Any,
     ) -> str:
         """The output of a further node."""
         made = helper.make_node(op, list(inputs), [output], **attrs)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation, Rounding
+from microgen.arithmetic.terms import Activation
+from microgen.frontends.numerics import PROFILES
 from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
 from microgen.ir.graph import Array, Attrs, DType, Node, Quant, TensorType
 from microgen.ops.requantize import RequantizeAttrs
@@ -15,6 +16,7 @@ from microgen.ops.requantize import RequantizeAttrs
 Layer = Callable[[Rewriting, Node, TensorType, str, Activation], str]
 """The integers of a node's result, as a tensor of that type and name, with that activation."""
 
+_ONNX = PROFILES["onnx"]
 _SHARES, _SHARES_16 = Quant((2.0**-8,), (-128,)), Quant((2.0**-15,), (0,))
 
 
@@ -27,7 +29,7 @@ def sums(
     inputs = [data, weight]
     if len(node.inputs) > 2:
         inputs.append(_bias(rewriting, node.inputs[2], data, weight))
-    attrs = _replaced(node, rounding=Rounding.FLOAT, activation=activation)
+    attrs = _replaced(node, rounding=_ONNX.rounding[node.op], activation=activation)
     return rewriting.emit(node.op, attrs, inputs, kind, name, node.origin)
 
 

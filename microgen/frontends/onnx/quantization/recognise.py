@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from microgen.frontends import unsigned
-from microgen.frontends.onnx.quantization import functions, moves, quantizing
+from microgen.frontends.onnx.quantization import functions, moves, plain_sums, quantizing
 from microgen.frontends.onnx.quantization.rewriting import Rewriting, signed
 from microgen.frontends.tensors import GraphBuilder, Stored, Tensor
 from microgen.ir.graph import DType, Graph, Node, Origin, Quant
@@ -39,7 +39,7 @@ def _step(rewriting: Rewriting, node: Node) -> None:
         rewriting.mean(node.outputs[0], integers, node.origin)
     elif node.op == "qnn.reinterpret" and _is_stored(rewriting, node.outputs[0]):
         _reinterpret(rewriting, node)
-    elif not (moves.of_floats(rewriting, node) or moves.of_stored(rewriting, node)):
+    elif not any(of(rewriting, node) for of in (moves.of_floats, moves.of_stored, plain_sums.of)):
         functions.follow(rewriting, node)
         rewriting.keep(node)
 

@@ -49,6 +49,7 @@ class Rewriting:
     order: dict[str, int] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     _plain: dict[str, str] = field(default_factory=dict)
+    _own: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.types.update(self.graph.types)
@@ -74,7 +75,9 @@ class Rewriting:
         """The name of the integers that represent a tensor: its own, except for uint8 ports."""
         kind = self.graph.types[tensor]
         is_port = tensor in self.graph.outputs or tensor in self.graph.inputs
-        return self.fresh(f"{tensor}#int8") if is_port and kind.dtype is DType.UINT8 else tensor
+        name = self.fresh(f"{tensor}#int8") if is_port and kind.dtype is DType.UINT8 else tensor
+        self._own.add(name)
+        return name
 
     def emit(
         self,
@@ -119,9 +122,9 @@ class Rewriting:
         del self.nodes[count:]
 
     def called(self, integers: str, name: str) -> str:
-        """Integers that another tensor has, too. They get its name if they have one that the model
-        does not know."""
-        if integers not in self.graph.types and integers not in self.names:
+        """Integers that another tensor has, too. They get its name if they represent no tensor of
+        the model yet."""
+        if integers not in self._own and integers not in self.names and name in self._own:
             self.names[integers] = name
             self.types.pop(name, None)
         return integers
@@ -150,7 +153,7 @@ class Rewriting:
         stored = self.stored.get(tensor)
         if stored is None:
             raise NotInteger(f'reads the weight "{tensor}", which is not a quantized constant')
-        name = self.constant(f"{tensor}#stored", stored.values, stored.quant)
+        name = self.constant(f"{tensor}#stored", *_symmetric(stored))
         if stored.is_int4:
             self.int4.add(name)
         return name
@@ -226,3 +229,19 @@ def signed(kind: TensorType) -> TensorType:
         return kind
     quant = None if kind.quant is None else moved(kind.quant, -HALF)
     return TensorType(kind.shape, DType.INT8, quant)
+
+
+def _symmetric(stored: Stored) -> tuple[Array, Quant]:
+    """Values and quantization of a constant. Of several zero points, it has one or none."""
+    values, quant = stored.values, stored.quant
+    if quant.axis is None or not any(quant.zero_point):
+        return values, quant
+    if len({*quant.scale}) == len({*quant.zero_point}) == 1:
+        return values, Quant(quant.scale[:1], quant.zero_point[:1])
+    along = [1] * values.ndim
+    along[quant.axis] = -1
+    centred = values.astype(np.int32) - np.array(quant.zero_point, np.int32).reshape(along)
+    limits = np.iinfo(values.dtype)
+    if centred.min() < limits.min or centred.max() > limits.max:
+        raise NotInteger("has a weight whose values less their zero points exceed int8")
+    return centred.astype(values.dtype), Quant(quant.scale, (0,) * len(quant.scale), quant.axis)

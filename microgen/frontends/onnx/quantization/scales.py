@@ -55,7 +55,7 @@ def read(node: OnnxNode, data: Tensor, scale: int, zero_point: int) -> Scales | 
         return None
     values = scales.value.astype(np.float32)
     whole = np.zeros(values.shape, np.int64) if zeros is None else _whole(node, zeros, values)
-    found = Scales(values, whole, *_along(node, data, values))
+    found = Scales(values, whole, *_along(node, data, values.shape, values.size))
     _check(node, scales, found)
     return found
 
@@ -67,10 +67,23 @@ def _whole(node: OnnxNode, zeros: Tensor, scales: Array) -> Array:
     return zeros.value.astype(np.int64).reshape(scales.shape)
 
 
-def _along(node: OnnxNode, data: Tensor, scales: Array) -> tuple[int, int]:
+def broadcast(node: OnnxNode, data: Tensor, position: int) -> Tensor | None:
+    """Computed scales or zero points as they are broadcast to ``data``; None if left out."""
+    found = node.optional(position)
+    if found is None or found.type.size == 1:
+        return None if found is None else node.reshaped(found, ())
+    axis, block = _along(node, data, found.shape, found.type.size)
+    if block:
+        raise node.unsupported("has computed scales of blocks", supported="constants")
+    along = [1] * len(data.shape)
+    along[axis] = found.type.size
+    return node.reshaped(found, along)
+
+
+def _along(node: OnnxNode, data: Tensor, shape: tuple[int, ...], size: int) -> tuple[int, int]:
     """The axis of the scales, and the length of their blocks."""
     rank, block = len(data.shape), int(node.attr("block_size", 0))
-    if scales.size == 1 and not block:
+    if size == 1 and not block:
         return 0, 0
     axis = int(node.attr("axis", 1))
     axis = 0 if rank == 1 else axis
@@ -78,10 +91,10 @@ def _along(node: OnnxNode, data: Tensor, scales: Array) -> tuple[int, int]:
         raise node.invalid(f"has the axis {axis}, but the tensor has {rank} axes")
     axis %= rank
     wanted = tuple(-(-n // block) if block and i == axis else n for i, n in enumerate(data.shape))
-    if block and (block < 0 or scales.shape != wanted):
-        raise node.invalid(f"has scales {list(scales.shape)} for blocks of {block} of {data.type}")
-    if not block and scales.shape != (data.shape[axis],):
-        raise node.invalid(f"has scales {list(scales.shape)} along axis {axis} of {data.type}")
+    if block and (block < 0 or shape != wanted):
+        raise node.invalid(f"has scales {list(shape)} for blocks of {block} of {data.type}")
+    if not block and shape != (data.shape[axis],):
+        raise node.invalid(f"has scales {list(shape)} along axis {axis} of {data.type}")
     return axis, block
 
 
@@ -107,4 +120,5 @@ def fits(quant: Quant, dtype: DType) -> bool:
     """Whether computed tensors may have the quantization: one scale, and a zero point that the
     graph has for the dtype."""
     low, high = {DType.INT8: (-128, 127), DType.UINT8: (0, 255)}.get(dtype, (0, 0))
-    return quant.is_per_tensor and low <= quant.zero_point[0] <= high
+    is_known = dtype in ACCEPTED and quant.is_per_tensor
+    return is_known and low <= quant.zero_point[0] <= high
