@@ -6,12 +6,21 @@ import enum
 
 
 class Activation(enum.Enum):
-    """A fused activation: it clamps to a closed range of real values."""
+    """A fused activation: it clamps to a closed range of real values.
+
+    NONE limits floats to the finite ones, as TFLite's kernels do; UNLIMITED keeps infinities.
+    """
 
     NONE = "none"
     RELU = "relu"  # [0, inf)
     RELU6 = "relu6"  # [0, 6]
     RELU_N1_TO_1 = "relu_n1_to_1"  # [-1, 1]
+    UNLIMITED = "unlimited"
+
+    @property
+    def clamps(self) -> bool:
+        """Whether it leaves out finite values."""
+        return self not in (Activation.NONE, Activation.UNLIMITED)
 
 
 class Rounding(enum.Enum):

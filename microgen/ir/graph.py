@@ -22,8 +22,11 @@ class DType(enum.Enum):
     INT8 = "int8"
     UINT8 = "uint8"
     INT16 = "int16"
+    UINT16 = "uint16"
     INT32 = "int32"
+    UINT32 = "uint32"
     INT64 = "int64"
+    UINT64 = "uint64"
     FLOAT32 = "float32"
     BOOL = "bool"
 

@@ -131,6 +131,7 @@ class Implementation:
         return KernelCode(self.symbol, header, self.variant, self.compact)
 
 
+_SCALED = (DType.INT8, DType.INT16)
 TFLITE = tuple(rounding for rounding in Rounding if rounding not in RELAY)
 TIES = {Rounding.UPWARD: 0, Rounding.NEAREST: 1}  # requantize_once.h: MG_TIES_*
 _SUM_LIMITS = {DType.INT8: 2**31 - 1, DType.INT16: SUM_LIMIT}
@@ -191,6 +192,9 @@ def only(dtype: DType, output: DType | None = None) -> Refuse:
             found = graph.types[name].dtype
             if found is not wanted:
                 why = f"{short(name)!r} is {found.value}, the kernel computes {wanted.value}"
+                return Mismatch(Trait.DTYPE, why)
+            if found in _SCALED and graph.types[name].quant is None:
+                why = f"{short(name)!r} has no scale, the kernel computes values with one"
                 return Mismatch(Trait.DTYPE, why)
         return None
 

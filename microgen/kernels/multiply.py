@@ -47,13 +47,15 @@ def _refusal_of_rows(node: Node, graph: Graph) -> str | None:
 _SPECIFIED = (
     broadcast.row_kernel("mg_multiply_s8_rows", base.REFERENCE, _refusal_of_rows, _row_params),
     broadcast.row_kernel("mg_multiply_s8_mve", base.MVE, _vector_refusal, _row_params),
-    broadcast.kernel("mg_multiply_s8", DType.INT8, _params),
+    broadcast.kernel("mg_multiply_s8", DType.INT8, _params, is_scaled=True),
 )
 IMPLEMENTATIONS = (
     scaled_product.KERNEL,
     *map(in_float32.without, _SPECIFIED),
     in_float32.elementwise(OP_NAME),
-    broadcast.kernel("mg_multiply_s16", DType.INT16, _params, family="arithmetic_s16"),
+    broadcast.kernel(
+        "mg_multiply_s16", DType.INT16, _params, family="arithmetic_s16", is_scaled=True
+    ),
     broadcast.kernel(
         "mg_multiply_s32", DType.INT32, broadcast.plain_params, family="arithmetic_s32"
     ),
@@ -61,4 +63,5 @@ IMPLEMENTATIONS = (
     broadcast.kernel(
         "mg_multiply_f32", DType.FLOAT32, broadcast.plain_params, family="arithmetic_f32"
     ),
+    *broadcast.of_integers(OP_NAME, "integer_arithmetic", but=(DType.INT32, DType.INT64)),
 )

@@ -69,7 +69,7 @@ def pair(node: Node, graph: Graph) -> Pair | None:
     """The function of each pair of elements, None if they are not int8."""
     (lhs, rhs), output = base.types(node, graph)
     attrs = node.attrs
-    if any(kind.dtype is not DType.INT8 for kind in (lhs, rhs, output)):
+    if any(kind.dtype is not DType.INT8 or not kind.quant for kind in (lhs, rhs, output)):
         return None
     if isinstance(attrs, RescaledAttrs):
         scales = (attrs.lhs_scale, attrs.rhs_scale, attrs.output_scale)

@@ -14,6 +14,7 @@ from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import broadcast
 from microgen.ops.base import Operands
+from microgen.ops.constraints import INTEGERS
 
 _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32)
 _MOST_SHIFTED = 15  # beyond the bits of int16, TFLite does not round correctly
@@ -22,7 +23,7 @@ _MOST_SHIFTED = 15  # beyond the bits of int16, TFLite does not round correctly
 @dataclass(frozen=True, slots=True)
 class AdditionAttrs(Attrs):
     """Inputs: two tensors of broadcastable shapes: int8 or int16, each with its own quantization,
-    int32 (modulo 2**32), int64 (modulo 2**64, without an activation) or float32.
+    float32, or plain integers (modulo 2**n; with an activation, int32).
 
     With ``by_shifts``, for int16 tensors of equal shapes, scales are treated as powers of two. The
     operand whose scale differs from the output's is rounded to it, then both are added. With
@@ -85,7 +86,7 @@ def check(
     if attrs.in_float32:
         return broadcast.constraint(inputs, outputs)
     scaling = functools.partial(parameters, attrs)
-    sentence = broadcast.constraint(inputs, outputs, scaling, _DTYPES)
+    sentence = broadcast.constraint(inputs, outputs, scaling, _DTYPES, INTEGERS)
     return sentence or broadcast.wide_activation(attrs.activation, outputs[0])
 
 

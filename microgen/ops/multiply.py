@@ -13,6 +13,7 @@ from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, broadcast
 from microgen.ops.base import Op, Operands
+from microgen.ops.constraints import INTEGERS
 
 _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32)
 
@@ -20,7 +21,7 @@ _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32)
 @dataclass(frozen=True, slots=True)
 class MultiplyAttrs(Attrs):
     """Inputs: two tensors of broadcastable shapes: int8 or int16, each with its own quantization,
-    int32 (modulo 2**32), int64 (modulo 2**64, without an activation) or float32.
+    float32, or plain integers (modulo 2**n; with an activation, int32).
 
     With ``double_scales`` the ratio of the scales is computed in double, otherwise in float32.
     With ``in_float32``, for int8 tensors, the numbers that are stored are multiplied in float32.
@@ -59,7 +60,7 @@ def check(
     if attrs.in_float32:
         return broadcast.constraint(inputs, outputs)
     scaling = functools.partial(parameters, attrs)
-    sentence = broadcast.constraint(inputs, outputs, scaling, _DTYPES)
+    sentence = broadcast.constraint(inputs, outputs, scaling, _DTYPES, INTEGERS)
     return sentence or broadcast.wide_activation(attrs.activation, outputs[0])
 
 

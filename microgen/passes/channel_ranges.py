@@ -23,7 +23,7 @@ from microgen.passes import channel_sums
 from microgen.passes.channel_links import ELEMENTWISE, Link, links, width
 from microgen.passes.channel_sums import Sums
 
-_INTEGERS = (DType.INT8, DType.UINT8, DType.INT16, DType.INT32)
+_INTEGERS = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16, DType.INT32)
 _MOVES = ("concatenate", "nn.pad", "qnn.reinterpret", "reshape")
 _LARGEST = 2**16  # a mean of more values is not computed, so its channels are unknown
 

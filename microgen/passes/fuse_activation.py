@@ -35,7 +35,7 @@ def _fits(producer: Node, clip: Node, graph: Graph) -> bool:
         isinstance(clip.attrs, ClipAttrs)
         and producer.place == clip.place
         and producer.op != "clip"
-        and getattr(producer.attrs, "activation", None) is Activation.NONE
+        and getattr(producer.attrs, "activation", None) in (Activation.NONE, Activation.UNLIMITED)
         and graph.types[clip.inputs[0]].quant == graph.types[clip.outputs[0]].quant
     )
 

@@ -18,8 +18,11 @@ _DTYPES: dict[int, DType] = {
     onnx.TensorProto.INT8: DType.INT8,
     onnx.TensorProto.UINT8: DType.UINT8,
     onnx.TensorProto.INT16: DType.INT16,
+    onnx.TensorProto.UINT16: DType.UINT16,
     onnx.TensorProto.INT32: DType.INT32,
+    onnx.TensorProto.UINT32: DType.UINT32,
     onnx.TensorProto.INT64: DType.INT64,
+    onnx.TensorProto.UINT64: DType.UINT64,
     onnx.TensorProto.BOOL: DType.BOOL,
 }
 

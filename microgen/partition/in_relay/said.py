@@ -41,7 +41,7 @@ def call(name: str, *operands: Any, **attrs: Any) -> Expr:
 
 def activated(value: Expr, activation: Activation) -> Expr:
     """A value clamped like a fused activation."""
-    if activation is Activation.NONE:
+    if not activation.clamps:
         return value
     if activation is Activation.RELU:
         return call("nn.relu", value)
