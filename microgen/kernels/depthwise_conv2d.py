@@ -8,6 +8,7 @@ from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, blocks, int4, lags, mve, weighted, window
 from microgen.kernels.weighted import (
     FLOAT,
+    FLOATS,
     NEAREST,
     SUMS,
     TWICE,
@@ -100,10 +101,10 @@ _OFFSET_REFERENCE = dataclasses.replace(
 
 IMPLEMENTATIONS = (
     *LAYER.kernels((_INT4_MVE,), (TWICE,)),
-    *LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW,)),
+    *LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW, *FLOATS)),
     *LAYER.kernels((_INT4,), (TWICE, FLOAT)),
     *LAYER.kernels((_MVE,), (TWICE,)),
-    *LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW)),
+    *LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW, *FLOATS)),
     *LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, FLOAT, SUMS)),
     *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE, FLOAT, SUMS)),
     base.Implementation(

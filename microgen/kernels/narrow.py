@@ -13,6 +13,7 @@ from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base
 
+_FLOAT_SHIFT = 13  # of MG_ROUND_FLOAT_NARROW: to the right, besides the bits of a fraction
 SUM_LIMIT = 2**30 - 1  # of accumulators, so that they can be doubled
 
 Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
@@ -25,6 +26,8 @@ def refusal(node: Node, graph: Graph, axis: int) -> str | None:
     if scaled[1].max() >= 0:
         largest = _scales(node, graph).max()
         return f"its largest scale is {largest:.3g}, the kernel takes less than 0.5"
+    if _rounding_of(node) is Rounding.FLOAT and scaled[1].min() < -_FLOAT_SHIFT:
+        return f"its least scale is below 2**-{_FLOAT_SHIFT}, the kernel takes no such scale"
     sums = base.largest_sums(node, graph, axis)
     over = sums.sum(axis=0) > SUM_LIMIT
     if over.any() and not _are_constant(node, graph, scaled, sums[0])[over].all():

@@ -10,6 +10,8 @@ The weight's first axis is that of output channels. Kinds of transforms, which a
   ``order``. The last group is that of the last channels.
 - ``fold_paired``: sources and arguments of ``fold_zero``. The bias that ``fold_zero`` makes, plus
   127 times the sum of the weights that are first in their halfwords.
+- ``fold_paired_high``: the same, times 256: what sums begin with.
+- ``high_float_scale``: sources and arguments of ``float_scale``. Its scales divided by 256.
 - ``high_multiplier``, ``high_start``: sources and arguments of ``linear_multiplier``, and
   ``shift``. int32 [channels]: the tables of ``arithmetic.high``. If ``single`` is 1, there is one
   multiplier for all channels, and ``channels`` is 1.
@@ -24,6 +26,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from microgen.arithmetic import high
+from microgen.arithmetic.terms import Activation
+from microgen.errors import MicrogenError
 from microgen.ir.graph import Array, Graph, Node, frozen
 from microgen.kernels import base, linear, transforms
 
@@ -88,6 +92,46 @@ def high_tables(constants: linear.Constants, shift: int) -> linear.Constants:
     return changed
 
 
+def float_tables(constants: linear.Constants) -> linear.Constants:
+    """The same constants, of a loop that sums raw products, for sums times 256 that an FPU
+    scales."""
+
+    def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+        weight, bias, multiplier, _ = constants(node, graph)
+        arguments = (*bias.arguments, *_sizes(node, graph))
+        start = dataclasses.replace(bias, transform="fold_paired_high", arguments=arguments)
+        scale = dataclasses.replace(multiplier, transform="high_float_scale")
+        return (weight, start, scale, base.KernelConstant("shift", "int8_t"))
+
+    return changed
+
+
+def float_refusal(
+    node: Node, graph: Graph, constants: linear.Constants, has_clamp: bool
+) -> str | None:
+    """Refusal unless sums times 256, with their bias, fit int32, and unless the kernel
+    ``has_clamp`` if outputs are clamped to less than int8."""
+    _, bias, *_ = constants(node, graph)
+    sources, arguments = bias.arrays(graph), {**dict(bias.arguments), **dict(_sizes(node, graph))}
+    try:
+        starts = np.abs(high.UNIT * _fold_paired(sources, arguments).astype(np.int64))
+    except (MicrogenError, ValueError):
+        return "a bias with the zero point of the data leaves int32"
+    worst = int((starts + _largest(_ordered(sources[0], arguments))).max())
+    if worst >= 2**31:
+        return f"sums times 256 may reach {worst}, the kernel's accumulator 2147483647"
+    activation = getattr(node.attrs, "activation", Activation.NONE)
+    (_, least), (_, most) = base.activation_fields(activation, graph.types[node.outputs[0]])
+    return _clamp_refusal((least, most), has_clamp)
+
+
+def _clamp_refusal(limits: tuple[object, object], has_clamp: bool) -> str | None:
+    is_clamped = limits != (-128, 127)
+    if is_clamped is has_clamp:
+        return None
+    return "outputs are clamped" if is_clamped else "outputs are not clamped"
+
+
 def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
     shape = graph.types[node.inputs[1]].shape
     rows = shape[1] if len(shape) == 4 else 1
@@ -132,9 +176,9 @@ def high_refusal(
     ``has_clamp`` if outputs are clamped to less than int8."""
     multiplier = high_tables(constants, shift)(node, graph)[2]
     limits = dict(multiplier.arguments)
-    is_clamped = (limits["low"], limits["high"]) != (-128, 127)
-    if is_clamped is not has_clamp:
-        return "outputs are clamped" if is_clamped else "outputs are not clamped"
+    refusal = _clamp_refusal((limits["low"], limits["high"]), has_clamp)
+    if refusal:
+        return refusal
     found = _high(multiplier.arrays(graph), dict(multiplier.arguments))
     return linear.inexact(found.is_exact, "the requantization by one product")
 
@@ -195,6 +239,20 @@ def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> A
     return bias.astype(np.int32)
 
 
+def _fold_paired_high(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    starts = high.UNIT * _fold_paired(sources, arguments).astype(np.int64)
+    if np.abs(starts).max() >= 2**31:
+        raise ValueError("a folded bias times 256 leaves int32")
+    return starts.astype(np.int32)
+
+
+def _high_float_scale(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    own = {name: value for name, value in arguments.items() if name not in ("rows", "run")}
+    scales = transforms.apply("float_scale", sources, own).view(np.float32)
+    divided: Array = scales / np.float32(high.UNIT)
+    return divided.view(np.int32)
+
+
 def _pair(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     group = int(arguments["group"])
@@ -213,6 +271,8 @@ def _pair(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
 TRANSFORMS: Mapping[str, transforms.Function] = {
     "pair": _pair,
     "fold_paired": _fold_paired,
+    "fold_paired_high": _fold_paired_high,
+    "high_float_scale": _high_float_scale,
     "high_multiplier": _high_multiplier,
     "high_start": _high_start,
 }
