@@ -57,6 +57,11 @@ class Oracle(Protocol):
     def profile(self) -> str:
         """The numerics profile whose outputs it gives."""
 
+    @property
+    def differs_in_layers(self) -> bool:
+        """Whether its layers may differ from the references by more than the bounds of ops, so
+        that only a comparison of single layers is meaningful."""
+
     def lacking(self) -> str:
         """A sentence that says what is not installed; empty if it can run."""
 

@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 
 from microgen.errors import ToolError
-from microgen.frontends.model_format import Format, Request
+from microgen.frontends.model_format import Format, Oracle, Request
 from microgen.ir.graph import Graph
 
 
@@ -54,6 +54,14 @@ class _Onnx(Format):
         from microgen.frontends.onnx import importers
 
         return tuple(importers.registry())
+
+    def oracle(self) -> Oracle | None:
+        """ONNX Runtime; None if the package onnx is missing."""
+        if not _is_installed():
+            return None
+        from microgen.frontends.onnx import ort
+
+        return ort.OnnxRuntime()
 
 
 FORMAT = _Onnx()

@@ -22,8 +22,7 @@ def read(path: Path, request: Request) -> tuple[onnx.ModelProto, bytes]:
     are no model, and UnsupportedError for an opset that is too old or too new.
     """
     data = model_files.read(path)
-    model = _parsed(data, path.name)
-    _check_opset(model, path.name)
+    model = parsed(data, path.name)
     is_embedded = external.embed(model, path)
     is_given = given.apply(model, request.dim, request.bind, path.name)
     if is_embedded or is_given:
@@ -31,22 +30,28 @@ def read(path: Path, request: Request) -> tuple[onnx.ModelProto, bytes]:
     return model, data
 
 
-def _parsed(data: bytes, file: str) -> onnx.ModelProto:
-    try:
-        model = onnx.load_model_from_string(data)
-    except Exception as error:  # of the protobuf library
-        raise ModelError(
-            "is not an ONNX model: its bytes are no protobuf message",
-            where=file,
-            hint="give a file that onnx.load reads",
-        ) from error
+def parsed(data: bytes, file: str) -> onnx.ModelProto:
+    """The model with those bytes, without what belongs to it. Raises as ``read`` does."""
+    model = _message(data, file)
     if not model.graph.node or not model.opset_import:
         raise ModelError(
             "is not an ONNX model: it has no nodes, or names no opset",
             where=file,
             hint="give a file that onnx.load reads",
         )
+    _check_opset(model, file)
     return model
+
+
+def _message(data: bytes, file: str) -> onnx.ModelProto:
+    try:
+        return onnx.load_model_from_string(data)
+    except Exception as error:  # of the protobuf library
+        raise ModelError(
+            "is not an ONNX model: its bytes are no protobuf message",
+            where=file,
+            hint="give a file that onnx.load reads",
+        ) from error
 
 
 def _check_opset(model: onnx.ModelProto, file: str) -> None:
