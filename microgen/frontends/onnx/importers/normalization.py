@@ -61,19 +61,41 @@ def _scaled(node: OnnxNode, data: Tensor, factor: Tensor, offset: Tensor | None)
     return product if offset is None else binary(node, "add", product, offset)
 
 
-def _batch(node: OnnxNode) -> Tensor:
+def _batch(node: OnnxNode) -> Value:
     """(data - mean) / sqrt(variance + epsilon) * scale + offset, with one factor and one offset
     per channel. A pass puts them into a convolution right before."""
     data = _floats(node, 1, 2, 3, 4)
-    if node.attr("training_mode", 0) or any(node.outputs[1:]):
-        raise node.unsupported("is in training mode", supported="inference")
     scale, offset, mean, variance = (node.tensor(i) for i in range(1, 5))
     rank, axis = len(data.shape), min(1, len(data.shape) - 1)
     if any(t.shape != (data.shape[axis],) for t in (scale, offset, mean, variance)):
         raise node.invalid(f"has {scale.type} for {data.type}; one value per channel is expected")
+    if node.attr("training_mode", 0):
+        return _training(node, data, axis)
+    if any(node.outputs[1:]):
+        raise node.unsupported("has statistics as outputs", supported="inference with one output")
     factor = binary(node, "multiply", _inverse_root(node, variance, _epsilon(node)), scale)
     shift = binary(node, "subtract", offset, binary(node, "multiply", mean, factor))
     return _scaled(node, data, along(node, factor, axis, rank), along(node, shift, axis, rank))
+
+
+def _training(node: OnnxNode, data: Tensor, axis: int) -> Value:
+    """The data standardized by its own mean and variance, and the running mean and variance."""
+    rank, momentum = len(data.shape), float(node.attr("momentum", 0.9))
+    axes = tuple(a for a in range(rank) if a != axis)
+    scale, offset = (along(node, node.tensor(i), axis, rank) for i in (1, 2))
+    found, mean, _ = _standardized(node, data, axes, _epsilon(node))
+    centred = binary(node, "subtract", data, mean)
+    variance = _mean(node, binary(node, "multiply", centred, centred), axes)
+    running = [
+        binary(
+            node,
+            "add",
+            binary(node, "multiply", node.tensor(position), momentum),
+            binary(node, "multiply", node.reshaped(own, node.tensor(position).shape), 1 - momentum),
+        )
+        for position, own in ((3, mean), (4, variance))
+    ]
+    return _scaled(node, found, scale, offset), *running
 
 
 def _instance(node: OnnxNode) -> Tensor:
