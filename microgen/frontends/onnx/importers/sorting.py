@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.importers.gathering import taken_along
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Value
+from microgen.frontends.tensors import Tensor, Value
 from microgen.ir.graph import DType
+from microgen.ops.all_class_suppression import AllClassSuppressionAttrs
 from microgen.ops.topk import TopKAttrs
 
 
@@ -23,4 +26,36 @@ def _topk(node: OnnxNode) -> Value:
     return taken_along(node, data, places, axis), places
 
 
-IMPORTERS = {"TopK": _topk}
+def _non_max_suppression(node: OnnxNode) -> Tensor:
+    """As many rows as boxes may be chosen. Those without a box are -1, which other operators read
+    as the last element."""
+    boxes, scores = node.tensor(0), node.tensor(1)
+    node.expect(boxes, DType.FLOAT32)
+    most = _number(node, 2, "numbers of boxes")
+    if not most or most < 1 or len(scores.shape) != 3:
+        raise node.unsupported(
+            f"chooses {most or 0:g} boxes of each class, by scores {scores.type}",
+            supported="one or more of scores [batches, classes, boxes]",
+        )
+    attrs = AllClassSuppressionAttrs(
+        min(int(most), scores.shape[2]),
+        _number(node, 3, "thresholds") or 0.0,
+        _number(node, 4, "thresholds"),
+        bool(node.attr("center_point_box", 0)),
+    )
+    name = "vision.all_class_non_max_suppression"
+    return node.emit(name, attrs, (boxes, scores), dtype=DType.INT64, quant=None)
+
+
+def _number(node: OnnxNode, position: int, what: str) -> float | None:
+    """A number that is a constant operand; None if it is left out."""
+    value = node.optional_constant(position, what)
+    if value is None or not value.size:
+        return None
+    found = float(value.ravel()[0])
+    if not math.isfinite(found):
+        raise node.unsupported(f"has the number {found} among its {what}", supported="finite ones")
+    return found
+
+
+IMPORTERS = {"NonMaxSuppression": _non_max_suppression, "TopK": _topk}
