@@ -15,6 +15,7 @@ from microgen.arithmetic.int8 import activation_range
 from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Graph, Node, TensorType
 from microgen.ops.clip import ClipAttrs
+from microgen.ops.real_function import RealFunctionAttrs
 
 _BOUNDS = {
     Activation.RELU: (0.0, math.inf),
@@ -50,6 +51,9 @@ def of(graph: Graph, node: Node) -> Clamp | None:
     """The clamp that a node is; None if it is none."""
     if isinstance(node.attrs, ClipAttrs):
         return Clamp(*_BOUNDS[node.attrs.activation])
+    if isinstance(node.attrs, RealFunctionAttrs):
+        bounds = node.attrs.numbers[:2]
+        return Clamp(*map(float, bounds)) if node.attrs.function == "bounded" else None
     if node.op not in ("maximum", "minimum"):
         return None
     numbers = [n for n in node.inputs if n in graph.constants and graph.types[n].size == 1]

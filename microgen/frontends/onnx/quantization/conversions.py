@@ -72,7 +72,7 @@ def _constant(node: OnnxNode, data: Tensor, found: Scales, hint: str) -> Tensor:
     with np.errstate(over="ignore"):
         floats = (data.value.astype(np.int64) - zero).astype(np.float32) * scale
     made = node.constant(floats.astype(np.float32), hint)
-    if found.block or data.dtype not in scales.ACCEPTED:
+    if found.block or data.dtype is DType.UINT16:
         return made
     values, quant = data.value, found.quant
     if data.dtype is DType.UINT8:

@@ -12,16 +12,16 @@ from microgen.ir.graph import Array, DType, Node, TensorType
 from microgen.ops import budget, registry
 from microgen.ops.base import Operands, StatusError
 from microgen.ops.lookup import LookupAttrs
+from microgen.ops.real_function import RealFunctionAttrs
 from microgen.ops.unary import EVERY_INT8
 
 ELEMENTWISE = frozenset(
     {
-        *("abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cast", "ceil", "clip", "cos"),
-        *("cosh", "erf", "exp", "floor", "log", "logical_not", "negative", "reciprocal", "round"),
-        *("rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
+        *("abs", "cast", "ceil", "clip", "cos", "exp", "floor", "log", "logical_not", "negative"),
+        *("real_function", "round", "rsqrt", "sigmoid", "sin", "sqrt", "tanh"),
         *("nn.elu", "nn.hard_swish", "nn.leaky_relu", "nn.prelu"),
-        *("add", "divide", "floor_divide", "floor_mod", "maximum", "minimum", "multiply", "power"),
-        *("squared_difference", "subtract"),
+        *("add", "divide", "floor_divide", "floor_mod", "fmod", "maximum", "minimum", "multiply"),
+        *("power", "squared_difference", "subtract"),
         *("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"),
         *("logical_and", "logical_or", "where"),
     }
@@ -107,4 +107,7 @@ def name_of(rewriting: Rewriting, tensor: str) -> LookupAttrs:
     """The attributes of the lookup: the name of the last step."""
     if tensor in rewriting.meaning:
         return LookupAttrs("qnn.requantize")
-    return LookupAttrs(rewriting.producers[tensor].op)
+    node = rewriting.producers[tensor]
+    if isinstance(node.attrs, RealFunctionAttrs):
+        return LookupAttrs(node.attrs.function)
+    return LookupAttrs(node.op)

@@ -21,7 +21,7 @@ _MOVES: dict[str, tuple[int, ...] | None] = {
     "copy": _FIRST,
     "gather_nd": _FIRST,
     "layout_transform": _FIRST,
-    "mirror_pad": _FIRST,
+    "nn.mirror_pad": _FIRST,
     "nn.pad": _FIRST,
     "reshape": _FIRST,
     "strided_slice": _FIRST,

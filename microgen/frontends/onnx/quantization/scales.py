@@ -12,8 +12,9 @@ from microgen.frontends.quantization import SMALLEST_SCALE
 from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import Array, DType, Quant
 
-NARROW = (DType.INT8, DType.UINT8, DType.INT16)
+NARROW = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)
 ACCEPTED = (*NARROW, DType.INT32)
+_OF_NODES = (DType.INT8, DType.UINT8, DType.INT16, DType.INT32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,5 +121,5 @@ def fits(quant: Quant, dtype: DType) -> bool:
     """Whether computed tensors may have the quantization: one scale, and a zero point that the
     graph has for the dtype."""
     low, high = {DType.INT8: (-128, 127), DType.UINT8: (0, 255)}.get(dtype, (0, 0))
-    is_known = dtype in ACCEPTED and quant.is_per_tensor
+    is_known = dtype in _OF_NODES and quant.is_per_tensor
     return is_known and low <= quant.zero_point[0] <= high
