@@ -124,7 +124,26 @@ def _finished(rewriting: Rewriting, inputs: list[unsigned.Port]) -> Graph:
     unsigned.connect(builder, inputs, outputs)
     ends = [port.tensor for port in outputs]
     builder.drop_dead(ends)
-    return builder.graph(rewriting.graph.name, [port.tensor for port in inputs], ends)
+    found = builder.graph(rewriting.graph.name, [port.tensor for port in inputs], ends)
+    return found.replace(in_floats=_in_floats(rewriting, found))
+
+
+def _in_floats(rewriting: Rewriting, graph: Graph) -> dict[str, str]:
+    """Float tensors that are computed from floats -> why."""
+    found: dict[str, str] = {}
+    for node in graph.nodes:
+        (output, *_) = node.outputs
+        if graph.types[output].dtype is DType.FLOAT32 and node.op != "qnn.dequantize":
+            found[output] = rewriting.reasons.get(output) or _why(rewriting, node)
+    return found
+
+
+def _why(rewriting: Rewriting, node: Node) -> str:
+    known = (*rewriting.meaning, *rewriting.graph.constants)
+    floats = [name for name in node.inputs if name not in known]
+    if floats:
+        return f'reads "{floats[0]}", which is in floats'
+    return "no QuantizeLinear follows it"
 
 
 def _output(rewriting: Rewriting, name: str) -> unsigned.Port:

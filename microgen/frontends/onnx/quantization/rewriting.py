@@ -99,6 +99,9 @@ class Rewriting:
         if sentence is not None:
             raise NotInteger(f"has no integer kernel: {sentence}")
         self.types[name] = output
+        layer = name.partition("#")[0]  # an operator that was expanded gives its name to its layers
+        if origin.layer.startswith(f"{layer}/"):
+            origin = Origin(origin.file, layer)
         self.nodes.append(Node(op, tuple(inputs), (name,), attrs, origin))
         return name
 
