@@ -9,7 +9,17 @@ from microgen.arithmetic.int8 import conv_scales
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, weighted
-from microgen.kernels.weighted import FLOAT, FLOAT_FPU, NEAREST, SUMS, TWICE, UPWARD, Layer, Loop
+from microgen.kernels.weighted import (
+    FLOAT,
+    FLOAT_FPU,
+    FLOAT_MVE,
+    NEAREST,
+    SUMS,
+    TWICE,
+    UPWARD,
+    Layer,
+    Loop,
+)
 from microgen.ops.constraints import weight_zero
 from microgen.ops.dense import DenseAttrs
 
@@ -121,9 +131,9 @@ IMPLEMENTATIONS = (
     *LAYER.kernels(
         (_INT4_MVE, *weighted.blocks(Loop(stem="dense_s4", takes_int4=True)), _INT4), _TFLITE
     ),
-    *LAYER.kernels((_MVE,), _TFLITE),
+    *LAYER.kernels((_MVE,), (*_TFLITE, FLOAT_MVE)),
     *LAYER.kernels(weighted.blocks(Loop(stem="dense_s8")), (*_TFLITE, UPWARD, FLOAT_FPU, FLOAT)),
-    *LAYER.kernels((_REFERENCE,), (*_TFLITE, FLOAT, SUMS)),
+    *LAYER.kernels((_REFERENCE,), (*_TFLITE, FLOAT_FPU, FLOAT, SUMS)),
     *_OFFSET.kernels((_OFFSET_REFERENCE,), (*_TFLITE, FLOAT, SUMS)),
     base.Implementation(
         symbol="mg_dense_s16",

@@ -8,6 +8,7 @@ from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, blocks, int4, lags, mve, weighted, window
 from microgen.kernels.weighted import (
     FLOAT,
+    FLOAT_FPU,
     FLOATS,
     NEAREST,
     SUMS,
@@ -105,7 +106,7 @@ IMPLEMENTATIONS = (
     *LAYER.kernels((_INT4,), (TWICE, FLOAT)),
     *LAYER.kernels((_MVE,), (TWICE,)),
     *LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW, *FLOATS)),
-    *LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, FLOAT, SUMS)),
+    *LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, FLOAT_FPU, FLOAT, SUMS)),
     *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE, FLOAT, SUMS)),
     base.Implementation(
         symbol="mg_depthwise_conv2d_s16",

@@ -26,9 +26,9 @@ def refusal(node: Node, graph: Graph, axis: int) -> str | None:
     if scaled[1].max() >= 0:
         largest = _scales(node, graph).max()
         return f"its largest scale is {largest:.3g}, the kernel takes less than 0.5"
-    if _rounding_of(node) is Rounding.FLOAT and scaled[1].min() < -_FLOAT_SHIFT:
-        return f"its least scale is below 2**-{_FLOAT_SHIFT}, the kernel takes no such scale"
     sums = base.largest_sums(node, graph, axis)
+    if _rounding_of(node) is Rounding.FLOAT and not _is_seen(node, graph, scaled, sums[0]):
+        return f"a scale is below 2**-{_FLOAT_SHIFT}, the kernel takes no such scale"
     over = sums.sum(axis=0) > SUM_LIMIT
     if over.any() and not _are_constant(node, graph, scaled, sums[0])[over].all():
         worst = int(sums.sum(axis=0).max())
@@ -52,6 +52,26 @@ def _tables(node: Node, graph: Graph) -> tuple[Array, Array]:
     """Multipliers and shifts of every output channel; -1 is the shift of a scale of 0."""
     multipliers, shifts = int8.per_channel_multipliers(_scales(node, graph))
     return multipliers, np.where(multipliers == 0, -1, shifts)
+
+
+def _is_seen(node: Node, graph: Graph, scaled: tuple[Array, Array], products: Array) -> bool:
+    """Whether MG_ROUND_FLOAT_NARROW sees all ties. It need not see those of a channel whose constant
+    output is none."""
+    is_small = scaled[1] < -_FLOAT_SHIFT
+    if not is_small.any() or (products[is_small] > 0).any() or len(node.inputs) < 3:
+        return not is_small.any()
+    bias = graph.constants[node.inputs[2]].astype(np.int64)
+    clamped = np.clip(bias, -SUM_LIMIT, SUM_LIMIT)
+    found = [
+        int8.multiply_by_quantized_multiplier(sums, *scaled, rounding)
+        for sums, rounding in (
+            (bias, Rounding.FLOAT),
+            (clamped, Rounding.FLOAT),
+            (clamped, Rounding.UPWARD),
+        )
+    ]
+    same: Array = (found[0] == found[1]) & (found[0] == found[2])
+    return bool(same[is_small].all())
 
 
 def _are_constant(node: Node, graph: Graph, scaled: tuple[Array, Array], products: Array) -> Array:

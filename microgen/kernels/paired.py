@@ -10,8 +10,10 @@ The weight's first axis is that of output channels. Kinds of transforms, which a
   ``order``. The last group is that of the last channels.
 - ``fold_paired``: sources and arguments of ``fold_zero``. The bias that ``fold_zero`` makes, plus
   127 times the sum of the weights that are first in their halfwords.
-- ``fold_paired_high``: the same, times 256: what sums begin with.
-- ``high_float_scale``: sources and arguments of ``float_scale``. Its scales divided by 256.
+- ``fold_paired_high``: the same, times 256: what sums begin with. Large biases of channels without
+  weights, as float32 has them, are divided by 4 instead.
+- ``high_float_scale``: sources and arguments of ``linear_multiplier``. The bits of the scales as
+  float32 for such sums: divided by 256, or times 4. int32 [channels].
 - ``high_multiplier``, ``high_start``: sources and arguments of ``linear_multiplier``, and
   ``shift``. int32 [channels]: the tables of ``arithmetic.high``. If ``single`` is 1, there is one
   multiplier for all channels, and ``channels`` is 1.
@@ -36,6 +38,7 @@ STACK = 4 * 320  # bytes: MG_PAIRED_STACK
 _STEP = 4  # weights
 _COLUMN = 4 * 8  # bytes of a step of four pixels: MG_PAIRED_COLUMN words
 _SINGLE = 4 * 2  # bytes of a step of one row of data
+_LARGE = 2**26  # bias
 _UNITS = 2 * 255 * 32640  # of a word of weights, before its second half is added
 
 
@@ -100,7 +103,8 @@ def float_tables(constants: linear.Constants) -> linear.Constants:
         weight, bias, multiplier, _ = constants(node, graph)
         arguments = (*bias.arguments, *_sizes(node, graph))
         start = dataclasses.replace(bias, transform="fold_paired_high", arguments=arguments)
-        scale = dataclasses.replace(multiplier, transform="high_float_scale")
+        more = ((weight.tensor, "data"), *bias.more)
+        scale = dataclasses.replace(multiplier, transform="high_float_scale", more=more)
         return (weight, start, scale, base.KernelConstant("shift", "int8_t"))
 
     return changed
@@ -114,12 +118,9 @@ def float_refusal(
     _, bias, *_ = constants(node, graph)
     sources, arguments = bias.arrays(graph), {**dict(bias.arguments), **dict(_sizes(node, graph))}
     try:
-        starts = np.abs(high.UNIT * _fold_paired(sources, arguments).astype(np.int64))
-    except (MicrogenError, ValueError):
-        return "a bias with the zero point of the data leaves int32"
-    worst = int((starts + _largest(_ordered(sources[0], arguments))).max())
-    if worst >= 2**31:
-        return f"sums times 256 may reach {worst}, the kernel's accumulator 2147483647"
+        _fold_paired_high(sources, arguments)
+    except (MicrogenError, ValueError) as error:
+        return str(error)
     activation = getattr(node.attrs, "activation", Activation.NONE)
     (_, least), (_, most) = base.activation_fields(activation, graph.types[node.outputs[0]])
     return _clamp_refusal((least, most), has_clamp)
@@ -241,16 +242,30 @@ def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> A
 
 def _fold_paired_high(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     starts = high.UNIT * _fold_paired(sources, arguments).astype(np.int64)
-    if np.abs(starts).max() >= 2**31:
-        raise ValueError("a folded bias times 256 leaves int32")
+    ordered = _ordered(sources[0], arguments)
+    if len(sources) > 1:
+        quarters = sources[1].astype(np.float32).astype(np.int64) >> 2
+        starts = np.where(_are_large(*sources), quarters, starts)
+    worst = int((np.abs(starts) + _largest(ordered)).max())
+    if worst >= 2**31:
+        raise ValueError(f"sums times 256 may reach {worst}, the accumulator holds {2**31 - 1}")
     return starts.astype(np.int32)
 
 
+def _are_large(weight: Array, bias: Array) -> Array:
+    """Whether channels have no weights, and a bias that is not small. Converters give such channels
+    tiny scales, and biases of about 2**30. As float32, such a bias is a multiple of 4."""
+    is_constant = ~weight.reshape(len(weight), -1).any(axis=1)
+    large: Array = is_constant & (np.abs(bias.astype(np.int64)) >= _LARGE)
+    return large
+
+
 def _high_float_scale(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    own = {name: value for name, value in arguments.items() if name not in ("rows", "run")}
-    scales = transforms.apply("float_scale", sources, own).view(np.float32)
-    divided: Array = scales / np.float32(high.UNIT)
-    return divided.view(np.int32)
+    scales = transforms.effective_scales(sources[:1], arguments).astype(np.float32)
+    of = scales / np.float32(high.UNIT)
+    if len(sources) > 2:
+        of = np.where(_are_large(*sources[1:]), scales * np.float32(4), of)
+    return np.ascontiguousarray(of, np.float32).view(np.int32)
 
 
 def _pair(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:

@@ -107,6 +107,7 @@ FLOAT_FPU = Requantization(
     *("fpu", "MG_ROUND_FLOAT_FPU", FLOAT.roundings, Form.FLOAT), like=TWICE, needs=base.FPU
 )
 FLOATS = (FLOAT_FPU, FLOAT_NARROW)
+FLOAT_MVE = dataclasses.replace(FLOAT_FPU, like=TWICE_NARROW, needs=base.MVE_FLOAT)
 _HIGH_FPU = dataclasses.replace(
     FLOAT_FPU, constant="MG_HIGH_FPU", form=Form.HIGH_FLOAT, has_clamp=False, like=TWICE_NARROW
 )
@@ -182,6 +183,11 @@ def blocks(loop: Loop) -> tuple[Loop, Loop]:
 def vectors(loop: Loop) -> Loop:
     """The loop for MVE, which ``<stem>_mve.h`` has."""
     return dataclasses.replace(loop, family=f"{loop.stem}_mve", suffix="mve", needs=base.MVE)
+
+
+def in_floats(loop: Loop) -> Loop:
+    """The loop of vectors for ``FLOAT_MVE``, whose functions out of line are others."""
+    return dataclasses.replace(loop, cores=tuple(f"{core}_float" for core in loop.cores))
 
 
 def on_stack(loop: Loop, limit: int, contents: str) -> Loop:
