@@ -86,5 +86,6 @@ def _nearest(versions: Sequence[int], wanted: int) -> int:
 
 def _body(found: FunctionProto, call: NodeProto, defaults: Mapping[str, AttributeProto]) -> Body:
     given = {each.name: each for each in call.attribute}
-    versions = schemas.versions(found.opset_import)
+    # Those of ONNX's previews do not import what they use.
+    versions = {"": onnx.defs.onnx_opset_version()} | schemas.versions(found.opset_import)
     return Body(found.input, found.output, found.node, versions, {**defaults, **given})

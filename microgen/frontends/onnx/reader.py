@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import onnx
+from google.protobuf.message import Message
 
 from microgen.errors import ModelError, UnsupportedError
 from microgen.frontends import model_files
@@ -33,6 +35,8 @@ def read(path: Path, request: Request) -> tuple[onnx.ModelProto, bytes]:
 def parsed(data: bytes, file: str) -> onnx.ModelProto:
     """The model with those bytes, without what belongs to it. Raises as ``read`` does."""
     model = _message(data, file)
+    if not all(_is_text(each) for each in _strings(model)):
+        raise ModelError("has a name that is not text in UTF-8", where=file, hint="export it again")
     if not model.graph.node or not model.opset_import:
         raise ModelError(
             "is not an ONNX model: it has no nodes, or names no opset",
@@ -54,9 +58,25 @@ def _message(data: bytes, file: str) -> onnx.ModelProto:
         ) from error
 
 
+def _strings(message: Message) -> Iterator[object]:
+    """All strings of a message."""
+    for field, value in message.ListFields():
+        is_one = isinstance(value, Message | str | bytes) or not isinstance(value, Sequence)
+        if field.message_type is not None:
+            for each in (value,) if is_one else value:
+                yield from _strings(each)
+        elif field.type == field.TYPE_STRING:
+            yield from (value,) if is_one else value
+
+
+def _is_text(found: object) -> bool:
+    """Whether a string is one. The library gives bytes if they are not UTF-8."""
+    return isinstance(found, str)
+
+
 def _check_opset(model: onnx.ModelProto, file: str) -> None:
-    version = schemas.versions(model.opset_import)[""]
     newest = onnx.defs.onnx_opset_version()
+    version = schemas.versions(model.opset_import).get("", newest)
     if not OLDEST <= version <= newest:
         raise UnsupportedError(
             f"has the opset {version}",

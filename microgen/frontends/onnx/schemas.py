@@ -14,6 +14,7 @@ from onnx.defs import OpSchema
 from microgen.frontends.onnx import types
 from microgen.frontends.tensors import Tensor
 
+_MOST = 2**31 - 1  # of a version
 _OWN_DOMAINS = ("", "ai.onnx")  # two names of ONNX's own
 _KIND_OF = {code: name for name, code in AttributeProto.AttributeType.items()}
 _VARIADIC = OpSchema.FormalParameterOption.Variadic
@@ -26,8 +27,8 @@ def domain(name: str) -> str:
 
 
 def versions(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
-    """The version of each domain, of ONNX's own under "": 1 if it is not imported."""
-    return {"": 1} | {domain(each.domain): int(each.version) for each in imports}
+    """The version of each domain, of ONNX's own under ""."""
+    return {domain(each.domain): min(max(int(each.version), 0), _MOST) for each in imports}
 
 
 def find(proto: NodeProto, version: int) -> OpSchema | None:

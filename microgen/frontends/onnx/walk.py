@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from onnx import GraphProto, NodeProto
 
-from microgen.errors import UnsupportedError, short
+from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends import importers as tables
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import functions, schemas, types
@@ -92,10 +92,17 @@ class _Place:
     def node(self, operands: Sequence[Tensor | None]) -> OnnxNode:
         """The node as importers see it."""
         walk, domain = self.walk, schemas.domain(self.proto.domain)
+        if domain not in self.scope.versions:
+            raise ModelError(
+                f'uses the operator "{short(self.proto.op_type)}" of the domain '
+                f'"{short(domain or "ai.onnx")}", and imports no version of it',
+                where=walk.file,
+                hint="onnx.helper.make_opsetid makes an entry of opset_import",
+            )
         return OnnxNode(
             self.proto,
             operands,
-            self.scope.versions.get(domain, 1),
+            self.scope.versions[domain],
             file=walk.file,
             graph=walk.builder,
             moved=walk.moved,

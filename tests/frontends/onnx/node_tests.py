@@ -16,7 +16,7 @@ import tempfile
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,13 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+import microgen
 from microgen import frontends
 from microgen.errors import InternalError, MicrogenError
 from microgen.ir.graph import Array, Graph
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
+from microgen.pipeline import Compiled
 
 KINDS = ("ok", "refused", "wrong", "broken")
 _HINT = re.compile(r"--bind (\S+)=FILE\.npy")
@@ -120,7 +122,8 @@ def _read(case: Case, bound: Sequence[str], path: Path) -> Result:
     graph = None
     try:
         graph = frontends.load(path)
-        kind, why = _judged(case, bound, _by_numpy(case, graph))
+        why = differs(case, _by_numpy(case, graph))
+        kind = "wrong" if why else "ok"
     except InternalError as error:
         kind, why = "broken", str(error)
     except MicrogenError as error:
@@ -151,27 +154,31 @@ def _by_numpy(case: Case, graph: Graph) -> list[Array]:
     return [found[name] for name in graph.outputs]
 
 
-def _judged(case: Case, bound: Sequence[str], found: Sequence[Array]) -> tuple[str, str]:
-    """Whether outputs are the expected ones, and if not, where."""
-    del bound
-    for name, sentence in _differences(case, found):
-        return "wrong", f"{name}: {sentence}"
-    return "ok", ""
+def compiled(result: Result, path: Path, name: str) -> Compiled | Result:
+    """The C of a test that is ok, for this machine, or what else became of it. ``path`` is a file
+    for its model, ``name`` the C module's."""
+    path.write_bytes(result.model.SerializeToString())
+    try:
+        return microgen.compile_model(path, "native", name=name)
+    except InternalError as error:
+        return replace(result, kind="broken", why=str(error))
+    except MicrogenError as error:
+        return replace(result, kind="refused", why=str(error))
+
+
+def differs(case: Case, found: Sequence[Array]) -> str:
+    """A sentence if outputs are not the expected ones; otherwise empty."""
+    return "; ".join(f"{name}: {sentence}" for name, sentence in _differences(case, found))
 
 
 def _differences(case: Case, found: Sequence[Array]) -> Iterator[tuple[str, str]]:
     for info, own, expected in zip(case.model.graph.output, found, case.outputs, strict=True):
-        wanted = np.asarray(expected)
+        is_proto = isinstance(expected, onnx.TensorProto)
+        wanted = numpy_helper.to_array(expected) if is_proto else np.asarray(expected)
         if own.shape != wanted.shape or own.dtype != wanted.dtype:
             yield info.name, f"{own.dtype}{own.shape}, not {wanted.dtype}{wanted.shape}"
         elif not np.allclose(own, wanted, rtol=case.rtol, atol=case.atol, equal_nan=True):
             yield info.name, f"{own.ravel()[:8]}, not {wanted.ravel()[:8]}"
-
-
-def differs(case: Case, found: Sequence[Array]) -> str:
-    """A sentence if outputs are not the expected ones, for example those of generated C."""
-    kind, why = _judged(case, (), found)
-    return f"{case.name}: {why}" if kind == "wrong" else ""
 
 
 def all_tried(chosen: Iterable[Case], path: Path, *, binds: bool) -> list[Result]:
@@ -195,7 +202,10 @@ def table(bound: Sequence[Result], free: Sequence[Result]) -> str:
         row[0] += 1
         row[1] += one.kind == "ok"
         row[2] += other.kind == "ok"
-    lines = ["| operator | tests | pass with parameters bound | pass as they are |", "|---|---|---|---|"]
+    lines = [
+        "| operator | tests | pass with parameters bound | pass as they are |",
+        "|---|---|---|---|",
+    ]
     lines += [f"| {op} | {n} | {a} | {b} |" for op, (n, a, b) in sorted(rows.items())]
     return "\n".join(lines)
 
