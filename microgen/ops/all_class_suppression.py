@@ -1,5 +1,5 @@
-"""vision.all_class_non_max_suppression: for each class the boxes with the best scores, without those
-that overlap better ones of the same class."""
+"""vision.all_class_non_max_suppression: for each class the boxes with the best scores, without
+those that overlap better ones of the same class."""
 
 from __future__ import annotations
 

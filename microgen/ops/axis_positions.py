@@ -30,7 +30,8 @@ def infer(attrs: AxisPositionsAttrs, inputs: Sequence[TensorType]) -> tuple[Shap
     if not 0 <= axis < len(shape):
         raise ValueError(f"the axis is {axis}; there are {len(shape)}")
     is_inside = len(found.shape) == len(shape) and all(
-        own <= size or k == axis for k, (own, size) in enumerate(zip(found.shape, shape, strict=True))
+        own <= size or k == axis
+        for k, (own, size) in enumerate(zip(found.shape, shape, strict=True))
     )
     if not is_inside:
         raise ValueError(

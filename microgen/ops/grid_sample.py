@@ -61,7 +61,8 @@ def check(
 
 
 def reference(attrs: GridSampleAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Each step is rounded to float32. Source: ONNX, GridSample."""
+    """Each step is rounded to float32. Source: ONNX, GridSample. Coordinates outside are moved to
+    the border after the elements of a cubic sample are known, as onnxruntime and PyTorch do."""
     data, grid = operands.inputs
     axes, batches = data.ndim - 2, len(data)
     points = grid.reshape(batches, -1, axes)
@@ -72,7 +73,8 @@ def reference(attrs: GridSampleAttrs, operands: Operands) -> tuple[Array, ...]:
     batch = np.arange(batches)[:, None]
     with np.errstate(all="ignore"):
         for taps in itertools.product(*sides):
-            weight, inside = np.float32(1), np.bool_(True)
+            weight: Array = np.ones(points.shape[:2], np.float32)
+            inside: Array = np.ones(points.shape[:2], np.bool_)
             for index, own in taps:
                 weight, inside = weight * own, inside & (index >= 0)
             values = data[(batch, *(np.maximum(index, 0) for index, _ in taps))]
@@ -91,7 +93,7 @@ def _side(attrs: GridSampleAttrs, size: int, given: Array) -> list[tuple[Array, 
     x = np.where(x > -FAR, np.where(x < FAR, x, FAR), -FAR)
     if attrs.mode == "nearest":
         x = np.rint(x)
-    if attrs.padding == "border":
+    if attrs.padding == "border" and attrs.mode != "cubic":
         x = np.where((x < low) | (x > high), x.clip(0, _F(size - 1)), x)
     elif attrs.padding == "reflection":
         x = _reflected(x, low, high)

@@ -44,7 +44,9 @@ def check(
     for role, tensor in (("data", data), ("weights", weights), ("output", outputs[0])):
         if tensor.dtype is not DType.FLOAT32:
             return f"the {role} is {tensor}; it must be float32"
-    return None if first.dtype is DType.INT32 else f"the first values are {first}; int32 is expected"
+    return (
+        None if first.dtype is DType.INT32 else f"the first values are {first}; int32 is expected"
+    )
 
 
 def reference(attrs: ResampleAttrs, operands: Operands) -> tuple[Array, ...]:
@@ -72,7 +74,7 @@ def parts(_attrs: ResampleAttrs, _n_inputs: int) -> tuple[str, ...]:
 
 
 def _terms(_attrs: ResampleAttrs, operands: Operands) -> int:
-    return operands.inputs[2].shape[1]
+    return operands.input_types[2].shape[1]
 
 
 OP = Op(

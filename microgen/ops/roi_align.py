@@ -1,4 +1,4 @@
-"""roi_align: regions of images, each averaged over, or reduced to the maximum of, a grid of bins."""
+"""roi_align: regions of images; of each the averages or maxima of a grid of bins."""
 
 from __future__ import annotations
 
@@ -80,9 +80,7 @@ def reference(attrs: RoiAlignAttrs, operands: Operands) -> tuple[Array, ...]:
     found = np.zeros(operands.output_types[0].shape, np.float32)
     with np.errstate(all="ignore"):
         for own, region, number in zip(found, regions, numbers, strict=True):
-            axes = [
-                _Axis.of(attrs, axis, region, images.shape[1 + axis]) for axis in (0, 1)
-            ]
+            axes = [_Axis.of(attrs, axis, region, images.shape[1 + axis]) for axis in (0, 1)]
             for y, x in np.ndindex(attrs.size):
                 own[y, x] = _bin(attrs, images[number], axes[0], axes[1], y, x)
     return (found,)
@@ -138,9 +136,7 @@ def _bin(attrs: RoiAlignAttrs, image: Array, rows: _Axis, columns: _Axis, y: int
     return total if attrs.is_max else total / _F(max(count, 1))
 
 
-def cost(
-    attrs: RoiAlignAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> Cost:
+def cost(attrs: RoiAlignAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
     """Each sample is a few calls of numpy."""
     samples = (attrs.samples or MOST) ** 2
     bins = inputs[1].shape[0] * attrs.size[0] * attrs.size[1]

@@ -90,9 +90,7 @@ def reference(attrs: ScatterAttrs, operands: Operands) -> tuple[Array, ...]:
     return (found,)
 
 
-def cost(
-    _attrs: ScatterAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> Cost:
+def cost(_attrs: ScatterAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
     """Each position is an entry of a dictionary."""
     elements = outputs[0].size + sum(tensor.size for tensor in inputs)
     return Cost(16 * elements + 200 * inputs[1].size, 2000 + 4 * elements + 20 * inputs[1].size)

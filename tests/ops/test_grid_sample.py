@@ -9,7 +9,9 @@ from tests.ops import conformance as c
 Shape = tuple[int, ...]
 
 
-def case_of(seed: int, shape: Shape, points: Shape, mode: str, padding: str, aligns: bool) -> c.Case:
+def case_of(
+    seed: int, shape: Shape, points: Shape, mode: str, padding: str, aligns: bool
+) -> c.Case:
     """Coordinates inside, outside and on the borders."""
     rng = np.random.default_rng(seed)
     grid = rng.uniform(-2.5, 2.5, (shape[0], *points, len(shape) - 2)).astype(np.float32)

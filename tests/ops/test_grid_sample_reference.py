@@ -13,9 +13,12 @@ from tests.ops.test_grid_sample import case_of
 
 @pytest.mark.parametrize("seed", [seed for seed in range(40) if seed % 4])
 def test_equals_onnx(seed: int) -> None:
-    """Of axes of one element onnx divides by 0."""
+    """Of axes of one element onnx divides by 0. It moves coordinates to the border first, which
+    onnxruntime does not do for cubic samples."""
     axes, mode, padding = seed % 3 + 1, MODES[seed // 3 % 3], PADDINGS[seed // 9 % 3]
     sizes = (1, *np.random.default_rng(seed).integers(2, 6, axes).tolist(), 2)
+    if (mode, padding) == ("cubic", "border"):
+        padding = "zeros"
     case = case_of(seed, sizes, (3,) * axes, mode, padding, bool(seed % 2))
     attrs = case.attrs
     assert isinstance(attrs, GridSampleAttrs)

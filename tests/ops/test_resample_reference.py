@@ -9,7 +9,7 @@ from microgen.ir.graph import DType, TensorType
 from microgen.ops.resample import OP, ResampleAttrs
 from tests.ops.test_resample import random_case
 
-F, I = DType.FLOAT32, DType.INT32
+F, S = DType.FLOAT32, DType.INT32
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -39,9 +39,9 @@ def test_impossible_shapes_are_refused(shapes: tuple[tuple[int, ...], ...], sent
 
 
 def test_dtypes() -> None:
-    kinds = [TensorType((2,), F), TensorType((3,), I), TensorType((3, 1), F)]
+    kinds = [TensorType((2,), F), TensorType((3,), S), TensorType((3, 1), F)]
     output = TensorType((3,), F)
     assert OP.check(ResampleAttrs(0), kinds, [output]) is None
-    for position, wrong in ((0, I), (2, I)):
+    for position, wrong in ((0, S), (2, S)):
         given = [TensorType(k.shape, wrong) if i == position else k for i, k in enumerate(kinds)]
         assert "float32" in str(OP.check(ResampleAttrs(0), given, [output]))

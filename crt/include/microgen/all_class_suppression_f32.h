@@ -60,8 +60,8 @@ MG_INLINE float mg_box_ratio(const mg_all_class_suppression_f32_params *p, const
         float side;
         mg_box_range(p, a, axis, own);
         mg_box_range(p, b, axis, other);
-        side = ((own[1] < other[1]) ? own[1] : other[1]) -
-               ((own[0] > other[0]) ? own[0] : other[0]);
+        side =
+            ((own[1] < other[1]) ? own[1] : other[1]) - ((own[0] > other[0]) ? own[0] : other[0]);
         if (!(side > 0.0F)) {
             return -1.0F;
         }
@@ -86,7 +86,8 @@ MG_INLINE int32_t mg_best_box(const mg_all_class_suppression_f32_params *p, cons
     for (int32_t i = 0; i < p->boxes; i++) {
         const float score = scores[i];
         const int is_high = (p->has_least != 0) ? (score > p->least_score) : (score == score);
-        const int is_after = last < 0 || score < scores[last] || (score == scores[last] && i > last);
+        const int is_after =
+            last < 0 || score < scores[last] || (score == scores[last] && i > last);
         if (is_high && is_after && (best < 0 || score > scores[best])) {
             best = i;
         }

@@ -58,8 +58,8 @@ MG_INLINE int32_t mg_axis_positions_body(const mg_axis_positions_params *p, cons
                     const int32_t outer =
                         i * stride[0] + j * stride[1] + k * stride[2] + l * stride[3];
                     for (int32_t m = 0; m < shape[4] && status == 0; m++) {
-                        status = mg_axis_positions_row(p, indices, first, outer + m * stride[4],
-                                                       output);
+                        status =
+                            mg_axis_positions_row(p, indices, first, outer + m * stride[4], output);
                         first += shape[5];
                     }
                 }

@@ -23,8 +23,8 @@ extern "C" {
 
 typedef struct {
     int32_t batches;
-    int32_t axes;           /* spatial axes, 1 to 3: the last ones of `shape` */
-    int32_t shape[3];       /* their sizes; the others are 1 */
+    int32_t axes;     /* spatial axes, 1 to 3: the last ones of `shape` */
+    int32_t shape[3]; /* their sizes; the others are 1 */
     int32_t channels;
     int32_t points;         /* of the grid */
     int32_t mode;           /* MG_SAMPLE_* */
@@ -152,7 +152,7 @@ MG_INLINE void mg_sample_side_of(const mg_grid_sample_f32_params *p, float given
     if (p->mode == MG_SAMPLE_NEAREST) {
         x = mg_sample_round(x);
     }
-    if (p->padding == MG_OUTSIDE_BORDER && (x < low || x > high)) {
+    if (p->padding == MG_OUTSIDE_BORDER && p->mode != MG_SAMPLE_CUBIC && (x < low || x > high)) {
         x = mg_sample_clamp(x, 0.0F, (float)(size - 1));
     } else if (p->padding == MG_OUTSIDE_REFLECTION) {
         x = mg_sample_reflect(x, low, high);

@@ -108,8 +108,7 @@ MG_INLINE void mg_roi_sample(const mg_roi_align_f32_params *p, const float *inpu
             const int32_t y = n / 2;
             const int32_t x = n % 2;
             const int32_t place = row->index[y] * p->width + column->index[x];
-            const float term =
-                row->weight[y] * column->weight[x] * input[place * p->channels + c];
+            const float term = row->weight[y] * column->weight[x] * input[place * p->channels + c];
             if (p->is_max == 0) {
                 sum = (n == 0) ? term : sum + term;
             } else if ((is_first && n == 0) || term > output[c]) {

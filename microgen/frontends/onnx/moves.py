@@ -51,9 +51,7 @@ def sliced(
     return node.emit("strided_slice", attrs, (data,))
 
 
-def cut(
-    node: OnnxNode, data: Tensor, axis: int, begin: int, count: int, step: int = 1
-) -> Tensor:
+def cut(node: OnnxNode, data: Tensor, axis: int, begin: int, count: int, step: int = 1) -> Tensor:
     """Elements at regular steps along one axis, all of the others."""
     rank = len(data.shape)
     begins, steps, shape = [0] * rank, [1] * rank, list(data.shape)

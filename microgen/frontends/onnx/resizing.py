@@ -80,12 +80,14 @@ ROUNDINGS: Mapping[str, Callable[[Array], Array]] = {
 def positions(mode: str, axis: Axis) -> Array:
     """The position of each place in the old axis, float32 [places]."""
     with np.errstate(all="ignore"):
-        return COORDINATES[mode](axis, np.arange(axis.places, dtype=_F))
+        found: Array = COORDINATES[mode](axis, np.arange(axis.places, dtype=_F))
+    return found
 
 
 def nearest(rounding: str, at: Array, size: int) -> Array:
     """The element nearest to each position, int64."""
-    return ROUNDINGS[rounding](at).clip(0, size - 1).astype(np.int64)
+    found: Array = ROUNDINGS[rounding](at).clip(0, size - 1).astype(np.int64)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

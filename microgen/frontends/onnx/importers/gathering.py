@@ -82,7 +82,9 @@ def _one_hot(node: OnnxNode) -> Tensor:
     indices = node.reshaped(indices, (*given.shape[:axis], 1, *given.shape[axis:]))
     places = np.arange(depth).reshape([-1 if k == axis else 1 for k in range(rank)])
     found = [
-        node.emit("equal", ComparisonAttrs(), (indices, node.constant(each, "at")), dtype=DType.BOOL)
+        node.emit(
+            "equal", ComparisonAttrs(), (indices, node.constant(each, "at")), dtype=DType.BOOL
+        )
         for each in (places, places - depth)
     ]
     here = node.emit("logical_or", LogicalAttrs(), found)

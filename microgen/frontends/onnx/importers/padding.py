@@ -41,7 +41,7 @@ def _pads(node: OnnxNode, data: Tensor) -> tuple[Pair, ...]:
     """(before, after) per axis."""
     rank, given = len(data.shape), node.ints_of("pads", 1) or ()
     stated = node.optional_constant(3, "axes")
-    axes = arguments.axes(node, range(rank) if stated is None else stated.ravel(), rank)
+    axes = arguments.axes(node, range(rank) if stated is None else stated.ravel().tolist(), rank)
     if len(given) != 2 * len(axes):
         raise node.invalid(f"has {len(given)} pads for {len(axes)} axes; two each are expected")
     found = {axis: (given[i], given[i + len(axes)]) for i, axis in enumerate(axes)}
@@ -87,4 +87,26 @@ def _places(mode: str, size: int, pair: Pair) -> Array:
     return np.minimum(folded, period - folded) if size > 1 else np.zeros_like(places)
 
 
-IMPORTERS = {"Pad": _pad}
+def _center_crop_pad(node: OnnxNode) -> Tensor:
+    """Each axis is cut or padded with zeros; the odd element is one at the end."""
+    data, wanted = node.tensor(0), node.ints_of("shape", 1) or ()
+    rank = len(data.shape)
+    axes = arguments.axes(node, node.ints("axes", tuple(range(rank))), rank)
+    if len(wanted) != len(axes):
+        raise node.invalid(f"has {len(wanted)} sizes for {len(axes)} axes")
+    sizes = list(data.shape)
+    for axis, size in zip(axes, wanted, strict=True):
+        sizes[axis] = size
+    moves.shape_of(node, sizes, data.dtype)
+    pads = [(0, 0)] * rank
+    for axis in axes:
+        more, less = sizes[axis] - data.shape[axis], data.shape[axis] - sizes[axis]
+        if less > 0:
+            data = moves.cut(node, data, axis, less // 2, sizes[axis])
+        elif more > 0:
+            pads[axis] = (more // 2, more - more // 2)
+    attrs = PadAttrs(tuple(pads), 0.0 if data.dtype is DType.FLOAT32 else 0)
+    return node.emit("nn.pad", attrs, (data,)) if any(map(any, pads)) else data
+
+
+IMPORTERS = {"CenterCropPad": _center_crop_pad, "Pad": _pad}

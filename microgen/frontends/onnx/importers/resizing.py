@@ -12,7 +12,14 @@ from microgen.frontends.layouts import LETTERS
 from microgen.frontends.onnx import moves
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.onnx.resizing import COORDINATES, ROUNDINGS, Axis, Filter, nearest, positions
+from microgen.frontends.onnx.resizing import (
+    COORDINATES,
+    ROUNDINGS,
+    Axis,
+    Filter,
+    nearest,
+    positions,
+)
 from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import Array, DType, TensorType
 from microgen.ops import budget
@@ -53,7 +60,7 @@ def _upsample(node: OnnxNode) -> Tensor:
 def _by_scales(node: OnnxNode, position: int) -> Tensor:
     """Upsample, and Resize of opset 10: the scales are an input or an attribute."""
     data, given = node.tensor(0), node.attr("scales", None)
-    scales = given if given is not None else node.constant_of(position, "scales").ravel()
+    scales = given if given is not None else node.constant_of(position, "scales").ravel().tolist()
     axes = _scaled(node, data, scales, range(len(data.shape)))
     mode = str(node.attr("mode", "nearest"))
     return _resized(node, data, _Wanted(_changed(axes), "asymmetric", mode))
@@ -66,10 +73,7 @@ def _resize(node: OnnxNode) -> Tensor:
     coordinates = str(node.attr("coordinate_transformation_mode", "half_pixel"))
     chosen = arguments.axes(node, node.ints("axes", tuple(range(rank))), rank)
     axes = _new_axes(node, data, chosen)
-    if coordinates == "tf_crop_and_resize":
-        axes = _with_roi(node, axes)
-    else:
-        axes = _changed(axes)
+    axes = _with_roi(node, axes) if coordinates == "tf_crop_and_resize" else _changed(axes)
     return _resized(
         node,
         data,
@@ -89,7 +93,7 @@ def _new_axes(node: OnnxNode, data: Tensor, chosen: Sequence[int]) -> dict[int, 
     """The chosen axes, by scales or by sizes."""
     scales, sizes = node.optional_constant(2, "scales"), node.optional_constant(3, "sizes")
     if scales is not None and scales.size:
-        return _scaled(node, data, scales.ravel(), chosen)
+        return _scaled(node, data, scales.ravel().tolist(), chosen)
     if sizes is None or sizes.size != len(chosen):
         raise node.invalid(f"needs as many scales or sizes as the {len(chosen)} axes")
     wanted = {axis: int(size) for axis, size in zip(chosen, sizes.ravel(), strict=True)}
@@ -214,9 +218,7 @@ def _outside(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
     return moves.filled(node, sizes, np.array(_extrapolated(node, data), data.dtype.numpy))
 
 
-def _along(
-    node: OnnxNode, data: Tensor, k: int, wanted: _Wanted, axis: Axis, at: Array
-) -> Tensor:
+def _along(node: OnnxNode, data: Tensor, k: int, wanted: _Wanted, axis: Axis, at: Array) -> Tensor:
     if wanted.mode == "nearest":
         places = nearest(wanted.rounding, at, axis.size)
         if np.array_equal(places, np.arange(axis.size)):

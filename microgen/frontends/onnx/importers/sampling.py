@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from microgen.frontends.layouts import LETTERS
-from microgen.frontends.onnx import indexing
+from microgen.frontends.onnx import indexing, moves
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
+from microgen.ir.graph import Array, DType
+from microgen.ops import budget
+from microgen.ops.batch_matmul import BatchMatmulAttrs
+from microgen.ops.cost import elementwise
 from microgen.ops.grid_sample import MODES, PADDINGS, GridSampleAttrs
 from microgen.ops.roi_align import RoiAlignAttrs
 
@@ -55,4 +62,32 @@ def _roi_align(node: OnnxNode) -> Tensor:
     return node.laid_out(node.emit("roi_align", attrs, (image, rois, places)), "NHWC", "NCHW")
 
 
-IMPORTERS = {"GridSample": _grid_sample, "RoiAlign": _roi_align}
+def _affine_grid(node: OnnxNode) -> Tensor:
+    """Constant coordinates of all places, with a 1 at the end, times the matrices."""
+    theta, size = node.tensor(0), node.ints_of("size", 1) or ()
+    node.expect(theta, DType.FLOAT32)
+    axes = len(size) - 2
+    if axes not in (2, 3) or theta.shape != (size[0], axes, axes + 1):
+        raise node.invalid(f"has matrices {theta.type} for the size {list(size)}")
+    kind = moves.shape_of(node, (*size[2:], axes + 1), DType.FLOAT32)
+    budget.spend(elementwise(None, (), (kind,)), node.where)
+    places = _places(node, size[2:], bool(node.attr("align_corners", 0)))
+    rows = node.constant(places.reshape(1, -1, axes + 1), "coordinates")
+    product = BatchMatmulAttrs(transpose_a=False, transpose_b=True)
+    found = node.emit("nn.batch_matmul", product, (rows, theta))
+    return node.reshaped(found, (size[0], *size[2:], axes))
+
+
+def _places(node: OnnxNode, sizes: Sequence[int], aligns: bool) -> Array:
+    """The coordinates of each place, those of the last axis first, then a 1."""
+    if aligns and min(sizes) == 1:
+        raise node.unsupported("aligns the corners of an axis of one element", supported="two")
+    sides = [
+        -1 + 2 * np.arange(n) / (n - 1) if aligns else -1 + (2 * np.arange(n) + 1) / n
+        for n in sizes
+    ]
+    grids = np.meshgrid(*sides, indexing="ij")
+    return np.stack([*grids[::-1], np.ones(tuple(sizes))], -1).astype(np.float32)
+
+
+IMPORTERS = {"AffineGrid": _affine_grid, "GridSample": _grid_sample, "RoiAlign": _roi_align}

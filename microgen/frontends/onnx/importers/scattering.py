@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from microgen.frontends.onnx import indexing, moves
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
+from microgen.ir.graph import Array, DType
+from microgen.ops import budget
 from microgen.ops.add import AddAttrs
+from microgen.ops.cost import Cost
 from microgen.ops.floor_division import FloorDivisionAttrs
 from microgen.ops.pad import PadAttrs
 from microgen.ops.scatter import ScatterAttrs
@@ -123,7 +126,9 @@ def _max_unpool(node: OnnxNode) -> Tensor:
     pairs = zip(wanted, natural, strict=True)
     pads = tuple((0, size - own) for size, own in pairs)
     if any(after < 0 for _, after in pads):
-        raise node.invalid(f"has the output shape {list(wanted)}; at least {list(natural)} is needed")
+        raise node.invalid(
+            f"has the output shape {list(wanted)}; at least {list(natural)} is needed"
+        )
     return node.emit("nn.pad", PadAttrs(pads, 0), (found,)) if wanted != natural else found
 
 
@@ -133,13 +138,94 @@ def _unpooled(node: OnnxNode, data: Tensor) -> tuple[int, ...]:
     kernel = node.ints("kernel_shape")
     strides, pads = node.ints("strides", (1,) * rank), node.ints("pads", (0,) * 2 * rank)
     if len(kernel) != rank or len(strides) != rank or len(pads) != 2 * rank:
-        raise node.invalid(f"has the kernel {kernel}, strides {strides}, pads {pads} for {rank} axes")
+        raise node.invalid(
+            f"has the kernel {kernel}, strides {strides}, pads {pads} for {rank} axes"
+        )
     sizes = zip(data.shape[2:], strides, kernel, pads[:rank], pads[rank:], strict=True)
     spatial = [(n - 1) * step - before - after + k for n, step, k, before, after in sizes]
     return (*data.shape[:2], *spatial)
 
 
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """The blocks of Col2Im along each spatial axis: sizes of the image and of a block."""
+
+    image: tuple[int, ...]
+    block: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    pads: tuple[int, ...]
+
+    def padded(self) -> tuple[int, ...]:
+        """The sizes of the image with its padding."""
+        rank = len(self.image)
+        sizes = zip(self.image, self.pads[:rank], self.pads[rank:], strict=True)
+        return tuple(sum(each) for each in sizes)
+
+    def counts(self) -> tuple[int, ...]:
+        """The number of blocks along each axis."""
+        sides = zip(self.padded(), self.block, self.strides, self.dilations, strict=True)
+        return tuple((n - dilation * (k - 1) - 1) // step + 1 for n, k, step, dilation in sides)
+
+    def places(self) -> Array:
+        """For each element of each block its place in the padded image: [elements, blocks]."""
+        grids = []
+        sides = zip(self.block, self.counts(), self.strides, self.dilations, strict=True)
+        for k, count, step, dilation in sides:
+            grids.append(np.arange(k)[:, None] * dilation + np.arange(count) * step)
+        flat = np.zeros((1, 1), np.int64)
+        for size, grid in zip(self.padded(), grids, strict=True):
+            flat = flat[:, None, :, None] * size + grid[None, :, None, :]
+            flat = flat.reshape(flat.shape[0] * flat.shape[1], -1)
+        return flat
+
+
+def _col2im(node: OnnxNode) -> Tensor:
+    """Elements of blocks are added at their places in the padded image, all channels of a place
+    together."""
+    data, blocks = node.tensor(0), _blocks(node)
+    size, count = math.prod(blocks.block), math.prod(blocks.counts())
+    if len(data.shape) != 3 or data.shape[1] % size or data.shape[2] != count:
+        raise node.invalid(f"has the columns {data.type} for {count} blocks of {size} elements")
+    channels = data.shape[1] // size
+    planes = data.shape[0] * channels
+    padded = moves.shape_of(node, (*blocks.padded(), planes), data.dtype).shape
+    budget.spend(Cost(64 * size * count, 16 * size * count), node.where)
+    places = node.constant(blocks.places().ravel().astype(np.int32), "places")
+    rows = moves.transposed(node, node.reshaped(data, (planes, size * count)), (1, 0))
+    zero = node.constant(np.zeros((), data.dtype.numpy), "zero")
+    attrs = ScatterAttrs((math.prod(padded[:-1]), planes), "add")
+    found = node.reshaped(node.emit("scatter", attrs, (zero, places, rows)), padded)
+    rank = len(blocks.image)
+    begin = (*blocks.pads[:rank], 0)
+    found = moves.sliced(node, found, begin, (1,) * len(begin), (*blocks.image, planes))
+    found = moves.transposed(node, found, (rank, *range(rank)))
+    return node.reshaped(found, (data.shape[0], channels, *blocks.image))
+
+
+def _blocks(node: OnnxNode) -> _Blocks:
+    image, block = node.ints_of("image_shape", 1) or (), node.ints_of("block_shape", 2) or ()
+    rank = len(image)
+    found = _Blocks(
+        image,
+        block,
+        node.ints("strides", (1,) * rank),
+        node.ints("dilations", (1,) * rank),
+        node.ints("pads", (0,) * 2 * rank),
+    )
+    positive = (*image, *block, *found.strides, *found.dilations)
+    is_whole = len(found.pads) == 2 * rank and len(positive) == 4 * rank and len(block) == rank
+    if not is_whole or min(positive, default=0) < 1 or min(found.pads) < 0:
+        raise node.invalid(f"has blocks of {list(block)} of an image of {list(image)}")
+    if min(found.counts()) < 1 or rank > 3:
+        raise node.unsupported(
+            f"has an image of {list(image)}", supported="1 to 3 axes with blocks"
+        )
+    return found
+
+
 IMPORTERS = {
+    "Col2Im": _col2im,
     "MaxUnpool": _max_unpool,
     "Scatter": _scatter_elements,
     "ScatterElements": _scatter_elements,
