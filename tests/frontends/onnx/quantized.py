@@ -21,6 +21,7 @@ _ELEMENTS = {
     "int8": onnx.TensorProto.INT8,
     "uint8": onnx.TensorProto.UINT8,
     "int16": onnx.TensorProto.INT16,
+    "int32": onnx.TensorProto.INT32,
 }
 
 
