@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePath
 
+import numpy as np
 import onnx
 
-from microgen.errors import ModelError, UnsupportedError, short
+from microgen.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends import tensors
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.onnx import given, schemas, types
+from microgen.frontends.onnx import given, ports, schemas, types
 from microgen.frontends.onnx.declared import Declared
 from microgen.frontends.onnx.functions import Functions
 from microgen.frontends.onnx.quantization.recognise import recognised
@@ -38,7 +39,8 @@ def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
         Declared(model.graph, file),
         fed=frozenset(tensor.name for tensor in inputs),
     )
-    outputs = walk.graph(model.graph, scope)
+    names = [info.name for info in model.graph.output]
+    outputs = ports.named(builder, walk.graph(model.graph, scope), names, file)
     for kind, found in (("inputs", inputs), ("outputs", outputs)):
         if not found:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
@@ -48,47 +50,50 @@ def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
 
 
 def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: Scope) -> list[Tensor]:
-    """The inputs, without initialisers, which old models list among them."""
-    sizes = given.default_sizes(graph)
-    found = []
+    """The inputs, without initialisers, which old models list among them. An input without elements
+    has only one value, so it is a constant."""
+    sizes, found = _sizes(graph, scope.file), []
     for info in given.inputs(graph):
-        tensor = builder.declare(info.name, _type(info, sizes, scope.file))
+        type_ = _type(info, sizes, scope.file)
+        if type_.size:
+            tensor = builder.declare(info.name, type_)
+            found.append(tensor)
+        else:
+            tensor = builder.constant(info.name, np.zeros(type_.shape, type_.dtype.numpy), type_)
         scope.add(info.name, tensor)
-        found.append(tensor)
     return found
 
 
+def _sizes(graph: onnx.GraphProto, file: str) -> Mapping[str, int]:
+    """The sizes of symbolic dimensions. Raises UnsupportedError if some have to be given."""
+    sizes = given.default_sizes(graph)
+    missing = [short(name) for name in given.symbolic(graph) if name not in sizes]
+    if missing:
+        names = few([f'"{name}"' for name in missing])
+        raise UnsupportedError(
+            f"its inputs have the symbolic dimension{'s' * (len(missing) > 1)} {names}",
+            where=file,
+            hint=f"give sizes: {' '.join(f'--dim {name}=N' for name in missing[:4])}",
+        )
+    return sizes
+
+
 def _type(info: onnx.ValueInfoProto, sizes: Mapping[str, int], file: str) -> TensorType:
-    """The type of an input. ``sizes``: those of symbolic dimensions that nobody gives."""
+    """The type of an input. ``sizes``: those of symbolic dimensions."""
     called = f'the input "{short(info.name)}"'
     kind = info.type.WhichOneof("value")
     tensor = info.type.tensor_type
     if kind != "tensor_type" or not tensor.HasField("shape"):
-        what = "has no shape" if kind == "tensor_type" else f"is of the kind {kind}"
+        what = f"is of the kind {kind}" if kind else "has no type"
         raise UnsupportedError(
-            f"{called} {what}",
+            f"{called} {'has no shape' if kind == 'tensor_type' else what}",
             where=file,
-            hint="supported: tensors whose number of axes is known; or export without it",
+            hint="supported: tensors whose number of axes is known",
         )
     dtype = types.dtype(tensor.elem_type, called, file)
-    axes = enumerate(tensor.shape.dim)
-    shape = [_size(given.dim_name(info.name, i, dim), dim, sizes, called, file) for i, dim in axes]
-    return tensors.checked(TensorType(tuple(shape), dtype), f"{file}: {called}")
-
-
-def _size(
-    name: str,
-    dim: onnx.TensorShapeProto.Dimension,
-    sizes: Mapping[str, int],
-    called: str,
-    file: str,
-) -> int:
-    if dim.HasField("dim_value") and dim.dim_value >= 0:
-        return int(dim.dim_value)
-    if name in sizes:
-        return sizes[name]
-    raise UnsupportedError(
-        f"{called} has the symbolic dimension {short(name)!r}",
-        where=file,
-        hint=f"give its size with --dim {short(name)}=N",
-    )
+    shape = [
+        sizes[given.dim_name(info.name, axis, dim)] if given.is_symbolic(dim) else dim.dim_value
+        for axis, dim in enumerate(tensor.shape.dim)
+    ]
+    found = TensorType(tuple(map(int, shape)), dtype)
+    return tensors.checked(found, f"{file}: {called}") if found.size else found

@@ -35,9 +35,14 @@ def symbolic(graph: GraphProto) -> dict[str, list[Dimension]]:
     found: dict[str, list[Dimension]] = {}
     for info in inputs(graph):
         for axis, each in enumerate(info.type.tensor_type.shape.dim):
-            if not each.HasField("dim_value") or each.dim_value < 0:
+            if is_symbolic(each):
                 found.setdefault(dim_name(info.name, axis, each), []).append(each)
     return found
+
+
+def is_symbolic(dim: Dimension) -> bool:
+    """Whether a dimension has no size. Some exporters write -1 for such a dimension."""
+    return not dim.HasField("dim_value") or dim.dim_value < 0
 
 
 def dim_name(tensor: str, axis: int, dim: Dimension) -> str:
@@ -46,14 +51,15 @@ def dim_name(tensor: str, axis: int, dim: Dimension) -> str:
 
 
 def default_sizes(graph: GraphProto) -> Mapping[str, int]:
-    """The sizes of symbolic dimensions that nobody gives: the first dimension of the first input
-    is the batch, which is 1, and so are first dimensions without a name."""
-    names = [
-        dim_name(info.name, 0, dim)
-        for info in inputs(graph)
-        for dim in info.type.tensor_type.shape.dim[:1]
-    ]
-    return {name: 1 for i, name in enumerate(names) if i == 0 or name.endswith(":0")}
+    """The sizes of symbolic dimensions that nobody gives. The first dimension of the first input is
+    the batch, which is 1, and so are first dimensions without a name."""
+    firsts = [(info.name, dim) for info in inputs(graph) for dim in _dims(info)[:1]]
+    names = [dim_name(name, 0, dim) for name, dim in firsts[:1]]
+    return dict.fromkeys([*names, *(f"{name}:0" for name, _ in firsts)], 1)
+
+
+def _dims(info: ValueInfoProto) -> Sequence[Dimension]:
+    return list(info.type.tensor_type.shape.dim)
 
 
 def inputs(graph: GraphProto) -> list[ValueInfoProto]:

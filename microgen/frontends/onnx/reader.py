@@ -43,6 +43,10 @@ def parsed(data: bytes, file: str) -> onnx.ModelProto:
             where=file,
             hint="give a file that onnx.load reads",
         )
+    if model.graph.sparse_initializer:
+        raise UnsupportedError(
+            "has sparse initialisers", where=file, hint="export it with dense initialisers"
+        )
     _check_opset(model, file)
     return model
 

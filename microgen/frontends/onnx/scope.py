@@ -66,12 +66,14 @@ class Scope:
         return found
 
     def renamed(self, proto: NodeProto) -> NodeProto:
-        """The node with its outputs under their names in the graph, and with the attributes of the
-        function's call that it refers to."""
-        found = NodeProto()
-        found.CopyFrom(proto)
+        """The node with its outputs under their names in the graph, with the attributes of the
+        function's call that it refers to, and without inputs that the call leaves out."""
+        if not self.depth and not any(each.ref_attr_name for each in proto.attribute):
+            return proto  # it may have large constants
+        found = NodeProto(op_type=proto.op_type, domain=proto.domain, overload=proto.overload)
         outputs = [self.public.get(n, self.prefix + n) if n else "" for n in proto.output]
-        del found.output[:], found.attribute[:]
+        inputs = ["" if self.values.get(name) is None else name for name in proto.input]
+        found.input.extend(inputs)
         found.output.extend(outputs)
         found.attribute.extend(self._attributes(proto))
         return found

@@ -146,6 +146,8 @@ class _Place:
         """The outputs of a graph without inputs that reads the tensors around the node."""
         scope = self.scope.inner(node.name, self.scope.versions, self.scope.attributes)
         scope.values = ChainMap({}, self.scope.values)
+        names = [info.name for info in graph.output]
+        scope.public = {n: o for n, o in zip(names, node.outputs, strict=False) if o}
         return self.walk.graph(graph, scope)
 
 
