@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from microgen.ir.graph import DType, Graph, Node
+from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, broadcast
-from microgen.ops.bitwise import SHIFTS, BitFunction, BitwiseAttrs
+from microgen.ops.bitwise import BitFunction, BitwiseAttrs
 
 OP_NAME = "bitwise"
 
-_SIGNED = (DType.INT8, DType.INT16, DType.INT32, DType.INT64)
-
 
 def _kernels(function: BitFunction) -> Iterator[base.Implementation]:
-    but = _SIGNED if function in SHIFTS else ()
-    for kernel in broadcast.of_integers(function.value, OP_NAME, but=but):
+    for kernel in broadcast.of_integers(function.value, OP_NAME):
         yield replace(kernel, refusal=_only(function, kernel.refusal))
 
 

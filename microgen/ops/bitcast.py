@@ -25,12 +25,12 @@ def infer(_attrs: BitcastAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ..
 def check(
     _attrs: BitcastAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """Plain numbers of one size, not bool."""
+    """Plain numbers of one size. The output is not bool."""
     (data,), (output,) = inputs, outputs
     if data.dtype.nbytes != output.dtype.nbytes or data.quant or output.quant:
         return f"the input is {data}, the output {output}; both must be plain numbers of one size"
-    if DType.BOOL in (data.dtype, output.dtype):
-        return f"the input is {data}, the output {output}; neither may be bool"
+    if output.dtype is DType.BOOL:
+        return f"the output is {output}; it must not be bool, whose bytes are 0 or 1 only"
     return None
 
 

@@ -24,9 +24,6 @@ class BitFunction(enum.Enum):
     RIGHT = "shift_right"
 
 
-UNSIGNED = tuple(dtype for dtype in INTEGERS if dtype.numpy.kind == "u")
-SHIFTS = (BitFunction.LEFT, BitFunction.RIGHT)
-
 _LOGIC: dict[BitFunction, Callable[[Array, Array], Array]] = {
     BitFunction.AND: np.bitwise_and,
     BitFunction.OR: np.bitwise_or,
@@ -36,18 +33,18 @@ _LOGIC: dict[BitFunction, Callable[[Array, Array], Array]] = {
 
 @dataclass(frozen=True, slots=True)
 class BitwiseAttrs(Attrs):
-    """Inputs: two tensors of plain integers of one dtype and of broadcastable shapes. Shifts are of
-    unsigned integers, by the right operand's number of bits; by all bits and more they give 0."""
+    """Inputs: two tensors of plain integers of one dtype and of broadcastable shapes. Shifts are by
+    the right operand's number of bits. By a negative number, or by all bits and more, they give 0,
+    or to the right -1 for negative values, because copies of the sign come in."""
 
     function: BitFunction
 
 
 def check(
-    attrs: BitwiseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: BitwiseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """Plain integers of one dtype; of shifts unsigned ones."""
-    accepted = UNSIGNED if attrs.function in SHIFTS else INTEGERS
-    return broadcast.one_plain(inputs, outputs, accepted)
+    """Plain integers of one dtype."""
+    return broadcast.one_plain(inputs, outputs, INTEGERS)
 
 
 def reference(attrs: BitwiseAttrs, operands: Operands) -> tuple[Array, ...]:
@@ -56,9 +53,11 @@ def reference(attrs: BitwiseAttrs, operands: Operands) -> tuple[Array, ...]:
     if attrs.function in _LOGIC:
         return (np.asarray(_LOGIC[attrs.function](lhs, rhs)),)
     bits = 8 * lhs.dtype.itemsize
-    count = np.minimum(rhs, bits - 1).astype(lhs.dtype)
+    is_inside = (rhs >= 0) & (rhs < bits)
+    count = np.where(is_inside, rhs, 0).astype(lhs.dtype)
     shifted = lhs << count if attrs.function is BitFunction.LEFT else lhs >> count
-    return (np.where(rhs < bits, shifted, 0).astype(lhs.dtype),)
+    is_negative = (lhs < 0) & (attrs.function is BitFunction.RIGHT)
+    return (np.where(is_inside, shifted, -is_negative.astype(lhs.dtype)),)
 
 
 def parts(attrs: BitwiseAttrs, _n_inputs: int) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ def erf(x: Array) -> Array:
 
 
 def _softplus(x: Array) -> Array:
-    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+    return np.asarray(np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))))
 
 
 def _bounded(numbers: Numbers, x: Array) -> Array:
@@ -94,15 +94,15 @@ def _scaled_elu(numbers: Numbers, x: Array) -> Array:
 
 
 def _swish(numbers: Numbers, x: Array) -> Array:
-    return x / (1 + np.exp(-float(numbers[0]) * x))
+    return np.asarray(x / (1 + np.exp(-float(numbers[0]) * x)))
 
 
 def _gelu(_numbers: Numbers, x: Array) -> Array:
-    return 0.5 * x * (1 + erf(x / math.sqrt(2)))
+    return np.asarray(0.5 * x * (1 + erf(x / math.sqrt(2))))
 
 
 def _gelu_tanh(_numbers: Numbers, x: Array) -> Array:
-    return 0.5 * x * (1 + np.tanh(_GELU * (x + 0.044715 * x**3)))
+    return np.asarray(0.5 * x * (1 + np.tanh(_GELU * (x + 0.044715 * x**3))))
 
 
 def _mish(_numbers: Numbers, x: Array) -> Array:
@@ -115,7 +115,7 @@ def _pole(is_near: Callable[[Array, Array], Array]) -> Callable[[Numbers, Array,
 
 def _crosses_pole(x: Array, error: Array) -> Array:
     ends = (np.floor((x + sign * error) / np.pi + 0.5) for sign in (-1, 1))
-    return np.not_equal(*ends)
+    return np.asarray(np.not_equal(*ends))
 
 
 def _at_zero(numbers: Numbers, x: Array, error: Array) -> Array:

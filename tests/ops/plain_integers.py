@@ -21,9 +21,7 @@ def values(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> Ar
     return np.where(rng.random(shape) < 0.2, ends, array)
 
 
-def case(
-    seed: int, op: str, attrs: Attrs, dtype: DType, *, output: DType | None = None
-) -> c.Case:
+def case(seed: int, op: str, attrs: Attrs, dtype: DType, *, output: DType | None = None) -> c.Case:
     """A case of shapes that broadcast, with few zeros on the right."""
     rng = np.random.default_rng(seed)
     shapes = broadcasting.random_shapes(rng)

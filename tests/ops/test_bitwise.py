@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from microgen.ops.bitwise import OP, SHIFTS, UNSIGNED, BitFunction, BitwiseAttrs
+from microgen.ops.bitwise import OP, BitFunction, BitwiseAttrs
 from microgen.ops.constraints import INTEGERS
 from tests.ops import conformance as c
 from tests.ops.plain_integers import case
@@ -11,7 +11,7 @@ def cases(count: int) -> list[c.Case]:
     return [
         case(seed, OP.name, BitwiseAttrs(function), dtype)
         for function in BitFunction
-        for dtype in (UNSIGNED if function in SHIFTS else INTEGERS)
+        for dtype in INTEGERS
         for seed in range(count)
     ]
 

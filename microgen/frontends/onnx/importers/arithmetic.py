@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from microgen.frontends.onnx import numbers as n
-from microgen.frontends.onnx.numbers import NUMBERS
 from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.numbers import NUMBERS
 from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import DType
 from microgen.ops.bitwise import BitFunction, BitwiseAttrs

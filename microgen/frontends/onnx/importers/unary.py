@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from microgen.frontends.onnx import types
 from microgen.frontends.onnx import numbers as n
+from microgen.frontends.onnx import types
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor, Value
 from microgen.ir.graph import Attrs, DType
@@ -80,7 +80,7 @@ def _bit_cast(node: OnnxNode) -> Tensor:
     """The same bits in another dtype of that size."""
     data = node.tensor(0)
     dtype = types.dtype(int(node.attr("to")), "its output", node.where)
-    if dtype.nbytes != data.dtype.nbytes or DType.BOOL in (dtype, data.dtype):
+    if dtype.nbytes != data.dtype.nbytes or dtype is DType.BOOL:
         raise node.unsupported(
             f"makes {dtype.value} of {data.type}", supported="numbers of the same size"
         )
@@ -92,13 +92,15 @@ def _identity(node: OnnxNode) -> Tensor:
 
 
 def _dropout(node: OnnxNode) -> Value:
-    """The data and, if it is read, a mask of ones. In training, which drops elements at random, only
-    a ratio of 0 has one result."""
+    """The data and, if it is read, a mask of ones. Training drops elements at random, so only a
+    ratio of 0 has one result."""
     data = node.tensor(0)
     training = node.optional_constant(2, "training mode")
-    ratio = node.optional_constant(1, "ratio")
-    if training is not None and training.any() and (ratio is None or ratio.any()):
-        raise node.unsupported("drops elements at random", supported="training_mode=0, or ratio=0")
+    if training is not None and training.any():
+        ratio = node.optional_constant(1, "ratio")
+        if ratio is None or ratio.any():
+            supported = "training_mode=0, or ratio=0"
+            raise node.unsupported("drops elements at random", supported=supported)
     if len(node.outputs) < 2:
         return data
     dtype = np.bool_ if node.version >= 10 else data.dtype.numpy
