@@ -88,12 +88,7 @@ def _cropped(
     if len(wanted) != rank or min(wanted) < 1:
         raise node.invalid(f"has the output_shape {list(wanted)} for {rank} spatial axes")
     totals = [max(n - w, 0) for n, w in zip(full, wanted, strict=True)]
-    return tuple(windows.halves(t, _first_half(kind))[0] for t in totals), wanted
-
-
-def _first_half(kind: str) -> str:
-    """The rule for an odd number of cells that are left out."""
-    return "SAME_LOWER" if kind == "SAME_LOWER" else "SAME_UPPER"
+    return tuple(windows.halves(t, kind)[0] for t in totals), wanted
 
 
 def _computed(node: OnnxNode, data: Tensor, filters: Filters, spread: _Spread) -> Tensor:
