@@ -55,12 +55,13 @@ def _depth_to_space(node: OnnxNode) -> Tensor:
     depth = channels // block**2
     if mode not in ("DCR", "CRD") or channels % block**2:
         raise node.invalid(f"has the mode {mode!r} and blocks of {block} for {data.type}")
-    if mode == "DCR":
-        apart, axes = (n, block, block, depth, height, width), (0, 3, 4, 1, 5, 2)
-    else:
-        apart, axes = (n, depth, block, block, height, width), (0, 1, 4, 2, 5, 3)
-    moved = moves.transposed(node, node.reshaped(data, apart), axes)
-    return node.reshaped(moved, (n, depth, height * block, width * block))
+    image, pixel = node.laid_out(data, "NCHW", "NHWC"), (block, block, depth)
+    axes = (0, 1, 3, 2, 4, 5)
+    if mode == "CRD":
+        pixel, axes = (depth, block, block), (0, 1, 4, 2, 5, 3)
+    moved = moves.transposed(node, node.reshaped(image, (n, height, width, *pixel)), axes)
+    found = node.reshaped(moved, (n, height * block, width * block, depth))
+    return node.laid_out(found, "NHWC", "NCHW")
 
 
 def _space_to_depth(node: OnnxNode) -> Tensor:
@@ -69,10 +70,12 @@ def _space_to_depth(node: OnnxNode) -> Tensor:
     if mode not in ("DCR", "CRD") or height % block or width % block:
         raise node.invalid(f"has the mode {mode!r} and blocks of {block} for {data.type}")
     rows, columns = height // block, width // block
-    apart = (n, depth, rows, block, columns, block)
-    axes = (0, 3, 5, 1, 2, 4) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
-    moved = moves.transposed(node, node.reshaped(data, apart), axes)
-    return node.reshaped(moved, (n, depth * block**2, rows, columns))
+    image = node.laid_out(data, "NCHW", "NHWC")
+    axes = (0, 1, 3, 2, 4, 5) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
+    apart = node.reshaped(image, (n, rows, block, columns, block, depth))
+    moved = moves.transposed(node, apart, axes)
+    found = node.reshaped(moved, (n, rows, columns, depth * block**2))
+    return node.laid_out(found, "NHWC", "NCHW")
 
 
 def _blocks(node: OnnxNode) -> tuple[Tensor, int]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.frontends.layouts import LETTERS
 from microgen.frontends.onnx import moves
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
@@ -142,15 +140,7 @@ def _with_roi(node: OnnxNode, axes: dict[int, Axis]) -> dict[int, Axis]:
 
 def _resized(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
     _check(node, data, wanted)
-    rank = len(data.shape)
-    if rank < 3 or min(wanted.axes, default=2) < 2:  # not only spatial axes of NCHW
-        return _by_axes(node, data, wanted)
-    source = LETTERS[:rank]
-    target = source[0] + source[2:] + source[1]
-    moved = {k - 1: axis for k, axis in wanted.axes.items()}
-    last = node.laid_out(data, source, target)
-    done = _by_axes(node, last, dataclasses.replace(wanted, axes=moved))
-    return node.laid_out(done, target, source)
+    return (_resize2d if _is_resize2d(data, wanted) else _by_axes)(node, data, wanted)
 
 
 def _check(node: OnnxNode, data: Tensor, wanted: _Wanted) -> None:
@@ -175,8 +165,6 @@ def _check(node: OnnxNode, data: Tensor, wanted: _Wanted) -> None:
 
 
 def _by_axes(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
-    if _is_resize2d(data, wanted):
-        return _resize2d(node, data, wanted)
     pads = [(0, 0)] * len(data.shape)
     axes = sorted(wanted.axes.items(), key=lambda each: each[1].places / each[1].size)
     for k, axis in axes:
@@ -233,17 +221,18 @@ def _is_resize2d(data: Tensor, wanted: _Wanted) -> bool:
     """Whether ``image.resize2d`` computes it, which needs no tables."""
     is_plain = not wanted.antialias and wanted.coordinates in _OF_RESIZE2D
     is_whole = all(axis.length == axis.places for axis in wanted.axes.values())
-    is_image = len(data.shape) == 4 and set(wanted.axes) == {1, 2}
+    is_image = len(data.shape) == 4 and set(wanted.axes) == {2, 3}
     return wanted.mode == "linear" and is_plain and is_whole and is_image
 
 
 def _resize2d(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
     attrs = Resize2DAttrs(
-        (wanted.axes[1].places, wanted.axes[2].places),
+        (wanted.axes[2].places, wanted.axes[3].places),
         wanted.coordinates == "align_corners",
         wanted.coordinates == "half_pixel",
     )
-    return node.emit("image.resize2d", attrs, (data,))
+    image = node.laid_out(data, "NCHW", "NHWC")
+    return node.laid_out(node.emit("image.resize2d", attrs, (image,)), "NHWC", "NCHW")
 
 
 IMPORTERS = {"Resize": _resize, "Upsample": _upsample}

@@ -101,10 +101,11 @@ def in_float32(
 
 
 def _replaced(node: Node, *, activation: Activation, **changes: object) -> Attrs:
-    """The node's attributes with others for integers."""
-    if activation is not Activation.NONE:
-        if getattr(node.attrs, "activation", None) is not Activation.NONE:
-            raise NotInteger("has no fused activation")
+    """The node's attributes with others for integers. ``activation`` is NONE if it has none."""
+    own = getattr(node.attrs, "activation", None)
+    if own is not None:
+        if own.clamps:
+            raise NotInteger("has a fused activation of its own")
         changes["activation"] = activation
     return dataclasses.replace(node.attrs, **changes)
 

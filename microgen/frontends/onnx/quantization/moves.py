@@ -8,10 +8,12 @@ import dataclasses
 import numpy as np
 
 from microgen.arithmetic import in_float32
+from microgen.arithmetic.terms import Activation
 from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
 from microgen.frontends.unsigned import HALF
 from microgen.ir.graph import Attrs, DType, Node, TensorType
 from microgen.ops.pad import PadAttrs
+from microgen.ops.pooling import PoolAttrs
 
 # Ops -> the positions of the operands that have the values; None: all of them.
 _FIRST = (0,)
@@ -38,8 +40,10 @@ _CHOICES: dict[str, tuple[int, ...] | None] = {
     "nn.max_pool2d": _FIRST,
 }
 _POSITIONS = {**_MOVES, **_CHOICES}
-HOISTED = ("layout_transform", "reshape", "transpose")
-"""Ops of one tensor that keep every value: what follows them may be done before them."""
+VIEWS = ("layout_transform", "reshape", "transpose")
+"""Ops of one tensor that keep every value."""
+HOISTED = (*VIEWS, "nn.max_pool2d")
+"""Ops of one tensor for which it is the same whether their input is quantized or their result."""
 
 
 def of_floats(rewriting: Rewriting, node: Node) -> bool:
@@ -99,12 +103,14 @@ def _moved(rewriting: Rewriting, node: Node, integers: list[str], name: str) -> 
         raise NotInteger("joins tensors of different scales, and its result is not quantized")
     places = dict(zip(_data(node), integers, strict=True))
     inputs = [places.get(i, each) for i, each in enumerate(node.inputs)]
-    attrs = _attrs(rewriting, node, kinds[0])
+    attrs = integer_attrs(rewriting, node, kinds[0])
     return rewriting.emit(node.op, attrs, inputs, kinds[0], name, node.origin)
 
 
-def _attrs(rewriting: Rewriting, node: Node, kind: TensorType) -> Attrs:
+def integer_attrs(rewriting: Rewriting, node: Node, kind: TensorType) -> Attrs:
     """The node's attributes for integers of that kind."""
+    if isinstance(node.attrs, PoolAttrs) and not node.attrs.activation.clamps:
+        return dataclasses.replace(node.attrs, activation=Activation.NONE)
     if not isinstance(node.attrs, PadAttrs):
         return node.attrs
     data = rewriting.graph.types[node.inputs[0]]

@@ -10,7 +10,7 @@ import dataclasses
 
 from microgen.arithmetic.terms import Activation
 from microgen.frontends.onnx.quantization.layers import LAYERS, sums
-from microgen.frontends.onnx.quantization.moves import HOISTED
+from microgen.frontends.onnx.quantization.moves import VIEWS
 from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
 from microgen.ir.graph import DType, Node, TensorType
 
@@ -36,7 +36,7 @@ def _before(rewriting: Rewriting, tensor: str) -> tuple[Node | None, list[Node]]
     """The layer of sums before a tensor, and the moves between, the last one first."""
     moves: list[Node] = []
     node = rewriting.producers.get(tensor)
-    while node is not None and node.op in HOISTED:
+    while node is not None and node.op in VIEWS:
         moves.append(node)
         node = rewriting.producers.get(node.inputs[0])
     is_layer = node is not None and LAYERS.get(node.op) is sums and len(node.inputs) == 2

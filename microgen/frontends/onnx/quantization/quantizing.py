@@ -114,15 +114,18 @@ class _Names:
 
 
 def _computed(rewriting: Rewriting, chain: _Chain, kind: TensorType, name: str, depth: int) -> str:
-    """The integers by a layer of integers, then clamped and moved."""
+    """The integers by a table or a layer of integers, then clamped and moved."""
     node = _layer(rewriting, chain)
     bounds = chain.clamp.stored(kind)
-    fused = clamps.activation(bounds, kind) if hasattr(node.attrs, "activation") else None
+    has_clamp = node.op in LAYERS and hasattr(node.attrs, "activation")
+    fused = clamps.activation(bounds, kind) if has_clamp else None
     is_limited = fused is None and bounds != Clamp().stored(kind)
     names = _Names(rewriting, name, 1 + is_limited + len(chain.moves))
     shaped = dataclasses.replace(kind, shape=rewriting.graph.types[chain.start].shape)
     result = (shaped, names.next(chain.start.rpartition("#")[2] if "#" in chain.start else node.op))
-    if node.op == "concatenate":
+    if chain.start in rewriting.source:
+        found = _function(rewriting, chain.start, *result)
+    elif node.op == "concatenate":
         found = _joined(rewriting, node, *result, depth)
     else:
         found = LAYERS[node.op](rewriting, node, *result, fused or Activation.NONE)
@@ -130,7 +133,15 @@ def _computed(rewriting: Rewriting, chain: _Chain, kind: TensorType, name: str, 
         found = _limited(rewriting, found, bounds, names.next("clip"), node.origin)
     for each in reversed(chain.moves):
         wanted = names.next(each.op)
-        found = rewriting.emit(each.op, each.attrs, (found,), kind, wanted, each.origin)
+        attrs = moves.integer_attrs(rewriting, each, rewriting.types[found])
+        found = rewriting.emit(each.op, attrs, (found,), kind, wanted, each.origin)
+    return found
+
+
+def _function(rewriting: Rewriting, tensor: str, kind: TensorType, name: str) -> str:
+    found = _known(rewriting, tensor, kind, name)
+    if found is None:
+        raise NotInteger("has no table of all its results")
     return found
 
 
@@ -139,10 +150,9 @@ def _layer(rewriting: Rewriting, chain: _Chain) -> Node:
     node = rewriting.producers.get(chain.start)
     if node is None:
         raise NotInteger("is an input of the model in floats")
-    if node.op not in LAYERS and node.op != "concatenate":
-        raise NotInteger(
-            f"has no integer form: {node.op} of more than one tensor, or not of integers"
-        )
+    is_known = node.op in (*LAYERS, "concatenate") or chain.start in rewriting.source
+    if not is_known:
+        raise NotInteger(f"{node.op} has no form for integers")
     if any(reader.op != "qnn.quantize" for reader in _others(rewriting, chain)):
         raise NotInteger("is read by other layers before it is quantized")
     if chain.start in rewriting.graph.outputs:

@@ -98,7 +98,7 @@ def _quant_of(rewriting: Rewriting, tensor: str) -> Quant | None:
         for node in rewriting.readers.get(pending.pop(), []):
             if node.op == "qnn.reinterpret":
                 found[rewriting.graph.types[node.outputs[0]].quant] = None
-            elif node.op in moves.HOISTED:
+            elif node.op in moves.VIEWS:
                 pending.append(node.outputs[0])
             else:
                 return None
@@ -133,7 +133,8 @@ def _in_floats(rewriting: Rewriting, graph: Graph) -> dict[str, str]:
     found: dict[str, str] = {}
     for node in graph.nodes:
         (output, *_) = node.outputs
-        if graph.types[output].dtype is DType.FLOAT32 and node.op != "qnn.dequantize":
+        is_floats = graph.types[output].dtype is DType.FLOAT32
+        if is_floats and node.op not in ("qnn.dequantize", *moves.VIEWS):
             found[output] = rewriting.reasons.get(output) or _why(rewriting, node)
     return found
 
