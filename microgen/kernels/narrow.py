@@ -55,8 +55,8 @@ def _tables(node: Node, graph: Graph) -> tuple[Array, Array]:
 
 
 def _is_seen(node: Node, graph: Graph, scaled: tuple[Array, Array], products: Array) -> bool:
-    """Whether MG_ROUND_FLOAT_NARROW sees all ties. It need not see those of a channel whose constant
-    output is none."""
+    """Whether MG_ROUND_FLOAT_NARROW sees all ties. It need not see any in a channel with a constant
+    sum that is not near one."""
     is_small = scaled[1] < -_FLOAT_SHIFT
     if not is_small.any() or (products[is_small] > 0).any() or len(node.inputs) < 3:
         return not is_small.any()

@@ -17,8 +17,8 @@ Kinds for all kernels, with their sources and arguments:
   the bias minus the zero point of the data times the sum of the channel's weights.
 - ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
   ``rule`` ("conv", "dense", "sums" or "float32", see ``int8.conv_scales``, ``dense_scales`` and
-  ``sum_scales``, and ``in_float32.scale_of_sums``), ``channels`` (n, or the length of the table if one scale is repeated for
-  all). Multipliers int32 [channels], Q31.
+  ``sum_scales``, and ``in_float32.scale_of_sums``), ``channels`` (n, or the length of the
+  table if one scale is repeated for all). Multipliers int32 [channels], Q31.
 - ``requantize_shift``: the same sources and arguments. Shifts int8 [channels], positive to the
   left.
 - ``requantize_rounding_shift``: the same, for scales below 1/2. Right shifts minus one,

@@ -91,7 +91,8 @@ def sums_constraint(
     products: int,
     any_zero: bool = False,
 ) -> str | None:
-    """int8 data and weights, which may have a zero point if ``any_zero``, an int32 bias, and their sums as plain int32 numbers."""
+    """int8 data and weights, an int32 bias, and their sums as plain int32 numbers. With
+    ``any_zero``, weights with one scale may have any zero point."""
     data, weight, *bias = inputs
     return (
         activation_constraint("input", data)

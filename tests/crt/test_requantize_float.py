@@ -1,4 +1,4 @@
-"""The C arithmetic of requantize_float.h, compared with its numpy twin, which computes in float32."""
+"""The C arithmetic of requantize_float.h equals its numpy twin, which computes in floats."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ int main(void)
 
 
 def _scales(rng: np.random.Generator) -> Array:
-    """float32 scales of all magnitudes: random ones, powers of two and their neighbours, 0, denormal
-    and the largest ones."""
+    """float32 scales of all magnitudes: random ones, powers of two and their neighbours, 0,
+    denormal ones and the largest one."""
     powers = 2.0 ** np.arange(-40, 30)
     near = np.nextafter(powers.astype(np.float32), np.float32(np.inf))
     others = [0.0, 1e-45, 1e-40, in_float32.LARGEST]

@@ -20,7 +20,6 @@ from tests.ops import test_dense as denses
 from tests.ops.float32_cases import FLOAT, as_float
 from tests.ops.requantizing import is_for_any_rounding
 
-
 _FLOAT_NAMES = {"float", "fpu"}
 _OPS = ("nn.conv2d", "nn.depthwise_conv2d", "nn.conv2d_transpose", "nn.dense")
 
@@ -105,7 +104,9 @@ def test_ties_go_to_even_also_after_the_product_was_rounded() -> None:
 def test_other_roundings_of_int8_are_named_in_the_refusal() -> None:
     case = float32_cases.dense(1)
     assert isinstance(case.attrs, DenseAttrs)
-    with pytest.raises(ValueError, match="sums are rounded 'real'; it must be double or .*float32"):
+    with pytest.raises(
+        ValueError, match=r"sums are rounded 'real'; it must be double or .*float32"
+    ):
         dataclasses.replace(case, attrs=dataclasses.replace(case.attrs, rounding=Rounding.REAL))
 
 

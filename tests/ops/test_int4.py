@@ -37,7 +37,13 @@ def _window(seed: int, g: Geometry, *, times_scale: float = 1.0) -> c.Case:
     inputs = (x, w, c.bias(rng.integers(-900, 900, g.channels))) if g.biased else (x, w)
     usual = x.type.scale * max(w.type.quant.scale) * 8 * float(np.sqrt(g.products))
     out = c.quant(max(usual / times_scale, 1e-30), int(rng.integers(-128, 128)))
-    return c.Case(f"{g.op} {seed}", g.op, g.attrs(Rounding.DOUBLE), inputs, out)
+    return c.Case(
+        f"{g.op} {seed}",
+        g.op,
+        g.attrs((Rounding.DOUBLE, Rounding.FLOAT)[seed % 5 == 1]),
+        inputs,
+        out,
+    )
 
 
 def _random_window(seed: int, *, depthwise: bool) -> c.Case:
@@ -75,7 +81,7 @@ def _random_dense(seed: int) -> c.Case:
         seed,
         int(rng.integers(1, 70)),
         int(rng.integers(1, 20)),
-        rounding=(Rounding.SINGLE, Rounding.DOUBLE, Rounding.PRODUCT)[seed % 3],
+        rounding=(Rounding.SINGLE, Rounding.DOUBLE, Rounding.PRODUCT, Rounding.FLOAT)[seed % 4],
         per_channel=bool(rng.integers(2)),
         biased=bool(rng.integers(2)),
     )
