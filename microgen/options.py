@@ -13,7 +13,7 @@ from microgen.target import targets
 from microgen.target.targets import Targets
 
 PLANNERS = ("optimal", "greedy", "on-demand")
-NUMERICS = ("litert", "tflm")
+NUMERICS = ("litert", "tflm", "onnx")
 OPTIMIZE = ("speed", "balanced", "ram", "flash")
 EXECUTORS = ("aot", "graph")
 INTERFACES = ("c", "packed")
@@ -47,6 +47,7 @@ class Options:
 
     ``input_rows``: the caller feeds so many rows of the input at a time; 0: it passes whole inputs.
 
+    ``numerics``: empty for the profile of the model's format.
     ``unpacked_api``: operators take plain pointers, not packed arguments; None means the default
     of ``interface``. ``output_workspace``: tensors may lie in an output's buffer until the output
     is written; None means that ``optimize`` decides. ``input_consumed``: they may lie in an input's
@@ -69,7 +70,7 @@ class Options:
     merge_regions: bool = False
     planner: str = "optimal"
     schedule: str = ""
-    numerics: str = "litert"
+    numerics: str = ""
     optimize: str = "balanced"
     toolchain: str = "gcc"
     emit: str = ""
@@ -97,7 +98,7 @@ class Options:
         cnames.module_name(self.name)
         targets.parse(self.targets)
         _one_of("--planner", self.planner, PLANNERS)
-        _one_of("--numerics", self.numerics, NUMERICS)
+        _one_of("--numerics", self.numerics or NUMERICS[0], NUMERICS)
         _one_of("--optimize", self.optimize, OPTIMIZE)
         _available("--executor", self.executor, EXECUTORS)
         _available("--interface", self.interface, INTERFACES)

@@ -74,7 +74,8 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
     add("--schedule", default="", metavar="FILE|FRONT.json#K", help=file)
     planners = " | ".join(options.PLANNERS)
     add("--planner", default="optimal", help=f"memory planner: {planners} (default optimal)")
-    add("--numerics", default="litert", help="round as this runtime does: litert (default) | tflm")
+    profiles = "litert (default) | tflm; .onnx models always round as onnx"
+    add("--numerics", default="", help=f"round as this runtime does: {profiles}")
     alignment = "alignment of buffers in bytes (default 16)"
     add("--alignment", type=size, default=16, metavar="N", help=alignment)
     add("--pool", action="append", default=[], metavar="NAME:SIZE[:external]", help=_POOL)

@@ -59,18 +59,20 @@ def formats() -> Mapping[str, Format]:
 def load(
     path: Path,
     *,
-    numerics: str = "litert",
+    numerics: str = "",
     targets: Mapping[int, str] | None = None,
     generators: Collection[str] = (),
     signature: str = "",
     dim: Sequence[str] = (),
     bind: Sequence[str] = (),
 ) -> Graph:
-    """The checked graph of the model file at ``path`` under the numerics profile of that name. The
-    other arguments are those of ``Request``. Raises MicrogenError if there is no such file, profile
-    or suffix, or if the request has what the format does not, ModelError if the file is
-    malformed, and UnsupportedError if it uses a feature that microgen does not have."""
-    request = Request(profiles.profile(numerics), targets or {}, generators, signature, dim, bind)
+    """The checked graph of the model file at ``path`` under the numerics profile of that name, by
+    default its format's first one. The other arguments are those of ``Request``. Raises
+    MicrogenError if there is no such file, profile or suffix, or if the request has what the format
+    does not, ModelError if the file is malformed, and UnsupportedError if it uses a feature that
+    microgen does not have."""
+    profile = profiles.profile(numerics_of(Path(path), numerics))
+    request = Request(profile, targets or {}, generators, signature, dim, bind)
     path = Path(path)
     check(path, request)
     with budget.of_model():
@@ -93,6 +95,21 @@ def stored(path: Path) -> dict[str, bytes]:
         others = {end: path.with_suffix(end) for end in each.beside if each.names(suffix)}
         found |= {end: model_files.read(other) for end, other in others.items() if other.exists()}
     return found
+
+
+def numerics_of(path: Path, wanted: str = "") -> str:
+    """The numerics profile of a model's graph: the wanted one, or the first that its format has.
+    Raises MicrogenError if the format does not have the wanted one."""
+    known = _format_of(path).profiles
+    profiles.profile(wanted or known[0])
+    if wanted and wanted not in known:
+        raise MicrogenError(
+            f"does not round as {wanted!r}: {path.suffix.lower()} models round as "
+            f"{' or '.join(known)}",
+            where=str(path),
+            hint="leave --numerics out",
+        )
+    return wanted or known[0]
 
 
 def check(path: Path, request: Request) -> None:

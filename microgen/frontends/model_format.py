@@ -99,6 +99,9 @@ class Format(abc.ABC):
     has_open_inputs: ClassVar[bool] = False
     """Whether a request may give sizes of dimensions, and values of inputs."""
 
+    profiles: ClassVar[tuple[str, ...]] = ("litert", "tflm")
+    """The numerics profiles that its models may be compiled under; the first is the default."""
+
     def names(self, suffix: str) -> bool:
         """Whether files with this suffix, in lower case, are read as this format."""
         return suffix == self.suffix

@@ -208,8 +208,21 @@ def _model(graph: Graph) -> Inspected:
         "outputs": {name: str(graph.types[name]) for name in graph.outputs},
         "constants": sum(array.nbytes for array in graph.constants.values()),
         "layers": [{"layer": n.origin.layer, "op": n.op} for n in graph.nodes],
+        "in_floats": dict(graph.in_floats),
     }
-    return Inspected(data, [*ports, "", table])
+    return Inspected(data, [*ports, "", table, *_in_floats(graph)])
+
+
+def _in_floats(graph: Graph) -> Sequence[Part]:
+    """The table of a quantized model's layers that are computed in floats, if there are any."""
+    if not graph.in_floats:
+        return ()
+    table = columns("in floats", "op", "why")
+    for node in graph.nodes:
+        why = graph.in_floats.get(node.outputs[0])
+        if why is not None:
+            table.add(cnames.short(node.origin.layer, 70), node.op, cnames.short(why, 200))
+    return ("", table)
 
 
 def _quant(graph: Graph, name: str) -> str:

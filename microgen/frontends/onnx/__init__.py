@@ -26,6 +26,7 @@ def _check_installed(path: Path) -> None:
 
 class _Onnx(Format):
     suffix = ".onnx"
+    profiles = ("onnx",)
     beside = (".onnx.data", ".onnx_data", ".data")  # as exporters call external data
     has_open_inputs = True
 

@@ -14,6 +14,7 @@ from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import given, ports, schemas, types
 from microgen.frontends.onnx.declared import Declared
 from microgen.frontends.onnx.functions import Functions
+from microgen.frontends.onnx.quantization.recognise import recognised
 from microgen.frontends.onnx.scope import Scope
 from microgen.frontends.onnx.walk import Walk
 from microgen.frontends.tensors import GraphBuilder, Tensor
@@ -44,7 +45,8 @@ def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
         if not found:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
     builder.drop_dead(outputs)
-    return builder.graph(PurePath(file).stem, inputs, outputs)
+    graph = builder.graph(PurePath(file).stem, inputs, outputs)
+    return recognised(graph, builder.stored)
 
 
 def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: Scope) -> list[Tensor]:

@@ -3,6 +3,7 @@ add its nodes to the graph."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
@@ -12,7 +13,10 @@ import onnx
 from microgen.errors import UnsupportedError, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import schemas, types
+from microgen.frontends.onnx.functions import Body
+from microgen.frontends.onnx.quantization import provenance
 from microgen.frontends.operators import Moved, Operator
+from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
 from microgen.ir.graph import Array, Attrs, Origin
 
@@ -30,6 +34,9 @@ class Place(Protocol):
 
     def definition(self, node: OnnxNode) -> Value:
         """The node's outputs, computed by the function that defines its operator."""
+
+    def called(self, node: OnnxNode, body: Body) -> Value:
+        """The node's outputs, computed by the nodes of a function."""
 
     def branch(self, node: OnnxNode, graph: onnx.GraphProto) -> Value:
         """The outputs of a graph without inputs that reads the tensors around the node."""
@@ -65,6 +72,7 @@ class OnnxNode(Operator):
         self.version = version
         self.numerics = numerics
         self._operands = tuple(operands)
+        self._plain: dict[int, Tensor] = {}
         self._attrs = {a.name: a for a in proto.attribute}
         self._fed = fed
         self._place = place
@@ -73,11 +81,21 @@ class OnnxNode(Operator):
 
     @property
     def operands(self) -> tuple[Tensor | None, ...]:
-        """All operands; None for one that is left out."""
-        return self._operands
+        """All operands as ``optional`` returns them."""
+        return tuple(self.optional(i) for i in range(len(self._operands)))
 
     def optional(self, position: int) -> Tensor | None:
-        """An operand, or None if it is left out."""
+        """An operand, or None if it is left out. Integers are plain numbers, also if an operator
+        before has given them a scale: operators of ONNX compute with what is stored."""
+        found = self.typed(position)
+        if found is None or found.type.quant is None:
+            return found
+        if position not in self._plain:
+            self._plain[position] = reinterpreted(self, found, None)
+        return self._plain[position]
+
+    def typed(self, position: int) -> Tensor | None:
+        """An operand with the scale that an operator has given it, or None if it is left out."""
         return self._operands[position] if position < len(self._operands) else None
 
     def tensor(self, position: int) -> Tensor:
@@ -106,6 +124,21 @@ class OnnxNode(Operator):
     def optional_constant(self, position: int, what: str) -> Array | None:
         """As ``constant_of``; None if the operand is left out."""
         return None if self.optional(position) is None else self.constant_of(position, what)
+
+    # Nodes
+
+    def emit(
+        self,
+        op: str,
+        attrs: Attrs,
+        inputs: Sequence[Tensor],
+        output: Tensor | None = None,
+        **kinds: Any,
+    ) -> Tensor:
+        """As ``Operator.emit``. A constant whose values only move keeps what is stored for it."""
+        found = super().emit(op, attrs, inputs, output, **kinds)
+        stored = provenance.moved(op, attrs, inputs, found)
+        return found if stored is None else dataclasses.replace(found, stored=stored)
 
     # Attributes
 
@@ -142,6 +175,14 @@ class OnnxNode(Operator):
         """The outputs, computed by the function with which ONNX defines the operator, so that an
         importer may leave cases to it. UnsupportedError if there is none."""
         return self._place.definition(self)
+
+    def called(self, body: Body) -> Value:
+        """The outputs, computed by the nodes of a function of an importer's own."""
+        return self._place.called(self, body)
+
+    def attributes(self, *without: str) -> list[onnx.AttributeProto]:
+        """All attributes but some, for the nodes of a function."""
+        return [each for name, each in self._attrs.items() if name not in without]
 
     def branch(self, name: str) -> Value:
         """The outputs of the graph that is an attribute, whose nodes take the place of this one."""

@@ -118,7 +118,7 @@ class _Place:
             self.walk.count(node, self.scope.depth)
         local = self.walk.functions.local(self.proto)
         if local is not None:
-            return self._called(node, local)
+            return self.called(node, local)
         schema = schemas.find(self.proto, node.version)
         for sentence in schemas.violations(self.proto, schema, node.operands) if schema else ():
             raise node.invalid(sentence)
@@ -128,9 +128,9 @@ class _Place:
     def definition(self, node: OnnxNode) -> Value:
         """The node's outputs, computed by the function that defines its operator."""
         body = functions.of_schema(self.proto, node.version, node.operands)
-        return self._called(node, body) if body else tables.of(node, {})
+        return self.called(node, body) if body else tables.of(node, {})
 
-    def _called(self, node: OnnxNode, body: Body) -> Value:
+    def called(self, node: OnnxNode, body: Body) -> Value:
         """The node's outputs, computed by the nodes of a function."""
         if len(node.operands) > len(body.inputs):
             raise node.invalid(
