@@ -157,7 +157,7 @@ class _Place:
 
 def _needed(protos: Sequence[NodeProto], wanted: Sequence[str]) -> list[NodeProto]:
     """The nodes that the wanted tensors depend on, in their order."""
-    read, found = set(wanted), []
+    read, found = {*filter(None, wanted)}, []
     for proto in reversed(protos):
         if not read.isdisjoint(proto.output):
             found.append(proto)
