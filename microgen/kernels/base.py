@@ -27,7 +27,7 @@ Params = Callable[[Node, Graph], Fields]
 Lags = dict[int, int]
 InPlace = Callable[[Node, Graph], Lags]
 Rule = Literal[
-    "conv", "dense", "sums"
+    "conv", "dense", "sums", "float32"
 ]  # how scales are multiplied: see microgen.kernels.transforms
 
 
@@ -135,10 +135,12 @@ _SCALED = (DType.INT8, DType.INT16)
 TFLITE = tuple(rounding for rounding in Rounding if rounding not in RELAY)
 TIES = {Rounding.UPWARD: 0, Rounding.NEAREST: 1}  # requantize_once.h: MG_TIES_*
 _SUM_LIMITS = {DType.INT8: 2**31 - 1, DType.INT16: SUM_LIMIT}
-_WIDE_ROUNDINGS = {Rounding.DOUBLE: 0, Rounding.REDUCED: 1}  # requantize_s16.h: MG_ROUND_*
+# requantize_s16.h: MG_ROUND_*
+_WIDE_ROUNDINGS = {Rounding.DOUBLE: 0, Rounding.REDUCED: 1, Rounding.FLOAT: 2}
 
 _RULES: dict[Rounding | None, Rule] = {  # of roundings that have one, whatever the op is
     Rounding.PRODUCT: "dense",
+    Rounding.FLOAT: "float32",
     **dict.fromkeys(RELAY, "sums"),
 }
 
@@ -175,6 +177,11 @@ class Mismatch(str):
         made = super().__new__(cls, why)
         made.trait = trait
         return made
+
+
+def any_node(_node: Node, _graph: Graph) -> str | None:
+    """No refusal."""
+    return None
 
 
 def only(dtype: DType, output: DType | None = None) -> Refuse:

@@ -27,12 +27,14 @@ class AdditionAttrs(Attrs):
 
     With ``by_shifts``, for int16 tensors of equal shapes, scales are treated as powers of two. The
     operand whose scale differs from the output's is rounded to it, then both are added. With
-    ``float32_scales`` the ratios of the scales are computed in float32, not in double.
+    ``float32_scales`` the ratios of the scales are computed in float32, not in double. With
+    ``in_float32``, for int8 tensors, the numbers that are stored are added in float32.
     """
 
     activation: Activation
     by_shifts: bool = False
     float32_scales: bool = False
+    in_float32: bool = False
 
 
 def power_of_two(scale: float) -> int | None:
@@ -81,6 +83,8 @@ def check(
     """One dtype throughout, and scales whose ratios the fixed point can hold."""
     if attrs.by_shifts and outputs[0].dtype is not DType.INT16:
         return f"the output is {outputs[0]}; by shifts int16 is added"
+    if attrs.in_float32:
+        return broadcast.constraint(inputs, outputs)
     scaling = functools.partial(parameters, attrs)
     sentence = broadcast.constraint(inputs, outputs, scaling, _DTYPES, INTEGERS)
     return sentence or broadcast.wide_activation(attrs.activation, outputs[0])
@@ -96,6 +100,8 @@ def computed(
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
     if output.quant is None:
         return broadcast.plain(function, operands, attrs.activation)
+    if attrs.in_float32:
+        return broadcast.in_floats(function, operands, attrs.activation)
     p = parameters(attrs, lhs, rhs, output)
     total = function(*broadcast.scaled_operands(p, operands))
     return broadcast.stored_sum(p, total, output, attrs.activation)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from microgen.arithmetic import in_float32
 from microgen.arithmetic.int8 import (
     AddParameters,
+    clamp,
     int32_range,
     multiply_by_quantized_multiplier,
     offset_and_clamp,
@@ -103,6 +105,19 @@ def plain(
     if activation.clamps:
         found = np.clip(found, *int32_range(activation))
     return (found.astype(lhs.dtype),)
+
+
+def in_floats(
+    function: Callable[[Array, Array], Array], operands: Operands, activation: Activation
+) -> tuple[Array, ...]:
+    """``function`` of the numbers that are stored, in float32, divided by the output's scale,
+    rounded to nearest, ties to even, and stored. Each operation rounds once."""
+    output = operands.output_types[0]
+    pairs = zip(operands.inputs, operands.input_types, strict=True)
+    lhs, rhs = (in_float32.real(values, kind) for values, kind in pairs)
+    with np.errstate(all="ignore"):
+        result = function(lhs, rhs)
+    return (clamp(in_float32.stored(result, output), output, activation),)
 
 
 def scale(x: Array, multiplier: int, shift: int) -> Array:

@@ -24,10 +24,12 @@ class MultiplyAttrs(Attrs):
     float32, or plain integers (modulo 2**n; with an activation, int32).
 
     With ``double_scales`` the ratio of the scales is computed in double, otherwise in float32.
+    With ``in_float32``, for int8 tensors, the numbers that are stored are multiplied in float32.
     """
 
     activation: Activation
     double_scales: bool = False
+    in_float32: bool = False
 
 
 def parameters(
@@ -55,6 +57,8 @@ def check(
     attrs: MultiplyAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """One dtype throughout, and scales whose ratio the fixed point can hold."""
+    if attrs.in_float32:
+        return broadcast.constraint(inputs, outputs)
     scaling = functools.partial(parameters, attrs)
     sentence = broadcast.constraint(inputs, outputs, scaling, _DTYPES, INTEGERS)
     return sentence or broadcast.wide_activation(attrs.activation, outputs[0])
@@ -65,6 +69,8 @@ def reference(attrs: MultiplyAttrs, operands: Operands) -> tuple[Array, ...]:
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
     if output.quant is None:
         return broadcast.plain(np.multiply, operands, attrs.activation)
+    if attrs.in_float32:
+        return broadcast.in_floats(np.multiply, operands, attrs.activation)
     left, right = broadcast.centred(operands)
     scaled = broadcast.scale(left * right, *parameters(attrs, lhs, rhs, output))
     return (offset_and_clamp(scaled, output, attrs.activation),)
