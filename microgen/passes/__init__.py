@@ -19,6 +19,7 @@ from microgen.passes.fuse_activation import fuse_activation
 from microgen.passes.merge_views import merge_views
 from microgen.passes.own_outputs import own_outputs
 from microgen.passes.own_updates import own_updates
+from microgen.passes.scale_weights import scale_weights
 from microgen.passes.slide_windows import slide_windows
 from microgen.passes.tabulate import tabulate
 
@@ -29,6 +30,7 @@ DEFAULT_PIPELINE: tuple[Pass, ...] = (
     fold_constants,  # then no other pass sees nodes that are constant
     canonical_padding,  # SAME and VALID become numbers, to which fold_pad adds
     fold_pad,  # a pad with the zero point becomes the window's own padding
+    scale_weights,  # factors and offsets per channel move into weights and biases of floats
     fuse_activation,  # a clamp moves into the node that computes its input
     merge_views,  # a chain of reshapes becomes one, a reshape to the same shape disappears
     tabulate,  # functions of one value become tables, which need no kernel of their own

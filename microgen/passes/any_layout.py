@@ -14,6 +14,7 @@ from typing import TypeVar
 from microgen.ir.graph import Attrs, Graph, Node
 from microgen.ops.arg_extreme import ArgExtremeAttrs
 from microgen.ops.concatenate import ConcatenateAttrs
+from microgen.ops.lookup import LookupAttrs
 from microgen.ops.mirror_pad import MirrorPadAttrs
 from microgen.ops.pad import PadAttrs
 from microgen.ops.reduction import ReductionAttrs
@@ -37,6 +38,7 @@ _ELEMENTWISE = frozenset(
         *("logical_and", "logical_or", "nn.prelu", "where"),
     }
 )
+_WITH_TABLES = (LookupAttrs, ResampleAttrs, TakeAttrs)  # after the first input
 _SUMS = ("mean", "sum")  # the order of additions matters for floats
 
 
@@ -72,7 +74,7 @@ def is_view(shape: Sequence[int], axes: Axes) -> bool:
 
 def in_layout(node: Node) -> tuple[str, ...]:
     """The inputs of a node that ``moved`` has in the other layout. Tables remain as they are."""
-    return node.inputs[:1] if isinstance(node.attrs, TakeAttrs | ResampleAttrs) else node.inputs
+    return node.inputs[:1] if isinstance(node.attrs, _WITH_TABLES) else node.inputs
 
 
 def moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
@@ -88,7 +90,7 @@ def moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
 def _moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
     back = inverse(axes)
     match node.attrs:
-        case RescaleAttrs(_, float()):
+        case RescaleAttrs(_, float()) | LookupAttrs():
             return Moved(node.attrs, axes)
         case ReinterpretAttrs(shape) if shape == graph.types[node.inputs[0]].shape:
             return Moved(ReinterpretAttrs(permuted(shape, back)), axes)

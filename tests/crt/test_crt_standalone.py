@@ -76,7 +76,7 @@ def _definitions(header: Path) -> list[str]:
 
 
 # The headers whose kernels compute with floats.
-FLOATS = re.compile(r"_f32|^argmax|^cast|^comparison|^cumsum|^extremum|quantize|_s16$")
+FLOATS = re.compile(r"_f32|^argmax|^cast|^comparison|^cumsum|^cumprod|^extremum|quantize|_s16$")
 GROUPS = {
     "floats": [kernel for kernel in IMPLEMENTATIONS if FLOATS.search(kernel.stem)],
     "integers": [kernel for kernel in IMPLEMENTATIONS if not FLOATS.search(kernel.stem)],

@@ -232,8 +232,8 @@ _ONLY_IN_GRAPHS = {
     "external",  # a call of a function
     "slide",  # what a pass makes of a window that is kept between inferences
     # Relay has them, too, partly with other semantics; its frontend does not read them.
-    *("all", "ceil", "cos", "cumsum", "dynamic_update_slice", "floor", "floor_divide", "floor_mod"),
-    *("gather_nd", "round", "sin"),
+    *("all", "ceil", "cos", "cumprod", "cumsum", "dynamic_update_slice", "floor"),
+    *("floor_divide", "floor_mod", "gather_nd", "round", "sin"),
     *("vision.multiclass_suppression", "vision.non_max_suppression"),
 }
 

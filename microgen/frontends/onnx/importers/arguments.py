@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
+from microgen.ir.graph import DType
 
 
 def axis(node: OnnxNode, rank: int, default: int, name: str = "axis") -> int:
@@ -34,3 +35,16 @@ def spatial_rank(node: OnnxNode, data: Tensor) -> int:
     if rank < 1:
         raise node.invalid(f"has the input {data.type}; [N, C, spatial axes...] is expected")
     return rank
+
+
+def groups(node: OnnxNode, data: Tensor, weight: Tensor, bias: Tensor | None) -> int:
+    """The number of groups. ModelError if it does not divide the channels, or the weight does not
+    have the data's axes."""
+    for operand in (data, weight, *([bias] if bias else [])):
+        node.expect(operand, DType.FLOAT32)
+    if len(weight.shape) != len(data.shape):
+        raise node.invalid(f"has the weight {weight.type} for the input {data.type}")
+    found = int(node.attr("group", 1))
+    if found < 1 or data.shape[1] % found:
+        raise node.invalid(f"has {found} groups for {data.shape[1]} channels")
+    return found

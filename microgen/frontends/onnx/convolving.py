@@ -1,0 +1,126 @@
+"""Convolutions of one to three spatial axes as nodes of two, in NHWC.
+
+A convolution of one axis has height 1. One of three axes reads, at each depth of its output, the
+slices under its taps as further channels of one image.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from microgen.arithmetic.terms import Activation, Rounding
+from microgen.frontends.onnx.composing import joined, padded, part
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.windows import Window
+from microgen.frontends.tensors import Tensor
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+
+_LETTERS = {1: "W", 2: "HW", 3: "DHW"}
+_VOLUME = 3  # spatial axes
+_DEEPEST = 64  # taps in depth: each is a node
+_ROUNDING = Rounding.DOUBLE  # floats are not rounded, but the attribute needs a value
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The weight [O, I, spatial axes...], an optional bias [O], and the number of groups. O and I
+    are all filters, and the channels that each of them reads."""
+
+    weight: Tensor
+    bias: Tensor | None
+    groups: int
+
+
+def spatial_letters(node: OnnxNode, data: Tensor) -> str:
+    """The letters of the axes after batch and channels. UnsupportedError for more than three."""
+    rank = len(data.shape) - 2
+    if rank not in _LETTERS:
+        raise node.unsupported(f"of {data.type} has no kernel", supported="1 to 3 spatial axes")
+    return _LETTERS[rank]
+
+
+def channels_last(node: OnnxNode, data: Tensor) -> Tensor:
+    """Data [N, C, spatial axes...] as [N, spatial axes..., C]."""
+    letters = spatial_letters(node, data)
+    return node.laid_out(data, f"NC{letters}", f"N{letters}C")
+
+
+def channels_second(node: OnnxNode, data: Tensor) -> Tensor:
+    """The opposite of ``channels_last``."""
+    letters = spatial_letters(node, data)
+    return node.laid_out(data, f"N{letters}C", f"NC{letters}")
+
+
+def convolved(node: OnnxNode, data: Tensor, filters: Filters, window: Window) -> Tensor:
+    """The convolution of data [N, spatial axes..., C]; the result has the same layout."""
+    rank = len(data.shape) - 2
+    if rank == 1:
+        return _of_rows(node, data, filters, window)
+    return (_of_volumes if rank == _VOLUME else _of_images)(node, data, filters, window)
+
+
+def _of_rows(node: OnnxNode, data: Tensor, filters: Filters, window: Window) -> Tensor:
+    batches, width, channels = data.shape
+    outputs, inputs, taps = filters.weight.shape
+    image = node.reshaped(data, (batches, 1, width, channels))
+    weight = node.reshaped(filters.weight, (outputs, inputs, 1, taps))
+    flat = dataclasses.replace(filters, weight=weight)
+    found = _of_images(node, image, flat, window.with_height())
+    return node.reshaped(found, (batches, found.shape[2], outputs))
+
+
+def _of_images(node: OnnxNode, data: Tensor, filters: Filters, window: Window) -> Tensor:
+    bias = () if filters.bias is None else (filters.bias,)
+    where = (pair(window.strides), pair(window.dilations), _padding(window))
+    if filters.groups == data.shape[3] > 1:
+        weight = node.laid_out(filters.weight, "OIHW", "IHWO")
+        multiplier = weight.shape[3] // data.shape[3]
+        attrs = DepthwiseConv2DAttrs(*where, multiplier, Activation.NONE, _ROUNDING)
+        return node.emit("nn.depthwise_conv2d", attrs, (data, weight, *bias), hint="NHWC")
+    weight = node.laid_out(filters.weight, "OIHW", "OHWI")
+    plain = Conv2DAttrs(*where, Activation.NONE, _ROUNDING)
+    return node.emit("nn.conv2d", plain, (data, weight, *bias), hint="NHWC")
+
+
+def pair(values: Sequence[int]) -> tuple[int, int]:
+    """Two numbers of which the type says so."""
+    first, second = values
+    return first, second
+
+
+def _padding(window: Window) -> tuple[int, int, int, int]:
+    return (*pair(window.before), *pair(window.after))
+
+
+def _of_volumes(node: OnnxNode, data: Tensor, filters: Filters, window: Window) -> Tensor:
+    """Source: the sum over the taps in depth is a sum over channels of what they read."""
+    if window.kernel[0] > _DEEPEST:
+        raise node.unsupported(
+            f"has a kernel of depth {window.kernel[0]}", supported=f"depths up to {_DEEPEST}"
+        )
+    batches, _, height, width, channels = data.shape
+    outputs, inputs, depth, *kernel = filters.weight.shape
+    places = window.places[0]
+    taps = [
+        node.reshaped(each, (batches * places, height, width, filters.groups, inputs))
+        for each in _slices(node, data, window)
+    ]
+    images = node.reshaped(
+        joined(node, taps, 4), (batches * places, height, width, channels * depth)
+    )
+    moved = node.laid_out(filters.weight, "OIDHW", "ODIHW")
+    weight = node.reshaped(moved, (outputs, depth * inputs, *kernel))
+    flat = dataclasses.replace(filters, weight=weight)
+    found = _of_images(node, images, flat, window.part(slice(1, None)))
+    return node.reshaped(found, (batches, places, *found.shape[1:]))
+
+
+def _slices(node: OnnxNode, data: Tensor, window: Window) -> list[Tensor]:
+    """For each tap in depth, what it reads at all places [N, places, H, W, C]."""
+    ends = (window.before[0], window.after[0])
+    whole = padded(node, data, ((0, 0), ends, (0, 0), (0, 0), (0, 0)))
+    starts = range(0, window.kernel[0] * window.dilations[0], window.dilations[0])
+    return [part(node, whole, 1, at, window.places[0], window.strides[0]) for at in starts]

@@ -1,0 +1,188 @@
+"""ConvTranspose.
+
+With stride 1 it is a convolution with the weight flipped. With other strides, one group and no
+dilation it is nn.conv2d_transpose. Otherwise zeros between the data's cells make the stride 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from microgen.arithmetic.terms import Activation, Rounding
+from microgen.frontends.onnx import convolving, windows
+from microgen.frontends.onnx.composing import flipped, padded, transposed
+from microgen.frontends.onnx.convolving import Filters
+from microgen.frontends.onnx.importers import arguments
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.windows import Sizes
+from microgen.frontends.tensors import Tensor
+from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """Where a ConvTranspose puts its taps, per spatial axis: tap t at cell x of the data falls on
+    ``x * stride + t * dilation - before`` of an output of ``outputs`` cells."""
+
+    kernel: Sizes
+    strides: Sizes
+    dilations: Sizes
+    before: Sizes
+    outputs: Sizes
+
+    @property
+    def covers(self) -> Sizes:
+        return windows.covers(self.kernel, self.dilations)
+
+
+def _conv_transpose(node: OnnxNode) -> Tensor:
+    """Source: ONNX's specification of ConvTranspose; the weight is [C, O / groups, axes...]."""
+    data, weight, bias = node.tensor(0), node.tensor(1), node.optional(2)
+    rank = arguments.spatial_rank(node, data)
+    groups = arguments.groups(node, data, weight, bias)
+    if weight.shape[0] != data.shape[1]:
+        raise node.invalid(f"has the weight {weight.type} for the input {data.type}")
+    kernel = windows.kernel_shape(node, rank, weight.shape[2:])
+    spread = _spread(node, data.shape[2:], kernel)
+    filters = Filters(weight, bias, groups)
+    moved = convolving.channels_last(node, data)
+    found = _computed(node, moved, filters, spread)
+    return convolving.channels_second(node, found)
+
+
+def _spread(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> _Spread:
+    rank = len(sizes)
+    strides = windows.positive(node, "strides", rank, (1,) * rank)
+    dilations = windows.positive(node, "dilations", rank, (1,) * rank)
+    added = _after(node, "output_padding", rank)
+    full = tuple(
+        (n - 1) * s + c + a
+        for n, s, c, a in zip(sizes, strides, windows.covers(kernel, dilations), added, strict=True)
+    )
+    before, outputs = _cropped(node, full, sizes, strides)
+    if min(outputs) < 1:
+        raise node.invalid(f"has pads that leave an output of {list(outputs)}")
+    return _Spread(kernel, strides, dilations, before, outputs)
+
+
+def _after(node: OnnxNode, name: str, rank: int) -> Sizes:
+    found = node.ints(name, (0,) * rank)
+    if len(found) != rank or min(found) < 0:
+        raise node.invalid(f"has the {name} {list(found)}; {rank} numbers from 0 on are expected")
+    return found
+
+
+def _cropped(
+    node: OnnxNode, full: Sizes, sizes: Sequence[int], strides: Sizes
+) -> tuple[Sizes, Sizes]:
+    """The cells that are left out before the output, and the output's sizes."""
+    rank, kind = len(full), windows.auto_pad(node)
+    wanted = node.ints("output_shape", ())[-rank:]
+    if kind.startswith("SAME") and not wanted:
+        wanted = tuple(n * s for n, s in zip(sizes, strides, strict=True))
+    if not wanted:
+        before, after = windows.pads(node, rank) if kind == "NOTSET" else ((0,) * rank,) * 2
+        left = zip(full, before, after, strict=True)
+        return before, tuple(n - b - a for n, b, a in left)
+    if len(wanted) != rank or min(wanted) < 1:
+        raise node.invalid(f"has the output_shape {list(wanted)} for {rank} spatial axes")
+    totals = [max(n - w, 0) for n, w in zip(full, wanted, strict=True)]
+    return tuple(windows.halves(t, kind)[0] for t in totals), wanted
+
+
+def _computed(node: OnnxNode, data: Tensor, filters: Filters, spread: _Spread) -> Tensor:
+    is_plain = filters.groups == 1 and max(spread.dilations) == 1 and len(spread.kernel) <= 2
+    if is_plain and max(spread.strides) > 1:
+        padding = _opposite(spread, data.shape[1:-1])
+        if padding is not None:
+            return _transposed(node, data, filters, spread, padding)
+    rows = _with_zeros(node, data, spread.strides)
+    return _of_stride_1(node, rows, filters, spread)
+
+
+def _opposite(spread: _Spread, sizes: Sequence[int]) -> Sizes | None:
+    """The padding after the output of the convolution in the opposite direction; None if there is
+    none, because the output ends beyond the last tap by a stride or more."""
+    cells = zip(sizes, spread.strides, spread.kernel, spread.before, spread.outputs, strict=True)
+    after = []
+    for size, stride, kernel, before, output in cells:
+        needed = (size - 1) * stride + kernel - before - output
+        if needed <= -stride:
+            return None
+        after.append(max(needed, 0))
+    return tuple(after)
+
+
+def _transposed(
+    node: OnnxNode, data: Tensor, filters: Filters, spread: _Spread, after: Sizes
+) -> Tensor:
+    """nn.conv2d_transpose, of height 1 for one spatial axis."""
+    flat = len(spread.kernel) == 1
+    extra, none = ((1,), (0,)) if flat else ((), ())
+    batches, *sizes, channels = data.shape
+    image = node.reshaped(data, (batches, *extra, *sizes, channels))
+    count = filters.weight.shape[1]
+    weight = node.reshaped(filters.weight, (channels, count, *extra, *spread.kernel))
+    attrs = Conv2DTransposeAttrs(
+        convolving.pair((*extra, *spread.strides)),
+        (*convolving.pair((*none, *spread.before)), *convolving.pair((*none, *after))),
+        convolving.pair((*extra, *spread.outputs)),
+        Activation.NONE,
+        Rounding.DOUBLE,
+    )
+    inputs = (image, node.laid_out(weight, "IOHW", "OHWI"))
+    bias = () if filters.bias is None else (filters.bias,)
+    found = node.emit("nn.conv2d_transpose", attrs, (*inputs, *bias), hint="NHWC")
+    return node.reshaped(found, (batches, *spread.outputs, count))
+
+
+def _with_zeros(node: OnnxNode, data: Tensor, strides: Sizes) -> Tensor:
+    """Data [N, axes..., C] with the cells of each axis a stride apart, and zeros between and after
+    them."""
+    batches, *sizes, channels = data.shape
+    if max(strides) == 1:
+        return data
+    pairs = [number for size in sizes for number in (size, 1)]
+    apart = node.reshaped(data, (batches, *pairs, channels))
+    inner = [pads for stride in strides for pads in ((0, 0), (0, stride - 1))]
+    spaced = padded(node, apart, ((0, 0), *inner, (0, 0)))
+    whole = tuple(n * s for n, s in zip(sizes, strides, strict=True))
+    return node.reshaped(spaced, (batches, *whole, channels))
+
+
+def _of_stride_1(node: OnnxNode, data: Tensor, filters: Filters, spread: _Spread) -> Tensor:
+    """The convolution with the flipped weight, over the data with as much padding as the output
+    needs. Where the output needs less than all data, the rest is removed."""
+    covers, sizes = spread.covers, data.shape[1:-1]
+    before = tuple(c - 1 - b for c, b in zip(covers, spread.before, strict=True))
+    after = tuple(
+        o + c - 1 - n - b for o, c, n, b in zip(spread.outputs, covers, sizes, before, strict=True)
+    )
+    crops = tuple((min(b, 0), min(a, 0)) for b, a in zip(before, after, strict=True))
+    kept = padded(node, data, ((0, 0), *crops, (0, 0)))
+    zeros = (0,) * len(covers)
+    window = windows.Window(
+        spread.kernel,
+        (1,) * len(covers),
+        spread.dilations,
+        tuple(max(b, 0) for b in before),
+        tuple(max(a, 0) for a in after),
+        zeros,
+        spread.outputs,
+    )
+    return convolving.convolved(node, kept, _flipped(node, filters), window)
+
+
+def _flipped(node: OnnxNode, filters: Filters) -> Filters:
+    """The filters [O, C / groups, axes...], with their taps in the opposite order."""
+    channels, count, *kernel = filters.weight.shape
+    groups, rank = filters.groups, len(kernel)
+    split = node.reshaped(filters.weight, (groups, channels // groups, count, *kernel))
+    turned = transposed(node, split, (0, 2, 1, *range(3, 3 + rank)))
+    weight = node.reshaped(turned, (groups * count, channels // groups, *kernel))
+    opposite = flipped(node, weight, range(2, 2 + rank))
+    return Filters(opposite, filters.bias, groups)
+
+
+IMPORTERS = {"ConvTranspose": _conv_transpose}

@@ -1,0 +1,202 @@
+"""Normalizations, as compositions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from microgen.frontends.layouts import along
+from microgen.frontends.onnx import pooling, powers, windows
+from microgen.frontends.onnx.composing import binary
+from microgen.frontends.onnx.importers import arguments
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.tensors import Tensor, Value
+from microgen.ir.graph import DType
+from microgen.ops.maximum import MaximumAttrs
+from microgen.ops.mean import MeanAttrs
+from microgen.ops.rsqrt import RsqrtAttrs
+from microgen.ops.sqrt import SqrtAttrs
+from microgen.ops.sum import SumAttrs
+
+_LEAST = float(np.finfo(np.float32).tiny)  # for a norm of 0, whose data is 0
+
+
+def _floats(node: OnnxNode, *positions: int) -> Tensor:
+    """The first operand. UnsupportedError unless it and those at ``positions`` are float32."""
+    for position in (0, *positions):
+        operand = node.optional(position)
+        if operand is not None:
+            node.expect(operand, DType.FLOAT32)
+    return node.tensor(0)
+
+
+def _mean(node: OnnxNode, data: Tensor, axes: tuple[int, ...]) -> Tensor:
+    return node.emit("mean", MeanAttrs(axes, keep_dims=True), (data,))
+
+
+def _inverse_root(node: OnnxNode, data: Tensor, epsilon: float) -> Tensor:
+    return node.emit("rsqrt", RsqrtAttrs(), (binary(node, "add", data, epsilon),))
+
+
+def _epsilon(node: OnnxNode) -> float:
+    return float(node.attr("epsilon", 1e-5))
+
+
+def _standardized(
+    node: OnnxNode, data: Tensor, axes: tuple[int, ...], epsilon: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """(data - mean) / sqrt(variance + epsilon) over some axes, the mean, and the inverse of the
+    root. Differences are squared, because the mean of squares minus the square of the mean would
+    cancel."""
+    mean = _mean(node, data, axes)
+    centred = binary(node, "subtract", data, mean)
+    variance = _mean(node, binary(node, "multiply", centred, centred), axes)
+    inverse = _inverse_root(node, variance, epsilon)
+    return binary(node, "multiply", centred, inverse), mean, inverse
+
+
+def _scaled(node: OnnxNode, data: Tensor, factor: Tensor, offset: Tensor | None) -> Tensor:
+    product = binary(node, "multiply", data, factor)
+    return product if offset is None else binary(node, "add", product, offset)
+
+
+def _batch(node: OnnxNode) -> Value:
+    """(data - mean) / sqrt(variance + epsilon) * scale + offset, with one factor and one offset
+    per channel. A pass puts them into a convolution right before."""
+    data = _floats(node, 1, 2, 3, 4)
+    scale, offset, mean, variance = (node.tensor(i) for i in range(1, 5))
+    rank, axis = len(data.shape), min(1, len(data.shape) - 1)
+    if any(t.shape != (data.shape[axis],) for t in (scale, offset, mean, variance)):
+        raise node.invalid(f"has {scale.type} for {data.type}; one value per channel is expected")
+    if node.attr("training_mode", 0):
+        return _training(node, data, axis)
+    if any(node.outputs[1:]):
+        raise node.unsupported("has statistics as outputs", supported="inference with one output")
+    factor = binary(node, "multiply", _inverse_root(node, variance, _epsilon(node)), scale)
+    shift = binary(node, "subtract", offset, binary(node, "multiply", mean, factor))
+    return _scaled(node, data, along(node, factor, axis, rank), along(node, shift, axis, rank))
+
+
+def _training(node: OnnxNode, data: Tensor, axis: int) -> Value:
+    """The data standardized by its own mean and variance, and the running mean and variance."""
+    rank, momentum = len(data.shape), float(node.attr("momentum", 0.9))
+    axes = tuple(a for a in range(rank) if a != axis)
+    scale, offset = (along(node, node.tensor(i), axis, rank) for i in (1, 2))
+    found, mean, _ = _standardized(node, data, axes, _epsilon(node))
+    centred = binary(node, "subtract", data, mean)
+    variance = _mean(node, binary(node, "multiply", centred, centred), axes)
+    running = [
+        binary(
+            node,
+            "add",
+            binary(node, "multiply", node.tensor(position), momentum),
+            binary(node, "multiply", node.reshaped(own, node.tensor(position).shape), 1 - momentum),
+        )
+        for position, own in ((3, mean), (4, variance))
+    ]
+    return _scaled(node, found, scale, offset), *running
+
+
+def _instance(node: OnnxNode) -> Tensor:
+    """Each channel of each image standardized by itself."""
+    data = _floats(node, 1, 2)
+    arguments.spatial_rank(node, data)
+    rank = len(data.shape)
+    found, _, _ = _standardized(node, data, tuple(range(2, rank)), _epsilon(node))
+    scale, offset = (along(node, node.tensor(i), 1, rank) for i in (1, 2))
+    return _scaled(node, found, scale, offset)
+
+
+def _layer(node: OnnxNode) -> Value:
+    """Source: ONNX's specification of LayerNormalization; the mean and the inverse of the
+    deviation are outputs, too."""
+    data = _floats(node, 1, 2)
+    rank = len(data.shape)
+    axes = tuple(range(arguments.axis(node, rank, -1), rank))
+    found, mean, inverse = _standardized(node, data, axes, _epsilon(node))
+    return _scaled(node, found, node.tensor(1), node.optional(2)), mean, inverse
+
+
+def _rms(node: OnnxNode) -> Tensor:
+    """Data / sqrt(mean of squares + epsilon) * scale."""
+    data = _floats(node, 1)
+    rank = len(data.shape)
+    axes = tuple(range(arguments.axis(node, rank, -1), rank))
+    squares = _mean(node, binary(node, "multiply", data, data), axes)
+    found = binary(node, "multiply", data, _inverse_root(node, squares, _epsilon(node)))
+    return _scaled(node, found, node.tensor(1), None)
+
+
+def _group(node: OnnxNode) -> Tensor:
+    """Channels in groups, each standardized. Scale and offset are per channel, and per group before
+    opset 21."""
+    data = _floats(node, 1, 2)
+    arguments.spatial_rank(node, data)
+    groups, shape = int(node.attr("num_groups")), data.shape
+    if groups < 1 or shape[1] % groups:
+        raise node.invalid(f"has {groups} groups for {shape[1]} channels")
+    split = node.reshaped(data, (shape[0], groups, math.prod(shape[1:]) // groups))
+    found, _, _ = _standardized(node, split, (2,), _epsilon(node))
+    scale, offset = node.tensor(1), node.tensor(2)
+    if scale.shape == (groups,) != (shape[1],):
+        found = _scaled(node, found, *(along(node, t, 1, 3) for t in (scale, offset)))
+        return node.reshaped(found, shape)
+    whole = node.reshaped(found, shape)
+    return _scaled(node, whole, *(along(node, t, 1, len(shape)) for t in (scale, offset)))
+
+
+def _lp(node: OnnxNode) -> Tensor:
+    """Each row along an axis divided by its 1-norm or 2-norm; a row of zeros remains zero."""
+    data, p = _floats(node), int(node.attr("p", 2))
+    if p not in (1, 2):
+        raise node.invalid(f"has the p {p}; 1 or 2 is expected")
+    axis = arguments.axis(node, len(data.shape), -1)
+    powers_of = powers.magnitude(node, data, p)
+    total = node.emit("sum", SumAttrs((axis,), keep_dims=True), (powers_of,))
+    norm = powers.root(node, total, p)
+    least = node.constant(np.array([_LEAST], np.float32), "least")
+    return binary(node, "divide", data, node.emit("maximum", MaximumAttrs(), (norm, least)))
+
+
+def _mean_variance(node: OnnxNode) -> Tensor:
+    """Source: ONNX's specification of MeanVarianceNormalization: 1e-9 is added to the root."""
+    data = _floats(node)
+    axes = tuple(sorted(arguments.axes(node, node.ints("axes", (0, 2, 3)), len(data.shape))))
+    centred = binary(node, "subtract", data, _mean(node, data, axes))
+    variance = _mean(node, binary(node, "multiply", centred, centred), axes)
+    deviation = node.emit("sqrt", SqrtAttrs(), (variance,))
+    return binary(node, "divide", centred, binary(node, "add", deviation, 1e-9))
+
+
+def _local_response(node: OnnxNode) -> Tensor:
+    """Data / (bias + alpha * mean of squares over neighbouring channels) ** beta, where channels
+    that do not exist are 0.
+
+    The channels are the rows of an image, so the means are a pool.
+    """
+    data = _floats(node)
+    size, shape = int(node.attr("size")), data.shape
+    if size < 1 or len(shape) < 2:
+        raise node.invalid(f"has the size {size} for {data.type}")
+    squares = binary(node, "multiply", data, data)
+    image = node.reshaped(squares, (shape[0], shape[1], math.prod(shape[2:]), 1))
+    before, after = ((size - 1) // 2, 0), ((size - 1) - (size - 1) // 2, 0)
+    window = windows.Window((size, 1), (1, 1), (1, 1), before, after, (0, 0), image.shape[1:3])
+    means = pooling.mean(node, image, window, counts_padding=True)
+    scaled = binary(node, "multiply", means, float(node.attr("alpha", 1e-4)))
+    base = binary(node, "add", scaled, float(node.attr("bias", 1.0)))
+    divisor = powers.power(node, base, -float(node.attr("beta", 0.75)))
+    return binary(node, "multiply", data, node.reshaped(divisor, shape))
+
+
+IMPORTERS = {
+    "BatchNormalization": _batch,
+    "GroupNormalization": _group,
+    "InstanceNormalization": _instance,
+    "LRN": _local_response,
+    "LayerNormalization": _layer,
+    "LpNormalization": _lp,
+    "MeanVarianceNormalization": _mean_variance,
+    "RMSNormalization": _rms,
+}

@@ -1,0 +1,189 @@
+"""Pools: AveragePool, MaxPool, LpPool, and those over all spatial axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from microgen.frontends.onnx import convolving, pooling, powers, windows
+from microgen.frontends.onnx.composing import binary, joined, padded
+from microgen.frontends.onnx.importers import Importer, arguments
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.windows import Window
+from microgen.frontends.quantization import reinterpreted
+from microgen.frontends.tensors import Tensor, Value
+from microgen.ir.graph import Array, DType, Quant
+from microgen.ops import limits
+from microgen.ops.argmax import ArgMaxAttrs
+from microgen.ops.cast import CastAttrs
+from microgen.ops.max import MaxAttrs
+from microgen.ops.mean import MeanAttrs
+from microgen.ops.strided_slice import StridedSliceAttrs
+from microgen.ops.sum import SumAttrs
+from microgen.ops.take import TakeAttrs
+
+_NARROW = (DType.INT8, DType.INT16, DType.FLOAT32)  # what nn.max_pool2d computes
+_MOST_TAPS = 64  # of a MaxPool with positions: each is a node
+
+
+def _spatial(node: OnnxNode, pool: Callable[[Tensor, Window], Tensor]) -> Tensor:
+    """The pool of data [N, axes..., C], moved from and to [N, C, axes...]."""
+    data = node.tensor(0)
+    window = _window(node, data)
+    found = pool(convolving.channels_last(node, data), window)
+    return convolving.channels_second(node, found)
+
+
+def _window(node: OnnxNode, data: Tensor) -> Window:
+    rank = arguments.spatial_rank(node, data)
+    return windows.window(node, data.shape[2:], windows.kernel_shape(node, rank))
+
+
+def _average(node: OnnxNode) -> Tensor:
+    node.expect(node.tensor(0), DType.FLOAT32)
+    counts = bool(node.attr("count_include_pad", 0))
+    return _spatial(node, lambda data, w: pooling.mean(node, data, w, counts_padding=counts))
+
+
+def _lp(node: OnnxNode) -> Tensor:
+    """The p-norm of each window. Source: ONNX's specification of LpPool."""
+    node.expect(node.tensor(0), DType.FLOAT32)
+    p = _order(node)
+
+    def pool(data: Tensor, window: Window) -> Tensor:
+        return powers.root(node, pooling.total(node, powers.magnitude(node, data, p), window), p)
+
+    return _spatial(node, pool)
+
+
+def _order(node: OnnxNode) -> float:
+    p = float(node.attr("p", 2))
+    if not (p >= 1 and math.isfinite(p)):
+        raise node.invalid(f"has the p {p:g}; a number from 1 on is expected")
+    return p
+
+
+def _max(node: OnnxNode) -> Value:
+    data = node.tensor(0)
+    node.expect(data, *_NARROW, DType.UINT8)
+    if len(node.outputs) > 1 and node.outputs[1]:
+        return _with_positions(node, data)
+    return _spatial(node, lambda each, window: _greatest(node, each, window))
+
+
+def _greatest(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
+    """The pool of numbers of any dtype. Integers get a scale, which the pool does not look at;
+    uint8 is computed in int16."""
+    if data.dtype is DType.FLOAT32 or data.type.quant is not None:
+        return pooling.greatest(node, data, window)
+    wide = _cast(node, data, DType.INT16 if data.dtype is DType.UINT8 else data.dtype)
+    found = pooling.greatest(node, reinterpreted(node, wide, Quant((1.0,), (0,))), window)
+    return _cast(node, reinterpreted(node, found, None), data.dtype)
+
+
+def _with_positions(node: OnnxNode, data: Tensor) -> tuple[Tensor, Tensor]:
+    """The greatest values and their positions in the whole data [N, C, axes...]. Each tap of the
+    window is a slice of the data."""
+    window = _window(node, data)
+    if math.prod(window.kernel) > _MOST_TAPS:
+        raise node.unsupported(
+            f"has positions of a kernel {list(window.kernel)}",
+            supported=f"Indices of up to {_MOST_TAPS} taps",
+        )
+    numbers = data if data.dtype is DType.FLOAT32 else _cast(node, data, DType.INT32)
+    taps = _taps(node, numbers, window)
+    greatest = node.emit("max", MaxAttrs((0,), keep_dims=False), (taps,))
+    which = node.emit("argmax", ArgMaxAttrs(0), (taps,), dtype=DType.INT32, quant=None)
+    steps = _steps(node, data.shape[2:])
+    offsets = node.constant(_offsets(window, steps), "offsets")
+    chosen = node.emit("take", TakeAttrs(0, 0), (offsets, which), dtype=DType.INT32)
+    first = node.constant(_firsts(window, steps), "firsts")
+    places = binary(node, "add", chosen, first)
+    if math.prod(data.shape[:2]) > 1:
+        places = binary(node, "add", places, node.constant(_planes(data), "planes"))
+    return _cast(node, greatest, data.dtype), _cast(node, places, DType.INT64)
+
+
+def _cast(node: OnnxNode, data: Tensor, dtype: DType) -> Tensor:
+    if data.dtype is dtype:
+        return data
+    return node.emit("cast", CastAttrs(), (data,), dtype=dtype)
+
+
+def _taps(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
+    """What each tap reads at all places, [taps, N, C, places...]."""
+    pads = ((0, 0), (0, 0), *zip(window.before, window.ends, strict=True))
+    whole = padded(node, data, pads, limits.least(data.dtype.numpy))
+    shape, strides = (*data.shape[:2], *window.places), (1, 1, *window.strides)
+    slices = []
+    for tap in np.ndindex(*window.kernel):
+        begin = (0, 0, *(int(t) * d for t, d in zip(tap, window.dilations, strict=True)))
+        attrs = StridedSliceAttrs(begin, strides, shape)
+        found = node.emit("strided_slice", attrs, (whole,))
+        slices.append(node.reshaped(found, (1, *shape)))
+    return joined(node, slices, 0)
+
+
+def _steps(node: OnnxNode, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """The distance in positions from one cell of each axis to the next."""
+    if node.attr("storage_order", 0):
+        return tuple(math.prod(sizes[:axis]) for axis in range(len(sizes)))
+    return tuple(math.prod(sizes[axis + 1 :]) for axis in range(len(sizes)))
+
+
+def _offsets(window: Window, steps: tuple[int, ...]) -> Array:
+    """The position of each tap, relative to that of the first one."""
+    strides = [d * s for d, s in zip(window.dilations, steps, strict=True)]
+    return np.array([np.dot(tap, strides) for tap in np.ndindex(*window.kernel)], np.int32)
+
+
+def _firsts(window: Window, steps: tuple[int, ...]) -> Array:
+    """The position of the first tap at each place, in the plane of a channel; it may be before the
+    plane, in the padding."""
+    axes = zip(window.places, window.strides, window.before, steps, strict=True)
+    along = [(np.arange(n) * stride - before) * step for n, stride, before, step in axes]
+    grid = np.meshgrid(*along, indexing="ij")
+    return np.asarray(sum(grid), np.int32)
+
+
+def _planes(data: Tensor) -> Array:
+    """The position at which each plane [N, C, 1...] of the data begins."""
+    batches, channels, *sizes = data.shape
+    starts = np.arange(batches * channels, dtype=np.int32) * math.prod(sizes)
+    return starts.reshape(batches, channels, *(1 for _ in sizes))
+
+
+def _global(reduce: Callable[[OnnxNode, Tensor, tuple[int, ...]], Tensor]) -> Importer:
+    def importer(node: OnnxNode) -> Tensor:
+        data = node.tensor(0)
+        node.expect(data, DType.FLOAT32)
+        arguments.spatial_rank(node, data)
+        return reduce(node, data, tuple(range(2, len(data.shape))))
+
+    return importer
+
+
+def _global_average(node: OnnxNode, data: Tensor, axes: tuple[int, ...]) -> Tensor:
+    return node.emit("mean", MeanAttrs(axes, keep_dims=True), (data,))
+
+
+def _global_max(node: OnnxNode, data: Tensor, axes: tuple[int, ...]) -> Tensor:
+    return node.emit("max", MaxAttrs(axes, keep_dims=True), (data,))
+
+
+def _global_lp(node: OnnxNode, data: Tensor, axes: tuple[int, ...]) -> Tensor:
+    p = _order(node)
+    total = node.emit("sum", SumAttrs(axes, keep_dims=True), (powers.magnitude(node, data, p),))
+    return powers.root(node, total, p)
+
+
+IMPORTERS = {
+    "AveragePool": _average,
+    "GlobalAveragePool": _global(_global_average),
+    "GlobalLpPool": _global(_global_lp),
+    "GlobalMaxPool": _global(_global_max),
+    "LpPool": _lp,
+    "MaxPool": _max,
+}

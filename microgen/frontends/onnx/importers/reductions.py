@@ -1,0 +1,169 @@
+"""Reductions over axes: Reduce*, ArgMax and ArgMin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from microgen.frontends.onnx import reducing
+from microgen.frontends.onnx.composing import binary, flipped
+from microgen.frontends.onnx.importers import Importer, arguments
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.reducing import Axes
+from microgen.frontends.tensors import Tensor
+from microgen.ir.graph import Array, DType
+from microgen.ops.abs import AbsAttrs
+from microgen.ops.all import AllAttrs
+from microgen.ops.argmax import ArgMaxAttrs
+from microgen.ops.argmin import ArgMinAttrs
+from microgen.ops.cast import CastAttrs
+from microgen.ops.exp import ExpAttrs
+from microgen.ops.log import LogAttrs
+from microgen.ops.logical import LogicalAttrs
+from microgen.ops.max import MaxAttrs
+from microgen.ops.mean import MeanAttrs
+from microgen.ops.min import MinAttrs
+from microgen.ops.sqrt import SqrtAttrs
+
+_NUMBERS = (DType.FLOAT32, DType.INT32, DType.INT64)
+_ORDERED = (DType.FLOAT32, DType.INT8, DType.INT16, DType.INT32, DType.UINT8, DType.BOOL)
+_Reduce = Callable[[OnnxNode, Tensor, Axes, bool], Tensor]
+_Numpy = Callable[..., Array]
+
+
+def _reduction(reduce: _Reduce, *accepted: DType, shapes: _Numpy | None = None) -> Importer:
+    """The importer of a reduction. ``shapes`` computes constant integers, of which shapes are
+    made, whatever their dtype."""
+
+    def importer(node: OnnxNode) -> Tensor:
+        data, keep = node.tensor(0), bool(node.attr("keepdims", 1))
+        axes = _axes(node, len(data.shape))
+        if shapes and data.value is not None and data.value.dtype.kind in "iu":
+            found = shapes(data.value, axis=axes, keepdims=keep).astype(data.value.dtype)
+            return node.constant(np.asarray(found), "reduced")
+        node.expect(data, *accepted)
+        return reduce(node, data, axes, keep)
+
+    return importer
+
+
+def _axes(node: OnnxNode, rank: int) -> Axes:
+    """The axes, ascending; without any, all of them or none."""
+    found = node.ints_of("axes", 1)
+    if found:
+        return tuple(sorted(arguments.axes(node, found, rank)))
+    return () if node.attr("noop_with_empty_axes", 0) else tuple(range(rank))
+
+
+def _sum(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+    return reducing.total(node, data, axes, keep_dims=keep)
+
+
+def _product(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+    return reducing.product(node, data, axes, keep_dims=keep)
+
+
+def _mean(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+    return node.emit("mean", MeanAttrs(axes, keep), (data,)) if axes else data
+
+
+def _squares(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+    return _sum(node, binary(node, "multiply", data, data), axes, keep)
+
+
+def _l1(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+    return _sum(node, node.emit("abs", AbsAttrs(), (data,)), axes, keep)
+
+
+def _l2(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+    return node.emit("sqrt", SqrtAttrs(), (_squares(node, data, axes, keep),))
+
+
+def _log_sum(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+    return node.emit("log", LogAttrs(), (_sum(node, data, axes, keep),))
+
+
+def _log_sum_exp(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+    """The greatest value is subtracted before and added after, because exp would overflow."""
+    if not axes:
+        return data
+    greatest = node.emit("max", MaxAttrs(axes, keep_dims=True), (data,))
+    below = node.emit("exp", ExpAttrs(), (binary(node, "subtract", data, greatest),))
+    logarithm = _log_sum(node, below, axes, True)
+    found = binary(node, "add", logarithm, greatest)
+    return node.reshaped(found, reducing.kept(data.shape, axes, keep_dims=keep))
+
+
+def _max(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+    if data.dtype is DType.BOOL:
+        opposite = _not(node, data)
+        return _not(node, _every(node, opposite, axes, keep))
+    return _wide(node, data, lambda d: node.emit("max", MaxAttrs(axes, keep), (d,)))
+
+
+def _min(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+    if data.dtype is DType.BOOL:
+        return _every(node, data, axes, keep)
+    return _wide(node, data, lambda d: node.emit("min", MinAttrs(axes, keep), (d,)))
+
+
+def _every(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+    return node.emit("all", AllAttrs(axes, keep), (data,))
+
+
+def _not(node: OnnxNode, data: Tensor) -> Tensor:
+    return node.emit("logical_not", LogicalAttrs(), (data,))
+
+
+def _wide(node: OnnxNode, data: Tensor, reduce: Callable[[Tensor], Tensor]) -> Tensor:
+    """The reduction, of uint8 in int16."""
+    if data.dtype is not DType.UINT8:
+        return reduce(data)
+    found = reduce(node.emit("cast", CastAttrs(), (data,), dtype=DType.INT16))
+    return node.emit("cast", CastAttrs(), (found,), dtype=DType.UINT8)
+
+
+def _position(op: str, attrs: type[ArgMaxAttrs] | type[ArgMinAttrs]) -> Importer:
+    """The importer of ArgMax or ArgMin. The last of equal values is the first one from the end."""
+
+    def importer(node: OnnxNode) -> Tensor:
+        data = node.tensor(0)
+        node.expect(data, DType.FLOAT32, *_POSITIONED)
+        axis = arguments.axis(node, len(data.shape), 0)
+        is_last = bool(node.attr("select_last_index", 0))
+        numbers = flipped(node, _comparable(node, data), (axis,) if is_last else ())
+        found = node.emit(op, attrs(axis), (numbers,), dtype=DType.INT64, quant=None)
+        if is_last:
+            end = node.constant(np.array(data.shape[axis] - 1, np.int64), "end")
+            found = binary(node, "subtract", end, found)
+        keep = bool(node.attr("keepdims", 1))
+        return node.reshaped(found, reducing.kept(data.shape, (axis,), keep_dims=keep))
+
+    return importer
+
+
+_POSITIONED = (DType.INT8, DType.INT16, DType.INT32, DType.UINT8)
+
+
+def _comparable(node: OnnxNode, data: Tensor) -> Tensor:
+    """The data in a dtype of which positions are computed."""
+    if data.dtype in (DType.FLOAT32, DType.INT32):
+        return data
+    return node.emit("cast", CastAttrs(), (data,), dtype=DType.INT32, quant=None)
+
+
+IMPORTERS = {
+    "ArgMax": _position("argmax", ArgMaxAttrs),
+    "ArgMin": _position("argmin", ArgMinAttrs),
+    "ReduceL1": _reduction(_l1, DType.FLOAT32),
+    "ReduceL2": _reduction(_l2, DType.FLOAT32),
+    "ReduceLogSum": _reduction(_log_sum, DType.FLOAT32),
+    "ReduceLogSumExp": _reduction(_log_sum_exp, DType.FLOAT32),
+    "ReduceMax": _reduction(_max, *_ORDERED, shapes=np.max),
+    "ReduceMean": _reduction(_mean, DType.FLOAT32),
+    "ReduceMin": _reduction(_min, *_ORDERED, shapes=np.min),
+    "ReduceProd": _reduction(_product, *_NUMBERS, shapes=np.prod),
+    "ReduceSum": _reduction(_sum, *_NUMBERS, shapes=np.sum),
+    "ReduceSumSquare": _reduction(_squares, *_NUMBERS),
+}

@@ -1,0 +1,159 @@
+"""Pools over one to three spatial axes as nn.max_pool2d and nn.avg_pool2d, in NHWC.
+
+Greatest values and means are computed along one axis after the other where two do not suffice. A
+dilated window along an axis is a plain window over every ``dilation``-th cell. If the size is a
+multiple of the dilation, these cells are one axis of a view.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from microgen.arithmetic.terms import Activation
+from microgen.frontends.onnx.composing import binary, padded, part
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.windows import Window
+from microgen.frontends.tensors import Tensor
+from microgen.ops import limits
+from microgen.ops.avg_pool2d import AvgPool2DAttrs
+from microgen.ops.max_pool2d import MaxPool2DAttrs
+
+_Pool = Callable[[OnnxNode, Tensor, Window], Tensor]  # of an image and a window without dilation
+_IMAGE = 2  # spatial axes
+
+
+def greatest(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
+    """The greatest values of data [N, axes..., C]; padding does not count."""
+    least = limits.least(data.dtype.numpy)
+    if max(window.dilations) == 1:
+        return _along(node, data, window, _greatest)
+    for axis in range(len(window.kernel)):
+        data = _dilated(node, data, _only(window, axis), axis, least, _greatest)
+    return data
+
+
+def mean(node: OnnxNode, data: Tensor, window: Window, *, counts_padding: bool) -> Tensor:
+    """The means of data [N, axes..., C]. Padding counts as zeros, or not at all; cells past the
+    padding, which ``ceil_mode`` adds, never count."""
+    if counts_padding:
+        data, window = _with_zeros(node, data, window)
+    if max(window.dilations) == 1:
+        return _along(node, data, window, _mean)
+    for axis in range(len(window.kernel)):
+        own = _only(window, axis)
+        means = _dilated(node, data, own, axis, 0.0, _mean)
+        data = _counted(node, means, own, data.shape[axis + 1], axis)
+    return data
+
+
+def total(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
+    """The sums of data [N, axes..., C]."""
+    whole = dataclasses.replace(window, after=window.ends, extra=(0,) * len(window.extra))
+    means = mean(node, data, whole, counts_padding=True)
+    return binary(node, "multiply", means, float(math.prod(window.kernel)))
+
+
+def _with_zeros(node: OnnxNode, data: Tensor, window: Window) -> tuple[Tensor, Window]:
+    """The data with its padding, and the window without."""
+    pads = zip(window.before, window.after, strict=True)
+    none = (0,) * len(window.kernel)
+    whole = padded(node, data, ((0, 0), *pads, (0, 0)))
+    return whole, dataclasses.replace(window, before=none, after=none)
+
+
+def _along(node: OnnxNode, data: Tensor, window: Window, pool: _Pool) -> Tensor:
+    """The pool over up to three axes, none of them dilated."""
+    rank = len(window.kernel)
+    if rank == 1:
+        batches, width, channels = data.shape
+        image = node.reshaped(data, (batches, 1, width, channels))
+        found = pool(node, image, window.with_height())
+        return node.reshaped(found, (batches, *window.places, channels))
+    if rank == _IMAGE:
+        return pool(node, data, window)
+    batches, depth, height, width, channels = data.shape
+    images = node.reshaped(data, (batches * depth, height, width, channels))
+    flat = pool(node, images, window.part(slice(1, None)))
+    volume = node.reshaped(flat, (batches, depth, *flat.shape[1:]))
+    return _one_axis(node, volume, _only(window, 0), 0, pool)
+
+
+def _only(window: Window, axis: int) -> Window:
+    """The window along one axis."""
+    return window.part(slice(axis, axis + 1))
+
+
+def _one_axis(node: OnnxNode, data: Tensor, window: Window, axis: int, pool: _Pool) -> Tensor:
+    """The pool along one axis of data [N, axes..., C], as one of an image with the axis as its
+    height and all later ones as its width."""
+    shape, at = data.shape, axis + 1
+    image = (math.prod(shape[:at]), shape[at], math.prod(shape[at + 1 : -1]), shape[-1])
+    found = pool(node, node.reshaped(data, image), _with_width(window))
+    return node.reshaped(found, (*shape[:at], found.shape[1], *shape[at + 1 :]))
+
+
+def _with_width(window: Window) -> Window:
+    """The window of one axis as one of two, over an image of any width."""
+    return window.with_height().part(slice(None, None, -1))
+
+
+def _dilated(
+    node: OnnxNode, data: Tensor, window: Window, axis: int, value: float, pool: _Pool
+) -> Tensor:
+    """The pool along one axis, with ``value`` as the padding."""
+    (step,), (kernel,), (places,) = window.dilations, window.kernel, window.places
+    pads = [(0, 0)] * len(data.shape)
+    before, after = window.before[0], window.ends[0]
+    size = before + data.shape[axis + 1] + after
+    pads[axis + 1] = (before, after + -size % step)
+    whole = padded(node, data, pads, value)
+    shape, at = whole.shape, axis + 1
+    rows = shape[at] // step
+    apart = (math.prod(shape[:at]), rows, step * math.prod(shape[at + 1 : -1]), shape[-1])
+    plain = Window((kernel,), (1,), (1,), (0,), (0,), (0,), (rows - kernel + 1,))
+    found = pool(node, node.reshaped(whole, apart), _with_width(plain))
+    dense = node.reshaped(found, (*shape[:at], found.shape[1] * step, *shape[at + 1 :]))
+    return part(node, dense, at, 0, places, window.strides[0])
+
+
+def _counted(node: OnnxNode, means: Tensor, window: Window, size: int, axis: int) -> Tensor:
+    """Means over whole windows, of which some cells are zeros that do not count, as means over the
+    other cells."""
+    counts = np.array(list(_counts(window, size)), np.float32)
+    if (counts == window.kernel[0]).all():
+        return means
+    factors = np.float32(window.kernel[0]) / counts
+    shape = (-1, *(1,) * (len(means.shape) - 2 - axis))
+    return binary(node, "multiply", means, node.constant(factors.reshape(shape), "counts"))
+
+
+def _counts(window: Window, size: int) -> Iterator[int]:
+    """The number of cells of each window that are in the data."""
+    for place in range(window.places[0]):
+        first = place * window.strides[0] - window.before[0]
+        taps = range(first, first + window.covers[0], window.dilations[0])
+        yield max(sum(0 <= tap < size for tap in taps), 1)
+
+
+def _greatest(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
+    attrs = MaxPool2DAttrs(*_attributes(window), Activation.NONE)
+    return node.emit("nn.max_pool2d", attrs, (data,), hint="NHWC")
+
+
+def _mean(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
+    attrs = AvgPool2DAttrs(*_attributes(window), Activation.NONE)
+    return node.emit("nn.avg_pool2d", attrs, (data,), hint="NHWC")
+
+
+def _attributes(
+    window: Window,
+) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int, int, int]]:
+    height, width = window.kernel
+    down, across = window.strides
+    top, left = window.before
+    bottom, right = window.ends
+    return (height, width), (down, across), (top, left, bottom, right)

@@ -1,0 +1,151 @@
+"""Reads the windows of convolutions and pools: kernels, strides, dilations and the kinds of padding
+that ONNX has, for any number of spatial axes.
+
+Source: ONNX's operator specifications of Conv, MaxPool and AveragePool.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from microgen.frontends.onnx.nodes import OnnxNode
+
+Sizes = tuple[int, ...]
+
+_COUNTS = ("kernel", "strides", "dilations", "places")
+_PADS = ("before", "after", "extra")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window over the spatial axes; every tuple has one number per axis.
+
+    ``before`` and ``after`` are the padding. ``extra`` are the cells past the padding that only the
+    last window of ``ceil_mode`` covers. ``places`` is the number of windows.
+    """
+
+    kernel: Sizes
+    strides: Sizes
+    dilations: Sizes
+    before: Sizes
+    after: Sizes
+    extra: Sizes
+    places: Sizes
+
+    @property
+    def covers(self) -> Sizes:
+        """The cells from the first to the last tap."""
+        return covers(self.kernel, self.dilations)
+
+    @property
+    def ends(self) -> Sizes:
+        """The cells after each axis that windows cover: the padding and ``extra``."""
+        return tuple(a + e for a, e in zip(self.after, self.extra, strict=True))
+
+    def part(self, axes: slice) -> Window:
+        """The window along some of the axes."""
+        return Window(*(getattr(self, field.name)[axes] for field in dataclasses.fields(self)))
+
+    def with_height(self) -> Window:
+        """The window of one axis as one of two, over an image of height 1."""
+        flat = {name: (1, *getattr(self, name)) for name in _COUNTS}
+        return Window(**flat, **{name: (0, *getattr(self, name)) for name in _PADS})
+
+
+def covers(kernel: Sequence[int], dilations: Sequence[int]) -> Sizes:
+    """The cells from the first to the last tap of a dilated kernel."""
+    return tuple((k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True))
+
+
+def kernel_shape(node: OnnxNode, rank: int, default: Sequence[int] | None = None) -> Sizes:
+    """``kernel_shape``. ModelError if it is absent without a default, or differs from it."""
+    found = positive(node, "kernel_shape", rank, default)
+    if default is not None and found != tuple(default):
+        raise node.invalid(f"has the kernel_shape {list(found)} for a weight of {list(default)}")
+    return found
+
+
+def positive(node: OnnxNode, name: str, rank: int, default: Sequence[int] | None = None) -> Sizes:
+    """An attribute of one number per spatial axis, each at least 1. ModelError otherwise."""
+    found = _numbers(node, name, rank, default)
+    if min(found) < 1:
+        raise node.invalid(f"has the {name} {list(found)}; numbers from 1 on are expected")
+    return found
+
+
+def pads(node: OnnxNode, rank: int) -> tuple[Sizes, Sizes]:
+    """The attribute ``pads``: the cells before each axis, and those after."""
+    found = _numbers(node, "pads", 2 * rank, (0,) * (2 * rank))
+    if min(found) < 0:
+        raise node.invalid(f"has the pads {list(found)}; numbers from 0 on are expected")
+    return found[:rank], found[rank:]
+
+
+def _numbers(node: OnnxNode, name: str, count: int, default: Sequence[int] | None) -> Sizes:
+    found = node.ints(name) if default is None else node.ints(name, tuple(default))
+    if len(found) != count:
+        raise node.invalid(f"has {len(found)} {name}; {count} are expected")
+    return found
+
+
+def auto_pad(node: OnnxNode) -> str:
+    """The attribute ``auto_pad``."""
+    found = str(node.attr("auto_pad", "NOTSET")) or "NOTSET"
+    if found not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
+        raise node.invalid(f"has the auto_pad {found!r}")
+    return found
+
+
+def halves(total: int, kind: str) -> tuple[int, int]:
+    """Padding before and after an axis of ``total`` cells; of an odd number, SAME_UPPER has one
+    more after, and SAME_LOWER one more before."""
+    less = total // 2
+    return (less, total - less) if kind == "SAME_UPPER" else (total - less, less)
+
+
+def window(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> Window:
+    """The window of a node over spatial axes of these sizes. ModelError if an attribute has the
+    wrong length or value, or the window does not fit the padded input."""
+    rank = len(sizes)
+    strides = positive(node, "strides", rank, (1,) * rank)
+    dilations = positive(node, "dilations", rank, (1,) * rank)
+    cover = covers(kernel, dilations)
+    axes = list(zip(sizes, cover, strides, strict=True))
+    kind = auto_pad(node)
+    if kind.startswith("SAME"):
+        pairs = [halves(_same(*axis), kind) for axis in axes]
+        before, after = (tuple(side) for side in zip(*pairs, strict=True))
+    else:
+        before, after = pads(node, rank) if kind == "NOTSET" else ((0,) * rank, (0,) * rank)
+    ceil = bool(node.attr("ceil_mode", 0)) and kind == "NOTSET"
+    places = tuple(
+        _places(node, *axis, pad, end, ceil=ceil)
+        for axis, pad, end in zip(axes, before, after, strict=True)
+    )
+    extra = tuple(
+        max((n - 1) * stride + covered - size - pad - end, 0)
+        for n, (size, covered, stride), pad, end in zip(places, axes, before, after, strict=True)
+    )
+    return Window(kernel, strides, dilations, before, after, extra, places)
+
+
+def _same(size: int, cover: int, stride: int) -> int:
+    """The padding with which there are ceil(size / stride) windows."""
+    return max((-(-size // stride) - 1) * stride + cover - size, 0)
+
+
+def _places(
+    node: OnnxNode, size: int, cover: int, stride: int, before: int, after: int, *, ceil: bool
+) -> int:
+    room = size + before + after - cover
+    if room < 0:
+        raise node.invalid(
+            f"has a window of {cover} cells, but the padded input has {size + before + after}"
+        )
+    if not ceil:
+        return room // stride + 1
+    found = -(-room // stride) + 1
+    # A window that would begin after the data is left out.
+    return found - 1 if (found - 1) * stride >= size + before else found
