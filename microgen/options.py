@@ -13,7 +13,7 @@ from microgen.target import targets
 from microgen.target.targets import Targets
 
 PLANNERS = ("optimal", "greedy", "on-demand")
-NUMERICS = ("litert", "tflm")
+NUMERICS = ("litert", "tflm", "onnx")
 OPTIMIZE = ("speed", "balanced", "ram", "flash")
 EXECUTORS = ("aot", "graph")
 INTERFACES = ("c", "packed")
@@ -33,7 +33,9 @@ class Options:
     ``stack`` is what the linker script reserves, None for what the code is expected to take and
     ``stack_margin``.
 
-    ``signature`` names one of the networks in a model's file; empty means the first.
+    ``signature`` names one of the networks in a model's file; empty means the first. ``dim`` are
+    sizes of symbolic dimensions (``NAME=N``), ``bind`` are values of inputs that become constants
+    (``INPUT=FILE.npy`` or ``INPUT=NUMBERS``).
 
     ``codegen``: code generators, best first; the built-in kernels take the rest.
     ``codegen_option``: ``NAME.KEY=VALUE``, each for one of them. ``codegen_path``: a folder
@@ -45,6 +47,7 @@ class Options:
 
     ``input_rows``: the caller feeds so many rows of the input at a time; 0: it passes whole inputs.
 
+    ``numerics``: empty for the profile of the model's format.
     ``unpacked_api``: operators take plain pointers, not packed arguments; None means the default
     of ``interface``. ``output_workspace``: tensors may lie in an output's buffer until the output
     is written; None means that ``optimize`` decides. ``input_consumed``: they may lie in an input's
@@ -67,7 +70,7 @@ class Options:
     merge_regions: bool = False
     planner: str = "optimal"
     schedule: str = ""
-    numerics: str = "litert"
+    numerics: str = ""
     optimize: str = "balanced"
     toolchain: str = "gcc"
     emit: str = ""
@@ -88,12 +91,14 @@ class Options:
     output_overlay: bool = False
     targets: tuple[str, ...] = ()
     signature: str = ""
+    dim: tuple[str, ...] = ()
+    bind: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         cnames.module_name(self.name)
         targets.parse(self.targets)
         _one_of("--planner", self.planner, PLANNERS)
-        _one_of("--numerics", self.numerics, NUMERICS)
+        _one_of("--numerics", self.numerics or NUMERICS[0], NUMERICS)
         _one_of("--optimize", self.optimize, OPTIMIZE)
         _available("--executor", self.executor, EXECUTORS)
         _available("--interface", self.interface, INTERFACES)
@@ -117,7 +122,8 @@ class Options:
             if value < 0:
                 raise MicrogenError(f"{value} bytes is not a budget", where=flag)
         self._check_stack()
-        object.__setattr__(self, "pool", tuple(self.pool))  # a command line gives a list
+        for name in ("pool", "dim", "bind"):  # a command line gives lists
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         self._check_pools()
         self._check_ports()
         self._check_rows()
@@ -285,6 +291,8 @@ class Options:
         # Their values may be paths on this machine.
         promised["codegen_option"] = [text.partition("=")[0] for text in self.codegen_option]
         promised |= {"codegen_path": "", "schedule": ""}
+        # The project's model contains them.
+        promised |= {"dim": (), "bind": ()}
         if self.executor == "graph":
             # A parameter file aligns each array to its elements, not to more.
             promised["constant_alignment"] = 1

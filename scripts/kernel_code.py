@@ -3,7 +3,8 @@
 Every kernel's out-of-line form is compiled for every core by every toolchain, with the same options
 as in projects. The table has the bytes of code and read-only data of each. Under ``helpers`` it has
 the bytes that GCC's library adds to all kernels together, and to all kernels without floats. No
-firmware needs more of the library. Arguments are cores, if only some are to be measured again.
+firmware needs more of the library. Arguments are cores, if only some are to be measured again, or
+``--missing``, to measure the kernels that the table does not have, and leave the rest as it is.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -31,6 +32,9 @@ FLAGS = ("-std=c99", "-O2", "-ffunction-sections", "-fdata-sections", "-ffp-cont
 def main() -> None:
     """Measure, and write the table. Cores that only newer compilers than Debian 12's know are left
     out."""
+    if sys.argv[1:] == ["--missing"]:
+        _add_missing()
+        return
     asked = sys.argv[1:]
     cores = [cpu for cpu in CPUS.values() if cpu.architecture in GCC and not cpu.since]
     cores = [cpu for cpu in cores if not asked or cpu.name in asked]
@@ -53,12 +57,29 @@ def main() -> None:
             TABLE.write_text(f"{text}\n", encoding="utf-8")
 
 
-def written(scratch: Path) -> list[Path]:
-    """A source for each kernel's out-of-line form."""
+def _add_missing() -> None:
+    """Measure the kernels that the table does not have, and write it. Those that are gone are left
+    out."""
+    table = json.loads(TABLE.read_text(encoding="utf-8"))
+    stems = {kernel.code.stem for found in registry().values() for kernel in found}
+    for name, rows in table["kernels"].items():
+        core, toolchain = name.split()
+        with tempfile.TemporaryDirectory() as scratch:
+            new = written(Path(scratch), stems - rows.keys())
+            made = compiled(new, CPUS[core], toolchain, Path(scratch)) if new else []
+            rows |= {o.stem: _bytes(o) for o in made}
+        table["kernels"][name] = {stem: n for stem, n in rows.items() if stem in stems}
+    TABLE.write_text(f"{json.dumps(table, indent=1, sort_keys=True)}\n", encoding="utf-8")
+
+
+def written(scratch: Path, asked: Collection[str] | None = None) -> list[Path]:
+    """A source for each kernel's out-of-line form, or for those that are asked for."""
     entries = [kernel for found in registry().values() for kernel in found]
     folder_of_all = scratch / "kernels"
     folder_of_all.mkdir()
     for kernel in entries:
+        if asked is not None and kernel.code.stem not in asked:
+            continue
         (text,) = sources([kernel.code]).values()
         (folder_of_all / f"{kernel.code.stem}.c").write_text(text, encoding="ascii")
     return sorted(folder_of_all.iterdir())

@@ -1,6 +1,6 @@
 """Measures the stack of each C kernel, for ``microgen/kernels/stack_bytes.json``.
 
-    scripts/kernel_stack.py [CORE ...] [--jobs N]
+    scripts/kernel_stack.py [CORE ...] [--jobs N] [--missing]
 
 For each core and toolchain, the code is compiled as in projects, and the deepest stack of each
 function is read from its instructions, as ``verify`` reads it. ``shared`` has the kernels'
@@ -9,7 +9,8 @@ and the networks of MLPerf Tiny. ``one`` has those with one batch, where they ta
 has what firmware takes around its operators, for each way to call them: up to the call of an
 operator without its arguments, in a path without operators, and in an exception; ``rolled`` what a
 function with rows takes around its parts, without their arguments. The environment's
-MICROGEN_MODELS names the folder of the networks.
+MICROGEN_MODELS names the folder of the networks. ``--missing`` measures only the out-of-line forms
+of kernels that the table does not have.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -87,10 +88,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("cores", nargs="*", metavar="CORE", help=f"of {', '.join(BOARDS)}")
     parser.add_argument("--jobs", type=int, default=2, help="columns at a time (%(default)s)")
+    parser.add_argument("--missing", action="store_true", help="only what the table lacks")
     asked = parser.parse_args()
     columns = [(core, kind) for core in asked.cores or BOARDS for kind in TOOLCHAINS]
+    measure_column = _with_missing if asked.missing else _column
     with ProcessPoolExecutor(asked.jobs) as pool:
-        for (core, kind), found in zip(columns, pool.map(_column, columns), strict=True):
+        for (core, kind), found in zip(columns, pool.map(measure_column, columns), strict=True):
             _write(f"{core} {kind}", found)
             print(f"{core} {kind}: {len(found['own'])} kernels", flush=True)
 
@@ -112,6 +115,19 @@ def _column(asked: tuple[str, str]) -> Found:
     return found
 
 
+def _with_missing(asked: tuple[str, str]) -> Found:
+    """A column of the table, with the out-of-line forms that it lacks."""
+    core, kind = asked
+    found = stack.loads(TABLE.read_text(encoding="utf-8"))[f"{core} {kind}"]
+    board = boards.load(BOARDS[core])
+    kernels = [kernel for entries in registry().values() for kernel in entries]
+    stems = {kernel.code.stem for kernel in kernels if kernel.needs <= board.cpu.features}
+    with tempfile.TemporaryDirectory() as scratch:
+        missing = stems - found["shared"].keys()
+        found["shared"] |= _shared(board, kind, Path(scratch), missing)
+    return found
+
+
 def _add(found: Found, more: Found) -> None:
     for part, rows in more.items():
         _largest(found.setdefault(part, {}), rows)
@@ -122,11 +138,13 @@ def _largest(found: dict[str, int], more: Mapping[str, int]) -> None:
         found[name] = max(nbytes, found.get(name, 0))
 
 
-def _shared(board: Board, kind: str, scratch: Path) -> dict[str, int]:
-    """The out-of-line forms that the core has."""
+def _shared(
+    board: Board, kind: str, scratch: Path, asked: Collection[str] | None = None
+) -> dict[str, int]:
+    """The out-of-line forms that the core has, or those that are asked for."""
     folder = scratch / "shared"
     folder.mkdir()
-    kernels = kernel_code.written(folder)
+    kernels = kernel_code.written(folder, asked)
     objects = _compile(kernels, board, kind, folder, [])
     graph = _linked([*objects, *_support(board, kind, folder)], board, folder)
     found = {kernel.code for entries in registry().values() for kernel in entries}

@@ -85,6 +85,8 @@ ONLY_IN = {
     "flatbuffers": {"frontends"},
     "tflite": {"frontends"},
     "ai_edge_litert": {"frontends"},
+    "onnx": {"frontends"},
+    "onnxruntime": {"frontends"},
     "argparse": {"cli", "commands", "west"},
     "jsonschema": {"target"},
     "dask": {"zoo"},

@@ -39,6 +39,8 @@ def requantize16(
     multiplier, shift = per_channel_multipliers(scales)
     if rounding is Rounding.REDUCED:
         scaled = multiply_reduced(accumulator, multiplier, shift)
+    elif rounding is Rounding.FLOAT:
+        scaled = multiply_by_quantized_multiplier(accumulator, multiplier, shift, rounding)
     elif rounding is Rounding.DOUBLE:
         narrow = accumulator.astype(np.int32)
         scaled = multiply_by_quantized_multiplier(narrow, multiplier, shift, rounding)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from microgen.arithmetic import in_float32
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, DType, Quant, TensorType
 
@@ -21,6 +22,8 @@ SOFTMAX_INTEGER_BITS = 5  # kScaledDiffIntegerBits: exp's argument is fixed poin
 
 _RANGES: dict[Activation, tuple[float, float]] = {
     Activation.NONE: (-math.inf, math.inf),
+    Activation.UNLIMITED: (-math.inf, math.inf),
+    Activation.RELU_UNLIMITED: (0, math.inf),
     Activation.RELU: (0.0, math.inf),
     Activation.RELU6: (0.0, 6.0),
     Activation.RELU_N1_TO_1: (-1.0, 1.0),
@@ -109,6 +112,9 @@ def multiply_by_quantized_multiplier(
     NEAREST's source is src/relay/qnn/utils.cc, FixedPointMultiplyToNearest: there 2**(r - 1) - 1 is
     added to negative products.
 
+    FLOAT multiplies in float32, which holds such a multiplier: it has 24 bits if its scale is one
+    of float32.
+
     SINGLE's source is measurement: int8 FULLY_CONNECTED of ai-edge-litert 2.3.0 (BUILTIN_REF)
     equals C's ``round(x * scale)`` in double. The 31-bit multiplier is within 2**-31 of the
     scale, so the two differ only if a result of at most 8 bits lies within 2**-24 of a half
@@ -119,6 +125,9 @@ def multiply_by_quantized_multiplier(
     if rounding in (Rounding.SINGLE, *RELAY):
         less = np.zeros_like(x) if rounding is Rounding.UPWARD else (x < 0).astype(np.int64)
         return _multiply_rounding_once(x, np.asarray(multiplier, np.int64), 31 - shift, less)
+    if rounding is Rounding.FLOAT:
+        scales = np.ldexp(np.asarray(multiplier, np.float64), shift - 31)
+        return in_float32.scaled(x, scales).astype(np.int32)
     shifted = _wrap32(x << np.maximum(shift, 0))
     high = rounding_doubling_high_mul(shifted, multiplier)
     return rounding_divide_by_pot(high, np.maximum(-shift, 0)).astype(np.int32)
@@ -134,9 +143,11 @@ def float_range(activation: Activation) -> tuple[float, float]:
     """Least and greatest value of a float32 output with that fused activation.
 
     Infinities become the largest finite values, as in TFLite kernel_util.h,
-    CalculateActivationRange.
+    CalculateActivationRange, unless the activation is unlimited.
     """
     low, high = _RANGES[activation]
+    if activation in (Activation.UNLIMITED, Activation.RELU_UNLIMITED):
+        return low, high
     most = float(np.finfo(np.float32).max)
     return max(low, -most), min(high, most)
 
@@ -214,10 +225,12 @@ def sum_scales(
 def scales_of_sums(
     data: TensorType, weight: TensorType, output: TensorType, rounding: Rounding
 ) -> npt.NDArray[np.float64]:
-    """``conv_scales``; ``dense_scales`` for PRODUCT; ``sum_scales`` for sums that are rounded as in
-    Relay."""
+    """``conv_scales``; ``dense_scales`` for PRODUCT; ``in_float32.scale_of_sums`` for FLOAT;
+    ``sum_scales`` for sums that are rounded as in Relay."""
     if rounding is Rounding.PRODUCT:
         return dense_scales(data, weight, output)
+    if rounding is Rounding.FLOAT:
+        return in_float32.scale_of_sums(data, weight, output)
     rule = sum_scales if rounding in RELAY else conv_scales
     return rule(data, weight, output)
 

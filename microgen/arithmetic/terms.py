@@ -6,12 +6,26 @@ import enum
 
 
 class Activation(enum.Enum):
-    """A fused activation: it clamps to a closed range of real values."""
+    """A fused activation: it clamps to a closed range of real values.
+
+    NONE and RELU limit floats to the finite ones, as TFLite's kernels do. The two others with
+    "unlimited" in their names keep infinities.
+    """
 
     NONE = "none"
     RELU = "relu"  # [0, inf)
     RELU6 = "relu6"  # [0, 6]
     RELU_N1_TO_1 = "relu_n1_to_1"  # [-1, 1]
+    UNLIMITED = "unlimited"
+    RELU_UNLIMITED = "relu_unlimited"
+
+    @property
+    def clamps(self) -> bool:
+        """Whether it leaves out finite values."""
+        return self not in (Activation.NONE, Activation.UNLIMITED)
+
+
+RELUS = (Activation.RELU, Activation.RELU_UNLIMITED)  # they only raise negative values to 0
 
 
 class Rounding(enum.Enum):
@@ -21,7 +35,7 @@ class Rounding(enum.Enum):
     meaning. int8 activations: DOUBLE or SINGLE, see ``int8``; int16 activations: DOUBLE, REDUCED or
     REAL, see ``int16``. PRODUCT is for convolutions that are uint8 in the file. UPWARD and NEAREST
     are those of Relay's qnn.requantize. With them the sums have a scale of their own, which is
-    recorded with the weight.
+    recorded with the weight. FLOAT is ONNX's, see ``in_float32``.
     """
 
     DOUBLE = "double"  # gemmlowp: doubling high multiply, then rounding shift: two roundings
@@ -31,3 +45,4 @@ class Rounding(enum.Enum):
     REAL = "real"  # int64 accumulators, C's round of the product in double
     UPWARD = "upward"  # one rounding of the 64-bit product, ties upwards
     NEAREST = "nearest"  # the arithmetic of SINGLE, in the scale of the sums
+    FLOAT = "float32"  # float32(sum) times a float32 scale, rounded to nearest, ties to even

@@ -13,7 +13,7 @@ from microgen.formats import byte_sizes, frequencies
 from microgen.target import targets
 
 DEFAULT_BOARD = "mps2_an386"
-MODEL = "a .tflite or a .relay file, or C source with the bytes of a .tflite file"
+MODEL = "a .tflite, .onnx or .relay file, or C source with the bytes of a .tflite file"
 BOARD = "a board's name (`microgen boards` lists them), or the path of its folder or its board.yml"
 _GIVEN = (
     "the folder or board.yml of the project's board, if it names an emulator or other programs and "
@@ -23,6 +23,8 @@ _NAME = (
     "the module's name (default: default); for several models one name each (default: the files')"
 )
 _SIGNATURE = "the network to use of a file that has several, by its name (default: the first)"
+_DIM = "the size of a symbolic dimension of an .onnx model (default: batch 1); may be repeated"
+_BIND = "make an .onnx model's input a constant: a .npy file, a number or a list; may be repeated"
 _BUDGET = "for example 12288, 12K or 1M (K is 1024); a project that exceeds it is refused"
 _POOL = (
     "add a memory pool; pools are tried in the order given; it may end in :const, :align=N, "
@@ -35,9 +37,12 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", type=Path, help=MODEL)
 
 
-def add_signature(parser: argparse.ArgumentParser) -> None:
-    """Add the choice of one of a file's networks."""
-    parser.add_argument("--signature", default="", metavar="NAME", help=_SIGNATURE)
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add the options with which a model is read: one of a file's networks, sizes, parameters."""
+    add = parser.add_argument
+    add("--signature", default="", metavar="NAME", help=_SIGNATURE)
+    add("--dim", action="append", default=[], metavar="NAME=N", help=_DIM)
+    add("--bind", action="append", default=[], metavar="INPUT=VALUE", help=_BIND)
 
 
 def add_given_board(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +65,7 @@ def add_codegen_path(parser: argparse.ArgumentParser) -> None:
 
 def add_planning(parser: argparse.ArgumentParser) -> None:
     """Add the options that affect a memory plan."""
-    add_signature(parser)
+    add_reading(parser)
     add = parser.add_argument
     add("--executor", default="aot", help="what runs the operators: aot (default) | graph")
     goals = " | ".join(options.OPTIMIZE)
@@ -69,7 +74,8 @@ def add_planning(parser: argparse.ArgumentParser) -> None:
     add("--schedule", default="", metavar="FILE|FRONT.json#K", help=file)
     planners = " | ".join(options.PLANNERS)
     add("--planner", default="optimal", help=f"memory planner: {planners} (default optimal)")
-    add("--numerics", default="litert", help="round as this runtime does: litert (default) | tflm")
+    profiles = "litert (default) | tflm; .onnx models always round as onnx"
+    add("--numerics", default="", help=f"round as this runtime does: {profiles}")
     alignment = "alignment of buffers in bytes (default 16)"
     add("--alignment", type=size, default=16, metavar="N", help=alignment)
     add("--pool", action="append", default=[], metavar="NAME:SIZE[:external]", help=_POOL)

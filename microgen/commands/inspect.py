@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     folder = "write each payload of module blobs to this folder"
     add("--extract", type=Path, metavar="DIR", help=folder)
     compiling.add_codegen_path(parser)
-    compiling.add_signature(parser)
+    compiling.add_reading(parser)
     add("--force", action="store_true", help="replace existing files")
 
 
@@ -32,6 +32,8 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
         verbose=console.verbose,
         codegen_path=args.codegen_path,
         signature=args.signature,
+        dim=args.dim,
+        bind=args.bind,
     )
     if args.extract is None:
         return Outcome(found.data, found.text)

@@ -27,7 +27,7 @@ from microgen.errors import InternalError, ToolError
 from microgen.files import inside
 from microgen.frontends.model_format import Oracle, OracleError
 from microgen.ir import beside
-from microgen.ir.beside import Expected, Kept
+from microgen.ir.beside import Expected, Kept, Slack, no_slack
 from microgen.ir.graph import Array, Channels, DType, Graph, TensorType
 from microgen.manifest import ModuleRecord
 from microgen.ops import registry
@@ -182,7 +182,8 @@ class _Module:
             return Verdict(name, 0, 0, None, why, is_skipped=True)
         try:
             verdict, chosen = self._verdict(name, self.source, self._oracle_ends(oracle))
-            return replace(verdict, other=self._of_oracle(oracle, chosen))
+            own = self._of_oracle(oracle, chosen)
+            return replace(verdict, other=own, by_layers=oracle.differs_in_layers)
         except OracleError as error:
             return Verdict(name, 0, 0, None, str(error), is_skipped=True)
 
@@ -264,27 +265,26 @@ class _Module:
         return replace(compared, unseen=unseen(self.record)), ""
 
     def _beside(
-        self, graph: Graph, chosen: range, found: Sequence[Found], lacking: Lacking
+        self,
+        graph: Graph,
+        chosen: range,
+        found: Sequence[Found],
+        lacking: Lacking,
+        slack: Slack = no_slack,
     ) -> Iterator[tuple[int, Expected]]:
         kept = Kept.at_first(graph)
         for i, known in zip(chosen, found, strict=True):
             given = dict(zip(graph.inputs, self.samples[i], strict=True))
-            for one in beside.walk(graph, given, registry(), known, kept, lacking=lacking):
+            every = beside.walk(graph, given, registry(), known, kept, lacking=lacking, slack=slack)
+            for one in every:
                 yield i, one
 
     def _of_oracle(self, oracle: Oracle, chosen: range) -> Comparison:
         """The oracle's own layers compared with the reference."""
         own = self._layers_by(oracle, "layers", [self.samples[i] for i in chosen])
         found = [_fitting(self.source, layers) for layers in own]
-        layers = self._beside(self.source, chosen, found, {})
-        slack = ((i, _with_slack(one, found[i - chosen.start], oracle)) for i, one in layers)
-        return compare_layers(self.record, slack)
-
-
-def _with_slack(one: Expected, found: Found, oracle: Oracle) -> Expected:
-    inputs = [found[name] for name in one.node.inputs if name in found]
-    slack = oracle.slack(one.node.op, inputs) if inputs else 0.0
-    return replace(one, bound=one.bound + slack)
+        layers = self._beside(self.source, chosen, found, {}, oracle.slack)
+        return compare_layers(self.record, layers)
 
 
 def _fitting(graph: Graph, layers: Found) -> dict[str, Array]:

@@ -22,7 +22,9 @@ class Verdict:
     whose outputs differ, or the one with the largest difference. If floats are rounded and there
     are few samples, layers are compared on all. If layers could not be read, ``layers`` is None and
     ``why_no_layers`` says why. ``other`` compares the source's own layers, if it has any, with the
-    reference. ``is_skipped``: nothing was compared, for the reason in ``why_no_layers``.
+    reference. ``by_layers``: the source may differ from the reference in every layer, which can
+    become more from end to end, so layers decide if they were read. ``is_skipped``: nothing was
+    compared, for the reason in ``why_no_layers``.
     """
 
     name: str
@@ -34,11 +36,13 @@ class Verdict:
     off: float = 0.0
     nearest: float = 0.0
     other: Comparison | None = None
+    by_layers: bool = False
 
     @property
     def ok(self) -> bool:
         """Whether nothing that was compared differs."""
-        return self.equal_samples == self.samples and self.difference is None
+        decides = self.layers is None or not self.by_layers
+        return self.difference is None and (self.equal_samples == self.samples or not decides)
 
     @property
     def difference(self) -> Difference | None:
@@ -52,7 +56,7 @@ class Verdict:
         if self.is_skipped:
             return f"{self.name}: not compared: {self.why_no_layers}"
         text = f"{self.name}: outputs equal on {self.equal_samples} of {self.samples} samples"
-        if self.off and self.equal_samples:
+        if self.off and (self.equal_samples or self.by_layers):
             text += f" to {self.off:.2g} of the largest element"
         if self.layers is None:
             return f"{text}; layers not read: {self.why_no_layers}"

@@ -11,8 +11,10 @@ from microgen.ir.graph import Array
 from microgen.program.types import Value
 
 # Numbers in a line of a table, which is then no longer than layout.WIDTH whatever they are.
-_PER_LINE = {"int8_t": 16, "uint8_t": 16, "int16_t": 12, "int64_t": 4}
+_PER_LINE = {"int8_t": 16, "uint8_t": 16, "int16_t": 12, "uint16_t": 12}
+_PER_LINE |= {"int64_t": 4, "uint64_t": 3}
 _PER_LINE_OF_OTHERS = 6
+_UNSIGNED = {"uint32_t": "U", "uint64_t": "U"}  # which C99 would read as signed, or not at all
 _INT_MIN = {"int32_t": -(2**31), "int64_t": -(2**63)}
 
 
@@ -32,6 +34,8 @@ def _literal(value: Value, ctype: str) -> str:
     larger type."""
     if ctype == "float":
         return _float(value)
+    if ctype in _UNSIGNED:
+        return f"{int(value)}{_UNSIGNED[ctype]}"
     return f"({int(value) + 1} - 1)" if value == _INT_MIN.get(ctype) else str(int(value))
 
 

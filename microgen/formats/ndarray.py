@@ -28,6 +28,9 @@ _CODES = {
     DType.INT32: (0, 32),
     DType.INT64: (0, 64),
     DType.UINT8: (1, 8),
+    DType.UINT16: (1, 16),
+    DType.UINT32: (1, 32),
+    DType.UINT64: (1, 64),
     DType.BOOL: (1, 1),
     DType.FLOAT32: (2, 32),
 }

@@ -7,7 +7,7 @@ import functools
 import importlib
 import pkgutil
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from microgen.relay.module import IRModule
 
 _CONVERT = {
-    ".onnx": "convert it to int8 .tflite first (onnx2tf does that)",
-    ".h5": "convert it with tf.lite.TFLiteConverter and full-integer quantization",
-    ".keras": "convert it with tf.lite.TFLiteConverter and full-integer quantization",
-    ".pb": "convert the SavedModel with tf.lite.TFLiteConverter and full-integer quantization",
-    ".pt": "convert it with ai-edge-torch and full-integer quantization",
+    ".h5": "convert it with tf.lite.TFLiteConverter, or to .onnx with tf2onnx",
+    ".keras": "convert it with tf.lite.TFLiteConverter, or to .onnx with model.export",
+    ".pb": "convert the SavedModel with tf.lite.TFLiteConverter, or to .onnx with tf2onnx",
+    ".pt": "export the network with torch.onnx.export(..., dynamo=True) and give the .onnx file",
+    ".pth": "export the network with torch.onnx.export(..., dynamo=True) and give the .onnx file",
+    ".ort": "give the .onnx model that it was made from",
 }
 
 # The end of an archive's name -> the command that unpacks it.
@@ -58,26 +59,31 @@ def formats() -> Mapping[str, Format]:
 def load(
     path: Path,
     *,
-    numerics: str = "litert",
+    numerics: str = "",
     targets: Mapping[int, str] | None = None,
     generators: Collection[str] = (),
     signature: str = "",
+    dim: Sequence[str] = (),
+    bind: Sequence[str] = (),
 ) -> Graph:
-    """The checked graph of the model file at ``path`` under the numerics profile of that name. The
-    other arguments are those of ``Request``. Raises MicrogenError if there is no such file, profile
-    or suffix, or if a signature is given and the format has none, ModelError if the file is
-    malformed, and UnsupportedError if it uses a feature that microgen does not have."""
-    request = Request(profiles.profile(numerics), targets or {}, generators, signature)
+    """The checked graph of the model file at ``path`` under the numerics profile of that name, by
+    default its format's first one. The other arguments are those of ``Request``. Raises
+    MicrogenError if there is no such file, profile or suffix, or if the request has what the format
+    does not, ModelError if the file is malformed, and UnsupportedError if it uses a feature that
+    microgen does not have."""
+    profile = profiles.profile(numerics_of(Path(path), numerics))
+    request = Request(profile, targets or {}, generators, signature, dim, bind)
     path = Path(path)
-    check_signature(path, signature)
+    check(path, request)
     with budget.of_model():
         return _format_of(path).load(path, request)
 
 
-def files(path: Path) -> dict[str, bytes]:
-    """The bytes of a model's files by suffix: the file at ``path`` and the files that belong to it.
-    Raises MicrogenError for anything but a regular file."""
-    return _format_of(path).files(path)
+def files(path: Path, *, dim: Sequence[str] = (), bind: Sequence[str] = ()) -> dict[str, bytes]:
+    """The bytes of a model's files by suffix: the file at ``path`` and the files that belong to it,
+    with what ``dim`` and ``bind`` give in them. Raises MicrogenError for anything but a regular
+    file, and what ``load`` raises if something is given."""
+    return _format_of(path).kept(path, Request(dim=dim, bind=bind))
 
 
 def stored(path: Path) -> dict[str, bytes]:
@@ -91,13 +97,35 @@ def stored(path: Path) -> dict[str, bytes]:
     return found
 
 
-def check_signature(path: Path, signature: str) -> None:
-    """Raise MicrogenError if a signature is given for a model whose format has none."""
-    if signature and not _format_of(path).has_signatures:
+def numerics_of(path: Path, wanted: str = "") -> str:
+    """The numerics profile of a model's graph: the wanted one, or the first that its format has.
+    Raises MicrogenError if the format does not have the wanted one."""
+    known = _format_of(path).profiles
+    profiles.profile(wanted or known[0])
+    if wanted and wanted not in known:
         raise MicrogenError(
-            f"has no signatures: {_format_of(path).suffix} files have one network each",
+            f"does not round as {wanted!r}: {path.suffix.lower()} models round as "
+            f"{' or '.join(known)}",
+            where=str(path),
+            hint="leave --numerics out",
+        )
+    return wanted or known[0]
+
+
+def check(path: Path, request: Request) -> None:
+    """Raise MicrogenError if the request has what the format of a model does not."""
+    found = _format_of(path)
+    if request.signature and not found.has_signatures:
+        raise MicrogenError(
+            f"has no signatures: {found.suffix} files have one network each",
             where=str(path),
             hint="leave --signature out",
+        )
+    if (request.dim or request.bind) and not found.has_open_inputs:
+        raise MicrogenError(
+            f"has no open sizes or parameters: the inputs of {found.suffix} files are fixed",
+            where=str(path),
+            hint="leave --dim and --bind out",
         )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
+from microgen.errors import MicrogenError
 from microgen.files import content
 
 # Offsets in a flatbuffer are 32 bits wide, and those that point backwards are signed.
@@ -21,6 +24,35 @@ def head(path: Path) -> bytes:
             return file.read(HEAD_BYTES)
     except (OSError, ValueError):  # ValueError: a path with a null character
         return b""
+
+
+def size(path: Path) -> int:
+    """The number of bytes of a regular file. Raises MicrogenError for anything else."""
+    with _read(path):
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise MicrogenError("is not a regular file", where=str(path), hint="give a file")
+        return status.st_size
+
+
+def part(path: Path, offset: int, length: int) -> bytes:
+    """Bytes of a regular file, which is at least so long. Raises MicrogenError if it cannot be
+    read."""
+    with _read(path), path.open("rb") as file:
+        file.seek(offset)
+        return file.read(length)
+
+
+@contextlib.contextmanager
+def _read(path: Path) -> Iterator[None]:
+    """Turn errors of the file system inside into MicrogenError."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a path with a null character
+        reason = getattr(error, "strerror", None) or str(error)
+        raise MicrogenError(
+            f"cannot be read: {reason}", where=str(path), hint="check the path and its permissions"
+        ) from None
 
 
 def read(path: Path) -> bytes:

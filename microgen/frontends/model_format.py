@@ -25,13 +25,17 @@ class Request:
     ``signature`` is for formats whose files have several networks: the name of one, or empty for
     the first. ``targets`` is for formats whose models name devices: device type (DLPack's number)
     -> kind of target. ``generators`` is for formats whose models may already be partitioned: the
-    names of the code generators whose functions become one node each.
+    names of the code generators whose functions become one node each. ``dim`` and ``bind`` are for
+    formats whose models may leave sizes open (``NAME=N``), and whose inputs may become constants
+    (``INPUT=VALUE``).
     """
 
     numerics: Numerics = PROFILES["litert"]
     targets: Mapping[int, str] = field(default_factory=dict)
     generators: Collection[str] = ()
     signature: str = ""
+    dim: Sequence[str] = ()
+    bind: Sequence[str] = ()
 
 
 class OracleError(MicrogenError):
@@ -52,6 +56,11 @@ class Oracle(Protocol):
     @property
     def profile(self) -> str:
         """The numerics profile whose outputs it gives."""
+
+    @property
+    def differs_in_layers(self) -> bool:
+        """Whether its layers may differ from the references by more than the bounds of ops, so
+        that only a comparison of single layers is meaningful."""
 
     def lacking(self) -> str:
         """A sentence that says what is not installed; empty if it can run."""
@@ -87,6 +96,12 @@ class Format(abc.ABC):
     has_signatures: ClassVar[bool] = False
     """Whether a file may have several networks, of which the user chooses one by its name."""
 
+    has_open_inputs: ClassVar[bool] = False
+    """Whether a request may give sizes of dimensions, and values of inputs."""
+
+    profiles: ClassVar[tuple[str, ...]] = ("litert", "tflm")
+    """The numerics profiles that its models may be compiled under; the first is the default."""
+
     def names(self, suffix: str) -> bool:
         """Whether files with this suffix, in lower case, are read as this format."""
         return suffix == self.suffix
@@ -103,6 +118,12 @@ class Format(abc.ABC):
         own = {self.suffix: model_files.read(path)}
         others = {suffix: path.with_suffix(suffix) for suffix in self.beside}
         return own | {s: model_files.read(other) for s, other in others.items() if other.exists()}
+
+    def kept(self, path: Path, request: Request) -> dict[str, bytes]:
+        """The files of a model as a project keeps them, which need no request to be read again. By
+        default they are what ``files`` returns. Raises what ``load`` raises."""
+        del request
+        return self.files(path)
 
     @abc.abstractmethod
     def load(self, path: Path, request: Request) -> Graph:

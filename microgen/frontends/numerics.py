@@ -5,6 +5,7 @@ TFLite's runtimes round differently, so a claim of bit-exactness names its profi
 - ``litert``: ai-edge-litert 2.3.0 with reference kernels (BUILTIN_REF). CONV_2D,
   DEPTHWISE_CONV_2D and TRANSPOSE_CONV round twice, int8 FULLY_CONNECTED once.
 - ``tflm``: TensorFlow Lite Micro and CMSIS-NN round twice in all of them.
+- ``onnx``: the formulas of ONNX's operators, which scale in float32 and round halves to even.
 
 ``docs/numerics.md`` lists what each profile means for int16.
 """
@@ -113,7 +114,25 @@ _TFLM = Numerics(
     computes_uint8=False,
 )
 
-PROFILES: Mapping[str, Numerics] = MappingProxyType({p.name: p for p in (_LITERT, _TFLM)})
+_ONNX = Numerics(
+    "onnx",
+    rounding=_by_op(
+        conv2d=Rounding.FLOAT,
+        conv2d_transpose=Rounding.FLOAT,
+        depthwise_conv2d=Rounding.FLOAT,
+        dense=Rounding.FLOAT,
+    ),
+    # The rest is about operators of TFLite.
+    wide={},
+    sums_bytes=False,
+    adds_by_shifts=False,
+    micro_scales=False,
+    lacks_int16=frozenset(),
+    gates_by_tables=False,
+    computes_uint8=True,
+)
+
+PROFILES: Mapping[str, Numerics] = MappingProxyType({p.name: p for p in (_LITERT, _TFLM, _ONNX)})
 
 
 def profile(name: str) -> Numerics:

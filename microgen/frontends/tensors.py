@@ -14,6 +14,7 @@ from microgen.ir.graph import (
     DType,
     Graph,
     Node,
+    Quant,
     TensorType,
     frozen,
     live_nodes,
@@ -23,16 +24,27 @@ from microgen.ops.base import Operands
 
 
 @dataclass(frozen=True, slots=True)
+class Stored:
+    """The integers that a model stores for a constant, of the constant's shape: int8, int16 or
+    int32; and what they mean. ``is_int4`` if the model stores them in 4 bits."""
+
+    values: Array
+    quant: Quant
+    is_int4: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Tensor:
     """A tensor of the graph. ``value`` is None unless it is constant. A variable keeps the value
     that its only reader writes, until the next inference. ``is_int4`` if the model stores the
-    constant in 4 bits."""
+    constant in 4 bits. ``stored`` is for a float constant that the model stores as integers."""
 
     name: str
     type: TensorType
     value: Array | None = field(default=None, compare=False, repr=False)
     is_variable: bool = False
     is_int4: bool = False
+    stored: Stored | None = field(default=None, compare=False, repr=False)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -101,8 +113,8 @@ def folded(
 @dataclass(slots=True)
 class GraphBuilder:
     """The nodes, types, constants and variables so far, the initial values of variables that do
-    not begin at 0, the next values of variables, and the constants that the model stores in 4
-    bits."""
+    not begin at 0, the next values of variables, the constants that the model stores in 4 bits,
+    and what the model stores for float constants."""
 
     nodes: list[Node] = field(default_factory=list)
     types: dict[str, TensorType] = field(default_factory=dict)
@@ -111,6 +123,7 @@ class GraphBuilder:
     initial: dict[str, Array] = field(default_factory=dict)
     updates: dict[str, Tensor] = field(default_factory=dict)
     int4: set[str] = field(default_factory=set)
+    stored: dict[str, Stored] = field(default_factory=dict)
 
     def fresh(self, wanted: str) -> str:
         """A name that no tensor has yet: the wanted one, with a number after it if it is taken."""
@@ -204,3 +217,5 @@ class GraphBuilder:
                 self.variables.setdefault(tensor.name)
             if tensor.is_int4:
                 self.int4.add(tensor.name)
+            if tensor.stored is not None:
+                self.stored[tensor.name] = tensor.stored

@@ -29,13 +29,13 @@ from microgen.output.text_layout import Part
 
 
 def inspect(
-    path: Path, *, verbose: bool = False, codegen_path: Sequence[Path] = (), signature: str = ""
+    path: Path, *, verbose: bool = False, codegen_path: Sequence[Path] = (), **reading: Any
 ) -> Inspected:
     """Inspect a project or library directory, an ELF, a library archive, a blob or a model.
 
     ``verbose``: for a project, also say why each kernel was chosen and others were not.
-    ``codegen_path``: folders with codegens, which say how their modules are read. ``signature``:
-    for a model, the network to show. Raises MicrogenError for any other file.
+    ``codegen_path``: folders with codegens, which say how their modules are read. ``reading``:
+    for a model, the arguments of ``frontends.load``. Raises MicrogenError for any other file.
     """
     if path.is_dir():
         is_library = os.path.isfile(path / contents.METADATA)
@@ -52,7 +52,7 @@ def inspect(
         return library.inspect(path)
     if blobs.is_blob(head, path.stat().st_size):
         return blobs.inspect(path, codegen_path)
-    return _model(frontends.load(path, signature=signature))
+    return _model(frontends.load(path, **reading))
 
 
 _HEAD_BYTES = 262  # up to tar's magic number
@@ -208,8 +208,21 @@ def _model(graph: Graph) -> Inspected:
         "outputs": {name: str(graph.types[name]) for name in graph.outputs},
         "constants": sum(array.nbytes for array in graph.constants.values()),
         "layers": [{"layer": n.origin.layer, "op": n.op} for n in graph.nodes],
+        "in_floats": dict(graph.in_floats),
     }
-    return Inspected(data, [*ports, "", table])
+    return Inspected(data, [*ports, "", table, *_in_floats(graph)])
+
+
+def _in_floats(graph: Graph) -> Sequence[Part]:
+    """The table of a quantized model's layers that are computed in floats, if there are any."""
+    if not graph.in_floats:
+        return ()
+    table = columns("in floats", "op", "why")
+    for node in graph.nodes:
+        why = graph.in_floats.get(node.outputs[0])
+        if why is not None:
+            table.add(cnames.short(node.origin.layer, 70), node.op, cnames.short(why, 200))
+    return ("", table)
 
 
 def _quant(graph: Graph, name: str) -> str:

@@ -15,10 +15,15 @@ _LOOKUPS = {DType.INT8: "mg_lookup_s8", DType.INT16: "mg_lookup_s16"}
 _SUFFIXES = {
     "s4": "int8",  # the data is int8, the weights have 4 bits
     "s8": "int8",
+    "i8": "int8",  # plain numbers: kernels of s8 read a scale
     "u8": "uint8",
     "s16": "int16",
+    "i16": "int16",
+    "u16": "uint16",
     "s32": "int32",
+    "u32": "uint32",
     "s64": "int64",
+    "u64": "uint64",
     "f32": "float32",
     "bool": "bool",
 }

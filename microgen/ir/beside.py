@@ -11,7 +11,7 @@ reference's values here. If they did matter, the next layer that is known would 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -22,6 +22,7 @@ from microgen.ir.interpreter import initial_state
 from microgen.ops.balls import UNIT
 from microgen.ops.base import Inexact, Op, Operands
 
+Slack = Callable[[str, Sequence[Array]], "Array | float"]
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -54,6 +55,11 @@ class Expected:
     found: Array | None
 
 
+def no_slack(_op: str, _inputs: Sequence[Array]) -> float:
+    """The slack of an implementation that keeps within the bounds of ops."""
+    return 0.0
+
+
 def walk(
     graph: Graph,
     inputs: Mapping[str, Array],
@@ -62,13 +68,15 @@ def walk(
     kept: Kept | None = None,
     off: Mapping[str, Array] = MappingProxyType({}),
     lacking: Mapping[str, Channels] = MappingProxyType({}),
+    slack: Slack = no_slack,
 ) -> Iterator[Expected]:
     """Every tensor that nodes compute or update, in order.
 
     ``inputs`` has one array per graph input. ``found`` has the known tensors of the implementation,
     with their shapes and dtypes. ``kept`` is read and updated; without it, this is the first
     inference. ``off``, float64, is how far off inputs may be. ``lacking`` has the known tensors of
-    which the implementation lacks channels. Raises ``ops.base.StatusError`` as
+    which the implementation lacks channels. ``slack(op, inputs)`` is how much farther than the op's
+    bound the implementation may be. Raises ``ops.base.StatusError`` as
     ``interpreter.evaluate`` does.
     """
     kept = kept or Kept.at_first(graph)
@@ -76,7 +84,7 @@ def walk(
     errors, rules = {**kept.errors, **off}, dict[str, tuple[str, ...]]()
     for node in graph.nodes:
         given = _Given(values, errors, found, lacking, rules)
-        for one in _of_node(node, graph, ops[node.op], given):
+        for one in _of_node(node, graph, ops[node.op], given, slack):
             name = one.tensor
             known = one.found is not None
             values[name] = one.found if one.found is not None else one.values
@@ -105,7 +113,7 @@ class _Given:
         return self.lacking[name].filled(self.found[name], expected)
 
 
-def _of_node(node: Node, graph: Graph, op: Op, given: _Given) -> list[Expected]:
+def _of_node(node: Node, graph: Graph, op: Op, given: _Given, slack: Slack) -> list[Expected]:
     operands = Operands(
         tuple(given.values[name] for name in node.inputs),
         graph.type_of(node.inputs),
@@ -121,10 +129,11 @@ def _of_node(node: Node, graph: Graph, op: Op, given: _Given) -> list[Expected]:
     known = tuple(given.known(name, array) for name, array in zip(names, expected, strict=True))
     bounds = op.bound.of(node.attrs, Inexact(operands, off, expected, known))
     before = [rule for name in node.inputs for rule in given.rules.get(name, ())]
+    more = slack(node.op, operands.inputs)
     since = tuple(dict.fromkeys((*before, op.bound.rule)))
     missing = [op.bound.roundings if of is None else 0 for of in known]
     return [
-        Expected(node, name, array, _limited(bound, array, roundings), since, of)
+        Expected(node, name, array, _limited(bound, array, roundings) + more, since, of)
         for name, array, bound, of, roundings in zip(
             names, expected, bounds, known, missing, strict=True
         )
@@ -148,7 +157,9 @@ def exceeds(found: Array, expected: Array, bound: Array) -> Array:
     """Which elements are farther apart than the bound: bool, of the arrays' shape. NaN equals NaN,
     and the sign of zeros is ignored."""
     if expected.dtype.kind != "f":
-        return np.asarray((found != expected) & ~np.isinf(bound))
+        # Floats cannot tell all integers apart.
+        is_beyond = (bound == 0) | (distance(found, expected) > bound)
+        return np.asarray((found != expected) & is_beyond & ~np.isinf(bound))
     same = (found == expected) | (np.isnan(found) & np.isnan(expected))
     return np.asarray(~same & ~(distance(found, expected) <= bound) & ~np.isinf(bound))
 

@@ -22,8 +22,11 @@ class DType(enum.Enum):
     INT8 = "int8"
     UINT8 = "uint8"
     INT16 = "int16"
+    UINT16 = "uint16"
     INT32 = "int32"
+    UINT32 = "uint32"
     INT64 = "int64"
+    UINT64 = "uint64"
     FLOAT32 = "float32"
     BOOL = "bool"
 
@@ -179,6 +182,7 @@ class Graph:
     have other names in C, or is empty. ``int4`` has the int8 constants that the model stores in 4
     bits: their values are -8 to 7, and kernels may get them two to a byte. ``channels`` has the
     model's tensors of which a pass has removed channels; ``types`` are without these channels.
+    ``in_floats`` says of float tensors of a quantized model why they are not integers.
     """
 
     name: str
@@ -195,6 +199,7 @@ class Graph:
     initial: Mapping[str, Array] = field(default_factory=dict)
     int4: frozenset[str] = frozenset()
     channels: Mapping[str, Channels] = field(default_factory=dict)
+    in_floats: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def results(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import affine, base, broadcast
+from microgen.kernels import affine, base, broadcast, in_float32
 from microgen.ops.addition import AdditionAttrs, parameters
 
 
@@ -19,9 +19,13 @@ def kernels(op: str) -> tuple[base.Implementation, ...]:
     plain = broadcast.plain_params
     return (
         *affine.KERNELS,
-        broadcast.kernel(f"mg_{op}_s8", DType.INT8, _params),
-        broadcast.kernel(f"mg_{op}_s16", DType.INT16, _params, family="arithmetic_s16"),
+        in_float32.elementwise(op),
+        in_float32.without(broadcast.kernel(f"mg_{op}_s8", DType.INT8, _params, is_scaled=True)),
+        broadcast.kernel(
+            f"mg_{op}_s16", DType.INT16, _params, family="arithmetic_s16", is_scaled=True
+        ),
         broadcast.kernel(f"mg_{op}_s32", DType.INT32, plain, family="arithmetic_s32"),
         broadcast.kernel(f"mg_{op}_s64", DType.INT64, broadcast.shapes, family="arithmetic_s64"),
         broadcast.kernel(f"mg_{op}_f32", DType.FLOAT32, plain, family="arithmetic_f32"),
+        *broadcast.of_integers(op, "integer_arithmetic", but=(DType.INT32, DType.INT64)),
     )

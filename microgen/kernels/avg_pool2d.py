@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, window_mean
+from microgen.kernels import base, in_float32, mean_in_float32, window_mean
 from microgen.kernels.pool import kernel
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 
@@ -37,12 +37,32 @@ def _int8(symbol: str, requantization: str) -> base.Implementation:
     return dataclasses.replace(made, family=loop[3:], variant=(requantization,), loop=loop)
 
 
-IMPLEMENTATIONS = (
-    *window_mean.KERNELS,
-    window_mean.ROWS,
+def _in_float32() -> base.Implementation:
+    """The kernel of ``avg_pool2d_in_float_s8.h``, which has further fields."""
+    made = kernel("mg_avg_pool2d_in_float_s8", DType.INT8)
+
+    def params(node: Node, graph: Graph) -> base.Fields:
+        (data,), output = base.types(node, graph)
+        scales = (("input_scale", data.scale), ("output_scale", output.scale))
+        return (*made.params(node, graph), *base.offsets(data, output), *scales)
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        return made.refusal(node, graph) or _rows_refusal(node, graph)
+
+    return dataclasses.replace(made, params=params, refusal=refusal)
+
+
+_SPECIFIED = (
     _rounding(_int8("mg_avg_pool2d_s8", "MG_ROUND_NEAREST")),
     _rounding(_int8("mg_avg_pool2d_s8_upward", "MG_ROUND_UPWARD"), ties_upward=True),
     _rounding(kernel("mg_avg_pool2d_s16", DType.INT16)),
     _rounding(kernel("mg_avg_pool2d_f32", DType.FLOAT32)),
     _rounding(kernel("mg_avg_pool2d_s32", DType.INT32)),
+)
+IMPLEMENTATIONS = (
+    *window_mean.KERNELS,
+    window_mean.ROWS,
+    mean_in_float32.KERNEL,
+    *map(in_float32.without, _SPECIFIED),
+    in_float32.only(_in_float32()),
 )

@@ -27,7 +27,7 @@ Params = Callable[[Node, Graph], Fields]
 Lags = dict[int, int]
 InPlace = Callable[[Node, Graph], Lags]
 Rule = Literal[
-    "conv", "dense", "sums"
+    "conv", "dense", "sums", "float32"
 ]  # how scales are multiplied: see microgen.kernels.transforms
 
 
@@ -131,13 +131,16 @@ class Implementation:
         return KernelCode(self.symbol, header, self.variant, self.compact)
 
 
+_SCALED = (DType.INT8, DType.INT16)
 TFLITE = tuple(rounding for rounding in Rounding if rounding not in RELAY)
 TIES = {Rounding.UPWARD: 0, Rounding.NEAREST: 1}  # requantize_once.h: MG_TIES_*
 _SUM_LIMITS = {DType.INT8: 2**31 - 1, DType.INT16: SUM_LIMIT}
-_WIDE_ROUNDINGS = {Rounding.DOUBLE: 0, Rounding.REDUCED: 1}  # requantize_s16.h: MG_ROUND_*
+# requantize_s16.h: MG_ROUND_*
+_WIDE_ROUNDINGS = {Rounding.DOUBLE: 0, Rounding.REDUCED: 1, Rounding.FLOAT: 2}
 
 _RULES: dict[Rounding | None, Rule] = {  # of roundings that have one, whatever the op is
     Rounding.PRODUCT: "dense",
+    Rounding.FLOAT: "float32",
     **dict.fromkeys(RELAY, "sums"),
 }
 
@@ -176,6 +179,11 @@ class Mismatch(str):
         return made
 
 
+def any_node(_node: Node, _graph: Graph) -> str | None:
+    """No refusal."""
+    return None
+
+
 def only(dtype: DType, output: DType | None = None) -> Refuse:
     """Refusal unless data and output have these dtypes. The output's is the data's by default."""
 
@@ -184,6 +192,9 @@ def only(dtype: DType, output: DType | None = None) -> Refuse:
             found = graph.types[name].dtype
             if found is not wanted:
                 why = f"{short(name)!r} is {found.value}, the kernel computes {wanted.value}"
+                return Mismatch(Trait.DTYPE, why)
+            if found in _SCALED and graph.types[name].quant is None:
+                why = f"{short(name)!r} has no scale, the kernel computes values with one"
                 return Mismatch(Trait.DTYPE, why)
         return None
 

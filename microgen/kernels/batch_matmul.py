@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, broadcast, strided
-from microgen.ops.batch_matmul import MAX_RANK, BatchMatmulAttrs, matrices, parameters
+from microgen.kernels import base, broadcast, in_float32, strided
+from microgen.ops.batch_matmul import MAX_RANK, BatchMatmulAttrs, matrices, scale
 
 OP_NAME = "nn.batch_matmul"
 
@@ -49,7 +50,8 @@ def _shape(node: Node, graph: Graph) -> base.Fields:
 
 def _scaling(node: Node, graph: Graph) -> base.Fields:
     (lhs, rhs), output = base.types(node, graph)
-    multiplier, shift = parameters(lhs, rhs, output)
+    assert isinstance(node.attrs, BatchMatmulAttrs)
+    multiplier, shift = scale(node.attrs, lhs, rhs, output)
     return (("multiplier", multiplier), ("shift", shift))
 
 
@@ -65,14 +67,26 @@ def _wide_params(node: Node, graph: Graph) -> base.Fields:
     return (*_float_params(node, graph), *_scaling(node, graph))
 
 
-IMPLEMENTATIONS = (
-    base.Implementation(
-        symbol="mg_batch_matmul_s8",
+def _int8(symbol: str, requantization: str) -> base.Implementation:
+    """A kernel of ``batch_matmul_s8.h``, whose body takes this constant."""
+    return base.Implementation(
+        symbol=symbol,
         needs=base.REFERENCE,
         refusal=base.only(DType.INT8),
         params=_params,
         inputs=(0, 1),
-    ),
+        family="batch_matmul_s8",
+        variant=(requantization,),
+        loop="mg_batch_matmul_s8",
+    )
+
+
+_TWICE = _int8("mg_batch_matmul_s8", "MG_ROUND_TWICE")
+_FLOAT = _int8("mg_batch_matmul_s8_float", "MG_ROUND_FLOAT")
+
+IMPLEMENTATIONS = (
+    in_float32.without(_TWICE),
+    in_float32.only(dataclasses.replace(_FLOAT, measured_as=_TWICE)),
     base.Implementation(
         symbol="mg_batch_matmul_s16",
         needs=base.REFERENCE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from microgen.arithmetic.int8 import AddParameters
 from microgen.arithmetic.terms import Activation
@@ -138,6 +138,33 @@ def in_place(node: Node, graph: Graph) -> base.Lags:
     }
 
 
+_INTEGERS = {
+    DType.INT8: "i8",
+    DType.UINT8: "u8",
+    DType.INT16: "i16",
+    DType.UINT16: "u16",
+    DType.INT32: "s32",
+    DType.UINT32: "u32",
+    DType.INT64: "s64",
+    DType.UINT64: "u64",
+}
+
+
+def of_integers(
+    op: str,
+    family: str,
+    *,
+    but: Collection[DType] = (),
+    params: Callable[[Node, Graph], base.Fields] = shapes,
+) -> tuple[base.Implementation, ...]:
+    """The kernels ``mg_<op>_<dtype>`` of plain integers of every dtype that is not in ``but``."""
+    return tuple(
+        kernel(f"mg_{op}_{suffix}", dtype, params, family=family, is_scaled=False)
+        for dtype, suffix in _INTEGERS.items()
+        if dtype not in but
+    )
+
+
 def row_kernel(
     symbol: str, needs: frozenset[Feature], refusal: base.Refuse, params: base.Params
 ) -> base.Implementation:
@@ -154,14 +181,23 @@ def row_kernel(
 
 
 def kernel(
-    symbol: str, dtype: DType, params: Callable[[Node, Graph], base.Fields], *, family: str = ""
+    symbol: str,
+    dtype: DType,
+    params: Callable[[Node, Graph], base.Fields],
+    *,
+    family: str = "",
+    is_scaled: bool | None = None,
 ) -> base.Implementation:
-    """The reference kernel ``symbol`` for two operands of that dtype."""
+    """The reference kernel ``symbol`` for two operands of that dtype. If ``is_scaled`` is given,
+    the first operand must have a scale, or must have none."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
-        found = graph.types[node.inputs[0]].dtype
-        if found is not dtype:
-            return f"{node.inputs[0]!r} is {found.value}, the kernel computes {dtype.value}"
+        found = graph.types[node.inputs[0]]
+        if found.dtype is not dtype:
+            return f"{node.inputs[0]!r} is {found.dtype.value}, the kernel computes {dtype.value}"
+        if is_scaled is not None and is_scaled is (found.quant is None):
+            has, wanted = ("no scale", "one") if is_scaled else ("a scale", "plain numbers")
+            return f"{node.inputs[0]!r} has {has}, the kernel computes values with {wanted}"
         return too_many_axes(node, graph)
 
     return base.Implementation(

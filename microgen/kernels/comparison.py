@@ -14,6 +14,8 @@ _SUFFIXES = {
     DType.FLOAT32: "f32",
 }
 
+_SCALED = (DType.INT8, DType.INT16)
+
 
 def _scaled_params(node: Node, graph: Graph) -> base.Fields:
     """The fields of ``mg_scaled_comparison_params``."""
@@ -32,12 +34,16 @@ def _scaled_params(node: Node, graph: Graph) -> base.Fields:
 def kernels(op: str, *, is_equality: bool = False) -> tuple[base.Implementation, ...]:
     """``mg_<op>_<dtype>`` for every dtype."""
     suffixes = {**_SUFFIXES, DType.BOOL: "bool"} if is_equality else _SUFFIXES
-    return tuple(
-        broadcast.kernel(
-            f"mg_{op}_{suffix}",
-            dtype,
-            _scaled_params if is_scaled(dtype, is_equality=is_equality) else broadcast.shapes,
-            family="comparison",
-        )
-        for dtype, suffix in suffixes.items()
+    return (
+        *(
+            broadcast.kernel(
+                f"mg_{op}_{suffix}",
+                dtype,
+                _scaled_params if is_scaled(dtype, is_equality=is_equality) else broadcast.shapes,
+                family="comparison",
+                is_scaled=True if dtype in _SCALED else None,
+            )
+            for dtype, suffix in suffixes.items()
+        ),
+        *broadcast.of_integers(op, "comparison", but=(DType.INT32, DType.INT64)),
     )

@@ -7,7 +7,7 @@ import functools
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, blocks, conv2d, lags, paired
-from microgen.kernels.weighted import HIGH, TWICE_NARROW, UPWARD_NARROW, Loop, on_stack
+from microgen.kernels.weighted import HIGH, HIGH_FLOATS, TWICE_NARROW, UPWARD_NARROW, Loop, on_stack
 from microgen.kernels.work import Work, common
 from microgen.ops.base import Pair
 from microgen.ops.conv2d import Conv2DAttrs
@@ -110,4 +110,6 @@ _STACK = dataclasses.replace(
     family="conv2d_s8_paired_stack",
 )
 
-IMPLEMENTATIONS = (*conv2d.LAYER.kernels((_STACK, _SCRATCH), (*HIGH, TWICE_NARROW, UPWARD_NARROW)),)
+IMPLEMENTATIONS = (
+    *conv2d.LAYER.kernels((_STACK, _SCRATCH), (*HIGH, TWICE_NARROW, UPWARD_NARROW, *HIGH_FLOATS)),
+)

@@ -16,7 +16,7 @@ import numpy as np
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base, lags, mve, transforms, weighted
 from microgen.kernels.conv2d import LAYER
-from microgen.kernels.weighted import TWICE_NARROW, Loop
+from microgen.kernels.weighted import FLOAT_MVE, TWICE_NARROW, Loop
 from microgen.ops.conv2d import Conv2DAttrs
 
 OP_NAME = "nn.conv2d"
@@ -130,4 +130,14 @@ _STACK = dataclasses.replace(
 )
 _LOOPS = (_POINTWISE, weighted.vectors(_WINDOWS), weighted.vectors(_STACK))
 
-IMPLEMENTATIONS = tuple(LAYER.kernels(_LOOPS, (TWICE_NARROW,)))
+
+def _in_floats(loop: Loop) -> Loop:
+    """The loop with scales in float32. It copies strips with the same functions."""
+    cores = tuple(f"{core}_float" if core in _CORES else core for core in loop.cores)
+    return dataclasses.replace(loop, cores=cores)
+
+
+IMPLEMENTATIONS = (
+    *LAYER.kernels(_LOOPS, (TWICE_NARROW,)),
+    *LAYER.kernels(tuple(map(_in_floats, _LOOPS)), (FLOAT_MVE,)),
+)

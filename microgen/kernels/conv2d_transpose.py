@@ -6,7 +6,7 @@ import functools
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, weighted, window
-from microgen.kernels.weighted import NEAREST, TWICE, TWICE_NARROW, Layer, Loop
+from microgen.kernels.weighted import FLOAT, FLOATS, NEAREST, TWICE, TWICE_NARROW, Layer, Loop
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.ops.geometry import explicit
 
@@ -55,8 +55,8 @@ def _shaped_params(node: Node, graph: Graph) -> base.Fields:
 _LAYER = Layer(axis=0, params=_params, constants=window.constants)
 
 IMPLEMENTATIONS = (
-    *_LAYER.kernels(weighted.blocks(Loop(stem="conv2d_transpose_s8")), (TWICE_NARROW,)),
-    *_LAYER.kernels((Loop(stem="conv2d_transpose_s8", wraps=True),), (TWICE, NEAREST)),
+    *_LAYER.kernels(weighted.blocks(Loop(stem="conv2d_transpose_s8")), (TWICE_NARROW, *FLOATS)),
+    *_LAYER.kernels((Loop(stem="conv2d_transpose_s8", wraps=True),), (TWICE, NEAREST, FLOAT)),
     base.Implementation(
         symbol="mg_conv2d_transpose_s16",
         needs=base.REFERENCE,

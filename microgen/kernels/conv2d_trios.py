@@ -21,7 +21,7 @@ import numpy as np
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base, blocks, interleave, lags, transforms, window
 from microgen.kernels.conv2d import LAYER
-from microgen.kernels.weighted import LINEAR, TWICE_NARROW, UPWARD_NARROW, Layout, Loop
+from microgen.kernels.weighted import FLOATS, LINEAR, TWICE_NARROW, UPWARD_NARROW, Layout, Loop
 from microgen.kernels.work import Work, work
 from microgen.ops.conv2d import Conv2DAttrs
 
@@ -173,6 +173,6 @@ def _work(node: Node, graph: Graph) -> Work:
 IMPLEMENTATIONS = tuple(
     dataclasses.replace(kernel, work=_work)
     for kernel in dataclasses.replace(LAYER, params=_params).kernels(
-        (_TRIOS, _SIXES), (LINEAR, TWICE_NARROW, UPWARD_NARROW)
+        (_TRIOS, _SIXES), (LINEAR, TWICE_NARROW, UPWARD_NARROW, *FLOATS)
     )
 )

@@ -191,6 +191,6 @@ def _transforming(areas: int) -> weighted.Loop:
 IMPLEMENTATIONS = tuple(
     conv2d.LAYER.kernels(
         (_TRANSFORMED, _transforming(2), _transforming(4)),
-        (weighted.LINEAR, weighted.TWICE_NARROW, weighted.UPWARD_NARROW),
+        (weighted.LINEAR, weighted.TWICE_NARROW, weighted.UPWARD_NARROW, *weighted.FLOATS),
     )
 )

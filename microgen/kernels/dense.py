@@ -9,12 +9,22 @@ from microgen.arithmetic.int8 import conv_scales
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, weighted
-from microgen.kernels.weighted import NEAREST, SUMS, TWICE, UPWARD, Layer, Loop
+from microgen.kernels.weighted import (
+    FLOAT,
+    FLOAT_FPU,
+    FLOAT_MVE,
+    NEAREST,
+    SUMS,
+    TWICE,
+    UPWARD,
+    Layer,
+    Loop,
+)
 from microgen.ops.constraints import weight_zero
 from microgen.ops.dense import DenseAttrs
 
 OP_NAME = "nn.dense"
-_FIXED = (Rounding.DOUBLE, Rounding.REDUCED)  # requantize_s16.h: MG_ROUND_*
+_FIXED = (Rounding.DOUBLE, Rounding.REDUCED, Rounding.FLOAT)  # requantize_s16.h: MG_ROUND_*
 
 
 def _is_per_channel(node: Node, graph: Graph) -> bool:
@@ -112,19 +122,19 @@ _OFFSET = dataclasses.replace(LAYER, params=_offset_params)
 
 _MVE = weighted.vectors(Loop(stem="dense_s8"))
 _INT4_MVE = weighted.vectors(Loop(stem="dense_s4", takes_int4=True))
-_INT4 = Loop(stem="dense_s4", takes_int4=True)
+_INT4_PLAIN = Loop(stem="dense_s4", takes_int4=True)
+_INT4 = (*weighted.blocks(_INT4_PLAIN), _INT4_PLAIN)
 _REFERENCE = Loop(stem="dense_s8")
 _OFFSET_REFERENCE = Loop(stem="dense_s8_offset", has_offset=True)
 
 _TFLITE = (NEAREST, TWICE)
 IMPLEMENTATIONS = (
-    *LAYER.kernels(
-        (_INT4_MVE, *weighted.blocks(Loop(stem="dense_s4", takes_int4=True)), _INT4), _TFLITE
-    ),
-    *LAYER.kernels((_MVE,), _TFLITE),
-    *LAYER.kernels(weighted.blocks(Loop(stem="dense_s8")), (*_TFLITE, UPWARD)),
-    *LAYER.kernels((_REFERENCE,), (*_TFLITE, SUMS)),
-    *_OFFSET.kernels((_OFFSET_REFERENCE,), _TFLITE),
+    *LAYER.kernels((_INT4_MVE,), _TFLITE),
+    *LAYER.kernels(_INT4, (*_TFLITE, FLOAT_FPU, FLOAT)),
+    *LAYER.kernels((_MVE,), (*_TFLITE, FLOAT_MVE)),
+    *LAYER.kernels(weighted.blocks(Loop(stem="dense_s8")), (*_TFLITE, UPWARD, FLOAT_FPU, FLOAT)),
+    *LAYER.kernels((_REFERENCE,), (*_TFLITE, FLOAT_FPU, FLOAT, SUMS)),
+    *_OFFSET.kernels((_OFFSET_REFERENCE,), (*_TFLITE, FLOAT, SUMS)),
     base.Implementation(
         symbol="mg_dense_s16",
         needs=base.REFERENCE,

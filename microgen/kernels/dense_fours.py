@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microgen.kernels import interleave
 from microgen.kernels.dense import LAYER
-from microgen.kernels.weighted import LINEAR, NEAREST, TWICE, Loop
+from microgen.kernels.weighted import FLOAT, FLOAT_FPU, LINEAR, NEAREST, TWICE, Loop
 
 OP_NAME = "nn.dense"
 
@@ -17,4 +17,4 @@ _FOURS = Loop(
     layout=interleave.by_fours,
 )
 
-IMPLEMENTATIONS = tuple(LAYER.kernels((_FOURS,), (LINEAR, NEAREST, TWICE)))
+IMPLEMENTATIONS = tuple(LAYER.kernels((_FOURS,), (LINEAR, NEAREST, TWICE, FLOAT_FPU, FLOAT)))

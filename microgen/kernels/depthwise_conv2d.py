@@ -7,6 +7,9 @@ import dataclasses
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, blocks, int4, lags, mve, weighted, window
 from microgen.kernels.weighted import (
+    FLOAT,
+    FLOAT_FPU,
+    FLOATS,
     NEAREST,
     SUMS,
     TWICE,
@@ -99,12 +102,12 @@ _OFFSET_REFERENCE = dataclasses.replace(
 
 IMPLEMENTATIONS = (
     *LAYER.kernels((_INT4_MVE,), (TWICE,)),
-    *LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW,)),
-    *LAYER.kernels((_INT4,), (TWICE,)),
+    *LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW, *FLOATS)),
+    *LAYER.kernels((_INT4,), (TWICE, FLOAT_FPU, FLOAT)),
     *LAYER.kernels((_MVE,), (TWICE,)),
-    *LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW)),
-    *LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, SUMS)),
-    *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE,)),
+    *LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW, *FLOATS)),
+    *LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, FLOAT_FPU, FLOAT, SUMS)),
+    *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE, FLOAT, SUMS)),
     base.Implementation(
         symbol="mg_depthwise_conv2d_s16",
         needs=base.REFERENCE,

@@ -21,7 +21,7 @@ import numpy as np
 
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base, lags, planes, transforms, window
-from microgen.kernels.weighted import LINEAR, TWICE_NARROW, UPWARD_NARROW, Layer, Loop
+from microgen.kernels.weighted import FLOATS, LINEAR, TWICE_NARROW, UPWARD_NARROW, Layer, Loop
 from microgen.kernels.work import Work, common
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 
@@ -121,7 +121,7 @@ class _Filters:
             layout=self.layout,
         )
         layer = Layer(axis=3, params=self.params, constants=window.constants)
-        return tuple(layer.kernels((loop,), (LINEAR, TWICE_NARROW, UPWARD_NARROW)))
+        return tuple(layer.kernels((loop,), (LINEAR, TWICE_NARROW, UPWARD_NARROW, *FLOATS)))
 
 
 def _filters_by_channel(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:

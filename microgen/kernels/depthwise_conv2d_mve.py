@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, blocks, weighted
 from microgen.kernels.depthwise_conv2d import COMPACT_LAYER, compact_params
-from microgen.kernels.weighted import TWICE_NARROW, Loop
+from microgen.kernels.weighted import FLOAT_MVE, TWICE_NARROW, Loop
 from microgen.ops.base import Pair
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.geometry import resolve
@@ -115,4 +115,9 @@ _LINES = dataclasses.replace(
     cores=("mg_mve_line_compute",),
 )
 
-IMPLEMENTATIONS = tuple(COMPACT_LAYER.kernels((_RINGS, _LINES), (TWICE_NARROW,)))
+_FLOATS = tuple(map(weighted.in_floats, (_RINGS, _LINES)))
+
+IMPLEMENTATIONS = (
+    *COMPACT_LAYER.kernels((_RINGS, _LINES), (TWICE_NARROW,)),
+    *COMPACT_LAYER.kernels(_FLOATS, (FLOAT_MVE,)),
+)

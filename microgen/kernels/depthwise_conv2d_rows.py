@@ -10,7 +10,7 @@ import numpy as np
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, blocks, lags
 from microgen.kernels.depthwise_conv2d import LAYER, compact_params
-from microgen.kernels.weighted import LINEAR, TWICE_NARROW, UPWARD_NARROW, Loop
+from microgen.kernels.weighted import FLOATS, LINEAR, TWICE_NARROW, UPWARD_NARROW, Loop
 from microgen.kernels.work import Work, work
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.geometry import explicit
@@ -156,7 +156,7 @@ _PADDED_ROWS = Loop(
     is_raw=True,
 )
 
-_REQUANTIZATIONS = (LINEAR, TWICE_NARROW, UPWARD_NARROW)
+_REQUANTIZATIONS = (LINEAR, TWICE_NARROW, UPWARD_NARROW, *FLOATS)
 _LAYER = dataclasses.replace(LAYER, params=_params)
 
 IMPLEMENTATIONS = tuple(

@@ -16,7 +16,7 @@ import numpy as np
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base, blocks, mve, transforms, weighted, window
 from microgen.kernels.depthwise_conv2d import LAYER, compact_params
-from microgen.kernels.weighted import TWICE_NARROW, Loop
+from microgen.kernels.weighted import FLOAT_MVE, TWICE_NARROW, Loop
 from microgen.kernels.work import Work, work
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.geometry import explicit
@@ -118,6 +118,9 @@ _SIXTEENS = weighted.vectors(
     )
 )
 
-IMPLEMENTATIONS = tuple(
-    dataclasses.replace(LAYER, params=_params).kernels((_SIXTEENS,), (TWICE_NARROW,))
+_OWN_LAYER = dataclasses.replace(LAYER, params=_params)
+
+IMPLEMENTATIONS = (
+    *_OWN_LAYER.kernels((_SIXTEENS,), (TWICE_NARROW,)),
+    *_OWN_LAYER.kernels((weighted.in_floats(_SIXTEENS),), (FLOAT_MVE,)),
 )

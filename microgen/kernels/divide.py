@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, broadcast
+from microgen.kernels import base, broadcast, floor_division
 from microgen.ops.divide import DivideAttrs, divides_by_zero, parameters
 
 OP_NAME = "divide"
@@ -44,9 +44,15 @@ def _of_integers(kernel: base.Implementation) -> base.Implementation:
 
 
 IMPLEMENTATIONS = (
-    _of_integers(broadcast.kernel("mg_divide_s8", DType.INT8, _int8_params)),
+    _of_integers(broadcast.kernel("mg_divide_s8", DType.INT8, _int8_params, is_scaled=True)),
     _of_integers(broadcast.kernel("mg_divide_s32", DType.INT32, _int32_params)),
     broadcast.kernel(
         "mg_divide_f32", DType.FLOAT32, broadcast.plain_params, family="arithmetic_f32"
+    ),
+    *(
+        _of_integers(kernel)
+        for kernel in broadcast.of_integers(
+            OP_NAME, "integer_division", but=(DType.INT32,), params=floor_division.params
+        )
     ),
 )

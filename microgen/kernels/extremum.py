@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import DType
+from dataclasses import replace
+
+from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, broadcast
 
-_SUFFIXES = {DType.INT8: "s8", DType.INT16: "s16", DType.INT32: "s32", DType.FLOAT32: "f32"}
+_SUFFIXES = {
+    DType.INT8: "s8",
+    DType.UINT8: "u8",
+    DType.INT16: "s16",
+    DType.UINT16: "u16",
+    DType.INT32: "s32",
+    DType.UINT32: "u32",
+    DType.INT64: "s64",
+    DType.UINT64: "u64",
+}
 
 
 def kernels(op: str) -> tuple[base.Implementation, ...]:
-    """``mg_<op>_<dtype>`` for every dtype."""
-    return tuple(
-        broadcast.kernel(f"mg_{op}_{suffix}", dtype, broadcast.shapes, family="extremum")
-        for dtype, suffix in _SUFFIXES.items()
+    """``mg_<op>_<dtype>`` for every dtype, and ``mg_<op>_nan_f32``, which keeps NaN."""
+    return (
+        *(
+            broadcast.kernel(f"mg_{op}_{suffix}", dtype, broadcast.shapes, family="extremum")
+            for dtype, suffix in _SUFFIXES.items()
+        ),
+        _of_floats(f"mg_{op}_f32", keeps_nan=False),
+        _of_floats(f"mg_{op}_nan_f32", keeps_nan=True),
     )
+
+
+def _of_floats(symbol: str, *, keeps_nan: bool) -> base.Implementation:
+    kernel = broadcast.kernel(symbol, DType.FLOAT32, broadcast.shapes, family="extremum")
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        why = kernel.refusal(node, graph)
+        if why or getattr(node.attrs, "keeps_nan", False) is keeps_nan:
+            return why
+        why = "the kernel keeps NaN" if keeps_nan else "NaN of either operand must be kept"
+        return base.Mismatch(base.Trait.ARITHMETIC, why)
+
+    return replace(kernel, refusal=refusal)

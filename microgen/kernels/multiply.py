@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, broadcast, scaled_product
+from microgen.kernels import base, broadcast, in_float32, scaled_product
 from microgen.ops.multiply import MultiplyAttrs, parameters
 
 OP_NAME = "multiply"
@@ -36,7 +36,7 @@ def _vector_refusal(node: Node, graph: Graph) -> str | None:
 
 def _refusal_of_rows(node: Node, graph: Graph) -> str | None:
     refusal = _vector_refusal(node, graph)
-    if refusal:
+    if refusal or getattr(node.attrs, "in_float32", False):
         return refusal
     shift = dict(_params(node, graph))["shift"]
     if shift not in range(-_MOST_RIGHT, 0):
@@ -44,12 +44,18 @@ def _refusal_of_rows(node: Node, graph: Graph) -> str | None:
     return None
 
 
-IMPLEMENTATIONS = (
-    scaled_product.KERNEL,
+_SPECIFIED = (
     broadcast.row_kernel("mg_multiply_s8_rows", base.REFERENCE, _refusal_of_rows, _row_params),
     broadcast.row_kernel("mg_multiply_s8_mve", base.MVE, _vector_refusal, _row_params),
-    broadcast.kernel("mg_multiply_s8", DType.INT8, _params),
-    broadcast.kernel("mg_multiply_s16", DType.INT16, _params, family="arithmetic_s16"),
+    broadcast.kernel("mg_multiply_s8", DType.INT8, _params, is_scaled=True),
+)
+IMPLEMENTATIONS = (
+    scaled_product.KERNEL,
+    *map(in_float32.without, _SPECIFIED),
+    in_float32.elementwise(OP_NAME),
+    broadcast.kernel(
+        "mg_multiply_s16", DType.INT16, _params, family="arithmetic_s16", is_scaled=True
+    ),
     broadcast.kernel(
         "mg_multiply_s32", DType.INT32, broadcast.plain_params, family="arithmetic_s32"
     ),
@@ -57,4 +63,5 @@ IMPLEMENTATIONS = (
     broadcast.kernel(
         "mg_multiply_f32", DType.FLOAT32, broadcast.plain_params, family="arithmetic_f32"
     ),
+    *broadcast.of_integers(OP_NAME, "integer_arithmetic", but=(DType.INT32, DType.INT64)),
 )

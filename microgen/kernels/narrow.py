@@ -13,6 +13,7 @@ from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base
 
+_FLOAT_SHIFT = 13  # of MG_ROUND_FLOAT_NARROW: to the right, besides the bits of a fraction
 SUM_LIMIT = 2**30 - 1  # of accumulators, so that they can be doubled
 
 Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
@@ -26,6 +27,8 @@ def refusal(node: Node, graph: Graph, axis: int) -> str | None:
         largest = _scales(node, graph).max()
         return f"its largest scale is {largest:.3g}, the kernel takes less than 0.5"
     sums = base.largest_sums(node, graph, axis)
+    if _rounding_of(node) is Rounding.FLOAT and not _is_seen(node, graph, scaled, sums[0]):
+        return f"a scale is below 2**-{_FLOAT_SHIFT}, the kernel takes no such scale"
     over = sums.sum(axis=0) > SUM_LIMIT
     if over.any() and not _are_constant(node, graph, scaled, sums[0])[over].all():
         worst = int(sums.sum(axis=0).max())
@@ -49,6 +52,26 @@ def _tables(node: Node, graph: Graph) -> tuple[Array, Array]:
     """Multipliers and shifts of every output channel; -1 is the shift of a scale of 0."""
     multipliers, shifts = int8.per_channel_multipliers(_scales(node, graph))
     return multipliers, np.where(multipliers == 0, -1, shifts)
+
+
+def _is_seen(node: Node, graph: Graph, scaled: tuple[Array, Array], products: Array) -> bool:
+    """Whether MG_ROUND_FLOAT_NARROW sees all ties. It need not see any in a channel with a constant
+    sum that is not near one."""
+    is_small = scaled[1] < -_FLOAT_SHIFT
+    if not is_small.any() or (products[is_small] > 0).any() or len(node.inputs) < 3:
+        return not is_small.any()
+    bias = graph.constants[node.inputs[2]].astype(np.int64)
+    clamped = np.clip(bias, -SUM_LIMIT, SUM_LIMIT)
+    found = [
+        int8.multiply_by_quantized_multiplier(sums, *scaled, rounding)
+        for sums, rounding in (
+            (bias, Rounding.FLOAT),
+            (clamped, Rounding.FLOAT),
+            (clamped, Rounding.UPWARD),
+        )
+    ]
+    same: Array = (found[0] == found[1]) & (found[0] == found[2])
+    return bool(same[is_small].all())
 
 
 def _are_constant(node: Node, graph: Graph, scaled: tuple[Array, Array], products: Array) -> Array:

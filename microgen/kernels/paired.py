@@ -10,6 +10,10 @@ The weight's first axis is that of output channels. Kinds of transforms, which a
   ``order``. The last group is that of the last channels.
 - ``fold_paired``: sources and arguments of ``fold_zero``. The bias that ``fold_zero`` makes, plus
   127 times the sum of the weights that are first in their halfwords.
+- ``fold_paired_high``: the same, times 256: what sums begin with. Large biases of channels without
+  weights, as float32 has them, are divided by 4 instead.
+- ``high_float_scale``: sources and arguments of ``linear_multiplier``. The bits of the scales as
+  float32 for such sums: divided by 256, or times 4. int32 [channels].
 - ``high_multiplier``, ``high_start``: sources and arguments of ``linear_multiplier``, and
   ``shift``. int32 [channels]: the tables of ``arithmetic.high``. If ``single`` is 1, there is one
   multiplier for all channels, and ``channels`` is 1.
@@ -24,6 +28,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from microgen.arithmetic import high
+from microgen.arithmetic.terms import Activation
+from microgen.errors import MicrogenError
 from microgen.ir.graph import Array, Graph, Node, frozen
 from microgen.kernels import base, linear, transforms
 
@@ -32,6 +38,7 @@ STACK = 4 * 320  # bytes: MG_PAIRED_STACK
 _STEP = 4  # weights
 _COLUMN = 4 * 8  # bytes of a step of four pixels: MG_PAIRED_COLUMN words
 _SINGLE = 4 * 2  # bytes of a step of one row of data
+_LARGE = 2**26  # bias
 _UNITS = 2 * 255 * 32640  # of a word of weights, before its second half is added
 
 
@@ -88,6 +95,44 @@ def high_tables(constants: linear.Constants, shift: int) -> linear.Constants:
     return changed
 
 
+def float_tables(constants: linear.Constants) -> linear.Constants:
+    """The same constants, of a loop that sums raw products, for sums times 256 that an FPU
+    scales."""
+
+    def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+        weight, bias, multiplier, _ = constants(node, graph)
+        arguments = (*bias.arguments, *_sizes(node, graph))
+        start = dataclasses.replace(bias, transform="fold_paired_high", arguments=arguments)
+        more = ((weight.tensor, "data"), *bias.more)
+        scale = dataclasses.replace(multiplier, transform="high_float_scale", more=more)
+        return (weight, start, scale, base.KernelConstant("shift", "int8_t"))
+
+    return changed
+
+
+def float_refusal(
+    node: Node, graph: Graph, constants: linear.Constants, has_clamp: bool
+) -> str | None:
+    """Refusal unless sums times 256, with their bias, fit int32, and unless the kernel
+    ``has_clamp`` if outputs are clamped to less than int8."""
+    _, bias, *_ = constants(node, graph)
+    sources, arguments = bias.arrays(graph), {**dict(bias.arguments), **dict(_sizes(node, graph))}
+    try:
+        _fold_paired_high(sources, arguments)
+    except (MicrogenError, ValueError) as error:
+        return str(error)
+    activation = getattr(node.attrs, "activation", Activation.NONE)
+    (_, least), (_, most) = base.activation_fields(activation, graph.types[node.outputs[0]])
+    return _clamp_refusal((least, most), has_clamp)
+
+
+def _clamp_refusal(limits: tuple[object, object], has_clamp: bool) -> str | None:
+    is_clamped = limits != (-128, 127)
+    if is_clamped is has_clamp:
+        return None
+    return "outputs are clamped" if is_clamped else "outputs are not clamped"
+
+
 def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
     shape = graph.types[node.inputs[1]].shape
     rows = shape[1] if len(shape) == 4 else 1
@@ -132,9 +177,9 @@ def high_refusal(
     ``has_clamp`` if outputs are clamped to less than int8."""
     multiplier = high_tables(constants, shift)(node, graph)[2]
     limits = dict(multiplier.arguments)
-    is_clamped = (limits["low"], limits["high"]) != (-128, 127)
-    if is_clamped is not has_clamp:
-        return "outputs are clamped" if is_clamped else "outputs are not clamped"
+    refusal = _clamp_refusal((limits["low"], limits["high"]), has_clamp)
+    if refusal:
+        return refusal
     found = _high(multiplier.arrays(graph), dict(multiplier.arguments))
     return linear.inexact(found.is_exact, "the requantization by one product")
 
@@ -195,6 +240,34 @@ def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> A
     return bias.astype(np.int32)
 
 
+def _fold_paired_high(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    starts = high.UNIT * _fold_paired(sources, arguments).astype(np.int64)
+    ordered = _ordered(sources[0], arguments)
+    if len(sources) > 1:
+        quarters = sources[1].astype(np.float32).astype(np.int64) >> 2
+        starts = np.where(_are_large(*sources), quarters, starts)
+    worst = int((np.abs(starts) + _largest(ordered)).max())
+    if worst >= 2**31:
+        raise ValueError(f"sums times 256 may reach {worst}, the accumulator holds {2**31 - 1}")
+    return starts.astype(np.int32)
+
+
+def _are_large(weight: Array, bias: Array) -> Array:
+    """Whether channels have no weights, and a bias that is not small. Converters give such channels
+    tiny scales, and biases of about 2**30. As float32, such a bias is a multiple of 4."""
+    is_constant = ~weight.reshape(len(weight), -1).any(axis=1)
+    large: Array = is_constant & (np.abs(bias.astype(np.int64)) >= _LARGE)
+    return large
+
+
+def _high_float_scale(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    scales = transforms.effective_scales(sources[:1], arguments).astype(np.float32)
+    of = scales / np.float32(high.UNIT)
+    if len(sources) > 2:
+        of = np.where(_are_large(*sources[1:]), scales * np.float32(4), of)
+    return np.ascontiguousarray(of, np.float32).view(np.int32)
+
+
 def _pair(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     group = int(arguments["group"])
@@ -213,6 +286,8 @@ def _pair(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
 TRANSFORMS: Mapping[str, transforms.Function] = {
     "pair": _pair,
     "fold_paired": _fold_paired,
+    "fold_paired_high": _fold_paired_high,
+    "high_float_scale": _high_float_scale,
     "high_multiplier": _high_multiplier,
     "high_start": _high_start,
 }

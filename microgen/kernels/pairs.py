@@ -69,7 +69,7 @@ def pair(node: Node, graph: Graph) -> Pair | None:
     """The function of each pair of elements, None if they are not int8."""
     (lhs, rhs), output = base.types(node, graph)
     attrs = node.attrs
-    if any(kind.dtype is not DType.INT8 for kind in (lhs, rhs, output)):
+    if any(kind.dtype is not DType.INT8 or not kind.quant for kind in (lhs, rhs, output)):
         return None
     if isinstance(attrs, RescaledAttrs):
         scales = (attrs.lhs_scale, attrs.rhs_scale, attrs.output_scale)
@@ -89,6 +89,7 @@ def scales(of: Pair) -> tuple[float, ...]:
 def arguments(of: Pair) -> proven.Arguments:
     """All that decides its results, except the scales."""
     rounding = getattr(of.attrs, "rounding", None)
+    in_float32 = (("in_float32", 1),) if getattr(of.attrs, "in_float32", False) else ()
     return (
         ("op", of.op),
         ("lhs_zero_point", of.lhs.zero_point[0]),
@@ -98,6 +99,7 @@ def arguments(of: Pair) -> proven.Arguments:
         ("rounding", "" if rounding is None else rounding.value),
         ("float32_scales", int(getattr(of.attrs, "float32_scales", False))),
         ("double_scales", int(getattr(of.attrs, "double_scales", False))),
+        *in_float32,
     )
 
 

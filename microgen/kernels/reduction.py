@@ -6,8 +6,11 @@ from collections.abc import Callable
 from itertools import groupby
 from math import prod
 
+from microgen.arithmetic import in_float32
+from microgen.arithmetic.int8 import quantize_multiplier
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
+from microgen.ops.mean import MeanAttrs
 from microgen.ops.reduction import ReductionAttrs, SumParameters, count
 from microgen.ops.sum import SumAttrs
 
@@ -58,6 +61,21 @@ def _sum_fields_s8(node: Node, graph: Graph, scale: SumParameters) -> base.Field
     )
 
 
+def _mean_in_float32_fields(node: Node, graph: Graph) -> base.Fields:
+    """Fields of ``mg_reduce_mean_in_float_s8_params``."""
+    assert isinstance(node.attrs, MeanAttrs)
+    (data,), output = base.types(node, graph)
+    scale = in_float32.scale_of_mean(data, output, count(node.attrs, data))
+    multiplier, shift = quantize_multiplier(float(scale))
+    return (
+        *_shape(node, graph),
+        ("bias", -data.zero_point * count(node.attrs, data)),
+        ("multiplier", multiplier),
+        ("shift", shift),
+        ("output_offset", output.zero_point),
+    )
+
+
 def _sum_fields_s16(node: Node, graph: Graph, scale: SumParameters) -> base.Fields:
     return (*_shape(node, graph), ("multiplier", scale.multiplier), ("shift", scale.shift))
 
@@ -84,6 +102,12 @@ def sum_kernels(
     )
 
 
+MEAN_IN_FLOAT32 = base.Implementation(
+    "mg_reduce_mean_in_float_s8",
+    base.REFERENCE,
+    _refusal(DType.INT8),
+    _mean_in_float32_fields,
+)
 EVERY = base.Implementation("mg_reduce_all_bool", base.REFERENCE, _refusal(DType.BOOL), _shape)
 PLAIN_SUM = base.Implementation("mg_reduce_sum_s32", base.REFERENCE, _refusal(DType.INT32), _shape)
 

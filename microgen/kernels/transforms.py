@@ -16,9 +16,9 @@ Kinds for all kernels, with their sources and arguments:
   output channels, ``zero``, and ``low`` and ``high``, the limits of the bias. int32 [channels]:
   the bias minus the zero point of the data times the sum of the channel's weights.
 - ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
-  ``rule`` ("conv", "dense" or "sums", see ``int8.conv_scales``, ``dense_scales`` and
-  ``sum_scales``), ``channels`` (n, or the length of the table if one scale is repeated for
-  all). Multipliers int32 [channels], Q31.
+  ``rule`` ("conv", "dense", "sums" or "float32", see ``int8.conv_scales``, ``dense_scales`` and
+  ``sum_scales``, and ``in_float32.scale_of_sums``), ``channels`` (n, or the length of the
+  table if one scale is repeated for all). Multipliers int32 [channels], Q31.
 - ``requantize_shift``: the same sources and arguments. Shifts int8 [channels], positive to the
   left.
 - ``requantize_rounding_shift``: the same, for scales below 1/2. Right shifts minus one,
@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from microgen.arithmetic import int8, int16
+from microgen.arithmetic import in_float32, int8, int16
 from microgen.errors import ProjectError
 from microgen.ir.graph import Array, DType, Graph, Quant, TensorType, frozen
 
@@ -210,6 +210,7 @@ RULES: Mapping[str, Callable[[TensorType, TensorType, TensorType], Array]] = {
     "conv": int8.conv_scales,
     "dense": int8.dense_scales,
     "sums": int8.sum_scales,
+    "float32": in_float32.scale_of_sums,
 }
 
 KINDS: Mapping[str, Function] = {

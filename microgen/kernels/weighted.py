@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from microgen.arithmetic import high
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, linear, linear_vector, narrow, paired
+from microgen.kernels import base, by_fpu, linear, linear_vector, narrow, paired
 from microgen.kernels.work import Work, work
 from microgen.target.cpu import Feature
 
@@ -28,6 +28,8 @@ class Form(enum.Enum):
 
     SPECIFIED = "specified"  # the multipliers and shifts of the specification
     NARROW = "narrow"  # those of ``narrow``
+    FLOAT = "float32"  # the scales as float32, of ``by_fpu``
+    HIGH_FLOAT = "high float32"  # the same for loops with paired weights
     LINEAR = "linear"  # those of ``linear``
     HIGH = "high"  # those of ``paired``, for loops with paired weights
     LINEAR_VECTOR = "linear vector"  # those of ``linear_vector``
@@ -41,7 +43,7 @@ class Requantization:
     ``name`` is its part of a symbol, ``constant`` its name in C. It computes nodes with one of
     ``roundings``; those with none of them have int32 outputs. Unless it ``has_clamp``, outputs are
     not clamped. ``shift`` is that of ``Form.HIGH``. Kernels with it that were not measured cost as
-    much as those with ``like``.
+    much as those with ``like``. It ``needs`` that of the CPU.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Requantization:
     has_clamp: bool = True
     shift: int = high.SHIFT
     like: Requantization | None = None
+    needs: frozenset[Feature] = base.REFERENCE
 
     @property
     def output(self) -> DType | None:
@@ -67,6 +70,12 @@ class Requantization:
             return paired.high_refusal(node, graph, raw, self.shift, self.has_clamp)
         if self.form is Form.LINEAR_VECTOR:
             return linear_vector.refusal(node, graph, layer.constants, layer.axis, is_raw)
+        if self.form is Form.FLOAT:
+            return by_fpu.refusal(node, graph, layer.axis)
+        if self.form is Form.HIGH_FLOAT:
+            raw = _folded(layer.constants, layer.axis)
+            refusal = paired.float_refusal(node, graph, raw, self.has_clamp)
+            return refusal or by_fpu.refusal(node, graph, layer.axis)
         return narrow.refusal(node, graph, layer.axis) if self.form is Form.NARROW else None
 
     def tables(self, layer: Layer, is_raw: bool) -> Constants:
@@ -76,8 +85,11 @@ class Requantization:
             return paired.high_tables(made, self.shift) if self.form is Form.HIGH else made
         if self.form is Form.LINEAR_VECTOR:
             return linear_vector.tables(layer.constants, layer.axis, is_raw)
+        if self.form is Form.HIGH_FLOAT:
+            return paired.float_tables(_folded(layer.constants, layer.axis))
         constants = layer.constants if self.roundings else _without_scales
         constants = narrow.tables(constants) if self.form is Form.NARROW else constants
+        constants = by_fpu.tables(constants) if self.form is Form.FLOAT else constants
         return _folded(constants, layer.axis) if is_raw else constants
 
 
@@ -88,7 +100,22 @@ NEAREST = Requantization("nearest", "MG_ROUND_NEAREST", _NEAREST, like=TWICE)
 UPWARD = Requantization("upward", "MG_ROUND_UPWARD", _UPWARD, like=TWICE)
 TWICE_NARROW = Requantization("twice", "MG_ROUND_TWICE_NARROW", _TWICE, Form.NARROW)
 UPWARD_NARROW = dataclasses.replace(UPWARD, constant="MG_ROUND_UPWARD_NARROW", form=Form.NARROW)
-LINEAR = Requantization("linear", "MG_LINEAR", (*_TWICE, *_NEAREST, *_UPWARD), Form.LINEAR)
+FLOAT = Requantization("float", "MG_ROUND_FLOAT", (Rounding.FLOAT,), like=TWICE)
+_PROVEN = (*_TWICE, *_NEAREST, *_UPWARD, *FLOAT.roundings)
+FLOAT_NARROW = dataclasses.replace(FLOAT, constant="MG_ROUND_FLOAT_NARROW", form=Form.NARROW)
+FLOAT_FPU = Requantization(
+    *("fpu", "MG_ROUND_FLOAT_FPU", FLOAT.roundings, Form.FLOAT), like=TWICE, needs=base.FPU
+)
+FLOATS = (FLOAT_FPU, FLOAT_NARROW)
+FLOAT_MVE = dataclasses.replace(FLOAT_FPU, like=TWICE_NARROW, needs=base.MVE_FLOAT)
+_HIGH_FPU = dataclasses.replace(
+    FLOAT_FPU, constant="MG_HIGH_FPU", form=Form.HIGH_FLOAT, has_clamp=False, like=TWICE_NARROW
+)
+_HIGH_FPU_CLAMPED = dataclasses.replace(
+    _HIGH_FPU, name="fpu_clamped", constant="MG_HIGH_FPU_CLAMPED", has_clamp=True
+)
+HIGH_FLOATS = (_HIGH_FPU, _HIGH_FPU_CLAMPED, FLOAT_NARROW)
+LINEAR = Requantization("linear", "MG_LINEAR", _PROVEN, Form.LINEAR)
 _HIGH = Requantization("high", "MG_HIGH", LINEAR.roundings, Form.HIGH, has_clamp=False)
 _CLAMPED = Requantization("clamped", "MG_HIGH_CLAMPED", LINEAR.roundings, Form.HIGH)
 HIGH = (_HIGH, _CLAMPED)
@@ -98,11 +125,6 @@ HIGH_WIDE = tuple(
 )
 LINEAR_VECTOR = dataclasses.replace(LINEAR, constant="MG_LINEAR_VECTOR", form=Form.LINEAR_VECTOR)
 SUMS = Requantization("s32", "MG_SUMS", (), Form.NONE)
-
-
-def any_node(_node: Node, _graph: Graph) -> str | None:
-    """No refusal."""
-    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +150,7 @@ class Loop:
     compact: bool = False
     is_fixed: bool = False
     needs: frozenset[Feature] = base.REFERENCE
-    refusal: base.Refuse = any_node
+    refusal: base.Refuse = base.any_node
     scratch: Callable[[Node, Graph], int] = base.no_scratch
     wraps: bool = False
     has_offset: bool = False
@@ -161,6 +183,11 @@ def blocks(loop: Loop) -> tuple[Loop, Loop]:
 def vectors(loop: Loop) -> Loop:
     """The loop for MVE, which ``<stem>_mve.h`` has."""
     return dataclasses.replace(loop, family=f"{loop.stem}_mve", suffix="mve", needs=base.MVE)
+
+
+def in_floats(loop: Loop) -> Loop:
+    """The loop of vectors for ``FLOAT_MVE``, whose functions out of line are others."""
+    return dataclasses.replace(loop, cores=tuple(f"{core}_float" for core in loop.cores))
 
 
 def on_stack(loop: Loop, limit: int, contents: str) -> Loop:
@@ -209,7 +236,7 @@ class Layer:
         tables = requantization.tables(self, loop.is_raw)
         return base.Implementation(
             symbol="_".join(filter(None, ("mg", loop.stem, named, loop.suffix))),
-            needs=loop.needs,
+            needs=loop.needs | requantization.needs,
             refusal=refusal,
             params=self.params,
             constants=_adapted(

@@ -31,11 +31,13 @@ _SLICE = 2**20  # values of windows that are computed at a time
 
 @dataclass(frozen=True, slots=True)
 class _Mean:
-    """The mean of ``count`` values. For nn.avg_pool2d, both quantizations are the same."""
+    """The mean of ``count`` values. For nn.avg_pool2d, both quantizations are the same, unless sums
+    are scaled in float32."""
 
     op: str
     count: int
     ties_upward: bool
+    in_float32: bool
     activation: Activation
     data: Quant
     output: Quant
@@ -64,15 +66,17 @@ class _Mean:
 
     def _attrs(self) -> AvgPool2DAttrs | MeanAttrs:
         if self.op == "mean":
-            return MeanAttrs((1, 2), True)
-        return AvgPool2DAttrs((1, self.count), (1, 1), "VALID", self.activation, self.ties_upward)
+            return MeanAttrs((1, 2), True, self.in_float32)
+        rounding = self.ties_upward, self.in_float32
+        return AvgPool2DAttrs((1, self.count), (1, 1), "VALID", self.activation, *rounding)
 
     @property
     def slope(self) -> float:
         """About the step of the result for a step of the sum."""
         scales = (float(np.float32(quant.scale[0])) for quant in (self.data, self.output))
         over, by = scales
-        return over / by / self.count if self.op == "mean" and by else 1 / self.count
+        is_scaled = self.op == "mean" or self.in_float32
+        return over / by / self.count if is_scaled and by else 1 / self.count
 
 
 @lru_cache(_KEPT)
@@ -88,10 +92,13 @@ def _mean(node: Node, graph: Graph) -> _Mean:
     attrs = node.attrs
     if isinstance(attrs, AvgPool2DAttrs):
         count = attrs.pool_size[0] * attrs.pool_size[1]
-        quants = (output.quant, output.quant)
-        return _Mean(node.op, count, attrs.ties_upward, attrs.activation, *quants)
+        quants = (data.quant if attrs.in_float32 else output.quant, output.quant)
+        rounding = attrs.ties_upward, attrs.in_float32
+        return _Mean(node.op, count, *rounding, attrs.activation, *quants)
+    assert isinstance(attrs, MeanAttrs)
     count = reduction.alternating(node, graph)[1]
-    return _Mean(node.op, count, False, Activation.NONE, data.quant, output.quant)
+    rounding = False, attrs.in_float32
+    return _Mean(node.op, count, *rounding, Activation.NONE, data.quant, output.quant)
 
 
 def _found(node: Node, graph: Graph) -> Affine:
@@ -101,7 +108,7 @@ def _found(node: Node, graph: Graph) -> Affine:
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
-    refusal = base.only(DType.INT8)(node, graph) or _shape_refusal(node, graph)
+    refusal = base.only(DType.INT8)(node, graph) or shape_refusal(node, graph)
     if refusal:
         return refusal
     return _value_refusal(node, graph)
@@ -116,7 +123,8 @@ def _value_refusal(node: Node, graph: Graph) -> str | None:
     return None
 
 
-def _shape_refusal(node: Node, graph: Graph) -> str | None:
+def shape_refusal(node: Node, graph: Graph) -> str | None:
+    """Refusal unless each output has one window, which is inside the input."""
     if isinstance(node.attrs, AvgPool2DAttrs):
         return _clipped(node.attrs, node, graph)
     shape = reduction.alternating(node, graph)
@@ -136,7 +144,7 @@ def _clipped(attrs: AvgPool2DAttrs, node: Node, graph: Graph) -> str | None:
     return "windows reach beyond the input" if top or left or is_beyond else None
 
 
-def _geometry(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
+def geometry(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
     """The sizes of ``mg_pool_mean_s8_params``. A window that is the whole input is one row."""
     found = dict(_sizes(node, graph))
     size = found["input_height"], found["input_width"]
@@ -172,7 +180,7 @@ def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_pool_mean_s8_params``."""
-    return (*_geometry(node, graph), *proven.fields(_found(node, graph)))
+    return (*geometry(node, graph), *proven.fields(_found(node, graph)))
 
 
 def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
@@ -181,6 +189,7 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
         ("op", of.op),
         ("count", of.count),
         ("ties_upward", int(of.ties_upward)),
+        *((("in_float32", 1),) if of.in_float32 else ()),
         ("activation", of.activation.value),
         ("input_zero_point", of.data.zero_point[0]),
         ("output_zero_point", of.output.zero_point[0]),
@@ -199,9 +208,9 @@ def _coefficients(sources: Sequence[Array], arguments: transforms.Arguments) -> 
     return np.array([arguments["factor"], arguments["constant"]], np.int32)
 
 
-def _work(node: Node, graph: Graph) -> Work:
+def work_of(node: Node, graph: Graph) -> Work:
     """Parts of its loops: for each block of channels, rows and taps of windows, and means."""
-    sizes = dict(_geometry(node, graph))
+    sizes = dict(geometry(node, graph))
     pixels = sizes["batches"] * sizes["output_height"] * sizes["output_width"]
     lines = pixels * sizes["pool_height"]
     taps = lines * sizes["pool_width"]
@@ -225,7 +234,7 @@ def _kernel(symbol: str, needs: frozenset[Feature]) -> base.Implementation:
         refusal=_refusal,
         params=_params,
         constants=_constants,
-        work=_work,
+        work=work_of,
     )
 
 

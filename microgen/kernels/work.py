@@ -89,8 +89,8 @@ def common(node: Node, graph: Graph) -> dict[str, int]:
 def _clamps(node: Node, output: TensorType) -> bool:
     """Whether an activation leaves some values of the output's dtype out."""
     activation = getattr(node.attrs, "activation", Activation.NONE)
-    if activation is Activation.NONE or output.quant is None:
-        return activation is not Activation.NONE
+    if not activation.clamps or output.quant is None:
+        return activation.clamps
     low, high = activation_range(activation, output.quant, output.dtype)
     limits = np.iinfo(output.dtype.numpy)
     return bool(low > limits.min or high < limits.max)

@@ -14,6 +14,7 @@ from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import broadcast
 from microgen.ops.base import Operands
+from microgen.ops.constraints import INTEGERS
 
 _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32)
 _MOST_SHIFTED = 15  # beyond the bits of int16, TFLite does not round correctly
@@ -22,16 +23,18 @@ _MOST_SHIFTED = 15  # beyond the bits of int16, TFLite does not round correctly
 @dataclass(frozen=True, slots=True)
 class AdditionAttrs(Attrs):
     """Inputs: two tensors of broadcastable shapes: int8 or int16, each with its own quantization,
-    int32 (modulo 2**32), int64 (modulo 2**64, without an activation) or float32.
+    float32, or plain integers (modulo 2**n; with an activation, int32).
 
     With ``by_shifts``, for int16 tensors of equal shapes, scales are treated as powers of two. The
     operand whose scale differs from the output's is rounded to it, then both are added. With
-    ``float32_scales`` the ratios of the scales are computed in float32, not in double.
+    ``float32_scales`` the ratios of the scales are computed in float32, not in double. With
+    ``in_float32``, for int8 tensors, the numbers that are stored are added in float32.
     """
 
     activation: Activation
     by_shifts: bool = False
     float32_scales: bool = False
+    in_float32: bool = False
 
 
 def power_of_two(scale: float) -> int | None:
@@ -80,8 +83,10 @@ def check(
     """One dtype throughout, and scales whose ratios the fixed point can hold."""
     if attrs.by_shifts and outputs[0].dtype is not DType.INT16:
         return f"the output is {outputs[0]}; by shifts int16 is added"
+    if attrs.in_float32:
+        return broadcast.constraint(inputs, outputs)
     scaling = functools.partial(parameters, attrs)
-    sentence = broadcast.constraint(inputs, outputs, scaling, _DTYPES)
+    sentence = broadcast.constraint(inputs, outputs, scaling, _DTYPES, INTEGERS)
     return sentence or broadcast.wide_activation(attrs.activation, outputs[0])
 
 
@@ -95,6 +100,8 @@ def computed(
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
     if output.quant is None:
         return broadcast.plain(function, operands, attrs.activation)
+    if attrs.in_float32:
+        return broadcast.in_floats(function, operands, attrs.activation)
     p = parameters(attrs, lhs, rhs, output)
     total = function(*broadcast.scaled_operands(p, operands))
     return broadcast.stored_sum(p, total, output, attrs.activation)

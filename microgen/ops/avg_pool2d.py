@@ -8,12 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic import in_float32
 from microgen.arithmetic.int8 import clamp, int32_range
 from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, DType, TensorType
 from microgen.ops import bounds, floats, limits, pooling
 from microgen.ops.base import Op, Operands, Shape
-from microgen.ops.constraints import ALL_FAMILIES, plain_constraint, unchanged_constraint
+from microgen.ops.constraints import (
+    ALL_FAMILIES,
+    activations_constraint,
+    plain_constraint,
+    unchanged_constraint,
+)
 from microgen.ops.pooling import PoolAttrs
 from microgen.ops.window import Along, cells_seen, pool_axes, pool_shape, taps
 
@@ -23,9 +29,12 @@ class AvgPool2DAttrs(PoolAttrs):
     """Input: int8, int16, float32 or plain int32 NHWC data; the output has its quantization.
 
     With ``ties_upward``, for int8 data, halves are rounded upwards. LiteRT does this for uint8.
+    With ``in_float32``, the output of int8 data may have another quantization, and sums are scaled
+    in float32 (``in_float32.scale_of_mean``).
     """
 
     ties_upward: bool = False
+    in_float32: bool = False
 
 
 def infer(attrs: AvgPool2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -38,6 +47,8 @@ def check(
 ) -> str | None:
     """One dtype, quantization unchanged; a window's sum of int8 or int16 fits int32. int32 numbers
     are plain ones."""
+    if attrs.in_float32:
+        return activations_constraint(inputs[0], outputs[0]) or _sum_constraint(attrs, inputs[0])
     sentence = unchanged_constraint(inputs[0], outputs[0], (*ALL_FAMILIES, DType.INT32))
     if sentence or floats.is_float(inputs[0]):
         return sentence
@@ -45,8 +56,13 @@ def check(
         return plain_constraint("input", inputs[0])
     if attrs.ties_upward and inputs[0].dtype is not DType.INT8:
         return f"the input is {inputs[0]}; halves are rounded upwards for int8 only"
+    return _sum_constraint(attrs, inputs[0])
+
+
+def _sum_constraint(attrs: AvgPool2DAttrs, data: TensorType) -> str | None:
     cells = attrs.pool_size[0] * attrs.pool_size[1]
-    largest = -cells * limits.least(inputs[0].dtype.numpy)
+    farthest = 255 if attrs.in_float32 else -limits.least(data.dtype.numpy)
+    largest = cells * farthest
     if largest >= 2**31:
         return f"a window of {cells} cells may sum to {largest}; the accumulator is int32"
     return None
@@ -69,10 +85,19 @@ def reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
     sums = _sums(data, rows, columns, np.int64)
     if output.dtype is DType.INT32:
         return (_truncated(sums, counts, attrs.activation),)
+    if attrs.in_float32:
+        return (clamp(_scaled(sums, counts, operands), output, attrs.activation),)
     means = np.sign(sums) * ((np.abs(sums) + counts // 2) // counts)
     if attrs.ties_upward:
         means = (sums + counts // 2) // counts
     return (clamp(means, output, attrs.activation),)
+
+
+def _scaled(sums: Array, counts: Array, operands: Operands) -> Array:
+    """Means of stored values in the output's stored form, which are not clamped."""
+    data, output = operands.input_types[0], operands.output_types[0]
+    scales = in_float32.scale_of_mean(data, output, counts)
+    return in_float32.scaled(sums - counts * data.zero_point, scales) + output.zero_point
 
 
 def _sums(data: Array, rows: Along, columns: Along, dtype: type) -> Array:

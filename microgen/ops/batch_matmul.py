@@ -7,9 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.arithmetic.int8 import dense_scales, offset_and_clamp, quantize_multiplier
+from microgen.arithmetic.in_float32 import scale_of_sums
+from microgen.arithmetic.int8 import (
+    dense_scales,
+    multiply_by_quantized_multiplier,
+    offset_and_clamp,
+    quantize_multiplier,
+)
 from microgen.arithmetic.int16 import SUM_LIMIT, multiply_reduced
-from microgen.arithmetic.terms import Activation
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, broadcast, floats
 from microgen.ops.base import Op, Operands, Shape
@@ -24,11 +30,13 @@ class BatchMatmulAttrs(Attrs):
     """Inputs: lhs [..., rows, depth] and rhs [..., depth, columns] from 2 to 5 dimensions: int8 or
     int16, each with its own quantization, or float32. Output: [..., rows, columns].
 
-    A transposed operand has its last two dimensions swapped.
+    A transposed operand has its last two dimensions swapped. With ``in_float32``, sums of int8 are
+    scaled in float32 (``Rounding.FLOAT``).
     """
 
     transpose_a: bool
     transpose_b: bool
+    in_float32: bool = False
 
 
 def infer(attrs: BatchMatmulAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -70,8 +78,16 @@ def _ratio(lhs: TensorType, rhs: TensorType, output: TensorType) -> float:
         return float(dense_scales(lhs, rhs, output)[0])
 
 
+def scale(attrs: BatchMatmulAttrs, *tensors: TensorType) -> tuple[int, int]:
+    """(multiplier, shift) from sums of products of lhs and rhs to the output. ValueError as from
+    ``parameters``."""
+    if attrs.in_float32:
+        return quantize_multiplier(float(scale_of_sums(*tensors)[0]))
+    return parameters(*tensors)
+
+
 def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[int, int]:
-    """(multiplier, shift) from sums of products to the output.
+    """(multiplier, shift) as TFLite computes them.
 
     Source: TFLite kernel_util.cc, GetQuantizedConvolutionMultipler. ValueError if the scales'
     product is 2**30 times the output's scale or more.
@@ -84,26 +100,40 @@ def check(
 ) -> str | None:
     """One of the three families throughout. For int8, sums fit int32 before and after they are
     scaled. For int16, they can be scaled REDUCED."""
+    if attrs.in_float32:
+        return broadcast.constraint(inputs, outputs) or _sums_constraint(attrs, inputs, outputs[0])
     sentence = broadcast.constraint(inputs, outputs, parameters, ALL_FAMILIES)
     if sentence or floats.is_float(outputs[0]):
         return sentence
     (lhs, rhs), output = inputs, outputs[0]
-    depth = matrices(attrs, lhs, rhs)[1]
-    bound = depth * _farthest(lhs) * _farthest(rhs)
-    limit = SUM_LIMIT if output.dtype is DType.INT16 else 2**31 - 1
-    if bound > limit:
-        return (
-            f"{depth} products are summed, which may reach {bound}; the accumulator holds {limit}"
-        )
+    sentence = _sums_constraint(attrs, inputs, output)
+    if sentence:
+        return sentence
     if output.dtype is DType.INT16:
         return scale_constraint16(dense_scales(lhs, rhs, output))
-    ratio = _ratio(lhs, rhs, output)
+    bound, ratio = _largest(attrs, lhs, rhs), _ratio(lhs, rhs, output)
     if bound * ratio >= 2**31 - 256:
         return (
             f"the output's scale is too small: sums of up to {bound}, scaled by {ratio:g}, "
             "exceed int32"
         )
     return None
+
+
+def _sums_constraint(
+    attrs: BatchMatmulAttrs, inputs: Sequence[TensorType], output: TensorType
+) -> str | None:
+    bound = _largest(attrs, *inputs)
+    limit = SUM_LIMIT if output.dtype is DType.INT16 else 2**31 - 1
+    if bound <= limit:
+        return None
+    depth = matrices(attrs, *inputs)[1]
+    return f"{depth} products are summed, which may reach {bound}; the accumulator holds {limit}"
+
+
+def _largest(attrs: BatchMatmulAttrs, lhs: TensorType, rhs: TensorType) -> int:
+    """The largest magnitude of a sum of products."""
+    return matrices(attrs, lhs, rhs)[1] * _farthest(lhs) * _farthest(rhs)
 
 
 def _farthest(operand: TensorType) -> int:
@@ -126,9 +156,17 @@ def reference(attrs: BatchMatmulAttrs, operands: Operands) -> tuple[Array, ...]:
     sums = left @ right
     if floats.is_float(output):
         return floats.activated(sums, Activation.NONE)
-    multiply = multiply_reduced if output.dtype is DType.INT16 else broadcast.scale
-    scaled = multiply(sums.astype(np.int64), *parameters(lhs, rhs, output))
+    scaled = _scaled(attrs, sums.astype(np.int64), lhs, rhs, output)
     return (offset_and_clamp(scaled, output, Activation.NONE),)
+
+
+def _scaled(attrs: BatchMatmulAttrs, sums: Array, *tensors: TensorType) -> Array:
+    """Sums in the scale of the last tensor."""
+    factor = scale(attrs, *tensors)
+    if tensors[-1].dtype is DType.INT16:
+        return multiply_reduced(sums, *factor)
+    rounding = Rounding.FLOAT if attrs.in_float32 else Rounding.DOUBLE
+    return multiply_by_quantized_multiplier(sums, *factor, rounding)
 
 
 def cost(

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from microgen.arithmetic import in_float32
 from microgen.arithmetic.int8 import (
     AddParameters,
+    clamp,
     int32_range,
     multiply_by_quantized_multiplier,
     offset_and_clamp,
@@ -16,7 +18,9 @@ from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import floats
 from microgen.ops.base import Operands, Shape
-from microgen.ops.constraints import INT8, activation_constraint
+from microgen.ops.constraints import INT8, activation_constraint, plain_constraint
+
+_CLAMPED = (DType.INT32, DType.FLOAT32)
 
 
 def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -43,10 +47,14 @@ def constraint(
     outputs: Sequence[TensorType],
     parameters: Parameters | None = None,
     accepted: Sequence[DType] = INT8,
+    plain: Sequence[DType] = (),
 ) -> str | None:
     """The sentence of the first violation: one accepted dtype throughout, and, if it is quantized,
-    scales for which ``parameters`` does not raise ValueError."""
+    scales for which ``parameters`` does not raise ValueError. Dtypes in ``plain`` are accepted
+    without a quantization."""
     (lhs, rhs), output = inputs, outputs[0]
+    if lhs.quant is None and lhs.dtype in plain:
+        return one_plain(inputs, outputs, plain)
     sentence = (
         activation_constraint("left input", lhs, accepted)
         or activation_constraint("right input", rhs, (lhs.dtype,))
@@ -61,26 +69,55 @@ def constraint(
     return None
 
 
+def one_plain(
+    inputs: Sequence[TensorType], outputs: Sequence[TensorType], accepted: Sequence[DType]
+) -> str | None:
+    """The sentence of the first violation: one accepted dtype throughout, without a scale."""
+    roles = ("left input", "right input", "output")
+    for role, tensor in zip(roles, (*inputs, *outputs), strict=True):
+        if tensor.dtype not in accepted or tensor.dtype is not inputs[0].dtype:
+            names = " or ".join(dtype.value for dtype in accepted)
+            return f"the {role} is {tensor}; all must be of one dtype: {names}"
+        if tensor.quant is not None:
+            return plain_constraint(role, tensor)
+    return None
+
+
 def wide_activation(activation: Activation, output: TensorType) -> str | None:
-    """The sentence for an activation of int64, which kernels do not clamp."""
-    if output.dtype is not DType.INT64 or activation is Activation.NONE:
+    """The sentence for an activation of plain integers, which kernels do not clamp, except for
+    int32."""
+    if output.quant or output.dtype in _CLAMPED or not activation.clamps:
         return None
-    return f"the output is {output} with the activation {activation.value}; int64 has none"
+    found = f"the output is {output} with the activation {activation.value}"
+    return f"{found}; {output.dtype.value} has none"
 
 
 def plain(
     function: Callable[[Array, Array], Array], operands: Operands, activation: Activation
 ) -> tuple[Array, ...]:
-    """``function`` of plain numbers, clamped. It is computed in float32, or in integers modulo
-    2**32 or 2**64."""
+    """``function`` of plain numbers, clamped. It is computed in float32, or in integers modulo 2**n
+    with n the bits of the dtype."""
     lhs, rhs = operands.inputs
     with np.errstate(all="ignore"):
-        if floats.is_float(operands.output_types[0]):
-            return floats.activated(function(lhs, rhs), activation)
-        exact = function(lhs.astype(np.int64), rhs.astype(np.int64))
-    if operands.output_types[0].dtype is DType.INT64:
-        return (np.asarray(exact),)
-    return (np.clip(exact.astype(np.int32), *int32_range(activation)),)
+        found = np.asarray(function(lhs, rhs))
+    if floats.is_float(operands.output_types[0]):
+        return floats.activated(found, activation)
+    if activation.clamps:
+        found = np.clip(found, *int32_range(activation))
+    return (found.astype(lhs.dtype),)
+
+
+def in_floats(
+    function: Callable[[Array, Array], Array], operands: Operands, activation: Activation
+) -> tuple[Array, ...]:
+    """``function`` of the numbers that are stored, in float32, divided by the output's scale,
+    rounded to nearest, ties to even, and stored. Each operation rounds once."""
+    output = operands.output_types[0]
+    pairs = zip(operands.inputs, operands.input_types, strict=True)
+    lhs, rhs = (in_float32.real(values, kind) for values, kind in pairs)
+    with np.errstate(all="ignore"):
+        result = function(lhs, rhs)
+    return (clamp(in_float32.stored(result, output), output, activation),)
 
 
 def scale(x: Array, multiplier: int, shift: int) -> Array:
@@ -117,4 +154,4 @@ def stored_sum(
 
 def parts(name: str, activation: Activation) -> tuple[str, ...]:
     """The words of the primitive function's name."""
-    return (name,) if activation is Activation.NONE else (name, "clip")
+    return (name, "clip") if activation.clamps else (name,)

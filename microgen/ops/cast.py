@@ -9,12 +9,10 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops.base import Op, Operands, Shape, one_input
+from microgen.ops.constraints import EVERY_DTYPE
 from microgen.ops.cost import moved
 
-ACCEPTED = (
-    *(DType.BOOL, DType.INT8, DType.UINT8, DType.INT16, DType.INT32, DType.INT64),
-    DType.FLOAT32,
-)
+ACCEPTED = EVERY_DTYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ def infer(_attrs: CastAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 def check(
     _attrs: CastAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """bool, signed integers, uint8 and float32, in all combinations."""
+    """bool, integers and float32, in all combinations."""
     for role, tensor in (("input", inputs[0]), ("output", outputs[0])):
         if tensor.dtype not in ACCEPTED:
             names = " or ".join(dtype.value for dtype in ACCEPTED)

@@ -36,7 +36,7 @@ def check(
     attrs: ClipAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """An activation to apply, and a ratio of scales that the fixed point can hold."""
-    if attrs.activation is Activation.NONE:
+    if not attrs.activation.clamps:
         return "a clip needs an activation"
     sentence = activations_constraint(inputs[0], outputs[0], _accepted(attrs))
     if sentence or inputs[0].quant is None:

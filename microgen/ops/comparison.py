@@ -11,7 +11,7 @@ from microgen.arithmetic.int8 import quantize_multiplier
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import broadcast
 from microgen.ops.base import Op, Operands
-from microgen.ops.constraints import activation_constraint
+from microgen.ops.constraints import INTEGERS, activation_constraint
 
 _ORDERED = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32)
 _LEFT_SHIFT = 8
@@ -23,7 +23,7 @@ Compare = Callable[[Array, Array], Array]
 class ComparisonAttrs(Attrs):
     """Inputs: two tensors of one dtype and of broadcastable shapes: int8, each with its own
     quantization; int16, whose stored values are compared by an order and whose real values are
-    compared by equality; int32, int64 or float32; for equality also bool. Output: bool."""
+    compared by equality; float32 or plain integers; for equality also bool. Output: bool."""
 
 
 def parameters(operand: TensorType) -> tuple[int, int]:
@@ -40,7 +40,8 @@ def parameters(operand: TensorType) -> tuple[int, int]:
 
 
 def is_scaled(dtype: DType, *, is_equality: bool) -> bool:
-    """Whether real values are compared, not stored ones. Source: measurement, for int16."""
+    """Whether real values are compared, not stored ones, if there is a scale. Source: measurement,
+    for int16."""
     return dtype is DType.INT8 or (dtype is DType.INT16 and is_equality)
 
 
@@ -59,6 +60,9 @@ def op(name: str, compare: Compare, *, is_equality: bool = False) -> Op:
     ) -> str | None:
         """Operands of one dtype, and scales less than 1 if real values are compared."""
         lhs, rhs = inputs
+        if lhs.quant is None and lhs.dtype in INTEGERS:
+            output = activation_constraint("output", outputs[0], (DType.BOOL,))
+            return output or broadcast.one_plain(inputs, (lhs,), INTEGERS)
         sentence = (
             activation_constraint("left input", lhs, accepted)
             or activation_constraint("right input", rhs, (lhs.dtype,))
@@ -71,7 +75,8 @@ def op(name: str, compare: Compare, *, is_equality: bool = False) -> Op:
     def reference(_attrs: ComparisonAttrs, operands: Operands) -> tuple[Array, ...]:
         """Source: TFLite reference/comparisons.h, ComparisonWithScaling."""
         lhs, rhs = operands.inputs
-        if is_scaled(operands.input_types[0].dtype, is_equality=is_equality):
+        kind = operands.input_types[0]
+        if kind.quant and is_scaled(kind.dtype, is_equality=is_equality):
             lhs, rhs = map(_scaled, operands.inputs, operands.input_types)
         return (compare(lhs, rhs),)
 

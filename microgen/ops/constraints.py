@@ -19,6 +19,7 @@ from microgen.ir.graph import Attrs, DType, TensorType
 
 INT8 = (DType.INT8,)
 ALL_FAMILIES = (DType.INT8, DType.INT16, DType.FLOAT32)
+INTEGERS = tuple(d for d in DType if d.numpy.kind in "iu")  # as plain numbers, modulo 2**n
 EVERY_DTYPE = tuple(DType)  # for ops that move values and compute nothing
 
 _SCALE_LIMIT = 2.0**30 - 1  # rounds to no more than the largest multiplier

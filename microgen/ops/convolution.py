@@ -29,9 +29,13 @@ from microgen.ops.constraints import (
 
 _BIASES = {  # for int8 and int16 activations, by the accumulators of each rounding
     DType.INT8: dict.fromkeys(
-        (Rounding.DOUBLE, Rounding.PRODUCT, Rounding.SINGLE, *RELAY), DType.INT32
+        (Rounding.DOUBLE, Rounding.PRODUCT, Rounding.SINGLE, Rounding.FLOAT, *RELAY), DType.INT32
     ),
-    DType.INT16: {Rounding.DOUBLE: DType.INT32, Rounding.REDUCED: DType.INT64},
+    DType.INT16: {
+        Rounding.DOUBLE: DType.INT32,
+        Rounding.REDUCED: DType.INT64,
+        Rounding.FLOAT: DType.INT64,
+    },
 }
 
 
@@ -58,32 +62,42 @@ def constraint(
     any_zero: bool = False,
 ) -> str | None:
     """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
-    tensor or per index of ``axis``. With ``any_zero``, weights per tensor whose sums are rounded
-    PRODUCT may have any zero point. For int8, sums of ``products`` terms must fit int32; they may
-    be the output."""
+    tensor or per index of ``axis``. With ``any_zero``, weights per tensor of int8 data may have any
+    zero point, if sums are rounded PRODUCT or FLOAT, or are the output. For int8, sums of
+    ``products`` terms must fit int32; they may be the output."""
     data, weight, *bias = inputs
     if output.dtype is DType.INT32:
-        return sums_constraint(inputs, output, axis=axis, products=products)
+        return sums_constraint(inputs, output, axis=axis, products=products, any_zero=any_zero)
     sentence = activations_constraint(data, output, ALL_FAMILIES, may_be_dead=True)
     if sentence or floats.is_float(data):
         return sentence or float_weights_constraint(weight, *bias)
     return (
-        weight_constraint(weight, axis, any_zero=any_zero and rounding is Rounding.PRODUCT)
+        weight_constraint(weight, axis, any_zero=any_zero and _may_have_zero(data, rounding))
         or rounding_constraint(data, rounding, tuple(_BIASES[data.dtype]))
         or _bias_constraint(inputs, output, rounding)
         or _scale_constraint(inputs, output, rounding, products)
     )
 
 
+def _may_have_zero(data: TensorType, rounding: Rounding) -> bool:
+    return data.dtype is DType.INT8 and rounding in (Rounding.PRODUCT, Rounding.FLOAT)
+
+
 def sums_constraint(
-    inputs: Sequence[TensorType], output: TensorType, *, axis: int, products: int
+    inputs: Sequence[TensorType],
+    output: TensorType,
+    *,
+    axis: int,
+    products: int,
+    any_zero: bool = False,
 ) -> str | None:
-    """int8 data and weights, an int32 bias, and their sums as plain int32 numbers."""
+    """int8 data and weights, an int32 bias, and their sums as plain int32 numbers. With
+    ``any_zero``, weights with one scale may have any zero point."""
     data, weight, *bias = inputs
     return (
         activation_constraint("input", data)
         or plain_constraint("output", output)
-        or weight_constraint(weight, axis)
+        or weight_constraint(weight, axis, any_zero=any_zero)
         or next((_int32_constraint(tensor) for tensor in bias), None)
         or accumulator_constraint(data, products, np.zeros(1))
     )
@@ -111,8 +125,10 @@ def _scale_constraint(
     outputs of such layers have scales near 0, which the next layer turns into nothing."""
     data, weight, *_ = inputs
     scales = scales_of_sums(data, weight, output, rounding)
-    if data.dtype is DType.INT16:
+    if data.dtype is DType.INT16 and rounding is not Rounding.FLOAT:
         return scale_constraint16(scales)
+    if rounding is Rounding.FLOAT:
+        return accumulator_constraint(data, products, np.zeros(1))
     if rounding in (Rounding.DOUBLE, Rounding.PRODUCT):
         unscaled = accumulator_constraint(data, products, np.zeros(1))
         return unscaled or multiplier_constraint(scales)

@@ -28,14 +28,15 @@ from microgen.ops.constraints import (
 from microgen.ops.cost import Cost, products
 
 _ROUNDINGS = {
-    DType.INT8: (Rounding.DOUBLE, Rounding.PRODUCT, Rounding.SINGLE, *RELAY),
-    DType.INT16: (Rounding.REAL, Rounding.DOUBLE, Rounding.REDUCED),
+    DType.INT8: (Rounding.DOUBLE, Rounding.PRODUCT, Rounding.SINGLE, Rounding.FLOAT, *RELAY),
+    DType.INT16: (Rounding.REAL, Rounding.DOUBLE, Rounding.REDUCED, Rounding.FLOAT),
 }
 _FLOAT32_SCALES = (Rounding.DOUBLE, Rounding.REDUCED)  # the roundings of TFLite Micro
 _WIDE_BIASES = {  # for int16 data, by the accumulators of each rounding
     Rounding.REAL: (DType.INT32, DType.INT64),
     Rounding.DOUBLE: (DType.INT32,),
     Rounding.REDUCED: (DType.INT64,),
+    Rounding.FLOAT: (DType.INT64,),
 }
 
 
@@ -79,7 +80,8 @@ def check(
     data, weight, *bias = inputs
     output = outputs[0]
     if output.dtype is DType.INT32:
-        return convolution.sums_constraint(inputs, output, axis=0, products=weight.shape[1])
+        products = weight.shape[1]
+        return convolution.sums_constraint(inputs, output, axis=0, products=products, any_zero=True)
     sentence = activations_constraint(data, output, ALL_FAMILIES, may_be_dead=True)
     if sentence or floats.is_float(data):
         return sentence or float_weights_constraint(weight, *bias)
@@ -102,6 +104,8 @@ def _biases(attrs: DenseAttrs, data: TensorType) -> tuple[DType, ...]:
 def _scale_constraint(
     attrs: DenseAttrs, data: TensorType, weight: TensorType, output: TensorType
 ) -> str | None:
+    if attrs.rounding is Rounding.FLOAT:
+        return accumulator_constraint(data, weight.shape[1], np.zeros(1))
     scales = _scales(attrs, data, weight, output)
     if data.dtype is DType.INT16 and attrs.rounding is not Rounding.REAL:
         return scale_constraint16(scales)

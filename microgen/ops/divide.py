@@ -16,6 +16,7 @@ from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, broadcast
 from microgen.ops.base import Op, Operands, StatusError
+from microgen.ops.constraints import INTEGERS
 from microgen.ops.fixed_point import one_over_one_plus
 
 _INVALID_ARG = 0x0803  # kTvmErrorFunctionCallInvalidArg
@@ -27,8 +28,8 @@ _LEAST_PLAIN_SHIFT = 7  # with it, 31 bits of headroom and 7 of the reciprocal's
 
 @dataclass(frozen=True, slots=True)
 class DivideAttrs(Attrs):
-    """Inputs: two tensors of broadcastable shapes: int8, each with its own quantization; int32,
-    whose quotients are truncated; or float32.
+    """Inputs: two tensors of broadcastable shapes: int8, each with its own quantization; plain
+    integers, whose quotients are truncated; or float32.
 
     TFLite scales quotients of int8 with a right shift that may be 32 bits or more, which C leaves
     undefined. With ``shifts_wrap`` the shift is taken modulo 32, as on the processors that run
@@ -63,9 +64,9 @@ def check(
     attrs: DivideAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """One dtype throughout, and scales whose ratio the fixed point can hold."""
-    sentence = broadcast.constraint(inputs, outputs, parameters, _DTYPES)
+    sentence = broadcast.constraint(inputs, outputs, parameters, _DTYPES, INTEGERS)
     if sentence or attrs.shifts_wrap or outputs[0].quant is None:
-        return sentence
+        return sentence or broadcast.wide_activation(attrs.activation, outputs[0])
     (lhs, rhs), output = inputs, outputs[0]
     _, shift = parameters(lhs, rhs, output)
     if shift < _LEAST_PLAIN_SHIFT:
@@ -104,15 +105,17 @@ def reference(attrs: DivideAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _divided(lhs: Array, rhs: Array) -> Array:
-    """Plain quotients of float32, or of integers. Integer quotients are truncated, and the only one
-    that exceeds int32 is saturated.
+    """Plain quotients of float32, or of integers, which are truncated. The only one that exceeds
+    its dtype is saturated in int32, and wraps in others.
 
     Source of the saturation: measurement.
     """
     if lhs.dtype.kind == "f":
         return np.asarray(lhs / rhs)
-    quotient = np.abs(lhs) // np.abs(rhs) * np.sign(lhs) * np.sign(rhs)
-    return np.asarray(np.minimum(quotient, np.iinfo(np.int32).max))
+    quotient = lhs // rhs + ((lhs % rhs != 0) & ((lhs < 0) != (rhs < 0)))
+    if lhs.dtype != np.int32:
+        return np.asarray(quotient)
+    return np.where((rhs == -1) & (lhs == np.iinfo(np.int32).min), np.iinfo(np.int32).max, quotient)
 
 
 def _quotient(dividend: Array, divisor: Array) -> tuple[Array, Array]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from microgen.ir.graph import Attrs, DType, TensorType
 from microgen.ops import broadcast
+from microgen.ops.constraints import INTEGERS
 
 _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
 
@@ -13,4 +14,4 @@ _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
 def check(_attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> str | None:
     """One dtype throughout. Stored values are compared whatever the quantizations, as in TFLite; a
     converter gives all three tensors the same one."""
-    return broadcast.constraint(inputs, outputs, accepted=_DTYPES)
+    return broadcast.constraint(inputs, outputs, accepted=_DTYPES, plain=INTEGERS)

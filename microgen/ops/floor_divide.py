@@ -9,13 +9,16 @@ from microgen.ops import bounds
 from microgen.ops.base import Inexact
 from microgen.ops.floor_division import FloorDivisionAttrs, op
 
+_DTYPES = (DType.INT32, DType.FLOAT32)
+
 
 def _quotient(lhs: Array, rhs: Array) -> Array:
     """The floats' quotients are computed in double, whose error is too small to reach the next
     integer or the next float."""
     if lhs.dtype.kind == "f":
         return np.asarray(np.floor(lhs.astype(np.float64) / rhs.astype(np.float64)))
-    return np.asarray(lhs // rhs)
+    exact = lhs.astype(np.int64) // rhs
+    return np.asarray(np.minimum(exact, np.iinfo(np.int32).max))
 
 
 def _grown(attrs: FloorDivisionAttrs, given: Inexact) -> Array:
@@ -24,4 +27,4 @@ def _grown(attrs: FloorDivisionAttrs, given: Inexact) -> Array:
     return np.where(error > 0, error + 1, 0)
 
 
-OP = op("floor_divide", _quotient, bounds.elementwise(_grown), (DType.INT32, DType.FLOAT32))
+OP = op("floor_divide", _quotient, bounds.elementwise(_grown), _DTYPES, _DTYPES)

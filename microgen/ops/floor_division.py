@@ -1,4 +1,4 @@
-"""Shared by floor_divide and floor_mod: plain numbers, whose quotients are rounded down."""
+"""Shared by floor_divide, floor_mod and fmod: plain numbers, and a quotient that is rounded."""
 
 from __future__ import annotations
 
@@ -10,40 +10,43 @@ import numpy as np
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import broadcast
 from microgen.ops.base import Bound, Op, Operands, StatusError
+from microgen.ops.constraints import INTEGERS
 
 _INVALID_ARG = 0x0803  # kTvmErrorFunctionCallInvalidArg
-_DTYPES = (DType.INT32, DType.FLOAT32)
 
-Function = Callable[[Array, Array], Array]  # of two int64 or two float32 arrays
+Function = Callable[[Array, Array], Array]  # of two arrays of one dtype
 
 
 @dataclass(frozen=True, slots=True)
 class FloorDivisionAttrs(Attrs):
-    """Inputs: two tensors of broadcastable shapes, int32 or float32."""
+    """Inputs: two tensors of broadcastable shapes, float32 or plain integers, for floor_divide
+    int32."""
 
 
-def check(
-    _attrs: FloorDivisionAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> str | None:
-    """int32 or float32 throughout."""
-    return broadcast.constraint(inputs, outputs, None, _DTYPES)
-
-
-def op(name: str, function: Function, bound: Bound, failing: Sequence[DType]) -> Op:
-    """The definition of one of the two operations, which fails if a divisor of one of the dtypes
+def op(
+    name: str,
+    function: Function,
+    bound: Bound,
+    failing: Sequence[DType],
+    accepted: Sequence[DType] = (DType.FLOAT32, *INTEGERS),
+) -> Op:
+    """The definition of one of the operations, which fails if a divisor of one of the dtypes
     ``failing`` is zero."""
+
+    def check(
+        _attrs: FloorDivisionAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    ) -> str | None:
+        """One dtype throughout."""
+        return broadcast.one_plain(inputs, outputs, accepted)
 
     def reference(_attrs: FloorDivisionAttrs, operands: Operands) -> tuple[Array, ...]:
         """Source: TFLite floor_div.cc and floor_mod.cc. StatusError if a divisor is zero,
-        except for floats of floor_mod, whose result is then NaN."""
+        except for floats of remainders, whose result is then NaN."""
         lhs, rhs = operands.inputs
         if operands.input_types[1].dtype in failing:
             _expect_no_zeros(rhs, operands.input_types[1])
-        if lhs.dtype.kind == "f":
-            with np.errstate(all="ignore"):
-                return (function(lhs, rhs).astype(np.float32),)
-        exact = function(lhs.astype(np.int64), rhs.astype(np.int64))
-        return (np.minimum(exact, np.iinfo(np.int32).max).astype(np.int32),)
+        with np.errstate(all="ignore"):
+            return (np.asarray(function(lhs, rhs)).astype(lhs.dtype),)
 
     def parts(_attrs: FloorDivisionAttrs, _n_inputs: int) -> tuple[str, ...]:
         """The words of the primitive function's name."""

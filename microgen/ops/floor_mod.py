@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.ir.graph import Array, DType
+from microgen.ir.graph import Array
 from microgen.ops import bounds
 from microgen.ops.base import Inexact
+from microgen.ops.constraints import INTEGERS
 from microgen.ops.floor_division import FloorDivisionAttrs, op
 
 
@@ -20,10 +21,10 @@ def _remainder(lhs: Array, rhs: Array) -> Array:
     return np.asarray(np.where(is_other_sign, remainder + rhs, remainder))
 
 
-def _grown(_attrs: FloorDivisionAttrs, given: Inexact) -> Array:
+def grown(_attrs: FloorDivisionAttrs, given: Inexact) -> Array:
     """Any value from 0 to the divisor, if an operand is inexact."""
     divisor, (left, right) = np.abs(given.operands.inputs[1].astype(np.float64)), given.errors
     return np.where((left > 0) | (right > 0), divisor + right, 0)
 
 
-OP = op("floor_mod", _remainder, bounds.elementwise(_grown), (DType.INT32,))
+OP = op("floor_mod", _remainder, bounds.elementwise(grown), INTEGERS)

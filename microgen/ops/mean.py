@@ -10,12 +10,13 @@ import numpy as np
 from microgen.arithmetic.int8 import clamp
 from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, DType, TensorType
-from microgen.ops import bounds, floats
+from microgen.ops import bounds, floats, reduction
 from microgen.ops.base import Op, Operands
 from microgen.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.ops.reduction import (
     ReductionAttrs,
     count,
+    in_float32_constraint,
     infer,
     mean_parameters,
     scaled_sums,
@@ -26,7 +27,12 @@ from microgen.ops.reduction import (
 
 @dataclass(frozen=True, slots=True)
 class MeanAttrs(ReductionAttrs):
-    """Input: int8, int16 or float32 data of any rank. The output may have another quantization."""
+    """Input: int8, int16 or float32 data of any rank. The output may have another quantization.
+
+    With ``in_float32``, sums of int8 are scaled in float32 (``in_float32.scale_of_mean``).
+    """
+
+    in_float32: bool = False
 
 
 def check(
@@ -37,6 +43,8 @@ def check(
     sentence = activations_constraint(data, output, ALL_FAMILIES)
     if sentence or floats.is_float(data):
         return sentence
+    if attrs.in_float32:
+        return in_float32_constraint(attrs, data)
     largest = 255 if data.dtype is DType.INT8 else 2**15
     return sums_constraint(attrs, data, output, largest=largest, is_mean=True)
 
@@ -48,6 +56,9 @@ def reference(attrs: MeanAttrs, operands: Operands) -> tuple[Array, ...]:
     if floats.is_float(data):
         sums = floats.sums(operands.inputs[0], attrs.axes, keep_dims=attrs.keep_dims)
         return (sums / np.float32(count(attrs, data)),)
+    if attrs.in_float32:
+        found = reduction.scaled_in_float32(attrs, operands.inputs[0], data, output)
+        return (clamp(found + output.zero_point, output, Activation.NONE),)
     scale = mean_parameters(data, output, count(attrs, data))
     scaled = scaled_sums(attrs, operands.inputs[0], data, scale)
     return (clamp(scaled + output.zero_point, output, Activation.NONE),)

@@ -13,16 +13,19 @@ from microgen.ops.base import Op, Operands
 
 @dataclass(frozen=True, slots=True)
 class MinimumAttrs(Attrs):
-    """Inputs: two tensors of broadcastable shapes, int8, int16, int32 or float32."""
+    """Inputs: two tensors of broadcastable shapes, float32, plain integers, or int8 or int16 with a
+    quantization. With ``keeps_nan``, for float32, the result is NaN if either element is."""
+
+    keeps_nan: bool = False
 
 
-def reference(_attrs: MinimumAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: MinimumAttrs, operands: Operands) -> tuple[Array, ...]:
     """The right element unless the left is lesser. This decides for NaN and for zeros.
 
     Source: TFLite maximum_minimum.cc, MinimumOp.
     """
     lhs, rhs = operands.inputs
-    return (np.where(lhs < rhs, lhs, rhs),)
+    return (np.where((lhs < rhs) | (attrs.keeps_nan & (lhs != lhs)), lhs, rhs),)
 
 
 def parts(_attrs: MinimumAttrs, _n_inputs: int) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import bounds, broadcast
 from microgen.ops.base import Op, Operands
+from microgen.ops.constraints import INTEGERS
 
 _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32)
 
@@ -20,13 +21,15 @@ _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32)
 @dataclass(frozen=True, slots=True)
 class MultiplyAttrs(Attrs):
     """Inputs: two tensors of broadcastable shapes: int8 or int16, each with its own quantization,
-    int32 (modulo 2**32), int64 (modulo 2**64, without an activation) or float32.
+    float32, or plain integers (modulo 2**n; with an activation, int32).
 
     With ``double_scales`` the ratio of the scales is computed in double, otherwise in float32.
+    With ``in_float32``, for int8 tensors, the numbers that are stored are multiplied in float32.
     """
 
     activation: Activation
     double_scales: bool = False
+    in_float32: bool = False
 
 
 def parameters(
@@ -54,8 +57,10 @@ def check(
     attrs: MultiplyAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """One dtype throughout, and scales whose ratio the fixed point can hold."""
+    if attrs.in_float32:
+        return broadcast.constraint(inputs, outputs)
     scaling = functools.partial(parameters, attrs)
-    sentence = broadcast.constraint(inputs, outputs, scaling, _DTYPES)
+    sentence = broadcast.constraint(inputs, outputs, scaling, _DTYPES, INTEGERS)
     return sentence or broadcast.wide_activation(attrs.activation, outputs[0])
 
 
@@ -64,6 +69,8 @@ def reference(attrs: MultiplyAttrs, operands: Operands) -> tuple[Array, ...]:
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
     if output.quant is None:
         return broadcast.plain(np.multiply, operands, attrs.activation)
+    if attrs.in_float32:
+        return broadcast.in_floats(np.multiply, operands, attrs.activation)
     left, right = broadcast.centred(operands)
     scaled = broadcast.scale(left * right, *parameters(attrs, lhs, rhs, output))
     return (offset_and_clamp(scaled, output, attrs.activation),)

@@ -17,7 +17,9 @@ FROM, TO = (DType.FLOAT32,), (DType.INT8, DType.UINT8, DType.INT16, DType.INT32)
 
 @dataclass(frozen=True, slots=True)
 class QuantizeAttrs(Attrs):
-    """Input: float32 data of any rank."""
+    """Input: float32 data of any rank. Halves are rounded away from zero, or to even."""
+
+    ties_even: bool = False
 
 
 def infer(_attrs: QuantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -35,18 +37,19 @@ def check(
     )
 
 
-def reference(_attrs: QuantizeAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Division in float32, rounded to nearest, halves away from zero, saturated; NaN becomes the
-    least value.
+def reference(attrs: QuantizeAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Division in float32, rounded to nearest, saturated; NaN becomes the least value.
 
     Source: TFLite reference/quantize.h, AffineQuantize, which is undefined for NaN and for
-    quotients beyond int32; TVM v0.14, src/relay/qnn/op/quantize.cc, QuantizeLower, with C's round.
+    quotients beyond int32; TVM v0.14, src/relay/qnn/op/quantize.cc, QuantizeLower, with C's round;
+    with ``ties_even`` ONNX's QuantizeLinear.
     """
     output = operands.output_types[0]
     limits = np.iinfo(output.dtype.numpy)
     with np.errstate(over="ignore"):
         scaled = (operands.inputs[0] / np.float32(output.scale)).astype(np.float64)
-    rounded = np.trunc(scaled + np.copysign(0.5, scaled)) + output.zero_point
+    away = np.trunc(scaled + np.copysign(0.5, scaled))
+    rounded = (np.rint(scaled) if attrs.ties_even else away) + output.zero_point
     stored = np.clip(np.nan_to_num(rounded, nan=limits.min), limits.min, limits.max)
     return (stored.astype(output.dtype.numpy),)
 

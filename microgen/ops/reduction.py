@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.arithmetic import in_float32
 from microgen.arithmetic.int8 import multiply_by_quantized_multiplier, quantize_multiplier
 from microgen.arithmetic.terms import Rounding
-from microgen.ir.graph import Array, Attrs, TensorType
+from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops.base import Inexact, Operands, Shape, one_input
 
 
@@ -90,6 +91,27 @@ def scaled_sums(
         centred, scale.multiplier, scale.shift, Rounding.DOUBLE
     )
     return rounded.astype(np.int64)
+
+
+def scaled_in_float32(
+    attrs: ReductionAttrs, data: Array, data_type: TensorType, output: TensorType
+) -> Array:
+    """Means of real values in the output's scale, before its zero point is added; int64. Sums are
+    exact, and scaled by ``in_float32.scale_of_mean``."""
+    n = count(attrs, data_type)
+    centred = data.astype(np.int64) - data_type.zero_point
+    sums = centred.sum(axis=attrs.axes, keepdims=attrs.keep_dims)
+    return in_float32.scaled(sums, in_float32.scale_of_mean(data_type, output, n))
+
+
+def in_float32_constraint(attrs: ReductionAttrs, data: TensorType) -> str | None:
+    """int8, whose sums fit int32."""
+    if data.dtype is not DType.INT8:
+        return f"the input is {data}; means are scaled in float32 for int8 only"
+    n = count(attrs, data)
+    if n * 255 < 2**31:
+        return None
+    return f"{n} values are summed, which may reach {n * 255}; the accumulator is int32"
 
 
 def sums_constraint(

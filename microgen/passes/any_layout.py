@@ -14,12 +14,15 @@ from typing import TypeVar
 from microgen.ir.graph import Attrs, Graph, Node
 from microgen.ops.arg_extreme import ArgExtremeAttrs
 from microgen.ops.concatenate import ConcatenateAttrs
+from microgen.ops.lookup import LookupAttrs
 from microgen.ops.mirror_pad import MirrorPadAttrs
 from microgen.ops.pad import PadAttrs
 from microgen.ops.reduction import ReductionAttrs
 from microgen.ops.reinterpret import ReinterpretAttrs
+from microgen.ops.resample import ResampleAttrs
 from microgen.ops.rescale import RescaleAttrs
 from microgen.ops.strided_slice import StridedSliceAttrs
+from microgen.ops.take import TakeAttrs
 
 Axes = tuple[int, ...]
 T = TypeVar("T")
@@ -35,6 +38,7 @@ _ELEMENTWISE = frozenset(
         *("logical_and", "logical_or", "nn.prelu", "where"),
     }
 )
+_WITH_TABLES = (LookupAttrs, ResampleAttrs, TakeAttrs)  # after the first input
 _SUMS = ("mean", "sum")  # the order of additions matters for floats
 
 
@@ -68,8 +72,13 @@ def is_view(shape: Sequence[int], axes: Axes) -> bool:
     return moving == sorted(moving)
 
 
+def in_layout(node: Node) -> tuple[str, ...]:
+    """The inputs of a node that ``moved`` has in the other layout. Tables remain as they are."""
+    return node.inputs[:1] if isinstance(node.attrs, _WITH_TABLES) else node.inputs
+
+
 def moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
-    """The node with all its inputs in the other layout; None if it needs the layout that it has."""
+    """The node with its inputs ``in_layout`` in the other one; None if it needs its own layout."""
     output = graph.types[node.outputs[0]]
     if output.quant is not None and not output.quant.is_per_tensor:
         return None
@@ -81,7 +90,7 @@ def moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
 def _moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
     back = inverse(axes)
     match node.attrs:
-        case RescaleAttrs(_, float()):
+        case RescaleAttrs(_, float()) | LookupAttrs():
             return Moved(node.attrs, axes)
         case ReinterpretAttrs(shape) if shape == graph.types[node.inputs[0]].shape:
             return Moved(ReinterpretAttrs(permuted(shape, back)), axes)
@@ -92,6 +101,10 @@ def _moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
         case StridedSliceAttrs(begin, strides, shape):
             parts = (permuted(part, back) for part in (begin, strides, shape))
             return Moved(StridedSliceAttrs(*parts), axes)
+        case ResampleAttrs(axis):
+            return Moved(ResampleAttrs(axes[axis]), axes)
+        case TakeAttrs(axis, 0) if len(graph.types[node.inputs[1]].shape) == 1:
+            return Moved(TakeAttrs(axes[axis]), axes)
         case ReductionAttrs(reduced, keep_dims):
             return _reduction(node, graph, axes, reduced, keep_dims)
         case ArgExtremeAttrs(axis):

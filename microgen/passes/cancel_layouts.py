@@ -17,6 +17,7 @@ from microgen.ops.transpose import TransposeAttrs
 from microgen.passes.any_layout import (
     Axes,
     Moved,
+    in_layout,
     inverse,
     is_identity,
     is_view,
@@ -125,7 +126,7 @@ class _Rewriting:
 
         The move must remove more changes of inputs than it adds. It removes an input's change if
         the change is made for this node alone, and always if another change may follow the node."""
-        changes = {name: self._seen(name, node) for name in node.inputs}
+        changes = {name: self._seen(name, node) for name in in_layout(node)}
         saved = [
             name
             for name, change in changes.items()
@@ -161,7 +162,11 @@ class _Rewriting:
 
     def _add_moved(self, node: Node, lead: _Pending, whole: Moved) -> None:
         output = node.outputs[0]
-        inputs = tuple(self._laid_out(name, lead, node) for name in node.inputs)
+        others = node.inputs[len(in_layout(node)) :]
+        inputs = (
+            *(self._laid_out(name, lead, node) for name in in_layout(node)),
+            *map(self._computed, others),
+        )
         result = dataclasses.replace(node, attrs=whole.attrs, inputs=inputs)
         if not is_identity(whole.axes):
             letters = letters_left(lead.letters, result, len(whole.axes))
@@ -240,7 +245,7 @@ def _sought(graph: Graph) -> set[str]:
         axes = tuple(range(max((len(t.shape) for t in graph.type_of(node.inputs)), default=0)))
         is_open = node.outputs[0] in found and moved(node, graph, axes) is not None
         if node.op == _CHANGE or is_open:
-            found.update(node.inputs)
+            found.update(in_layout(node))
     return found
 
 

@@ -47,17 +47,24 @@ def _chain(clip: Node, producers: Mapping[str, Node], uses: Mapping[str, int]) -
 def _fits(producer: Node, clip: Node, graph: Graph) -> bool:
     return (
         producer.op != "clip"
-        and getattr(producer.attrs, "activation", None) is Activation.NONE
+        and getattr(producer.attrs, "activation", None) in (Activation.NONE, Activation.UNLIMITED)
         and graph.types[producer.outputs[0]].quant == graph.types[clip.outputs[0]].quant
     )
+
+
+def _activation(producer: Node, clip: Node) -> Activation:
+    """The clip's activation; RELU for one without limit if the producer is limited already."""
+    assert isinstance(clip.attrs, ClipAttrs)
+    is_limited = getattr(producer.attrs, "activation", None) is Activation.NONE
+    wanted = clip.attrs.activation
+    return Activation.RELU if wanted is Activation.RELU_UNLIMITED and is_limited else wanted
 
 
 def _fused(chain: list[Node], clip: Node) -> dict[str, Node]:
     """The nodes of the chain, by their outputs: the producer with the clip's activation, and the
     last node with the clip's output."""
-    assert isinstance(clip.attrs, ClipAttrs)
     producer = chain[-1]
-    attrs: Attrs = dataclasses.replace(producer.attrs, activation=clip.attrs.activation)  # type: ignore[call-arg]
+    attrs: Attrs = dataclasses.replace(producer.attrs, activation=_activation(producer, clip))  # type: ignore[call-arg]
     fused = {producer.outputs[0]: dataclasses.replace(producer, attrs=attrs)}
     last = chain[0].outputs[0]
     fused[last] = dataclasses.replace(fused.get(last, chain[0]), outputs=clip.outputs)

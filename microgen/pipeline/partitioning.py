@@ -12,6 +12,7 @@ from microgen import codegens, frontends, partition, passes
 from microgen.codegens import selection
 from microgen.codegens.base import Codegen
 from microgen.codegens.external import ExternalCodegen
+from microgen.frontends.model_format import Request
 from microgen.ir.graph import Graph
 from microgen.ir.refusal import Refusal
 from microgen.manifest import DeadChannelsRecord
@@ -83,13 +84,14 @@ def _source(
 ) -> tuple[Graph, Mapping[str, bytes], PartitionedModule | None]:
     """The graph, the model's files, and, if generators partition it as Relay, its module."""
     kinds = options.target_map.kinds
-    frontends.check_signature(model, options.signature)
+    given: dict[str, Any] = {"dim": options.dim, "bind": options.bind}
+    frontends.check(model, Request(signature=options.signature, **given))
     relay = frontends.relay_module(model) if generators else None
     if relay is None:
         graph = frontends.load(
-            model, numerics=options.numerics, targets=kinds, signature=options.signature
+            model, numerics=options.numerics, targets=kinds, signature=options.signature, **given
         )
-        return graph, frontends.files(model), None
+        return graph, frontends.files(model, **given), None
     module = external.partition_module(
         relay,
         generators,

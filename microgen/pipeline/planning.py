@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from microgen import lowering, planner, schedule
+from microgen import frontends, lowering, planner, schedule
 from microgen.codegens import selection
 from microgen.errors import CapacityError, UnsupportedError
 from microgen.executors import graph as executor_graph
@@ -63,6 +63,7 @@ def planned(model: Path, board: Board, options: Options, limit: int | None = Non
     """One model after the stages that each model goes through by itself. Its schedule keeps to
     ``limit`` bytes of workspace, inputs, outputs and operators' stack, if that can be; by default
     it keeps to what the board's memories and the budget leave a single model."""
+    options = replace(options, numerics=frontends.numerics_of(model, options.numerics))
     found = partitioned(model, board, options)
     chosen = _scheduled(found, board, options, limit)
     parts = chosen.partition

@@ -75,7 +75,9 @@ def _quants(sources: Sequence[Array], arguments: Arguments) -> list[Quant]:
 
 def _sum_attrs(kind: Callable[..., Attrs], arguments: Arguments) -> Attrs:
     return kind(
-        Activation(arguments["activation"]), float32_scales=bool(arguments["float32_scales"])
+        Activation(arguments["activation"]),
+        float32_scales=bool(arguments["float32_scales"]),
+        in_float32=bool(arguments.get("in_float32")),
     )
 
 
@@ -90,7 +92,8 @@ def _attrs(quants: Sequence[Quant], arguments: Arguments) -> Attrs:
     sums: Mapping[str, Callable[..., Attrs]] = {"add": AddAttrs, "subtract": SubtractAttrs}
     if arguments["op"] == "multiply":
         activation = Activation(arguments["activation"])
-        return MultiplyAttrs(activation, bool(arguments["double_scales"]))
+        double_scales, in_float32 = arguments["double_scales"], arguments.get("in_float32")
+        return MultiplyAttrs(activation, bool(double_scales), bool(in_float32))
     if arguments["op"] in sums:
         return _sum_attrs(sums[arguments["op"]], arguments)
     return _rescaled_attrs(quants, arguments)
@@ -142,10 +145,13 @@ def _affine_product(sources: Sequence[Array], arguments: Arguments) -> tuple[Arr
 
 
 def _mean_attrs(arguments: Arguments) -> Attrs:
+    in_float32 = bool(arguments.get("in_float32"))
     if arguments["op"] == "mean":
-        return MeanAttrs((1,), keep_dims=True)
+        return MeanAttrs((1,), keep_dims=True, in_float32=in_float32)
     activation, count = Activation(arguments["activation"]), int(arguments["count"])
-    return AvgPool2DAttrs((count, 1), (1, 1), "VALID", activation, bool(arguments["ties_upward"]))
+    ties_upward = bool(arguments["ties_upward"])
+    window = (count, 1), (1, 1)
+    return AvgPool2DAttrs(*window, "VALID", activation, ties_upward, in_float32)
 
 
 def _means(sums: Array, quants: Sequence[Quant], arguments: Arguments) -> Array:

@@ -10,7 +10,13 @@ import pytest
 from microgen.arithmetic import linear
 from microgen.arithmetic.terms import Rounding
 
-ROUNDINGS = (Rounding.DOUBLE, Rounding.SINGLE, Rounding.UPWARD, Rounding.NEAREST)
+ROUNDINGS = (
+    Rounding.DOUBLE,
+    Rounding.SINGLE,
+    Rounding.UPWARD,
+    Rounding.NEAREST,
+    Rounding.FLOAT,
+)
 
 
 def channels(rng: np.random.Generator, rounding: Rounding, *, relu: bool) -> linear.Channels:
@@ -118,7 +124,7 @@ def test_an_offset_that_leaves_int32_is_not_exact() -> None:
 @pytest.mark.parametrize("rounding", ROUNDINGS)
 def test_equal_channels_have_one_multiplier(rounding: Rounding) -> None:
     layer = channels(np.random.default_rng(1), rounding, relu=True)
-    layer = dataclasses.replace(layer, scales=(0.004,) * len(layer.scales))
+    layer = dataclasses.replace(layer, scales=(float(np.float32(0.00417)),) * len(layer.scales))
     found = linear.fit_equal(layer)
     assert found.is_exact.all()
     assert len(set(found.multipliers.tolist())) == 1

@@ -10,7 +10,13 @@ import pytest
 from microgen.arithmetic import linear, linear_vector
 from microgen.arithmetic.terms import Rounding
 
-ROUNDINGS = (Rounding.DOUBLE, Rounding.NEAREST, Rounding.UPWARD, Rounding.SINGLE)
+ROUNDINGS = (
+    Rounding.DOUBLE,
+    Rounding.NEAREST,
+    Rounding.UPWARD,
+    Rounding.SINGLE,
+    Rounding.FLOAT,
+)
 
 
 def _channels(seed: int, rounding: Rounding, low: int = -128) -> linear.Channels:

@@ -12,7 +12,11 @@
 #include <string.h>
 
 #include "microgen/float_angles.h"
+#include "microgen/float_erf.h"
+#include "microgen/float_hyperbolic.h"
+#include "microgen/float_inverse_angles.h"
 #include "microgen/float_math.h"
+#include "microgen/float_power.h"
 
 #define NEAR 300 /* patterns on each side of a boundary */
 
@@ -44,6 +48,16 @@ static double sigmoid(double x)
     return (x < 0.0) ? exp(x) / (1.0 + exp(x)) : 1.0 / (1.0 + exp(-x));
 }
 
+static double softplus(double x)
+{
+    return fmax(x, 0.0) + log1p(exp(-fabs(x)));
+}
+
+static double mish(double x)
+{
+    return x * tanh(softplus(x));
+}
+
 static double to_int32(double rounded)
 {
     return isnan(rounded) ? 0.0 : fmin(fmax(rounded, INT32_MIN), INT32_MAX);
@@ -57,6 +71,26 @@ static double half_away(double x)
 static double half_even(double x)
 {
     return nearbyint(x);
+}
+
+/* An exponent for x, with which the power is about e^k, or a whole number: k is from -104 to 89. */
+static float exponent_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const float k = (float)(int32_t)(bits % 194U) - 104.0F;
+    const float exponent = (float)((double)k / log(fabs((double)x)));
+    return (bits % 5U == 0U) ? (float)nearbyint((double)exponent) : exponent;
+}
+
+static double found_pow(float x)
+{
+    return (double)mg_f32_pow(x, exponent_of(x));
+}
+
+static double power(double x)
+{
+    return pow(x, (double)exponent_of((float)x));
 }
 
 #define FOUND(name)                                                                                \
@@ -79,6 +113,19 @@ FOUND(sigmoid)
 FOUND(sin)
 FOUND(cos)
 FOUND(log)
+FOUND(tan)
+FOUND(asin)
+FOUND(acos)
+FOUND(atan)
+FOUND(sinh)
+FOUND(cosh)
+FOUND(log1p)
+FOUND(asinh)
+FOUND(acosh)
+FOUND(atanh)
+FOUND(softplus)
+FOUND(mish)
+FOUND(erf)
 
 static const function functions[] = {
     {"abs", found_abs, fabs, EXACT, 0},
@@ -96,15 +143,32 @@ static const function functions[] = {
     {"sin", found_sin, sin, BOUNDED, 0},
     {"cos", found_cos, cos, BOUNDED, 0},
     {"log", found_log, log, BOUNDED, 0},
+    {"pow", found_pow, power, BOUNDED, 0},
+    {"tan", found_tan, tan, BOUNDED, 0},
+    {"asin", found_asin, asin, BOUNDED, 0},
+    {"acos", found_acos, acos, BOUNDED, 0},
+    {"atan", found_atan, atan, BOUNDED, 0},
+    {"sinh", found_sinh, sinh, BOUNDED, 0},
+    {"cosh", found_cosh, cosh, BOUNDED, 0},
+    {"log1p", found_log1p, log1p, BOUNDED, 0},
+    {"asinh", found_asinh, asinh, BOUNDED, 0},
+    {"acosh", found_acosh, acosh, BOUNDED, 0},
+    {"atanh", found_atanh, atanh, BOUNDED, 0},
+    {"softplus", found_softplus, softplus, BOUNDED, 0},
+    {"mish", found_mish, mish, BOUNDED, 0},
+    {"erf", found_erf, erf, BOUNDED, 0},
 };
 
 /* Where methods change or results become special. */
 static const float boundaries[] = {
-    0.0F,           1.0F,          2.0F,     0x1p-126F,      0x1p-31F,      128.0F,        0x1p-25F,
-    0x1p-23F,       0.5F,          1.5F,     2.5F,           0.55F,         0.3466F,       1.04F,
-    0x1.6a09e6p-1F, 0x1.6a09e6p0F, 9.01F,    16.6F,          17.3F,         18.0F,         87.33F,
-    88.7228F,       89.0F,         103.972F, 0x1.921fb6p-1F, 0x1.921fb6p0F, 0x1.921fb6p1F, 104.0F,
-    0x1p22F,        0x1p23F,       0x1p24F,  0x1p31F,        INFINITY,
+    0.0F,           1.0F,          2.0F,           0x1p-126F,     0x1p-31F, 128.0F,
+    0x1p-25F,       0x1p-23F,      0.5F,           1.5F,          2.5F,     0.55F,
+    0.3466F,        1.04F,         0x1.6a09e6p-1F, 0x1.6a09e6p0F, 9.01F,    16.6F,
+    17.3F,          18.0F,         87.33F,         88.7228F,      89.0F,    103.972F,
+    0x1.921fb6p-1F, 0x1.921fb6p0F, 0x1.921fb6p1F,  104.0F,        0x1p22F,  0x1p23F,
+    0x1p24F,        0x1p31F,       INFINITY,       -1.0F,         0.96F,    3.95F,
+    0.41421356F,    2.41421356F,   -0.29F,         0.41F,         0x1p20F,  20.0F,
+    89.4159F,       90.0F,         0x1p30F,
 };
 
 static double ulp_of(double x)

@@ -50,9 +50,12 @@ def test_an_unreadable_file_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("m.onnx", "convert it to int8 .tflite first (onnx2tf does that)"),
-        ("m.h5", "convert it with tf.lite.TFLiteConverter and full-integer quantization"),
-        ("m.txt", "give a model file that ends in .relay, .tflite"),
+        ("m.h5", "convert it with tf.lite.TFLiteConverter, or to .onnx with tf2onnx"),
+        (
+            "m.pt",
+            "export the network with torch.onnx.export(..., dynamo=True) and give the .onnx file",
+        ),
+        ("m.txt", "give a model file that ends in .onnx, .relay, .tflite"),
     ],
 )
 def test_an_unknown_suffix_says_what_to_do(name: str, hint: str, tmp_path: Path) -> None:

@@ -252,6 +252,8 @@ def test_parts_that_a_layer_does_not_have_are_in_out_of_line_forms_only() -> Non
         ("mg_dense_s8_upward_portable", "mg_dense_s8_twice_portable"),
         ("mg_conv2d_s8_nearest", "mg_conv2d_s8"),
         ("mg_depthwise_conv2d_s8_nearest", "mg_depthwise_conv2d_s8"),
+        ("mg_conv2d_s8_fpu_paired", "mg_conv2d_s8_paired"),
+        ("mg_dense_s8_float_portable", "mg_dense_s8_twice_portable"),
     ],
 )
 def test_relays_roundings_cost_what_two_roundings_cost_until_they_are_measured(
@@ -281,7 +283,9 @@ def test_every_kernel_of_relays_roundings_has_a_cost() -> None:
     """Otherwise the first in the registry would be taken, whatever it costs."""
     ops = ("nn.conv2d", "nn.depthwise_conv2d", "nn.dense")
     kernels = [kernel for op in ops for kernel in registry()[op]]
-    found = [kernel for kernel in kernels if {"upward", "nearest"} & set(kernel.symbol.split("_"))]
+    roundings = {"upward", "nearest", "float", "fpu"}
+    found = [kernel for kernel in kernels if roundings & set(kernel.symbol.split("_"))]
+    found = [kernel for kernel in found if "_offset" not in kernel.symbol]  # nor are the others
     assert len(found) > 15
     assert not [
         (kernel.symbol, core)

@@ -87,7 +87,7 @@ def _case(
 def cases() -> Iterator[c.Case]:
     """All shapes with both kinds of roundings, with random values and with extreme ones."""
     for number in range(len(_SHAPES)):
-        for rounding in (Rounding.UPWARD, Rounding.DOUBLE):
+        for rounding in (Rounding.UPWARD, Rounding.DOUBLE, Rounding.FLOAT):
             zero = (-128, 127, 5)[number % 3]
             yield _case(number, rounding, zero, None, list(Activation)[number % 4])
             yield _case(number, rounding, zero, (-128, 127)[number % 2], Activation.NONE)

@@ -44,7 +44,7 @@ def random_layer(seed: int, dtype: DType) -> Layer:
     is_float = dtype is DType.FLOAT32
     make = _floats if is_float else _integers
     feature, time, bias = make(rng, seed, shapes)
-    activations = list(Activation) if is_float else [Activation.RELU]
+    activations = list(FUSED) if is_float else [Activation.RELU]
     activation = activations[int(rng.integers(len(activations)))]
     scale, zero_point = ({}, {}) if is_float else _quantization(rng, features, memory * rank)
     return Layer(

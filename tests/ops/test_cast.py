@@ -11,8 +11,9 @@ from tests.ops.every_dtype import random_array
 SPECIAL = np.array(
     [
         *(0.0, -0.0, 0.9, -0.9, 1.0, -1.0, 255.9, 256),
-        *(127.9, 128, -128.9, -129, 32767.9, 32768, -32768.9, -32769),
+        *(127.9, 128, -128.9, -129, 32767.9, 32768, -32768.9, -32769, 65535.9, 65536),
         *(2147483520, 2147483648, -2147483648, -2147483904, 9.2233715e18, 9.223372e18),
+        *(4294967040.0, 4294967296.0, 1.8446742e19, 1.8446744e19),
         *(-9.223372e18, -9.2233731e18, 3e38, -3e38, np.inf, -np.inf, np.nan, 1e-40),
     ],
     np.float32,
@@ -27,7 +28,7 @@ def values(rng: np.random.Generator, dtype: DType) -> Array:
     if dtype is DType.BOOL:
         return random_array(rng, (9,), dtype)
     limits = np.iinfo(dtype.numpy)
-    middle = [0, 1] if dtype is DType.UINT8 else [-1, 0, 1]
+    middle = [0, 1] if dtype.numpy.kind == "u" else [-1, 0, 1]
     ends = [limits.min, limits.min + 1, *middle, limits.max - 1, limits.max]
     return np.concatenate([np.array(ends, dtype.numpy), random_array(rng, (100,), dtype)])
 

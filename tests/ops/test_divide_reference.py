@@ -107,7 +107,7 @@ def test_the_quotient_that_exceeds_int32_equals_litert() -> None:
     kind = TensorType((2,), DType.INT32)
     arrays = [np.array([-(2**31)] * 2, np.int32), np.array([-1, 1], np.int32)]
     names = ("DIV", "DivOptions")
-    for activation in Activation:
+    for activation in FUSED:
         fused = {"fusedActivationFunction": FUSED[activation]}
         attrs = make(activation)
         assert_equal(

@@ -26,8 +26,10 @@ from microgen.ops.maximum import MaximumAttrs
 from microgen.ops.mean import MeanAttrs
 from microgen.ops.mirror_pad import MirrorPadAttrs
 from microgen.ops.pad import PadAttrs
+from microgen.ops.resample import ResampleAttrs
 from microgen.ops.softmax import SoftmaxAttrs
 from microgen.ops.strided_slice import StridedSliceAttrs
+from microgen.ops.take import TakeAttrs
 from microgen.ops.transpose import TransposeAttrs
 from microgen.ops.where import WhereAttrs
 from microgen.passes.cancel_layouts import cancel_layouts
@@ -218,6 +220,24 @@ def test_parts_are_joined_and_cut_along_the_axis_in_its_new_place() -> None:
         "LT",
     ]
     assert [n.attrs for n in graph.nodes if n.op == "concatenate"] == [ConcatenateAttrs(3)]
+
+
+def test_tables_along_an_axis_do_not_move() -> None:
+    b = Builder()
+    indices, weights = b.constant(2), b.constant(2, 2)
+    b.types[indices] = TensorType((2,), DType.INT32)
+    b.constants[indices] = np.array([1, 0], np.int32)
+    x = b.node("take", TakeAttrs(2), b.pooled(b.input(1, 3, 4, 5)), indices)
+    graph = after(b.graph(b.node("resample", ResampleAttrs(3), x, indices, weights)))
+    assert ops(graph) == ["LT", "nn.max_pool2d", "take", "resample", "LT"]
+    assert [n.attrs for n in graph.nodes[2:4]] == [TakeAttrs(1), ResampleAttrs(2)]
+
+
+def test_indices_of_several_axes_keep_the_layout() -> None:
+    b = Builder()
+    indices = b.input(2, 2, dtype=DType.INT32)
+    graph = b.graph(b.node("take", TakeAttrs(1), b.pooled(b.input(1, 3, 4, 5)), indices))
+    assert ops(dead_code(cancel_layouts(graph))) == ["LT", "nn.max_pool2d", "LT", "take"]
 
 
 @pytest.mark.parametrize("keep", [True, False])

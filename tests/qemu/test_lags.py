@@ -32,7 +32,7 @@ def test_overlapping_outputs(board: str, needs: frozenset[Feature], tmp_path: Pa
         call
         for case in every
         if case.output_dtype is DType.INT8
-        for call in harness.overlapping(case, needs)
+        for call in harness.overlapping(case, (needs,))
     ]
     assert any(call.lag for call in calls)
     bodies = [harness.shared(call.kernel, len(call.arguments)) for call in calls]

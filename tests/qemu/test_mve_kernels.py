@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,8 @@ FILLER = 0x5A
 WORDS = 16
 INLINED = 6  # cases of each kernel with constant parameters
 RANDOM = 150  # cases of each op
+FLOATS = 3  # every so many cases are scaled in float32, too
+INTEGERS = (base.MVE, base.MVE | base.MVE_FLOAT)  # what kernels of integers need
 
 
 # Cases
@@ -249,6 +251,12 @@ def _int4(case: c.Case) -> c.Case:
         return dataclasses.replace(case, inputs=inputs)
 
 
+def _float(case: c.Case) -> c.Case:
+    """The case with sums that are scaled in float32."""
+    attrs: Any = case.attrs
+    return dataclasses.replace(case, attrs=dataclasses.replace(attrs, rounding=Rounding.FLOAT))
+
+
 @functools.cache
 def cases() -> tuple[c.Case, ...]:
     eight_bits = (
@@ -270,7 +278,8 @@ def cases() -> tuple[c.Case, ...]:
             for size in (2.0, 4.0, 64.0, 2.0**20)
         ),
     )
-    return (*eight_bits, *map(_int4, eight_bits), *mve_elementwise.cases())
+    floats = map(_float, eight_bits[::FLOATS])
+    return (*eight_bits, *floats, *map(_int4, eight_bits), *mve_elementwise.cases())
 
 
 # Calls
@@ -318,10 +327,10 @@ class Call:
         return head.tobytes() + body
 
 
-def calls_of(case: c.Case, needs: frozenset[Feature] = base.MVE) -> Iterator[Call]:
+def calls_of(case: c.Case, needs: Collection[frozenset[Feature]] = INTEGERS) -> Iterator[Call]:
     node, graph = case.node, case.graph
     for kernel in kernels.registry()[case.op]:
-        if kernel.needs == needs and not kernel.refusal(node, graph):
+        if kernel.needs in needs and not kernel.refusal(node, graph):
             constants = [c._constant(k, graph) for k in kernel.constants(node, graph)]
             output = np.full(case.output_type.shape, FILLER, np.int8)
             nbytes = kernel.scratch(node, graph)
@@ -332,7 +341,7 @@ def calls_of(case: c.Case, needs: frozenset[Feature] = base.MVE) -> Iterator[Cal
             yield Call(case, kernel, arguments, len(given) + len(constants))
 
 
-def overlapping(case: c.Case, needs: frozenset[Feature]) -> Iterator[Call]:
+def overlapping(case: c.Case, needs: Collection[frozenset[Feature]] = INTEGERS) -> Iterator[Call]:
     """The calls with an output that begins before the data as far as the kernel states."""
     for call in calls_of(case, needs):
         lags = call.kernel.in_place(case.node, case.graph)
@@ -343,7 +352,7 @@ def overlapping(case: c.Case, needs: frozenset[Feature]) -> Iterator[Call]:
 def _calls() -> list[Call]:
     """The calls of all cases: with an output of its own, and, as far as kernels may, with one that
     overlaps the data."""
-    each = (call for case in cases() for call in (*calls_of(case), *overlapping(case, base.MVE)))
+    each = (call for case in cases() for call in (*calls_of(case), *overlapping(case)))
     return list(each)
 
 

@@ -43,6 +43,13 @@ _WINDOWS: tuple[tuple[tuple[int, int, int, int], Pair, Padding], ...] = (
     ((1, 8, 6, 1), (5, 4), "SAME"),
 )
 _DENSE = ((1, 8), (3, 8), (5, 9), (10, 15), (16, 16), (23, 24), (128, 19), (64, 40))
+_ROUNDINGS = (
+    Rounding.UPWARD,
+    Rounding.FLOAT,
+    Rounding.DOUBLE,
+    Rounding.FLOAT,
+    Rounding.DOUBLE,
+)
 _EACH = (Activation.NONE, Activation.RELU, Activation.RELU6)
 
 
@@ -70,7 +77,7 @@ def _conv2d(
     zero = int(rng.choice([-128, 127, 3]))
     x, w = _data(rng, data, zero, full), _weight(rng, filters, 0, full)
     bias = c.bias(rng.integers(-9000, 9000, filters[0]))
-    rounding = Rounding.UPWARD if seed % 5 == 0 else Rounding.DOUBLE
+    rounding = _ROUNDINGS[seed % len(_ROUNDINGS)]
     attrs = Conv2DAttrs((1, 1), (1, 1), padding, activation, rounding)
     out = c.quant(c.output_scale(x, w, int(np.prod(filters[1:]))), int(rng.choice([-128, 5])))
     return c.Case(f"paired {seed}", "nn.conv2d", attrs, (x, w, bias), out)

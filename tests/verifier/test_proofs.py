@@ -49,6 +49,13 @@ MULTIPLIED = _case("multiply", MultiplyAttrs(Activation.NONE), (0.0371, 0.0519, 
 POOLED = _averaged("nn.avg_pool2d", AvgPool2DAttrs((3, 3), (1, 1), "VALID", Activation.NONE))
 CASES = (
     ADDED,
+    _case("add", AddAttrs(Activation.NONE, in_float32=True)),
+    _case("multiply", MultiplyAttrs(Activation.NONE, in_float32=True), (0.0371, 0.0519, 0.00713)),
+    _averaged("mean", MeanAttrs((1, 2), keep_dims=False, in_float32=True)),
+    _averaged(
+        "nn.avg_pool2d",
+        AvgPool2DAttrs((3, 3), (1, 1), "VALID", Activation.NONE, in_float32=True),
+    ),
     MULTIPLIED,
     POOLED,
     _averaged("mean", MeanAttrs((1, 2), keep_dims=False)),

@@ -53,7 +53,7 @@ def varied(table: np.ndarray, spread: int, rng: np.random.Generator) -> np.ndarr
     return table + rng.integers(-spread, spread + 1, table.shape)
 
 
-ROUNDINGS = [Rounding.DOUBLE, Rounding.SINGLE, Rounding.UPWARD]
+ROUNDINGS = [Rounding.DOUBLE, Rounding.SINGLE, Rounding.UPWARD, Rounding.FLOAT]
 SPREADS = (0, 1, 40, 3000)
 
 

@@ -6,11 +6,7 @@
 #include <stdint.h>
 
 #include "microgen/inline.h"
-#include "microgen/requantize.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/scaling_s8.h"
 
 typedef struct {
     int32_t batches[3];    /* of the output */
@@ -30,40 +26,38 @@ typedef struct {
     int32_t shift;         /* -31 to 30 */
 } mg_batch_matmul_s8_params;
 
-/* Multiplies matrices lhs [rows][depth] by rhs [depth][columns] into output
- * [batches[0]][batches[1]][batches[2]][rows][columns], requantized with double rounding.
- *
- * Output must not overlap an operand. The sum of products must fit int32, partial sums included. */
-void mg_batch_matmul_s8(const mg_batch_matmul_s8_params *p, const int8_t *lhs, const int8_t *rhs,
-                        int8_t *output);
-
 /* The stored output value of the product of a row and a column. */
 MG_INLINE int8_t mg_batch_matmul_s8_element(const mg_batch_matmul_s8_params *p, const int8_t *row,
-                                            const int8_t *column)
+                                            const int8_t *column, int requantization)
 {
     int32_t sum = 0;
 
     for (int32_t k = 0; k < p->depth; k++) {
         sum += (row[k * p->lhs_column] + p->lhs_offset) * (column[k * p->rhs_row] + p->rhs_offset);
     }
-    return mg_offset_and_clamp(mg_requantize(sum, p->multiplier, p->shift), p->output_offset,
-                               INT8_MIN, INT8_MAX);
+    return mg_offset_and_clamp(mg_rounded(sum, p->multiplier, p->shift, requantization),
+                               p->output_offset, INT8_MIN, INT8_MAX);
 }
 
 /* Computes one matrix of the batch, output [rows][columns]. */
 MG_INLINE void mg_batch_matmul_s8_matrix(const mg_batch_matmul_s8_params *p, const int8_t *lhs,
-                                         const int8_t *rhs, int8_t *output)
+                                         const int8_t *rhs, int8_t *output, int requantization)
 {
     for (int32_t i = 0; i < p->rows; i++) {
         for (int32_t j = 0; j < p->columns; j++) {
-            output[i * p->columns + j] =
-                mg_batch_matmul_s8_element(p, &lhs[i * p->lhs_row], &rhs[j * p->rhs_column]);
+            output[i * p->columns + j] = mg_batch_matmul_s8_element(
+                p, &lhs[i * p->lhs_row], &rhs[j * p->rhs_column], requantization);
         }
     }
 }
 
+/* Multiplies matrices lhs [rows][depth] by rhs [depth][columns] into output
+ * [batches[0]][batches[1]][batches[2]][rows][columns]. `requantization` is MG_ROUND_TWICE or
+ * MG_ROUND_FLOAT of microgen/scaling_s8.h.
+ *
+ * Output must not overlap an operand. The sum of products must fit int32, partial sums included. */
 MG_INLINE void mg_batch_matmul_s8_body(const mg_batch_matmul_s8_params *p, const int8_t *lhs,
-                                       const int8_t *rhs, int8_t *output)
+                                       const int8_t *rhs, int8_t *output, int requantization)
 {
     int32_t batch = 0;
 
@@ -75,23 +69,21 @@ MG_INLINE void mg_batch_matmul_s8_body(const mg_batch_matmul_s8_params *p, const
                 const int32_t right =
                     a * p->rhs_stride[0] + b * p->rhs_stride[1] + c * p->rhs_stride[2];
                 mg_batch_matmul_s8_matrix(p, &lhs[left], &rhs[right],
-                                          &output[batch * p->rows * p->columns]);
+                                          &output[batch * p->rows * p->columns], requantization);
                 batch++;
             }
         }
     }
 }
 
-#ifdef MG_BATCH_MATMUL_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_batch_matmul_s8(const mg_batch_matmul_s8_params *p, const int8_t *lhs, const int8_t *rhs,
-                        int8_t *output)
-{
-    mg_batch_matmul_s8_body(p, lhs, rhs, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#define MG_BATCH_MATMUL_S8_PROTOTYPE(name)                                                         \
+    void name(const mg_batch_matmul_s8_params *p, const int8_t *lhs, const int8_t *rhs,            \
+              int8_t *output)
+#define MG_BATCH_MATMUL_S8_KERNEL(name, requantization)                                            \
+    MG_BATCH_MATMUL_S8_PROTOTYPE(name);                                                            \
+    MG_BATCH_MATMUL_S8_PROTOTYPE(name)                                                             \
+    {                                                                                              \
+        mg_batch_matmul_s8_body(p, lhs, rhs, output, requantization);                              \
+    }
 
 #endif

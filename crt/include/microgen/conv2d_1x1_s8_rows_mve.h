@@ -16,7 +16,8 @@ typedef mg_conv2d_s8_params mg_conv2d_1x1_s8_rows_mve_params;
 
 /* Computes the same as mg_conv2d_s8_body with the same arguments, for a 1x1 kernel, one group, no
  * padding, and at least four output channels. Weights are in the order of mve_tiles.h. The bias
- * contains the input's zero point. `requantization` is MG_ROUND_TWICE_NARROW. */
+ * contains the input's zero point. `requantization` is MG_ROUND_TWICE_NARROW or
+ * MG_ROUND_FLOAT_FPU. */
 MG_INLINE void mg_conv2d_1x1_s8_rows_mve_body(const mg_conv2d_s8_params *p, const int8_t *input,
                                               const int8_t *weight, const int32_t *bias,
                                               const int32_t *multiplier, const int8_t *shift,
@@ -37,10 +38,9 @@ MG_INLINE void mg_conv2d_1x1_s8_rows_mve_body(const mg_conv2d_s8_params *p, cons
     const int32_t count = p->output_height * p->output_width;
     int8_t *stored = (int8_t *)output;
 
-    (void)requantization;
     for (int32_t n = 0; n < p->batches; n++) {
-        mg_mve_compute_pixels(&rows, &pixels, input, count, stored,
-                              mg_mve_lead(p->input_channels) != 0);
+        mg_mve_compute_pixels_with(&rows, &pixels, input, count, stored,
+                                   mg_mve_lead(p->input_channels) != 0, requantization);
         input += p->input_height * p->input_width * p->input_channels;
         stored += count * p->output_channels;
     }

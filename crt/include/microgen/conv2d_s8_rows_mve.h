@@ -166,7 +166,8 @@ MG_INLINE int32_t mg_conv2d_s8_rows_mve_lines(const mg_conv2d_s8_params *p)
 /* Computes some rows of outputs from `row` on. */
 MG_INLINE void mg_conv2d_s8_rows_mve_rows(const mg_conv2d_s8_params *p, const mg_mve_rows *rows,
                                           const int8_t *image, int32_t row, int32_t lines,
-                                          const uint8_t *places, int8_t *strips, int8_t *output)
+                                          const uint8_t *places, int8_t *strips, int8_t *output,
+                                          int requantization)
 {
     const int32_t column = p->kernel_height * p->input_channels;
     const int32_t step = column * p->stride_width;
@@ -181,13 +182,14 @@ MG_INLINE void mg_conv2d_s8_rows_mve_rows(const mg_conv2d_s8_params *p, const mg
             mg_conv2d_s8_rows_mve_fill(p, &strip, image, row + i, x * p->stride_width - p->pad_left,
                                        strips + i * size);
         }
-        mg_mve_compute_pixels(rows, &pixels, strips, lines * count, output, 0);
+        mg_mve_compute_pixels_with(rows, &pixels, strips, lines * count, output, 0, requantization);
         output += count * p->output_channels;
     }
 }
 
 /* Computes the same as mg_conv2d_s8_body with the same arguments, but with weights in the order
- * above, and with the input's zero point in the bias. `requantization` is MG_ROUND_TWICE_NARROW.
+ * above, and with the input's zero point in the bias. `requantization` is MG_ROUND_TWICE_NARROW
+ * or MG_ROUND_FLOAT_FPU.
  * There are at least four output channels. scratch has the bytes of a strip, which is of eight
  * pixels, or of a whole row if that has fewer, or those of four strips of rows of fewer pixels that
  * are no multiple of four; and what a window's first vector reads before it. */
@@ -212,14 +214,13 @@ MG_INLINE void mg_conv2d_s8_rows_mve_body(const mg_conv2d_s8_params *p, const in
     int8_t *strips = (int8_t *)scratch;
     int8_t *stored = (int8_t *)output;
 
-    (void)requantization;
     strips += mg_mve_lead(p->kernel_height * p->kernel_width * p->input_channels);
     for (int32_t n = 0; n < p->batches; n++) {
         for (int32_t row = 0; row < p->output_height; row += lines) {
             const int32_t left = p->output_height - row;
             const int32_t count = (left < lines) ? left : lines;
             mg_conv2d_s8_rows_mve_rows(p, &rows, input + n * size, row, count, found, strips,
-                                       stored);
+                                       stored, requantization);
             stored += count * p->output_width * p->output_channels;
         }
     }

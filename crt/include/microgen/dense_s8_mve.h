@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "microgen/dense_s8.h"
-#include "microgen/mve.h"
+#include "microgen/mve_rows.h"
 #include "microgen/out_of_line.h"
 #include "microgen/scaling_s8.h"
 
@@ -79,6 +79,13 @@ MG_INLINE int32x4_t mg_dense_s8_mve_scaled(const mg_dense_s8_mve_params *p, int3
                                            const int32_t *multiplier, const int8_t *shift,
                                            mve_pred16_t active, int requantization)
 {
+#ifdef MG_MVE_FLOATS
+    if (requantization == MG_ROUND_FLOAT_FPU) {
+        return mg_mve_scaled_in_float(sums, (p->per_channel == 0)
+                                                ? vdupq_n_s32(multiplier[0])
+                                                : vldrwq_z_s32(multiplier, active));
+    }
+#endif
     if (p->per_channel == 0) {
         const int32_t m = multiplier[0];
         const int32_t s = shift[0];
@@ -102,8 +109,8 @@ MG_INLINE int32x4_t mg_dense_s8_mve_scaled(const mg_dense_s8_mve_params *p, int3
         mg_requantize_single(vgetq_lane_s32(sums, 3), vgetq_lane_s32(m, 3), vgetq_lane_s32(s, 3)));
 }
 
-/* Computes the same as mg_dense_s8_body with the same arguments. `requantization` is MG_ROUND_TWICE
- * or MG_ROUND_NEAREST. */
+/* Computes the same as mg_dense_s8_body with the same arguments. `requantization` is
+ * MG_ROUND_TWICE, MG_ROUND_NEAREST or MG_ROUND_FLOAT_FPU. */
 MG_INLINE void mg_dense_s8_mve_body(const mg_dense_s8_mve_params *p, const int8_t *input,
                                     const int8_t *weight, const int32_t *bias,
                                     const int32_t *multiplier, const int8_t *shift, void *output,
@@ -115,6 +122,7 @@ MG_INLINE void mg_dense_s8_mve_body(const mg_dense_s8_mve_params *p, const int8_
         for (int32_t o = 0; o < p->output_features; o += MG_MVE_ROWS) {
             const int32_t count = p->output_features - o;
             const int32_t channel = (p->per_channel != 0) ? o : 0;
+            const int8_t *shifts = mg_has_shift(requantization) ? &shift[channel] : NULL;
             const mve_pred16_t active = vctp32q((uint32_t)count);
             const int8_t *first = &weight[o * p->input_features];
             const int8_t *const row[MG_MVE_ROWS] = {
@@ -127,10 +135,10 @@ MG_INLINE void mg_dense_s8_mve_body(const mg_dense_s8_mve_params *p, const int8_
             if (bias != NULL) {
                 sums = vaddq_s32(sums, vldrwq_z_s32(&bias[o], active));
             }
-            const int32x4_t result = mg_mve_offset_and_clamp(
-                mg_dense_s8_mve_scaled(p, sums, &multiplier[channel], &shift[channel], active,
-                                       requantization),
-                p->output_offset, p->activation_min, p->activation_max);
+            const int32x4_t result =
+                mg_mve_offset_and_clamp(mg_dense_s8_mve_scaled(p, sums, &multiplier[channel],
+                                                               shifts, active, requantization),
+                                        p->output_offset, p->activation_min, p->activation_max);
             vstrbq_p_s32(&stored[n * p->output_features + o], result, active);
         }
     }

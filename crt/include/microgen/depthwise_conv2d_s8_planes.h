@@ -274,6 +274,8 @@ MG_INLINE void mg_planes_all(const mg_planes_params *p, const int8_t *input, con
 
 MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_, mg_planes_twice, MG_ROUND_TWICE_NARROW)
 MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_upward_, mg_planes_upward, MG_ROUND_UPWARD_NARROW)
+MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_fpu_, mg_planes_fpu, MG_ROUND_FLOAT_FPU)
+MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_float_, mg_planes_float, MG_ROUND_FLOAT_NARROW)
 MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_linear_, mg_planes_linear, MG_LINEAR)
 
 /* Computes the same as mg_depthwise_conv2d_s8_body (microgen/depthwise_conv2d_s8.h).
@@ -304,6 +306,10 @@ MG_INLINE void mg_depthwise_conv2d_s8_planes_body(const mg_depthwise_conv2d_s8_p
         mg_planes_linear(p, input, weight, bias, multiplier, shift, out, scratch, filters);
     } else if (requantization == MG_ROUND_TWICE_NARROW) {
         mg_planes_twice(p, input, weight, bias, multiplier, shift, out, scratch, filters);
+    } else if (requantization == MG_ROUND_FLOAT_FPU) {
+        mg_planes_fpu(p, input, weight, bias, multiplier, shift, out, scratch, filters);
+    } else if (requantization == MG_ROUND_FLOAT_NARROW) {
+        mg_planes_float(p, input, weight, bias, multiplier, shift, out, scratch, filters);
     } else {
         mg_planes_upward(p, input, weight, bias, multiplier, shift, out, scratch, filters);
     }

@@ -127,11 +127,25 @@ MG_INLINE int32x4_t mg_mve_ring_sums(int8x16_t filter, const int8_t *from, int32
 }
 
 /* The outputs of four windows. */
-MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
-                                        const mg_mve_ring_channel *one, int32x4_t sums)
+MG_INLINE int32x4_t mg_mve_ring_scaled(const mg_mve_ring_vectors *all,
+                                       const mg_mve_ring_channel *one, int32x4_t sums,
+                                       int requantization)
 {
-    int32x4_t x = vqrdmulhq_n_s32(vaddq_n_s32(sums, one->bias), one->multiplier);
-    x = vrshlq_n_s32((all->is_upward != 0) ? x : mg_mve_ties_down(x), one->shift);
+#ifdef MG_MVE_FLOATS
+    if (requantization == MG_ROUND_FLOAT_FPU) {
+        return mg_mve_scaled_in_float(sums, vdupq_n_s32(one->multiplier));
+    }
+#endif
+    (void)requantization;
+    const int32x4_t x = vqrdmulhq_n_s32(sums, one->multiplier);
+    return vrshlq_n_s32((all->is_upward != 0) ? x : mg_mve_ties_down(x), one->shift);
+}
+
+MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
+                                        const mg_mve_ring_channel *one, int32x4_t sums,
+                                        int requantization)
+{
+    const int32x4_t x = mg_mve_ring_scaled(all, one, vaddq_n_s32(sums, one->bias), requantization);
     return vminq_s32(vmaxq_s32(vaddq_n_s32(x, one->offset), all->low), all->high);
 }
 
@@ -140,7 +154,7 @@ MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
 /* Four windows of `step` bytes: requantizes their sums, which are in r0 to r6, while it sums the
  * products of the next four. In assembly, because GCC 12 spills registers, and places each step of
  * the requantization directly after the one whose result it needs. */
-#define MG_MVE_RING_LOOP(ties)                                                                     \
+#define MG_MVE_RING_LOOP(first, then)                                                              \
     "ldm %[one], {r1, r3, r5, r8, r9, r10, r11}\n\t"                                               \
     "ldr lr, [%[one], #28]\n\t"                                                                    \
     "vldrb.8 %q[a], [r10], %[s16]\n\t"                                                             \
@@ -157,11 +171,8 @@ MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
     "vmov %q[x][3], %q[x][1], r2, r6\n\t"                                                          \
     "vldrb.8 %q[a], [r10], %[s16]\n\t"                                                             \
     "vadd.i32 %q[x], %q[x], r1\n\t"                                                                \
-    "vldrb.8 %q[b], [r10, %[s12]]\n\t"                                                             \
-    "vqrdmulh.s32 %q[x], %q[x], r3\n\t"                                                            \
-    "vldrb.8 %q[d], [r10, %[s8]]\n\t"                                                              \
-    "vmladav.s8 r0, %q[filter], %q[a]\n\t" ties "vrshl.s32 %q[x], r5\n\t"                          \
-    "vmladav.s8 r2, %q[filter], %q[b]\n\t"                                                         \
+    "vldrb.8 %q[b], [r10, %[s12]]\n\t" first "vldrb.8 %q[d], [r10, %[s8]]\n\t"                     \
+    "vmladav.s8 r0, %q[filter], %q[a]\n\t" then "vmladav.s8 r2, %q[filter], %q[b]\n\t"             \
     "vadd.i32 %q[x], %q[x], r8\n\t"                                                                \
     "vldrb.8 %q[a], [r10, %[s4]]\n\t"                                                              \
     "vmax.s32 %q[x], %q[x], %q[low]\n\t"                                                           \
@@ -174,15 +185,29 @@ MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
     "2:\n\t"                                                                                       \
     "vmov %q[x][2], %q[x][0], r0, r4\n\t"                                                          \
     "vmov %q[x][3], %q[x][1], r2, r6"
+#define MG_MVE_RING_HIGH "vqrdmulh.s32 %q[x], %q[x], r3\n\t"
+#define MG_MVE_RING_SHIFT "vrshl.s32 %q[x], r5\n\t"
 #define MG_MVE_RING_TIES "vshr.s32 %q[a], %q[x], #31\n\tvadd.i32 %q[x], %q[x], %q[a]\n\t"
+#define MG_MVE_RING_FLOAT "vcvt.f32.s32 %q[x], %q[x]\n\t"
+#define MG_MVE_RING_INTEGER                                                                        \
+    "vmul.f32 %q[x], %q[x], r3\n\t"                                                                \
+    "vcvtn.s32.f32 %q[x], %q[x]\n\t"
+#ifdef MG_MVE_FLOATS
+#define MG_MVE_RING_IN_FLOAT(apart)                                                                \
+    MG_MVE_RING_ASM_OF(apart, MG_MVE_RING_FLOAT, MG_MVE_RING_INTEGER)
+#else
+#define MG_MVE_RING_IN_FLOAT(apart) x = vdupq_n_s32(apart)
+#endif
 #define MG_MVE_RING_ASM(apart)                                                                     \
-    if (all->is_upward != 0) {                                                                     \
-        MG_MVE_RING_ASM_OF(apart, "");                                                             \
+    if (requantization == MG_ROUND_FLOAT_FPU) {                                                    \
+        MG_MVE_RING_IN_FLOAT(apart);                                                               \
+    } else if (all->is_upward != 0) {                                                              \
+        MG_MVE_RING_ASM_OF(apart, MG_MVE_RING_HIGH, MG_MVE_RING_SHIFT);                            \
     } else {                                                                                       \
-        MG_MVE_RING_ASM_OF(apart, MG_MVE_RING_TIES);                                               \
+        MG_MVE_RING_ASM_OF(apart, MG_MVE_RING_HIGH, MG_MVE_RING_TIES MG_MVE_RING_SHIFT);           \
     }
-#define MG_MVE_RING_ASM_OF(apart, ties)                                                            \
-    __asm__ volatile(MG_MVE_RING_LOOP(ties)                                                        \
+#define MG_MVE_RING_ASM_OF(apart, first, then)                                                     \
+    __asm__ volatile(MG_MVE_RING_LOOP(first, then)                                                 \
                      : [x] "=&w"(x), [a] "=&w"(a), [b] "=&w"(b), [d] "=&w"(d)                      \
                      : [s16] "i"(4 * (apart)), [s12] "i"(-3 * (apart)), [s8] "i"(-2 * (apart)),    \
                        [s4] "i"(-(apart)), [one] "r"(one), [filter] "w"(filter),                   \
@@ -193,7 +218,7 @@ MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
 /* Stores all whole groups of four outputs, and returns the sums of the last windows. */
 MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
                                       const mg_mve_ring_channel *one, int8x16_t filter,
-                                      int32_t bytes)
+                                      int32_t bytes, int requantization)
 {
     int32x4_t x;
     int32x4_t a;
@@ -218,7 +243,7 @@ MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
 
 MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
                                       const mg_mve_ring_channel *one, int8x16_t filter,
-                                      int32_t bytes)
+                                      int32_t bytes, int requantization)
 {
     const int8_t *from = one->from;
     int8_t *to = one->to;
@@ -226,7 +251,7 @@ MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
     (void)bytes;
     for (int32_t left = one->quads; left > 0; left--) {
         const int32x4_t sums = mg_mve_ring_sums(filter, from, all->apart);
-        const int32x4_t x = mg_mve_ring_outputs(all, one, sums);
+        const int32x4_t x = mg_mve_ring_outputs(all, one, sums, requantization);
         vstrbq_scatter_offset_s32(to, all->lanes, x);
         from += 4 * all->apart;
         to += one->step;
@@ -245,7 +270,8 @@ MG_INLINE int8x16_t mg_mve_ring_rotated(int8x16_t filter, int32_t stride)
 }
 
 /* Computes the block's channels, from c on, at one place of the ring's axis. */
-MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output, int32_t bytes)
+MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output, int32_t bytes,
+                                 int requantization)
 {
     const mg_mve_ring_vectors all = {
         vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)r->along.output_step),
@@ -270,11 +296,12 @@ MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output
         const int8x16_t filter = vldrbq_s8(place);
         one.bias = r->rows.bias[k];
         one.multiplier = r->rows.multiplier[k];
-        one.shift = ~r->rows.shift[k];
-        const int32x4_t rest = mg_mve_ring_whole(&all, &one, filter, bytes);
+        one.shift = (requantization == MG_ROUND_FLOAT_FPU) ? 0 : ~r->rows.shift[k];
+        const int32x4_t rest = mg_mve_ring_whole(&all, &one, filter, bytes, requantization);
         if (left != 0) {
             vstrbq_scatter_offset_p_s32(one.to + one.quads * one.step, all.lanes,
-                                        mg_mve_ring_outputs(&all, &one, rest), active);
+                                        mg_mve_ring_outputs(&all, &one, rest, requantization),
+                                        active);
         }
         if (bytes == MG_MVE_RING) {
             vstrbq_s8(place, mg_mve_ring_rotated(filter, r->along.stride));
@@ -287,7 +314,7 @@ MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output
 
 /* Computes a block from channel c on, for one image. */
 MG_INLINE void mg_mve_ring_block(const mg_mve_ring *r, const int8_t *input, int32_t c,
-                                 int8_t *output, int32_t zero, int32_t bytes)
+                                 int8_t *output, int32_t zero, int32_t bytes, int requantization)
 {
     int32_t filled = 0; /* places of the ring's axis, with its padding */
 
@@ -299,14 +326,15 @@ MG_INLINE void mg_mve_ring_block(const mg_mve_ring *r, const int8_t *input, int3
             mg_mve_ring_copy(r, is_inside ? input + at * r->around.input_step : NULL, zero,
                              r->values + (filled & (bytes - 1)), bytes);
         }
-        mg_mve_ring_place(r, c, output, bytes);
+        mg_mve_ring_place(r, c, output, bytes, requantization);
         output += r->around.output_step;
     }
 }
 
 /* All blocks of channels of all images. */
 MG_INLINE void mg_mve_ring_blocks(const mg_depthwise_conv2d_s8_ring_mve_params *p, mg_mve_ring *r,
-                                  const int8_t *input, int8_t *output, int32_t bytes)
+                                  const int8_t *input, int8_t *output, int32_t bytes,
+                                  int requantization)
 {
     const int32_t channels = p->input_channels;
 
@@ -316,33 +344,57 @@ MG_INLINE void mg_mve_ring_blocks(const mg_depthwise_conv2d_s8_ring_mve_params *
             mg_mve_ring_filters(r, r->rows.weight + c, bytes);
             mg_mve_ring_block(r, input + n * p->input_height * p->input_width * channels + c, c,
                               output + n * p->output_height * p->output_width * channels + c,
-                              -p->input_offset, bytes);
+                              -p->input_offset, bytes, requantization);
         }
     }
 }
 
 /* The same with MG_MVE_RING and with MG_MVE_LINE, out of line, so that layers of a model share
  * them. */
-static __attribute__((noinline, unused)) void
-mg_mve_ring_compute(const mg_depthwise_conv2d_s8_ring_mve_params *p, mg_mve_ring *r,
-                    const int8_t *input, int8_t *output)
-{
-    mg_mve_ring_blocks(p, r, input, output, MG_MVE_RING);
-}
+#define MG_MVE_RING_FUNCTION(name, bytes, requantization)                                          \
+    static __attribute__((noinline, unused)) void name(                                            \
+        const mg_depthwise_conv2d_s8_ring_mve_params *p, mg_mve_ring *r, const int8_t *input,      \
+        int8_t *output)                                                                            \
+    {                                                                                              \
+        mg_mve_ring_blocks(p, r, input, output, bytes, requantization);                            \
+    }
 
-static __attribute__((noinline, unused)) void
-mg_mve_line_compute(const mg_depthwise_conv2d_s8_ring_mve_params *p, mg_mve_ring *r,
-                    const int8_t *input, int8_t *output)
+MG_MVE_RING_FUNCTION(mg_mve_ring_compute, MG_MVE_RING, MG_ROUND_TWICE_NARROW)
+MG_MVE_RING_FUNCTION(mg_mve_line_compute, MG_MVE_LINE, MG_ROUND_TWICE_NARROW)
+#ifdef MG_MVE_FLOATS
+MG_MVE_RING_FUNCTION(mg_mve_ring_compute_float, MG_MVE_RING, MG_ROUND_FLOAT_FPU)
+MG_MVE_RING_FUNCTION(mg_mve_line_compute_float, MG_MVE_LINE, MG_ROUND_FLOAT_FPU)
+#endif
+
+/* One of these. */
+MG_INLINE void mg_mve_ring_any(const mg_depthwise_conv2d_s8_ring_mve_params *p, mg_mve_ring *r,
+                               const int8_t *input, int8_t *output, int32_t bytes,
+                               int requantization)
 {
-    mg_mve_ring_blocks(p, r, input, output, MG_MVE_LINE);
+#ifdef MG_MVE_FLOATS
+    if (requantization == MG_ROUND_FLOAT_FPU) {
+        if (bytes == MG_MVE_RING) {
+            mg_mve_ring_compute_float(p, r, input, output);
+        } else {
+            mg_mve_line_compute_float(p, r, input, output);
+        }
+        return;
+    }
+#endif
+    (void)requantization;
+    if (bytes == MG_MVE_RING) {
+        mg_mve_ring_compute(p, r, input, output);
+    } else {
+        mg_mve_line_compute(p, r, input, output);
+    }
 }
 
 /* Computes the same as mg_depthwise_conv2d_s8_body with the same arguments. `bytes` is MG_MVE_RING
  * for filters of up to 4x4 values with one stride, or MG_MVE_LINE for filters of up to 16 along the
  * axis with more outputs and one along the other. Strides are 1 or 2. The bias contains the input's
- * zero point. `requantization` is MG_ROUND_TWICE_NARROW. scratch has the bytes of eight filters and
- * eight lines, see mg_mve_ring_line. Padding before the first place is less than the filter. The
- * output may be the input if they have the same shape. */
+ * zero point. `requantization` is MG_ROUND_TWICE_NARROW or MG_ROUND_FLOAT_FPU. scratch has the
+ * bytes of eight filters and eight lines, see mg_mve_ring_line. Padding before the first place is
+ * less than the filter. The output may be the input if they have the same shape. */
 MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8_ring_mve_params *p,
                                                     const int8_t *input, const int8_t *weight,
                                                     const int32_t *bias, const int32_t *multiplier,
@@ -370,12 +422,7 @@ MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8
                         filters,
                         filters + MG_MVE_CHANNELS * MG_MVE_BYTES};
 
-    (void)requantization;
-    if (bytes == MG_MVE_RING) {
-        mg_mve_ring_compute(p, &ring, input, (int8_t *)output);
-    } else {
-        mg_mve_line_compute(p, &ring, input, (int8_t *)output);
-    }
+    mg_mve_ring_any(p, &ring, input, (int8_t *)output, bytes, requantization);
 }
 
 #define MG_DEPTHWISE_CONV2D_S8_RING_MVE_KERNEL(name, shifts, ...)                                  \

@@ -107,7 +107,7 @@ MG_INLINE void mg_mve_sixteens_copied(const mg_depthwise_conv2d_s8_sixteens_mve_
 /* Computes all places along one axis at position x along the other. */
 MG_INLINE void mg_mve_sixteens_line(const mg_depthwise_conv2d_s8_sixteens_mve_params *p,
                                     mg_mve_sixteens *l, const int8_t *input, int8_t *output,
-                                    int32_t x)
+                                    int32_t x, int requantization)
 {
     const int32_t until = (x >= 0 && x <= l->around.room) ? l->until : 0;
     mg_mve_sixteen *of = &l->pixels;
@@ -125,7 +125,7 @@ MG_INLINE void mg_mve_sixteens_line(const mg_depthwise_conv2d_s8_sixteens_mve_pa
             of->input = l->window;
             mg_mve_sixteens_copy(l, input, y, x);
         }
-        mg_mve_sixteen_pixels(of);
+        mg_mve_sixteen_pixels(of, requantization);
     }
 }
 
@@ -171,12 +171,12 @@ MG_INLINE int mg_mve_sixteens_is_clipped(const mg_depthwise_conv2d_s8_sixteens_m
            right >= p->layer.input_width;
 }
 
-/* All channels of all images. `window` is for copies of windows, unless none is clipped. Out of
- * line, so that layers of a model share it. */
-static __attribute__((noinline, unused)) void
-mg_mve_sixteens_compute(const mg_depthwise_conv2d_s8_sixteens_mve_params *p, const int8_t *input,
-                        const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
-                        const int8_t *shift, int8_t *output, int8_t *window)
+/* All channels of all images. `window` is for copies of windows, unless none is clipped. */
+MG_INLINE void mg_mve_sixteens_images(const mg_depthwise_conv2d_s8_sixteens_mve_params *p,
+                                      const int8_t *input, const int8_t *weight,
+                                      const int32_t *bias, const int32_t *multiplier,
+                                      const int8_t *shift, int8_t *output, int8_t *window,
+                                      int requantization)
 {
     const int32_t last = p->layer.input_channels - MG_MVE_BYTES;
     mg_mve_sixteens l;
@@ -190,11 +190,11 @@ mg_mve_sixteens_compute(const mg_depthwise_conv2d_s8_sixteens_mve_params *p, con
         int8_t *result = output + from;
         l.pixels.bias = bias + from;
         l.pixels.multiplier = multiplier + from;
-        l.pixels.shift = shift + from;
+        l.pixels.shift = (requantization == MG_ROUND_FLOAT_FPU) ? NULL : shift + from;
         for (int32_t n = 0; n < p->layer.batches; n++) {
             for (int32_t j = 0; j < l.around.axis.outputs; j++) {
                 mg_mve_sixteens_line(p, &l, image, result + j * l.around.axis.output_step,
-                                     mg_mve_sixteens_origin(&l.around, j));
+                                     mg_mve_sixteens_origin(&l.around, j), requantization);
             }
             image += p->layer.input_height * p->layer.input_width * p->layer.input_channels;
             result += p->layer.output_height * p->layer.output_width * p->layer.input_channels;
@@ -203,10 +203,27 @@ mg_mve_sixteens_compute(const mg_depthwise_conv2d_s8_sixteens_mve_params *p, con
     }
 }
 
+/* The same out of line, so that layers of a model share it. */
+#define MG_MVE_SIXTEENS_FUNCTION(name, requantization)                                             \
+    static __attribute__((noinline, unused)) void name(                                            \
+        const mg_depthwise_conv2d_s8_sixteens_mve_params *p, const int8_t *input,                  \
+        const int8_t *weight, const int32_t *bias, const int32_t *multiplier, const int8_t *shift, \
+        int8_t *output, int8_t *window)                                                            \
+    {                                                                                              \
+        mg_mve_sixteens_images(p, input, weight, bias, multiplier, shift, output, window,          \
+                               requantization);                                                    \
+    }
+
+MG_MVE_SIXTEENS_FUNCTION(mg_mve_sixteens_compute, MG_ROUND_TWICE_NARROW)
+#ifdef MG_MVE_FLOATS
+MG_MVE_SIXTEENS_FUNCTION(mg_mve_sixteens_compute_float, MG_ROUND_FLOAT_FPU)
+#endif
+
 /* Computes the same as mg_depthwise_conv2d_s8_body with the same arguments, for sixteen channels or
  * more. depth_multiplier is 1, and weights are at least -127. They are [blocks][taps][16], see
  * microgen/kernels/depthwise_conv2d_sixteens_mve.py; the last block has the last sixteen channels.
- * The bias contains the input's zero point. `requantization` is MG_ROUND_TWICE_NARROW. If windows
+ * The bias contains the input's zero point. `requantization` is MG_ROUND_TWICE_NARROW or
+ * MG_ROUND_FLOAT_FPU. If windows
  * reach beyond the input, they have at most MG_MVE_CLIPPED_TAPS taps. The output may be the input
  * if no channels overlap, nothing is padded before the input, and no later place reads a value
  * where a result is. */
@@ -217,11 +234,18 @@ mg_depthwise_conv2d_s8_sixteens_mve_body(const mg_depthwise_conv2d_s8_sixteens_m
                                          const int8_t *shift, void *output, int requantization)
 {
     int8_t window[MG_MVE_CLIPPED_TAPS * MG_MVE_BYTES];
-
-    (void)requantization;
     /* Without its address the array takes no stack, if the compiler knows the shape. */
-    mg_mve_sixteens_compute(p, input, weight, bias, multiplier, shift, (int8_t *)output,
-                            mg_mve_sixteens_is_clipped(p) ? window : NULL);
+    int8_t *const used = mg_mve_sixteens_is_clipped(p) ? window : NULL;
+    int8_t *const stored = (int8_t *)output;
+
+#ifdef MG_MVE_FLOATS
+    if (requantization == MG_ROUND_FLOAT_FPU) {
+        mg_mve_sixteens_compute_float(p, input, weight, bias, multiplier, shift, stored, used);
+        return;
+    }
+#endif
+    (void)requantization;
+    mg_mve_sixteens_compute(p, input, weight, bias, multiplier, shift, stored, used);
 }
 
 #define MG_DEPTHWISE_CONV2D_S8_SIXTEENS_MVE_KERNEL(name, shifts, ...)                              \

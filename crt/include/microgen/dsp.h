@@ -77,6 +77,14 @@ MG_INLINE int32_t mg_product_high(int32_t a, int32_t b, int32_t offset)
 #if defined(__ARM_FEATURE_SAT) && __ARM_ARCH_ISA_THUMB >= 2
 #define MG_SATURATES
 
+/* x saturated to int8. */
+MG_INLINE int32_t mg_as_s8(int32_t x)
+{
+    int32_t result;
+    __asm__("ssat %0, #8, %1" : "=r"(result) : "r"(x));
+    return result;
+}
+
 /* floor(x / 2), saturated to int8. */
 MG_INLINE int32_t mg_half_as_s8(int32_t x)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sine and cosine of float32. What float_math.h says about its functions holds for these, too. */
+/* Sine, cosine and tangent of float32. What float_math.h says about its functions holds for these,
+ * too. */
 #ifndef MICROGEN_FLOAT_ANGLES_H
 #define MICROGEN_FLOAT_ANGLES_H
 
@@ -131,6 +132,24 @@ MG_INLINE float mg_f32_sin(float x)
 MG_INLINE float mg_f32_cos(float x)
 {
     return mg_f32_sin_of_positive(mg_f32_abs(x), 1U);
+}
+
+/* tan(x) within 2.30 ULP. */
+MG_INLINE float mg_f32_tan(float x)
+{
+    const uint32_t sign = mg_bits_of_f32(x) & MG_F32_SIGN;
+    mg_angle angle = {0U, mg_f32_abs(x), 0.0F};
+
+    if (mg_bits_of_f32(angle.rest) >= MG_F32_INFINITY) {
+        return mg_f32_of_bits(MG_F32_NAN);
+    }
+    if (mg_bits_of_f32(angle.rest) > 0x3F490FDBU) { /* pi / 4 */
+        angle = mg_reduce_angle(angle.rest);
+    }
+    const float sine = mg_sin_of_rest(&angle);
+    const float cosine = mg_cos_of_rest(&angle);
+    const float result = ((angle.quadrants & 1U) != 0U) ? -cosine / sine : sine / cosine;
+    return mg_f32_of_bits(mg_bits_of_f32(result) ^ sign);
 }
 
 #endif

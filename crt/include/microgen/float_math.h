@@ -310,6 +310,16 @@ MG_INLINE float mg_f32_sigmoid(float x)
 
 /* Logarithm */
 
+/* f - log(1 + f) for 1 + f in [sqrt(1/2), sqrt(2)), so that the main term is f, which is exact:
+ * log(1 + f) = 2 s + s r(s^2), and 2 s = f - s f. */
+MG_INLINE float mg_log_tail(float f)
+{
+    const float s = f / (2.0F + f);
+    const float z = s * s;
+    const float r = z * (0.666667759F + z * (0.399775535F + z * 0.298715204F));
+    return s * (f - r);
+}
+
 /* The natural logarithm within 0.96 ULP. -inf for +-0, NaN for x < 0. */
 MG_INLINE float mg_f32_log(float x)
 {
@@ -331,12 +341,8 @@ MG_INLINE float mg_f32_log(float x)
     const uint32_t above = bits + (0x3F800000U - sqrt_half);
     exponent += (int32_t)(above >> 23);
     const float f = mg_f32_of_bits((above & (MG_F32_HIDDEN_BIT - 1U)) + sqrt_half) - 1.0F;
-    /* log(m) = 2 s + s r(s^2) and 2 s = f - s f, so the main term is f, which is exact */
-    const float s = f / (2.0F + f);
-    const float z = s * s;
-    const float r = z * (0.666667759F + z * (0.399775535F + z * 0.298715204F));
     const float n = (float)exponent;
-    return n * MG_LN2_HIGH + (f - (s * (f - r) - n * MG_LN2_LOW));
+    return n * MG_LN2_HIGH + (f - (mg_log_tail(f) - n * MG_LN2_LOW));
 }
 
 #endif

@@ -13,24 +13,6 @@
 extern "C" {
 #endif
 
-/* The remainder of the truncated quotient, which is exact and has the sign of lhs, like C's fmodf.
- * NaN for rhs = 0. */
-MG_INLINE float mg_f32_remainder(float lhs, float rhs)
-{
-    const uint32_t x_bits = mg_magnitude_of_f32(lhs);
-    const uint32_t y_bits = mg_magnitude_of_f32(rhs);
-
-    if (x_bits >= MG_F32_INFINITY || y_bits > MG_F32_INFINITY || y_bits == 0U) {
-        return mg_f32_of_bits(MG_F32_NAN);
-    }
-    if (x_bits < y_bits) {
-        return lhs;
-    }
-    const mg_long_division found = mg_divide_f32_exactly(x_bits, y_bits);
-    const float remainder = mg_scaled_f32(found.remainder, found.exponent);
-    return mg_f32_of_bits(mg_bits_of_f32(remainder) | (mg_bits_of_f32(lhs) & MG_F32_SIGN));
-}
-
 /* The remainder of the quotient rounded down, which has the sign of rhs. NaN for rhs = 0. */
 MG_INLINE float mg_f32_floor_mod(float lhs, float rhs)
 {

@@ -15,7 +15,8 @@
 
 #define MG_MVE_FILTERS 4 /* that are computed at a time, one in each lane */
 
-/* A layer. `shift` has the rounding shifts of MG_ROUND_TWICE_NARROW. */
+/* A layer. `shift` has the rounding shifts of MG_ROUND_TWICE_NARROW. With MG_ROUND_FLOAT_FPU it is
+ * not read, and multipliers are scales. */
 typedef struct {
     const int8_t *weight;
     const int32_t *bias;
@@ -46,6 +47,17 @@ MG_INLINE int32x4_t mg_mve_ties_down(int32x4_t x)
 {
     return vaddq_s32(x, vshrq_n_s32(x, 31));
 }
+
+#if (__ARM_FEATURE_MVE & 2) != 0
+#define MG_MVE_FLOATS
+
+/* MG_ROUND_FLOAT_FPU of every lane, with scales that are the bits of floats. */
+MG_INLINE int32x4_t mg_mve_scaled_in_float(int32x4_t x, int32x4_t scales)
+{
+    return vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(x), vreinterpretq_f32_s32(scales)));
+}
+
+#endif
 
 /* Four filters and one row of inputs, in the order in which the assembly loads them. */
 typedef struct {

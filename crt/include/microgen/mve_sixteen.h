@@ -87,12 +87,26 @@ typedef struct {
 
 #define MG_MVE_SIXTEEN_TIES(x) "vshr.s32 q4, " x ", #31\nvadd.i32 " x ", " x ", q4\n"
 
-/* Makes outputs of the sums. VRSHL takes its shift from the lowest byte of a lane. */
-#define MG_MVE_SIXTEEN_SCALE                                                                       \
+/* The multipliers of four times four channels. */
+#define MG_MVE_SIXTEEN_FACTORS                                                                     \
     "vld40.32 {q4, q5, q6, q7}, [r0]\n"                                                            \
     "vld41.32 {q4, q5, q6, q7}, [r0]\n"                                                            \
     "vld42.32 {q4, q5, q6, q7}, [r0]\n"                                                            \
-    "vld43.32 {q4, q5, q6, q7}, [r0]\n"                                                            \
+    "vld43.32 {q4, q5, q6, q7}, [r0]\n"
+
+/* Makes outputs of scaled sums. */
+#define MG_MVE_SIXTEEN_NARROW                                                                      \
+    "vqmovnb.s32 q1, q1\n"                                                                         \
+    "vqmovnt.s32 q0, q2\n"                                                                         \
+    "vqmovnt.s32 q1, q3\n"                                                                         \
+    "vqadd.s16 q0, q0, r3\n"                                                                       \
+    "vqadd.s16 q1, q1, r3\n"                                                                       \
+    "vqmovnb.s16 q0, q0\n"                                                                         \
+    "vqmovnt.s16 q0, q1\n"
+
+/* Makes outputs of the sums. VRSHL takes its shift from the lowest byte of a lane. */
+#define MG_MVE_SIXTEEN_TWICE                                                                       \
+    MG_MVE_SIXTEEN_FACTORS                                                                         \
     "vqrdmulh.s32 q0, q0, q4\n"                                                                    \
     "vqrdmulh.s32 q1, q1, q5\n"                                                                    \
     "vldrb.8 q5, [r2]\n"                                                                           \
@@ -111,57 +125,80 @@ typedef struct {
     "vrshl.s32 q2, q2, q7\n"                                                                       \
     "vqmovnb.s32 q0, q0\n"                                                                         \
     "vrshl.s32 q3, q3, q5\n"                                                                       \
-    "vqmovnb.s32 q1, q1\n"                                                                         \
-    "vqmovnt.s32 q0, q2\n"                                                                         \
-    "vqmovnt.s32 q1, q3\n"                                                                         \
-    "vqadd.s16 q0, q0, r3\n"                                                                       \
-    "vqadd.s16 q1, q1, r3\n"                                                                       \
-    "vqmovnb.s16 q0, q0\n"                                                                         \
-    "vqmovnt.s16 q0, q1\n"
+    MG_MVE_SIXTEEN_NARROW
+
+/* The same by MG_ROUND_FLOAT_FPU. */
+#define MG_MVE_SIXTEEN_FLOAT                                                                       \
+    MG_MVE_SIXTEEN_FACTORS                                                                         \
+    "vcvt.f32.s32 q0, q0\n"                                                                        \
+    "vcvt.f32.s32 q1, q1\n"                                                                        \
+    "vmul.f32 q0, q0, q4\n"                                                                        \
+    "vcvt.f32.s32 q2, q2\n"                                                                        \
+    "vmul.f32 q1, q1, q5\n"                                                                        \
+    "vcvt.f32.s32 q3, q3\n"                                                                        \
+    "vmul.f32 q2, q2, q6\n"                                                                        \
+    "vcvtn.s32.f32 q0, q0\n"                                                                       \
+    "vmul.f32 q3, q3, q7\n"                                                                        \
+    "vcvtn.s32.f32 q1, q1\n"                                                                       \
+    "vcvtn.s32.f32 q2, q2\n"                                                                       \
+    "vqmovnb.s32 q0, q0\n"                                                                         \
+    "vcvtn.s32.f32 q3, q3\n"                                                                       \
+    MG_MVE_SIXTEEN_NARROW
 /* clang-format on */
 
-/* In assembly, because GCC 12 spills registers. */
-MG_INLINE void mg_mve_sixteen_pixels(const mg_mve_sixteen *of)
+/* In assembly, because GCC 12 spills registers. The loop over taps keeps the carry: an odd tap is
+ * left. */
+#define MG_MVE_SIXTEEN_PIXELS(of, scale)                                                           \
+    __asm__ volatile(                                                                              \
+        "add r0, %[of], %[tap_step]\n"                                                             \
+        "ldm r0, {r1, r4, r8, r9, r10, r11}\n"                                                     \
+        "1:\n"                                                                                     \
+        "ldm %[of], {r0, r2, r3}\n"                                                                \
+        "vld40.32 {q0, q1, q2, q3}, [r0]\n"                                                        \
+        "vld41.32 {q0, q1, q2, q3}, [r0]\n"                                                        \
+        "vld42.32 {q0, q1, q2, q3}, [r0]\n"                                                        \
+        "vld43.32 {q0, q1, q2, q3}, [r0]\n"                                                        \
+        "mov r0, r4\n"                                                                             \
+        "2:\n"                                                                                     \
+        "lsrs r5, r8, #1\n"                                                                        \
+        "wls lr, r5, 4f\n"                                                                         \
+        "3:\n" MG_MVE_SIXTEEN_PAIR "le lr, 3b\n"                                                   \
+        "4:\n"                                                                                     \
+        "bcc 4f\n" MG_MVE_SIXTEEN_LAST "4:\n"                                                      \
+        "add r0, r0, r9\n"                                                                         \
+        "subs r3, r3, #1\n"                                                                        \
+        "bne 2b\n"                                                                                 \
+        "add r0, %[of], %[multiplier]\n"                                                           \
+        "ldm r0, {r0, r2, r3, r5, r6}\n" scale "cbz r6, 6f\n"                                      \
+        "vldrw.32 q1, [%[of], %[low]]\n"                                                           \
+        "vldrw.32 q2, [%[of], %[high]]\n"                                                          \
+        "vmax.s8 q0, q0, q1\n"                                                                     \
+        "vmin.s8 q0, q0, q2\n"                                                                     \
+        "6:\n"                                                                                     \
+        "ldrd r5, r6, [%[of], %[pixel_step]]\n"                                                    \
+        "vstrb.8 q0, [r11]\n"                                                                      \
+        "add r4, r4, r5\n"                                                                         \
+        "add r11, r11, r6\n"                                                                       \
+        "subs r10, r10, #1\n"                                                                      \
+        "bne 1b"                                                                                   \
+        :                                                                                          \
+        : [of] "r"(of), [tap_step] "i"(offsetof(mg_mve_sixteen, tap_step)),                        \
+          [multiplier] "i"(offsetof(mg_mve_sixteen, multiplier)),                                  \
+          [pixel_step] "i"(offsetof(mg_mve_sixteen, pixel_step)),                                  \
+          [low] "i"(offsetof(mg_mve_sixteen, low)), [high] "i"(offsetof(mg_mve_sixteen, high))     \
+        : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "lr", "q0", "q1",    \
+          "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory")
+
+MG_INLINE void mg_mve_sixteen_pixels(const mg_mve_sixteen *of, int requantization)
 {
-    __asm__ volatile(
-        "add r0, %[of], %[tap_step]\n"
-        "ldm r0, {r1, r4, r8, r9, r10, r11}\n"
-        "1:\n"
-        "ldm %[of], {r0, r2, r3}\n"
-        "vld40.32 {q0, q1, q2, q3}, [r0]\n"
-        "vld41.32 {q0, q1, q2, q3}, [r0]\n"
-        "vld42.32 {q0, q1, q2, q3}, [r0]\n"
-        "vld43.32 {q0, q1, q2, q3}, [r0]\n"
-        "mov r0, r4\n"
-        "2:\n"
-        "lsrs r5, r8, #1\n" /* the loop keeps the carry: an odd tap is left */
-        "wls lr, r5, 4f\n"
-        "3:\n" MG_MVE_SIXTEEN_PAIR "le lr, 3b\n"
-        "4:\n"
-        "bcc 4f\n" MG_MVE_SIXTEEN_LAST "4:\n"
-        "add r0, r0, r9\n"
-        "subs r3, r3, #1\n"
-        "bne 2b\n"
-        "add r0, %[of], %[multiplier]\n"
-        "ldm r0, {r0, r2, r3, r5, r6}\n" MG_MVE_SIXTEEN_SCALE "cbz r6, 6f\n"
-        "vldrw.32 q1, [%[of], %[low]]\n"
-        "vldrw.32 q2, [%[of], %[high]]\n"
-        "vmax.s8 q0, q0, q1\n"
-        "vmin.s8 q0, q0, q2\n"
-        "6:\n"
-        "ldrd r5, r6, [%[of], %[pixel_step]]\n"
-        "vstrb.8 q0, [r11]\n"
-        "add r4, r4, r5\n"
-        "add r11, r11, r6\n"
-        "subs r10, r10, #1\n"
-        "bne 1b"
-        :
-        : [of] "r"(of), [tap_step] "i"(offsetof(mg_mve_sixteen, tap_step)),
-          [multiplier] "i"(offsetof(mg_mve_sixteen, multiplier)),
-          [pixel_step] "i"(offsetof(mg_mve_sixteen, pixel_step)),
-          [low] "i"(offsetof(mg_mve_sixteen, low)), [high] "i"(offsetof(mg_mve_sixteen, high))
-        : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "lr", "q0", "q1",
-          "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
+#ifdef MG_MVE_FLOATS
+    if (requantization == MG_ROUND_FLOAT_FPU) {
+        MG_MVE_SIXTEEN_PIXELS(of, MG_MVE_SIXTEEN_FLOAT);
+        return;
+    }
+#endif
+    (void)requantization;
+    MG_MVE_SIXTEEN_PIXELS(of, MG_MVE_SIXTEEN_TWICE);
 }
 
 #else
@@ -181,7 +218,7 @@ MG_INLINE int32_t mg_mve_sixteen_sum(const mg_mve_sixteen *of, const int8_t *inp
     return sum;
 }
 
-MG_INLINE void mg_mve_sixteen_pixels(const mg_mve_sixteen *of)
+MG_INLINE void mg_mve_sixteen_pixels(const mg_mve_sixteen *of, int requantization)
 {
     const mg_scaling scaling = {of->multiplier, of->shift, of->offset, vgetq_lane_s8(of->low, 0),
                                 vgetq_lane_s8(of->high, 0)};
@@ -189,8 +226,7 @@ MG_INLINE void mg_mve_sixteen_pixels(const mg_mve_sixteen *of)
     for (int32_t i = 0; i < of->count; i++) {
         for (int32_t c = 0; c < MG_MVE_BYTES; c++) {
             const int32_t sum = mg_mve_sixteen_sum(of, of->input + i * of->pixel_step, c);
-            of->output[i * of->output_step + c] =
-                mg_scaled(&scaling, c, sum, MG_ROUND_TWICE_NARROW);
+            of->output[i * of->output_step + c] = mg_scaled(&scaling, c, sum, requantization);
         }
     }
 }

@@ -22,6 +22,7 @@
 
 #include "microgen/inline.h"
 #include "microgen/mve_rows.h"
+#include "microgen/scaling_s8.h"
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -139,21 +140,36 @@ typedef struct {
     operation " q3, q3, " operand "\n"
 #define MG_MVE_TIES(x) "vshr.s32 q7, " x ", #31\nvadd.i32 " x ", " x ", q7\n"
 
-/* Makes outputs of the sums and stores them. The vectors of two pixels become one of int16. Ends
- * with the flags of the groups that are left. */
-#define MG_MVE_TILE_STORE                                                                          \
-    "add r0, sp, #20\n"                                                                            \
-    "ldm r0, {r0, r2, r3, r4, r5, r6, r8, r9, r10}\n"                                              \
-    "vldrw.32 q4,[r0],#16\n"                                                                       \
-    "vldrw.32 q5,[r2],#16\n"                                                                       \
-    MG_MVE_EACH("vadd.i32", "q4")                                                                  \
+/* MG_ROUND_TWICE_NARROW. r6 is whether it does not matter how ties of negative values are rounded. */
+#define MG_MVE_TILE_TWICE                                                                          \
     "vldrb.s32 q6,[r3],#4\n"                                                                       \
     MG_MVE_EACH("vqrdmulh.s32", "q5")                                                              \
     "vmvn q6,q6\n"                                                                                 \
     "cbnz r6, 8f\n"                                                                                \
     MG_MVE_TIES("q0") MG_MVE_TIES("q1") MG_MVE_TIES("q2") MG_MVE_TIES("q3")                        \
     "8:\n"                                                                                         \
-    MG_MVE_EACH("vrshl.s32", "q6")                                                                 \
+    MG_MVE_EACH("vrshl.s32", "q6")
+
+/* MG_ROUND_FLOAT_FPU. */
+#define MG_MVE_CONVERT(operation)                                                                  \
+    operation " q0, q0\n"                                                                          \
+    operation " q1, q1\n"                                                                          \
+    operation " q2, q2\n"                                                                          \
+    operation " q3, q3\n"
+#define MG_MVE_TILE_FLOAT                                                                          \
+    MG_MVE_CONVERT("vcvt.f32.s32")                                                                 \
+    MG_MVE_EACH("vmul.f32", "q5")                                                                  \
+    MG_MVE_CONVERT("vcvtn.s32.f32")
+
+/* Makes outputs of the sums and stores them. The vectors of two pixels become one of int16. Ends
+ * with the flags of the groups that are left. */
+#define MG_MVE_TILE_STORE(scale)                                                                   \
+    "add r0, sp, #20\n"                                                                            \
+    "ldm r0, {r0, r2, r3, r4, r5, r6, r8, r9, r10}\n"                                              \
+    "vldrw.32 q4,[r0],#16\n"                                                                       \
+    "vldrw.32 q5,[r2],#16\n"                                                                       \
+    MG_MVE_EACH("vadd.i32", "q4")                                                                  \
+    scale                                                                                          \
     "vldrw.32 q4,[r10]\n"                                                                          \
     "vqmovnb.s32 q0,q0\n"                                                                          \
     "vqmovnb.s32 q2,q2\n"                                                                          \
@@ -197,27 +213,32 @@ typedef struct {
                      : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr",  \
                        "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory")
 
-/* Computes tile->groups groups of filters. Reads whole vectors. Out of line for all layers of a
- * model. */
-static __attribute__((noinline, unused)) void mg_mve_tile_deep(const mg_mve_tile *tile)
-{
-    register const mg_mve_tile *at __asm__("r0") = tile;
-    MG_MVE_TILE_ASM(MG_MVE_TILE_ENTER "1:\n" MG_MVE_TILE_LOAD MG_MVE_TILE_DEEP("2", "3", "4")
-                        MG_MVE_TILE_LANES("2", "0") MG_MVE_TILE_LOAD MG_MVE_TILE_DEEP("5", "6", "7")
-                            MG_MVE_TILE_LANES("3", "1") MG_MVE_TILE_STORE
-                    "bne.w 1b\n\t" MG_MVE_TILE_LEAVE);
-}
+/* Defines functions that compute tile->groups groups of filters. The first one reads whole vectors,
+ * the other reads nothing before the pixels. Out of line for all layers of a model. */
+#define MG_MVE_TILE_FUNCTIONS(deep, part, scale)                                                   \
+    static __attribute__((noinline, unused)) void deep(const mg_mve_tile *tile)                    \
+    {                                                                                              \
+        register const mg_mve_tile *at __asm__("r0") = tile;                                       \
+        MG_MVE_TILE_ASM(MG_MVE_TILE_ENTER "1:\n" MG_MVE_TILE_LOAD MG_MVE_TILE_DEEP("2", "3", "4")  \
+                            MG_MVE_TILE_LANES("2", "0") MG_MVE_TILE_LOAD MG_MVE_TILE_DEEP(         \
+                                "5", "6", "7") MG_MVE_TILE_LANES("3", "1")                         \
+                                MG_MVE_TILE_STORE(scale) "bne.w 1b\n\t" MG_MVE_TILE_LEAVE);        \
+    }                                                                                              \
+    static __attribute__((noinline, unused)) void part(const mg_mve_tile *tile)                    \
+    {                                                                                              \
+        register const mg_mve_tile *at __asm__("r0") = tile;                                       \
+        MG_MVE_TILE_ASM(                                                                           \
+            MG_MVE_TILE_ENTER                                                                      \
+            "vmsr p0, r4\n"                                                                        \
+            "1:\n" MG_MVE_TILE_LOAD MG_MVE_TILE_PART("2", "3") MG_MVE_TILE_LANES("2", "0")         \
+                MG_MVE_TILE_LOAD MG_MVE_TILE_PART("4", "5") MG_MVE_TILE_LANES("3", "1")            \
+                    MG_MVE_TILE_STORE(scale) "bne.w 1b\n\t" MG_MVE_TILE_LEAVE);                    \
+    }
 
-/* The same, but reads nothing before the pixels. */
-static __attribute__((noinline, unused)) void mg_mve_tile_part(const mg_mve_tile *tile)
-{
-    register const mg_mve_tile *at __asm__("r0") = tile;
-    MG_MVE_TILE_ASM(MG_MVE_TILE_ENTER
-                    "vmsr p0, r4\n"
-                    "1:\n" MG_MVE_TILE_LOAD MG_MVE_TILE_PART("2", "3") MG_MVE_TILE_LANES("2", "0")
-                        MG_MVE_TILE_LOAD MG_MVE_TILE_PART("4", "5") MG_MVE_TILE_LANES("3", "1")
-                            MG_MVE_TILE_STORE "bne.w 1b\n\t" MG_MVE_TILE_LEAVE);
-}
+MG_MVE_TILE_FUNCTIONS(mg_mve_tile_deep, mg_mve_tile_part, MG_MVE_TILE_TWICE)
+#ifdef MG_MVE_FLOATS
+MG_MVE_TILE_FUNCTIONS(mg_mve_tile_deep_float, mg_mve_tile_part_float, MG_MVE_TILE_FLOAT)
+#endif
 
 #else
 
@@ -237,8 +258,24 @@ MG_INLINE int32_t mg_mve_tile_sum(const mg_mve_tile *tile, const int8_t *weight,
     return sum;
 }
 
+MG_INLINE int32x4_t mg_mve_tile_scaled(const mg_mve_tile *tile, int32_t c, int32x4_t sums,
+                                       int requantization)
+{
+    const int32x4_t multiplier = vldrwq_s32(&tile->multiplier[c]);
+
+#ifdef MG_MVE_FLOATS
+    if (requantization == MG_ROUND_FLOAT_FPU) {
+        return mg_mve_scaled_in_float(sums, multiplier);
+    }
+#endif
+    (void)requantization;
+    const int32x4_t x = vqrdmulhq_s32(sums, multiplier);
+    return vrshlq_s32((tile->is_upward != 0) ? x : mg_mve_ties_down(x),
+                      vmvnq_s32(vldrbq_s32(&tile->shift[c])));
+}
+
 MG_INLINE void mg_mve_tile_pixel(const mg_mve_tile *tile, int32_t group, const int8_t *pixel,
-                                 int8_t *output)
+                                 int8_t *output, int requantization)
 {
     const int32_t c = group * MG_MVE_FILTERS;
     const int8_t *weight = tile->weight + c * (tile->steps + 1) * MG_MVE_BYTES;
@@ -247,32 +284,40 @@ MG_INLINE void mg_mve_tile_pixel(const mg_mve_tile *tile, int32_t group, const i
     for (int32_t i = 0; i < MG_MVE_FILTERS; i++) {
         sum[i] = mg_mve_tile_sum(tile, weight, pixel, i);
     }
-    int32x4_t x = vaddq_s32(vldrwq_s32(sum), vldrwq_s32(&tile->bias[c]));
-    x = vqrdmulhq_s32(x, vldrwq_s32(&tile->multiplier[c]));
-    x = vrshlq_s32((tile->is_upward != 0) ? x : mg_mve_ties_down(x),
-                   vmvnq_s32(vldrbq_s32(&tile->shift[c])));
+    const int32x4_t sums = vaddq_s32(vldrwq_s32(sum), vldrwq_s32(&tile->bias[c]));
+    const int32x4_t x = mg_mve_tile_scaled(tile, c, sums, requantization);
     vstrbq_s32(&output[c],
                mg_mve_offset_and_clamp(x, tile->offset, vgetq_lane_s16(tile->vectors->low, 0),
                                        vgetq_lane_s16(tile->vectors->high, 0)));
 }
 
-static __attribute__((noinline, unused)) void mg_mve_tile_deep(const mg_mve_tile *tile)
+MG_INLINE void mg_mve_tile_pixels(const mg_mve_tile *tile, int requantization)
 {
     const int32_t apart = vgetq_lane_u16(tile->vectors->places, 1);
     int8_t *to = tile->output;
 
     for (int32_t i = 0; i < tile->groups; i++) {
-        mg_mve_tile_pixel(tile, i, tile->first[0], to);
-        mg_mve_tile_pixel(tile, i, tile->first[1], to + apart);
-        mg_mve_tile_pixel(tile, i, tile->second[0], to + tile->below);
-        mg_mve_tile_pixel(tile, i, tile->second[1], to + tile->below + apart);
+        mg_mve_tile_pixel(tile, i, tile->first[0], to, requantization);
+        mg_mve_tile_pixel(tile, i, tile->first[1], to + apart, requantization);
+        mg_mve_tile_pixel(tile, i, tile->second[0], to + tile->below, requantization);
+        mg_mve_tile_pixel(tile, i, tile->second[1], to + tile->below + apart, requantization);
     }
 }
 
-static __attribute__((noinline, unused)) void mg_mve_tile_part(const mg_mve_tile *tile)
-{
-    mg_mve_tile_deep(tile);
-}
+#define MG_MVE_TILE_FUNCTIONS(deep, part, requantization)                                          \
+    static __attribute__((noinline, unused)) void deep(const mg_mve_tile *tile)                    \
+    {                                                                                              \
+        mg_mve_tile_pixels(tile, requantization);                                                  \
+    }                                                                                              \
+    static __attribute__((noinline, unused)) void part(const mg_mve_tile *tile)                    \
+    {                                                                                              \
+        deep(tile);                                                                                \
+    }
+
+MG_MVE_TILE_FUNCTIONS(mg_mve_tile_deep, mg_mve_tile_part, MG_ROUND_TWICE_NARROW)
+#ifdef MG_MVE_FLOATS
+MG_MVE_TILE_FUNCTIONS(mg_mve_tile_deep_float, mg_mve_tile_part_float, MG_ROUND_FLOAT_FPU)
+#endif
 
 #endif
 
@@ -346,8 +391,19 @@ MG_INLINE void mg_mve_tile_walk(mg_mve_tile *tile, const mg_mve_places *of, mg_m
     tile->second[1] = at[below + pair];
 }
 
-MG_INLINE void mg_mve_tile_any(const mg_mve_tile *tile, int is_part)
+MG_INLINE void mg_mve_tile_any(const mg_mve_tile *tile, int is_part, int requantization)
 {
+#ifdef MG_MVE_FLOATS
+    if (requantization == MG_ROUND_FLOAT_FPU) {
+        if (is_part) {
+            mg_mve_tile_part_float(tile);
+        } else {
+            mg_mve_tile_deep_float(tile);
+        }
+        return;
+    }
+#endif
+    (void)requantization;
     if (is_part) {
         mg_mve_tile_part(tile);
     } else {
@@ -359,7 +415,7 @@ MG_INLINE void mg_mve_tile_any(const mg_mve_tile *tile, int is_part)
  */
 MG_INLINE void mg_mve_tile_pass(mg_mve_tile *tile, mg_mve_tile_vectors *vectors,
                                 const mg_mve_rows *r, const mg_mve_places *of, const int8_t *input,
-                                int32_t count, int is_part)
+                                int32_t count, int is_part, int requantization)
 {
     mg_mve_place next = {input, of->width};
 
@@ -374,17 +430,16 @@ MG_INLINE void mg_mve_tile_pass(mg_mve_tile *tile, mg_mve_tile_vectors *vectors,
         } else {
             mg_mve_tile_walk(tile, of, &next, pixels);
         }
-        mg_mve_tile_any(tile, is_part);
+        mg_mve_tile_any(tile, is_part, requantization);
         tile->output += MG_MVE_PIXELS * r->channels;
     }
 }
 
 /* Computes `count` pixels, for all channels, of which there are at least four. Reads mg_mve_lead
- * bytes before each pixel, too, unless it `is_part`. Out of line, so that all layers of a model
- * share it. */
-static __attribute__((noinline, unused)) void
-mg_mve_compute_pixels(const mg_mve_rows *r, const mg_mve_places *of, const int8_t *input,
-                      int32_t count, int8_t *output, int is_part)
+ * bytes before each pixel, too, unless it `is_part`. */
+MG_INLINE void mg_mve_compute_pixels_body(const mg_mve_rows *r, const mg_mve_places *of,
+                                          const int8_t *input, int32_t count, int8_t *output,
+                                          int is_part, int requantization)
 {
     const int32_t steps = (of->depth - 1) / MG_MVE_BYTES;
     const int32_t lead = mg_mve_lead(of->depth);
@@ -409,17 +464,51 @@ mg_mve_compute_pixels(const mg_mve_rows *r, const mg_mve_places *of, const int8_
                         0xFFFF << lead & 0xFFFF};
 
     for (int32_t done = groups * MG_MVE_FILTERS;; done += MG_MVE_FILTERS) {
-        mg_mve_tile_pass(&tile, &vectors, r, of, first, count, is_part);
+        mg_mve_tile_pass(&tile, &vectors, r, of, first, count, is_part, requantization);
         if (done >= r->channels) {
             break;
         }
         tile.weight += done * (steps + 1) * MG_MVE_BYTES;
         tile.bias += last;
         tile.multiplier += last;
-        tile.shift += last;
+        if (requantization != MG_ROUND_FLOAT_FPU) {
+            tile.shift += last;
+        }
         tile.output = output + last;
         tile.groups = 1;
     }
+}
+
+/* The same out of line, so that all layers of a model share it. */
+static __attribute__((noinline, unused)) void
+mg_mve_compute_pixels(const mg_mve_rows *r, const mg_mve_places *of, const int8_t *input,
+                      int32_t count, int8_t *output, int is_part)
+{
+    mg_mve_compute_pixels_body(r, of, input, count, output, is_part, MG_ROUND_TWICE_NARROW);
+}
+
+#ifdef MG_MVE_FLOATS
+static __attribute__((noinline, unused)) void
+mg_mve_compute_pixels_float(const mg_mve_rows *r, const mg_mve_places *of, const int8_t *input,
+                            int32_t count, int8_t *output, int is_part)
+{
+    mg_mve_compute_pixels_body(r, of, input, count, output, is_part, MG_ROUND_FLOAT_FPU);
+}
+#endif
+
+/* With MG_ROUND_TWICE_NARROW or MG_ROUND_FLOAT_FPU. */
+MG_INLINE void mg_mve_compute_pixels_with(const mg_mve_rows *r, const mg_mve_places *of,
+                                          const int8_t *input, int32_t count, int8_t *output,
+                                          int is_part, int requantization)
+{
+#ifdef MG_MVE_FLOATS
+    if (requantization == MG_ROUND_FLOAT_FPU) {
+        mg_mve_compute_pixels_float(r, of, input, count, output, is_part);
+        return;
+    }
+#endif
+    (void)requantization;
+    mg_mve_compute_pixels(r, of, input, count, output, is_part);
 }
 
 #endif

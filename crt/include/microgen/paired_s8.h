@@ -128,7 +128,7 @@ typedef struct {
     int32_t step;
 } mg_paired_place;
 
-/* Channels with MG_HIGH. */
+/* Two channels of four pixels with MG_HIGH. x points to their multipliers, and then to the next. */
 #define MG_PAIRED_SCALE(a, factor)                                                                 \
     "smmul %[" a "], %[" a "], %[" factor "]\n"                                                    \
     "ssat %[" a "], #8, %[" a "], asr #10\n"
@@ -137,6 +137,26 @@ typedef struct {
     MG_PAIRED_SCALE(a "1", factor)                                                                 \
     MG_PAIRED_SCALE(a "2", factor)                                                                 \
     MG_PAIRED_SCALE(a "3", factor)
+#define MG_PAIRED_SCALE_HIGH                                                                       \
+    "ldrd %[w], %[v], [%[x]], #8\n" MG_PAIRED_SCALE_4("a", "w") MG_PAIRED_SCALE_4("b", "v")
+
+/* The same with MG_HIGH_FPU. */
+#define MG_PAIRED_CONVERT(number, factor)                                                          \
+    "vcvt.f32.s32 " number ", " number "\n"                                                        \
+    "vmul.f32 " number ", " number ", " factor "\n"                                                \
+    "vcvtr.s32.f32 " number ", " number "\n"
+#define MG_PAIRED_SATURATE(a)                                                                      \
+    "add %[" a "], %[" a "], %[v]\n"                                                               \
+    "ssat %[" a "], #8, %[" a "]\n"
+#define MG_PAIRED_FLOAT_2(a, b, factor)                                                            \
+    "vmov s2, s3, %[" a "], %[" b "]\n" MG_PAIRED_CONVERT("s2", factor)                            \
+        MG_PAIRED_CONVERT("s3", factor) "vmov %[" a "], %[" b "], s2, s3\n" MG_PAIRED_SATURATE(a)  \
+            MG_PAIRED_SATURATE(b)
+#define MG_PAIRED_SCALE_FPU                                                                        \
+    "vldm %[x]!, {s0-s1}\n"                                                                        \
+    "ldr %[v], %[offset]\n" MG_PAIRED_FLOAT_2("a0", "a1", "s0")                                    \
+        MG_PAIRED_FLOAT_2("a2", "a3", "s0") MG_PAIRED_FLOAT_2("b0", "b1", "s1")                    \
+            MG_PAIRED_FLOAT_2("b2", "b3", "s1")
 
 /* Stores four pixels of a channel, `y` bytes apart. `w` is three times y. */
 #define MG_PAIRED_STORE_4(a)                                                                       \
@@ -145,64 +165,72 @@ typedef struct {
     "strb %[" a "1], [%[x], %[y]]\n"                                                               \
     "strb %[" a "0], [%[x]], #1\n"
 
-/* The same as mg_paired_add and mg_paired_store_4 for MG_HIGH, for `pairs` pairs of channels, one
- * or more, that follow each other. */
-MG_INLINE const int32_t *mg_paired_high(const mg_paired_filters *filters, const int32_t *weight,
-                                        const uint32_t *columns, const int32_t *bias,
-                                        const int32_t *multiplier, int8_t *output, int32_t step,
-                                        int32_t pairs)
-{
-    mg_paired_place place = {output, step};
-    const int32_t *start = bias;
-    const int32_t *factors = multiplier;
-    const uint32_t *const first = columns;
-    const uint32_t *const end = columns + filters->steps * MG_PAIRED_COLUMN;
-    const int32_t *const last = weight + 2 * filters->steps * pairs;
-    const int32_t rest = filters->steps % 4;
-    const uint32_t *values;
-    int32_t w;
-    int32_t v;
-    uint32_t x;
-    uint32_t y;
-    int32_t a0;
-    int32_t a1;
-    int32_t a2;
-    int32_t a3;
-    int32_t b0;
-    int32_t b1;
-    int32_t b2;
-    int32_t b3;
+/* Defines a function that computes the same as mg_paired_add and mg_paired_store_4 with one of
+ * these two requantizations, whose instructions are `scale`, for `pairs` pairs of channels, one or
+ * more, from c on. The last arguments are what the assembly clobbers. */
+#define MG_PAIRED_PAIRS(name, scale, ...)                                                          \
+    MG_INLINE const int32_t *name(const mg_paired_filters *filters, const int32_t *weight,         \
+                                  const uint32_t *columns, const int32_t *bias,                    \
+                                  const mg_scaling *s, int32_t c, int8_t *output, int32_t step,    \
+                                  int32_t pairs)                                                   \
+    {                                                                                              \
+        mg_paired_place place = {output, step};                                                    \
+        const int32_t *start = bias;                                                               \
+        const int32_t *factors = &s->multiplier[c];                                                \
+        const uint32_t *const first = columns;                                                     \
+        const uint32_t *const end = columns + filters->steps * MG_PAIRED_COLUMN;                   \
+        const int32_t *const last = weight + 2 * filters->steps * pairs;                           \
+        const int32_t rest = filters->steps % 4;                                                   \
+        const int32_t offset = s->output_offset;                                                   \
+        const uint32_t *values;                                                                    \
+        int32_t w;                                                                                 \
+        int32_t v;                                                                                 \
+        uint32_t x;                                                                                \
+        uint32_t y;                                                                                \
+        int32_t a0;                                                                                \
+        int32_t a1;                                                                                \
+        int32_t a2;                                                                                \
+        int32_t a3;                                                                                \
+        int32_t b0;                                                                                \
+        int32_t b1;                                                                                \
+        int32_t b2;                                                                                \
+        int32_t b3;                                                                                \
+                                                                                                   \
+        __asm__ volatile(                                                                          \
+            "0:\n"                                                                                 \
+            "ldr %[x], %[start]\n"                                                                 \
+            "ldr %[values], %[first]\n"                                                            \
+            "ldrd %[a0], %[b0], [%[x]], #8\n"                                                      \
+            "str %[x], %[start]\n"                                                                 \
+            "mov %[a1], %[a0]\n"                                                                   \
+            "mov %[a2], %[a0]\n"                                                                   \
+            "mov %[a3], %[a0]\n"                                                                   \
+            "mov %[b1], %[b0]\n"                                                                   \
+            "mov %[b2], %[b0]\n"                                                                   \
+            "mov %[b3], %[b0]\n"                                                                   \
+            "ldr %[w], %[rest]\n" MG_PAIRED_ENTRY MG_PAIRED_STEPS "ldr %[x], %[factors]\n" scale   \
+            "str %[x], %[factors]\n"                                                               \
+            "ldrd %[x], %[y], %[place]\n"                                                          \
+            "add %[w], %[y], %[y], lsl #1\n" MG_PAIRED_STORE_4("a")                                \
+                MG_PAIRED_STORE_4("b") "str %[x], %[place]\n"                                      \
+                                       "ldr %[y], %[last]\n"                                       \
+                                       "cmp %[weight], %[y]\n"                                     \
+                                       "bne 0b\n"                                                  \
+            : [a0] "=&r"(a0), [a1] "=&r"(a1), [a2] "=&r"(a2), [a3] "=&r"(a3), [b0] "=&r"(b0),      \
+              [b1] "=&r"(b1), [b2] "=&r"(b2), [b3] "=&r"(b3), [values] "=&r"(values),              \
+              [weight] "+r"(weight), [w] "=&r"(w), [v] "=&r"(v), [x] "=&r"(x), [y] "=&r"(y),       \
+              [place] "+m"(place), [start] "+m"(start), [factors] "+m"(factors)                    \
+            : [first] "m"(first), [end] "m"(end), [last] "m"(last), [rest] "m"(rest),              \
+              [offset] "m"(offset)                                                                 \
+            : __VA_ARGS__);                                                                        \
+        return weight;                                                                             \
+    }
 
-    __asm__ volatile(
-        "0:\n"
-        "ldr %[x], %[start]\n"
-        "ldr %[values], %[first]\n"
-        "ldrd %[a0], %[b0], [%[x]], #8\n"
-        "str %[x], %[start]\n"
-        "mov %[a1], %[a0]\n"
-        "mov %[a2], %[a0]\n"
-        "mov %[a3], %[a0]\n"
-        "mov %[b1], %[b0]\n"
-        "mov %[b2], %[b0]\n"
-        "mov %[b3], %[b0]\n"
-        "ldr %[w], %[rest]\n" MG_PAIRED_ENTRY MG_PAIRED_STEPS /**/
-        "ldr %[x], %[factors]\n"
-        "ldrd %[w], %[v], [%[x]], #8\n"
-        "str %[x], %[factors]\n" MG_PAIRED_SCALE_4("a", "w") MG_PAIRED_SCALE_4("b", "v") /**/
-        "ldrd %[x], %[y], %[place]\n"
-        "add %[w], %[y], %[y], lsl #1\n" MG_PAIRED_STORE_4("a") MG_PAIRED_STORE_4("b") /**/
-        "str %[x], %[place]\n"
-        "ldr %[y], %[last]\n"
-        "cmp %[weight], %[y]\n"
-        "bne 0b\n"
-        : [a0] "=&r"(a0), [a1] "=&r"(a1), [a2] "=&r"(a2), [a3] "=&r"(a3), [b0] "=&r"(b0),
-          [b1] "=&r"(b1), [b2] "=&r"(b2), [b3] "=&r"(b3), [values] "=&r"(values),
-          [weight] "+r"(weight), [w] "=&r"(w), [v] "=&r"(v), [x] "=&r"(x), [y] "=&r"(y),
-          [place] "+m"(place), [start] "+m"(start), [factors] "+m"(factors)
-        : [first] "m"(first), [end] "m"(end), [last] "m"(last), [rest] "m"(rest)
-        : "cc", "memory");
-    return weight;
-}
+MG_PAIRED_PAIRS(mg_paired_high, MG_PAIRED_SCALE_HIGH, "cc", "memory")
+#if (__ARM_FP & 4) != 0
+#define MG_PAIRED_FPU
+MG_PAIRED_PAIRS(mg_paired_by_fpu, MG_PAIRED_SCALE_FPU, "cc", "memory", "s0", "s1", "s2", "s3")
+#endif
 
 #define MG_PAIRED_PIXEL_TWO(weight, a, b)                                                          \
     "ldrd %[w], %[v], [%[" weight "]], #8\n"                                                       \
@@ -429,33 +457,40 @@ MG_INLINE void mg_paired_pixel_body(const mg_paired_filters *filters, const mg_s
         mg_paired_block_body(filters, s, columns, output, step, requantization);                   \
     }
 
-#ifdef MG_PAIRED_ASSEMBLY
-
-/* The same for MG_HIGH. */
-MG_ONCE void mg_paired_block_high(const mg_paired_filters *filters, const mg_scaling *s,
-                                  const uint32_t *columns, int8_t *output, int32_t step)
-{
-    const int32_t *weight = filters->weight;
-    int32_t c = 0;
-    int32_t pairs = filters->channels / 2;
-
-    for (int32_t runs = 1 + filters->channels % 2; runs > 0; runs--) {
-        weight = mg_paired_high(filters, weight, columns, &filters->bias[c], &s->multiplier[c],
-                                &output[c], step, pairs);
-        c = filters->channels - 2;
-        pairs = 1;
+/* The same by a function of MG_PAIRED_PAIRS. */
+#define MG_PAIRED_BLOCK_OF(name, function)                                                         \
+    MG_ONCE void name(const mg_paired_filters *filters, const mg_scaling *s,                       \
+                      const uint32_t *columns, int8_t *output, int32_t step)                       \
+    {                                                                                              \
+        const int32_t *weight = filters->weight;                                                   \
+        int32_t c = 0;                                                                             \
+        int32_t pairs = filters->channels / 2;                                                     \
+                                                                                                   \
+        for (int32_t runs = 1 + filters->channels % 2; runs > 0; runs--) {                         \
+            weight = function(filters, weight, columns, &filters->bias[c], s, c, &output[c], step, \
+                              pairs);                                                              \
+            c = filters->channels - 2;                                                             \
+            pairs = 1;                                                                             \
+        }                                                                                          \
     }
-}
 
+#ifdef MG_PAIRED_ASSEMBLY
+MG_PAIRED_BLOCK_OF(mg_paired_block_high, mg_paired_high)
 #else
-
 MG_PAIRED_BLOCK(mg_paired_block_high, MG_HIGH)
-
 #endif
 
+#ifdef MG_PAIRED_FPU
+MG_PAIRED_BLOCK_OF(mg_paired_block_fpu, mg_paired_by_fpu)
+#else
+MG_PAIRED_BLOCK(mg_paired_block_fpu, MG_HIGH_FPU)
+#endif
+
+MG_PAIRED_BLOCK(mg_paired_block_fpu_clamped, MG_HIGH_FPU_CLAMPED)
 MG_PAIRED_BLOCK(mg_paired_block_clamped, MG_HIGH_CLAMPED)
 MG_PAIRED_BLOCK(mg_paired_block_twice, MG_ROUND_TWICE_NARROW)
 MG_PAIRED_BLOCK(mg_paired_block_upward, MG_ROUND_UPWARD_NARROW)
+MG_PAIRED_BLOCK(mg_paired_block_float, MG_ROUND_FLOAT_NARROW)
 
 #define MG_PAIRED_PIXEL(name, requantization)                                                      \
     MG_ONCE void name(const mg_paired_filters *filters, const mg_scaling *s,                       \
@@ -485,6 +520,9 @@ MG_PAIRED_PIXEL(mg_paired_pixel_high, MG_HIGH)
 MG_PAIRED_PIXEL(mg_paired_pixel_clamped, MG_HIGH_CLAMPED)
 MG_PAIRED_PIXEL(mg_paired_pixel_twice, MG_ROUND_TWICE_NARROW)
 MG_PAIRED_PIXEL(mg_paired_pixel_upward, MG_ROUND_UPWARD_NARROW)
+MG_PAIRED_PIXEL(mg_paired_pixel_fpu, MG_HIGH_FPU)
+MG_PAIRED_PIXEL(mg_paired_pixel_fpu_clamped, MG_HIGH_FPU_CLAMPED)
+MG_PAIRED_PIXEL(mg_paired_pixel_float, MG_ROUND_FLOAT_NARROW)
 
 MG_INLINE void mg_paired_block(const mg_paired_filters *filters, const mg_scaling *s,
                                const uint32_t *columns, int8_t *output, int32_t step,
@@ -496,6 +534,12 @@ MG_INLINE void mg_paired_block(const mg_paired_filters *filters, const mg_scalin
         mg_paired_block_clamped(filters, s, columns, output, step);
     } else if (requantization == MG_ROUND_TWICE_NARROW) {
         mg_paired_block_twice(filters, s, columns, output, step);
+    } else if (requantization == MG_HIGH_FPU) {
+        mg_paired_block_fpu(filters, s, columns, output, step);
+    } else if (requantization == MG_HIGH_FPU_CLAMPED) {
+        mg_paired_block_fpu_clamped(filters, s, columns, output, step);
+    } else if (requantization == MG_ROUND_FLOAT_NARROW) {
+        mg_paired_block_float(filters, s, columns, output, step);
     } else {
         mg_paired_block_upward(filters, s, columns, output, step);
     }
@@ -510,6 +554,12 @@ MG_INLINE void mg_paired_pixel(const mg_paired_filters *filters, const mg_scalin
         mg_paired_pixel_clamped(filters, s, column, output);
     } else if (requantization == MG_ROUND_TWICE_NARROW) {
         mg_paired_pixel_twice(filters, s, column, output);
+    } else if (requantization == MG_HIGH_FPU) {
+        mg_paired_pixel_fpu(filters, s, column, output);
+    } else if (requantization == MG_HIGH_FPU_CLAMPED) {
+        mg_paired_pixel_fpu_clamped(filters, s, column, output);
+    } else if (requantization == MG_ROUND_FLOAT_NARROW) {
+        mg_paired_pixel_float(filters, s, column, output);
     } else {
         mg_paired_pixel_upward(filters, s, column, output);
     }

@@ -9,14 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "microgen/bit_length.h"
 #include "microgen/clamp_s16.h"
 #include "microgen/inline.h"
 #include "microgen/requantize.h"
+#include "microgen/requantize_float.h"
 
 /* How an accumulator is scaled. */
 enum {
-    MG_ROUND_DOUBLE = 0, /* modulo 2^32, by mg_requantize */
-    MG_ROUND_REDUCED = 1 /* by mg_requantize_reduced */
+    MG_ROUND_DOUBLE = 0,  /* modulo 2^32, by mg_requantize */
+    MG_ROUND_REDUCED = 1, /* by mg_requantize_reduced */
+    MG_ROUND_IN_FLOAT = 2 /* by mg_requantize_float */
 };
 
 /* x times the scale modulo 2^32, with the multiplier reduced to 16 bits; rounded once, to nearest,
@@ -33,6 +36,9 @@ MG_INLINE int32_t mg_requantize_reduced(int64_t x, int32_t multiplier, int32_t s
 /* x times the scale, rounded as `rounding` says. */
 MG_INLINE int32_t mg_requantize_wide(int64_t x, int32_t multiplier, int32_t shift, int32_t rounding)
 {
+    if (rounding == MG_ROUND_IN_FLOAT) {
+        return mg_requantize_float(x, multiplier, shift);
+    }
     return (rounding == MG_ROUND_REDUCED) ? mg_requantize_reduced(x, multiplier, shift)
                                           : mg_requantize((int32_t)x, multiplier, shift);
 }
@@ -66,20 +72,6 @@ MG_INLINE mg_u128 mg_add_power_u128(mg_u128 x, int32_t n)
         sum.high += (sum.low < x.low) ? 1U : 0U;
     }
     return sum;
-}
-
-/* The number of bits of x without leading zeros. */
-MG_INLINE int32_t mg_bit_length_u64(uint64_t x)
-{
-    int32_t length = 0;
-
-    for (int32_t step = 32; step > 0; step /= 2) {
-        if ((x >> step) != 0U) {
-            x >>= step;
-            length += step;
-        }
-    }
-    return length + ((x != 0U) ? 1 : 0);
 }
 
 /* x times the real scale significand * 2^-shift. The product is rounded to double (53 bits), and

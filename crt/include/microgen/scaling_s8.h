@@ -10,7 +10,9 @@
 #include "microgen/dsp.h"
 #include "microgen/inline.h"
 #include "microgen/requantize.h"
+#include "microgen/requantize_float.h"
 #include "microgen/requantize_once.h"
+#include "microgen/scaling_fpu.h"
 
 /* The requantizations. The narrow ones compute the same as the others in fewer steps. They need
  * scales below 1/2, and sums whose magnitude is below 2^30. Their `shift` is the rounding shift:
@@ -19,13 +21,18 @@ enum {
     MG_ROUND_TWICE,         /* mg_requantize */
     MG_ROUND_NEAREST,       /* mg_requantize_single: once, ties away from zero */
     MG_ROUND_UPWARD,        /* mg_requantize_upward: once, ties upwards */
+    MG_ROUND_FLOAT,         /* mg_requantize_float: in float32, ties to even */
     MG_ROUND_TWICE_NARROW,  /* the same as MG_ROUND_TWICE */
     MG_ROUND_UPWARD_NARROW, /* the same as MG_ROUND_UPWARD */
+    MG_ROUND_FLOAT_NARROW,  /* the same as MG_ROUND_FLOAT; scales of 2^-14 and more, or 0 */
+    MG_ROUND_FLOAT_FPU,     /* the same as MG_ROUND_FLOAT; multipliers are the bits of floats */
     MG_LINEAR,              /* mg_linear, where that was proven to be the same */
     MG_HIGH,                /* mg_high, where that was proven to be the same; no clamp */
     MG_HIGH_CLAMPED,        /* mg_high and the clamp */
     MG_HIGH_WIDE,           /* mg_high_wide, likewise */
     MG_HIGH_WIDE_CLAMPED,
+    MG_HIGH_FPU, /* mg_scaled_by_fpu of sums that are times 256; no clamp */
+    MG_HIGH_FPU_CLAMPED,
     MG_LINEAR_VECTOR, /* mg_mve_linear of mve_rows.h, where that was proven to be the same */
     MG_SUMS           /* none: outputs are int32, and there are no scales */
 };
@@ -89,6 +96,32 @@ MG_INLINE int8_t mg_scaled_upward_narrow(const mg_scaling *s, int32_t x, int32_t
     return mg_half_clamped(s, twice + (1 + 2 * s->output_offset));
 }
 
+/* MG_ROUND_FLOAT_NARROW. The roundings to float32 change the result only if the product is near a
+ * tie, less than half a unit of its high word, because saturated results are the same anyway. */
+MG_INLINE int8_t mg_scaled_float_narrow(const mg_scaling *s, int32_t x, int32_t multiplier,
+                                        int32_t shift)
+{
+    const int32_t high = mg_smmul(2 * x, multiplier);
+    const uint32_t half = (uint32_t)1 << shift;
+
+    if ((((uint32_t)high + 1U - half) & (2U * half - 1U)) <= 1U) {
+        return mg_offset_and_clamp(mg_requantize_float(x, multiplier, -1 - shift), s->output_offset,
+                                   s->activation_min, s->activation_max);
+    }
+    return mg_half_clamped(s, mg_shift_right(high, shift) + (1 + 2 * s->output_offset));
+}
+
+/* MG_ROUND_FLOAT_FPU. The scaled sum and the offset must fit int32. */
+MG_INLINE int8_t mg_scaled_by_float(const mg_scaling *s, int32_t x, int32_t bits)
+{
+    const int32_t stored = mg_scaled_by_fpu(x, bits) + s->output_offset;
+#ifdef MG_SATURATES
+    return mg_clamped_s8(s, mg_as_s8(stored));
+#else
+    return mg_offset_and_clamp(stored, 0, s->activation_min, s->activation_max);
+#endif
+}
+
 /* MG_LINEAR: floor((x * multiplier + offset * 2^16) / 2^34), saturated to int8. The offset contains
  * the bias and the output's zero point. The product is below 2^62, so nothing overflows. */
 MG_INLINE int32_t mg_linear(int32_t x, int32_t multiplier, int32_t offset)
@@ -118,6 +151,9 @@ MG_INLINE int32_t mg_rounded(int32_t x, int32_t multiplier, int32_t shift, int r
     if (requantization == MG_ROUND_UPWARD) {
         return mg_requantize_upward(x, multiplier, shift);
     }
+    if (requantization == MG_ROUND_FLOAT) {
+        return mg_requantize_float(x, multiplier, shift);
+    }
     return mg_requantize(x, multiplier, shift);
 }
 
@@ -130,14 +166,32 @@ MG_INLINE int8_t mg_scaled_by(const mg_scaling *s, int32_t x, int32_t multiplier
     if (requantization == MG_ROUND_UPWARD_NARROW) {
         return mg_scaled_upward_narrow(s, x, multiplier, shift);
     }
+    if (requantization == MG_ROUND_FLOAT_NARROW) {
+        return mg_scaled_float_narrow(s, x, multiplier, shift);
+    }
+    if (requantization == MG_ROUND_FLOAT_FPU) {
+        return mg_scaled_by_float(s, x, multiplier);
+    }
     return mg_offset_and_clamp(mg_rounded(x, multiplier, shift, requantization), s->output_offset,
                                s->activation_min, s->activation_max);
+}
+
+MG_INLINE int mg_is_high(int requantization)
+{
+    return (requantization >= MG_HIGH) && (requantization <= MG_HIGH_FPU_CLAMPED);
+}
+
+MG_INLINE int mg_has_shift(int requantization)
+{
+    return (requantization != MG_LINEAR) && (requantization != MG_ROUND_FLOAT_FPU) &&
+           !mg_is_high(requantization);
 }
 
 /* The output for accumulator x, which contains the bias, with scale c. Not for MG_LINEAR. */
 MG_INLINE int8_t mg_scaled(const mg_scaling *s, int32_t c, int32_t x, int requantization)
 {
-    return mg_scaled_by(s, x, s->multiplier[c], s->shift[c], requantization);
+    const int32_t shift = mg_has_shift(requantization) ? s->shift[c] : 0;
+    return mg_scaled_by(s, x, s->multiplier[c], shift, requantization);
 }
 
 /* What the outputs of one channel have in common, for loops that sum the products of raw data, from
@@ -148,16 +202,6 @@ typedef struct {
     int32_t multiplier;
     int32_t shift;
 } mg_channel;
-
-MG_INLINE int mg_is_high(int requantization)
-{
-    return (requantization >= MG_HIGH) && (requantization <= MG_HIGH_WIDE_CLAMPED);
-}
-
-MG_INLINE int mg_has_shift(int requantization)
-{
-    return (requantization != MG_LINEAR) && !mg_is_high(requantization);
-}
 
 MG_INLINE mg_channel mg_channel_of(const mg_scaling *s, const int32_t *bias, int32_t c,
                                    int requantization)
@@ -203,6 +247,9 @@ MG_INLINE int8_t mg_paired_output(const mg_scaling *s, const mg_channel *channel
 {
     if ((requantization == MG_HIGH) || (requantization == MG_HIGH_WIDE)) {
         return (int8_t)mg_high(sum, channel->multiplier, requantization);
+    }
+    if ((requantization == MG_HIGH_FPU) || (requantization == MG_HIGH_FPU_CLAMPED)) {
+        return mg_scaled_by_float(s, sum, channel->multiplier);
     }
     if (mg_is_high(requantization)) {
         return mg_clamped_s8(s, mg_high(sum, channel->multiplier, requantization));

@@ -2,25 +2,66 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
-from microgen.frontends.model_format import Format, Request
+from microgen.errors import ToolError
+from microgen.frontends.model_format import Format, Oracle, Request
 from microgen.ir.graph import Graph
+
+
+def _is_installed() -> bool:
+    return importlib.util.find_spec("onnx") is not None
+
+
+def _check_installed(path: Path) -> None:
+    """Raise ToolError if the package that reads models is missing."""
+    if not _is_installed():
+        raise ToolError(
+            "the Python package onnx is not installed, which reads such models",
+            where=str(path),
+            hint='type `pip install "microgen[onnx]"`',
+        )
 
 
 class _Onnx(Format):
     suffix = ".onnx"
+    profiles = ("onnx",)
+    beside = (".onnx.data", ".onnx_data", ".data")  # as exporters call external data
+    has_open_inputs = True
+
+    def files(self, path: Path) -> dict[str, bytes]:
+        return self.kept(path, Request())
+
+    def kept(self, path: Path, request: Request) -> dict[str, bytes]:
+        _check_installed(path)
+        from microgen.frontends.onnx import reader
+
+        _, data = reader.read(path, request)
+        return {self.suffix: data}
 
     def load(self, path: Path, request: Request) -> Graph:
-        from microgen.frontends.onnx import convert
+        _check_installed(path)
+        from microgen.frontends.onnx import convert, reader
 
-        data = self.files(path)[self.suffix]
-        return convert.load(data, file=path.name, numerics=request.numerics)
+        model, _ = reader.read(path, request)
+        return convert.graph_of(model, file=path.name, numerics=request.numerics)
 
     def operators(self) -> tuple[str, ...]:
+        """Names of the operators that have an importer; none if the package onnx is missing."""
+        if not _is_installed():
+            return ()
         from microgen.frontends.onnx import importers
 
         return tuple(importers.registry())
+
+    def oracle(self) -> Oracle | None:
+        """ONNX Runtime; None if the package onnx is missing."""
+        if not _is_installed():
+            return None
+        from microgen.frontends.onnx import ort
+
+        return ort.OnnxRuntime()
 
 
 FORMAT = _Onnx()

@@ -2,109 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import PurePath
 
+import numpy as np
 import onnx
 
-from microgen.errors import ModelError, UnsupportedError, short
-from microgen.frontends import importers as tables
+from microgen.errors import ModelError, UnsupportedError, few, short
+from microgen.frontends import tensors
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.onnx import reader, types
-from microgen.frontends.onnx.importers import registry
-from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.operators import Moved
+from microgen.frontends.onnx import given, ports, schemas, types
+from microgen.frontends.onnx.declared import Declared
+from microgen.frontends.onnx.functions import Functions
+from microgen.frontends.onnx.quantization.recognise import recognised
+from microgen.frontends.onnx.scope import Scope
+from microgen.frontends.onnx.walk import Walk
 from microgen.frontends.tensors import GraphBuilder, Tensor
 from microgen.ir.graph import Graph, TensorType
-from microgen.ops import budget
 
 
-def load(data: bytes, *, file: str, numerics: Numerics) -> Graph:
-    """The graph of a model; ``file`` is its name in messages and Origins.
+def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
+    """The graph of a model that ``reader.read`` has read; ``file`` is its name in messages and
+    Origins.
 
-    Raises ModelError if the bytes are malformed or contradict themselves, and UnsupportedError if
-    the model is sound but uses a feature that microgen does not have.
+    Raises ModelError if the model contradicts itself, and UnsupportedError if it is sound but uses
+    a feature that microgen does not have.
     """
-    model = reader.read(data, file, registry())
     builder = GraphBuilder()
-    values = _constants(model.graph, builder, file)
-    inputs = [_input(info, builder, file) for info in model.graph.input if info.name not in values]
-    values |= {tensor.name: tensor for tensor in inputs}
-    _import_nodes(model, values, builder, file, numerics, [t.name for t in inputs])
-    outputs = [_known(values, info.name, file) for info in model.graph.output]
+    scope = Scope(file, schemas.versions(model.opset_import))
+    inputs = _inputs(model.graph, builder, scope)
+    walk = Walk(
+        file,
+        builder,
+        numerics,
+        Functions(model, file),
+        Declared(model.graph, file),
+        fed=frozenset(tensor.name for tensor in inputs),
+    )
+    names = [info.name for info in model.graph.output]
+    outputs = ports.named(builder, walk.graph(model.graph, scope), names, file)
     for kind, found in (("inputs", inputs), ("outputs", outputs)):
         if not found:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
     builder.drop_dead(outputs)
-    return builder.graph(PurePath(file).stem, inputs, outputs)
+    graph = builder.graph(PurePath(file).stem, inputs, outputs)
+    return recognised(graph, builder.stored)
 
 
-def _constants(graph: onnx.GraphProto, builder: GraphBuilder, file: str) -> dict[str, Tensor]:
-    """The initialisers by name."""
-    found: dict[str, Tensor] = {}
-    for proto in graph.initializer:
-        name = proto.name
-        value = types.array(proto, f'the initialiser "{short(name)}"', file)
-        budget.spend_array(value.nbytes, file)
-        type_ = TensorType(tuple(value.shape), types.dtype(proto.data_type, name, file))
-        found[name] = builder.constant(name, value, type_)
+def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: Scope) -> list[Tensor]:
+    """The inputs, without initialisers, which old models list among them. An input without elements
+    has only one value, so it is a constant."""
+    sizes, found = _sizes(graph, scope.file), []
+    for info in given.inputs(graph):
+        type_ = _type(info, sizes, scope.file)
+        if type_.size:
+            tensor = builder.declare(info.name, type_)
+            found.append(tensor)
+        else:
+            tensor = builder.constant(info.name, np.zeros(type_.shape, type_.dtype.numpy), type_)
+        scope.add(info.name, tensor)
     return found
 
 
-def _input(info: onnx.ValueInfoProto, builder: GraphBuilder, file: str) -> Tensor:
-    """An input of the model."""
+def _sizes(graph: onnx.GraphProto, file: str) -> Mapping[str, int]:
+    """The sizes of symbolic dimensions. Raises UnsupportedError if some have to be given."""
+    sizes = given.default_sizes(graph)
+    missing = [short(name) for name in given.symbolic(graph) if name not in sizes]
+    if missing:
+        names = few([f'"{name}"' for name in missing])
+        raise UnsupportedError(
+            f"its inputs have the symbolic dimension{'s' * (len(missing) > 1)} {names}",
+            where=file,
+            hint=f"give sizes: {' '.join(f'--dim {name}=N' for name in missing[:4])}",
+        )
+    return sizes
+
+
+def _type(info: onnx.ValueInfoProto, sizes: Mapping[str, int], file: str) -> TensorType:
+    """The type of an input. ``sizes``: those of symbolic dimensions."""
     called = f'the input "{short(info.name)}"'
     kind = info.type.WhichOneof("value")
-    if kind != "tensor_type":
-        raise UnsupportedError(
-            f"{called} is of the kind {kind}", where=file, hint="supported: tensors"
-        )
     tensor = info.type.tensor_type
-    shape = tuple(_size(dim, called, file) for dim in tensor.shape.dim)
-    return builder.declare(
-        info.name, TensorType(shape, types.dtype(tensor.elem_type, called, file))
-    )
-
-
-def _size(dim: onnx.TensorShapeProto.Dimension, called: str, file: str) -> int:
-    if dim.HasField("dim_value") and dim.dim_value > 0:
-        return int(dim.dim_value)
-    raise UnsupportedError(
-        f"{called} has the symbolic dimension {short(dim.dim_param or '?')!r}",
-        where=file,
-        hint=f"give it with --dim {short(dim.dim_param or 'NAME')}=N",
-    )
-
-
-def _import_nodes(
-    model: onnx.ModelProto,
-    values: dict[str, Tensor],
-    builder: GraphBuilder,
-    file: str,
-    numerics: Numerics,
-    fed: Sequence[str],
-) -> None:
-    """Adds the tensors that the nodes make to ``values``."""
-    versions, moved = reader.versions(model), Moved()
-    for proto in model.graph.node:
-        node = OnnxNode(
-            proto,
-            [_known(values, name, file) if name else None for name in proto.input],
-            versions.get(proto.domain, versions[""]),
-            file=file,
-            graph=builder,
-            moved=moved,
-            numerics=numerics,
-            fed=fed,
-        )
-        values |= node.finished(tables.of(node, registry())(node))
-
-
-def _known(values: Mapping[str, Tensor], name: str, file: str) -> Tensor:
-    if name not in values:
-        raise ModelError(
-            f'reads the tensor "{short(name)}" before anything makes it',
+    if kind != "tensor_type" or not tensor.HasField("shape"):
+        what = f"is of the kind {kind}" if kind else "has no type"
+        raise UnsupportedError(
+            f"{called} {'has no shape' if kind == 'tensor_type' else what}",
             where=file,
-            hint="nodes must be in the order in which they run, without cycles",
+            hint="supported: tensors whose number of axes is known",
         )
-    return values[name]
+    dtype = types.dtype(tensor.elem_type, called, file)
+    shape = [
+        sizes[given.dim_name(info.name, axis, dim)] if given.is_symbolic(dim) else dim.dim_value
+        for axis, dim in enumerate(tensor.shape.dim)
+    ]
+    found = TensorType(tuple(map(int, shape)), dtype)
+    return tensors.checked(found, f"{file}: {called}") if found.size else found

@@ -3,27 +3,43 @@ add its nodes to the graph."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import dataclasses
+from collections.abc import Collection, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import onnx
 
 from microgen.errors import UnsupportedError, short
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.onnx import types
+from microgen.frontends.onnx import schemas, types
+from microgen.frontends.onnx.functions import Body
+from microgen.frontends.onnx.quantization import provenance
 from microgen.frontends.operators import Moved, Operator
+from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
-from microgen.ir.graph import Array, Origin
+from microgen.ir.graph import Array, Attrs, Origin
 
 _NOTHING: Any = object()
-OWN_DOMAINS = ("", "ai.onnx")  # two names of ONNX's own
 
 
 def operator_name(proto: onnx.NodeProto) -> str:
     """The key of a node's importer: the operator's name, after its domain if that is not ONNX's."""
-    own = proto.domain in OWN_DOMAINS
-    return str(proto.op_type if own else f"{proto.domain}.{proto.op_type}")
+    domain = schemas.domain(proto.domain)
+    return f"{domain}.{proto.op_type}" if domain else str(proto.op_type)
+
+
+class Place(Protocol):
+    """What surrounds a node, as ``OnnxNode`` uses it."""
+
+    def definition(self, node: OnnxNode) -> Value:
+        """The node's outputs, computed by the function that defines its operator."""
+
+    def called(self, node: OnnxNode, body: Body) -> Value:
+        """The node's outputs, computed by the nodes of a function."""
+
+    def branch(self, node: OnnxNode, graph: onnx.GraphProto) -> Value:
+        """The outputs of a graph without inputs that reads the tensors around the node."""
 
 
 class OnnxNode(Operator):
@@ -44,7 +60,8 @@ class OnnxNode(Operator):
         graph: GraphBuilder,
         moved: Moved,
         numerics: Numerics,
-        fed: Sequence[str] = (),
+        fed: Collection[str] = (),
+        place: Place,
     ) -> None:
         self.outputs = tuple(proto.output)
         name = next(filter(None, self.outputs), proto.name)
@@ -55,18 +72,30 @@ class OnnxNode(Operator):
         self.version = version
         self.numerics = numerics
         self._operands = tuple(operands)
+        self._plain: dict[int, Tensor] = {}
         self._attrs = {a.name: a for a in proto.attribute}
-        self._fed = frozenset(fed)
+        self._fed = fed
+        self._place = place
 
     # Operands
 
     @property
     def operands(self) -> tuple[Tensor | None, ...]:
-        """All operands; None for one that is left out."""
-        return self._operands
+        """All operands as ``optional`` returns them."""
+        return tuple(self.optional(i) for i in range(len(self._operands)))
 
     def optional(self, position: int) -> Tensor | None:
-        """An operand, or None if it is left out."""
+        """An operand, or None if it is left out. Integers are plain numbers, also if an operator
+        before has given them a scale: operators of ONNX compute with what is stored."""
+        found = self.typed(position)
+        if found is None or found.type.quant is None:
+            return found
+        if position not in self._plain:
+            self._plain[position] = reinterpreted(self, found, None)
+        return self._plain[position]
+
+    def typed(self, position: int) -> Tensor | None:
+        """An operand with the scale that an operator has given it, or None if it is left out."""
         return self._operands[position] if position < len(self._operands) else None
 
     def tensor(self, position: int) -> Tensor:
@@ -95,6 +124,21 @@ class OnnxNode(Operator):
     def optional_constant(self, position: int, what: str) -> Array | None:
         """As ``constant_of``; None if the operand is left out."""
         return None if self.optional(position) is None else self.constant_of(position, what)
+
+    # Nodes
+
+    def emit(
+        self,
+        op: str,
+        attrs: Attrs,
+        inputs: Sequence[Tensor],
+        output: Tensor | None = None,
+        **kinds: Any,
+    ) -> Tensor:
+        """As ``Operator.emit``. A constant whose values only move keeps what is stored for it."""
+        found = super().emit(op, attrs, inputs, output, **kinds)
+        stored = provenance.moved(op, attrs, inputs, found)
+        return found if stored is None else dataclasses.replace(found, stored=stored)
 
     # Attributes
 
@@ -125,15 +169,50 @@ class OnnxNode(Operator):
         value = self.optional_constant(position, name)
         return None if value is None else tuple(int(v) for v in np.ravel(value))
 
+    # Functions and branches
+
+    def definition(self) -> Value:
+        """The outputs, computed by the function with which ONNX defines the operator, so that an
+        importer may leave cases to it. UnsupportedError if there is none."""
+        return self._place.definition(self)
+
+    def called(self, body: Body) -> Value:
+        """The outputs, computed by the nodes of a function of an importer's own."""
+        return self._place.called(self, body)
+
+    def attributes(self, *without: str) -> list[onnx.AttributeProto]:
+        """All attributes but some, for the nodes of a function."""
+        return [each for name, each in self._attrs.items() if name not in without]
+
+    def branch(self, name: str) -> Value:
+        """The outputs of the graph that is an attribute, whose nodes take the place of this one."""
+        found = self._attrs.get(name)
+        if found is None or found.type != onnx.AttributeProto.GRAPH:
+            raise self.invalid(f"has no graph {name!r}, which the operator needs")
+        return self._place.branch(self, found.g)
+
+    def _check(
+        self,
+        op: str,
+        attrs: Attrs,
+        inputs: Sequence[Tensor],
+        shape: tuple[int, ...],
+        output: Tensor,
+    ) -> None:
+        """As in ``Operator``. Only joining and padding make something of nothing."""
+        empty = [tensor.type for tensor in inputs if not tensor.type.size]
+        if empty and op not in ("concatenate", "nn.pad"):
+            raise self.unsupported(f"of {empty[0]} has no elements", supported="axes of 1 or more")
+        super()._check(op, attrs, inputs, shape, output)
+
     # Result
 
-    def finished(self, value: Value) -> Mapping[str, Tensor]:
-        """The results by the model's names for them. Nodes that compute them get these names."""
+    def finished(self, value: Value) -> tuple[Tensor, ...]:
+        """The outputs. Nodes that compute them get the model's names for them."""
         found = fields(value)
         wanted = {
             tensor.name: name
             for tensor, name in zip(found, self.outputs, strict=False)
             if name and tensor.name != name
         }
-        renamed = fields(self.named(tuple(found), wanted))
-        return {n: t for n, t in zip(self.outputs, renamed, strict=False) if n}
+        return fields(self.named(tuple(found), wanted))

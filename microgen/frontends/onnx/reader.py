@@ -1,72 +1,89 @@
-"""Reads an ONNX model: its bytes, its opsets, and its functions, which are put in place of their
-calls."""
+"""Reads an ONNX model: its bytes and its opsets."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import onnx
-from onnx import inliner
+from google.protobuf.message import Message
 
 from microgen.errors import ModelError, UnsupportedError
-from microgen.frontends.onnx.nodes import OWN_DOMAINS, operator_name
+from microgen.frontends import model_files
+from microgen.frontends.model_format import Request
+from microgen.frontends.onnx import external, given, schemas
 
 OLDEST = 7
 
 
-def read(data: bytes, file: str, supported: Collection[str]) -> onnx.ModelProto:
-    """The model, without calls of functions: those of the model's own, and those with which ONNX
-    defines operators that are not ``supported``. Raises ModelError if the bytes are no model, and
-    UnsupportedError for an opset that is too old or too new."""
-    model = _parsed(data, file)
-    _check_opset(model, file)
-    return _inlined(model, file, supported)
+def read(path: Path, request: Request) -> tuple[onnx.ModelProto, bytes]:
+    """The model at ``path`` with everything that belongs to it: external data, and what the request
+    gives. Its bytes are those of the file if there is nothing of the kind.
+
+    Raises MicrogenError if a file is missing or what is given does not fit, ModelError if the bytes
+    are no model, and UnsupportedError for an opset that is too old or too new.
+    """
+    data = model_files.read(path)
+    model = parsed(data, path.name)
+    is_embedded = external.embed(model, path)
+    is_given = given.apply(model, request.dim, request.bind, path.name)
+    if is_embedded or is_given:
+        data = model.SerializeToString(deterministic=True)
+    return model, data
 
 
-def _parsed(data: bytes, file: str) -> onnx.ModelProto:
-    try:
-        model = onnx.load_model_from_string(data)
-    except Exception as error:  # of the protobuf library
-        raise ModelError(
-            "is not an ONNX model: its bytes are no protobuf message",
-            where=file,
-            hint="give a file that onnx.load reads",
-        ) from error
+def parsed(data: bytes, file: str) -> onnx.ModelProto:
+    """The model with those bytes, without what belongs to it. Raises as ``read`` does."""
+    model = _message(data, file)
+    if not all(_is_text(each) for each in _strings(model)):
+        raise ModelError("has a name that is not text in UTF-8", where=file, hint="export it again")
     if not model.graph.node or not model.opset_import:
         raise ModelError(
             "is not an ONNX model: it has no nodes, or names no opset",
             where=file,
             hint="give a file that onnx.load reads",
         )
+    if model.graph.sparse_initializer:
+        raise UnsupportedError(
+            "has sparse initialisers", where=file, hint="export it with dense initialisers"
+        )
+    _check_opset(model, file)
     return model
 
 
+def _message(data: bytes, file: str) -> onnx.ModelProto:
+    try:
+        return onnx.load_model_from_string(data)
+    except Exception as error:  # of the protobuf library
+        raise ModelError(
+            "is not an ONNX model: its bytes are no protobuf message",
+            where=file,
+            hint="give a file that onnx.load reads",
+        ) from error
+
+
+def _strings(message: Message) -> Iterator[object]:
+    """All strings of a message."""
+    for field, value in message.ListFields():
+        is_one = isinstance(value, Message | str | bytes) or not isinstance(value, Sequence)
+        if field.message_type is not None:
+            for each in (value,) if is_one else value:
+                yield from _strings(each)
+        elif field.type == field.TYPE_STRING:
+            yield from (value,) if is_one else value
+
+
+def _is_text(found: object) -> bool:
+    """Whether a string is one. The library gives bytes if they are not UTF-8."""
+    return isinstance(found, str)
+
+
 def _check_opset(model: onnx.ModelProto, file: str) -> None:
-    version = versions(model)[""]
     newest = onnx.defs.onnx_opset_version()
+    version = schemas.versions(model.opset_import).get("", newest)
     if not OLDEST <= version <= newest:
         raise UnsupportedError(
             f"has the opset {version}",
             where=file,
             hint=f"supported: {OLDEST} to {newest}; onnx.version_converter changes it",
         )
-
-
-def versions(model: onnx.ModelProto) -> dict[str, int]:
-    """The version of each domain that the model imports, that of ONNX's own under ""."""
-    found = {each.domain: int(each.version) for each in model.opset_import}
-    own = next((found[name] for name in OWN_DOMAINS if name in found), 1)
-    return {**found, "": own}
-
-
-def _inlined(model: onnx.ModelProto, file: str, supported: Collection[str]) -> onnx.ModelProto:
-    known = [
-        (node.domain, node.op_type) for node in model.graph.node if operator_name(node) in supported
-    ]
-    inlined: Any = inliner.inline_selected_functions
-    try:
-        model = inlined(model, sorted(set(known)), exclude=True, inline_schema_functions=True)
-    except Exception as error:
-        raise ModelError(f"its functions cannot be put in place: {error}", where=file) from error
-    return model

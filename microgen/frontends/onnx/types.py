@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, numpy_helper
+from onnx import AttributeProto, helper, numpy_helper
 
 from microgen.errors import ModelError, UnsupportedError
-from microgen.ir.graph import Array, DType
+from microgen.frontends.tensors import Tensor
+from microgen.ir.graph import MAX_BYTES, Array, DType, TensorType
 
-_DTYPES = {
+_DTYPES: dict[int, DType] = {
     onnx.TensorProto.FLOAT: DType.FLOAT32,
     onnx.TensorProto.INT8: DType.INT8,
     onnx.TensorProto.UINT8: DType.UINT8,
     onnx.TensorProto.INT16: DType.INT16,
+    onnx.TensorProto.UINT16: DType.UINT16,
     onnx.TensorProto.INT32: DType.INT32,
+    onnx.TensorProto.UINT32: DType.UINT32,
     onnx.TensorProto.INT64: DType.INT64,
+    onnx.TensorProto.UINT64: DType.UINT64,
     onnx.TensorProto.BOOL: DType.BOOL,
+}
+
+_NARROW = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
+_BITS: dict[int, int] = {  # of an element, by its type, except for those of any length
+    code: _NARROW.get(name, 8 * helper.tensor_dtype_to_np_dtype(code).itemsize)
+    for name, code in onnx.TensorProto.DataType.items()
+    if name not in ("UNDEFINED", "STRING")
 }
 
 
@@ -38,14 +50,48 @@ def dtype(code: int, called: str, where: str) -> DType:
     return _DTYPES[code]
 
 
+def code(found: DType) -> int:
+    """ONNX's element type for a dtype of the graph."""
+    return next(code for code, each in _DTYPES.items() if each is found)
+
+
+def proto(tensor: Tensor | None) -> onnx.TypeProto:
+    """The type of an operand as ONNX writes it; of no kind if the operand is left out."""
+    if tensor is None:
+        return onnx.TypeProto()
+    return helper.make_tensor_type_proto(code(tensor.dtype), tensor.shape)
+
+
+def stored_bytes(proto: onnx.TensorProto, where: str) -> int:
+    """The number of bytes that a tensor's shape and element type demand. ModelError if they are
+    impossible."""
+    bits = _BITS.get(proto.data_type)
+    if bits is None or any(size < 0 for size in proto.dims):
+        kind = element_name(proto.data_type)
+        raise ModelError(f"is {kind}{list(proto.dims)}, which no tensor can be", where=where)
+    return -(-math.prod(map(int, proto.dims)) * bits // 8)
+
+
 def array(proto: onnx.TensorProto, called: str, where: str) -> Array:
     """The value of a tensor that is stored in the model."""
     wanted = dtype(proto.data_type, called, where)
+    if proto.data_location == onnx.TensorProto.EXTERNAL:
+        raise ModelError(f"{called} has its data in another file, where none is read", where=where)
+    if stored_bytes(proto, where) > MAX_BYTES:
+        raise UnsupportedError(
+            f"{called} has more than {MAX_BYTES} bytes", where=where, hint="make it smaller"
+        )
     try:
         found = numpy_helper.to_array(proto)
     except Exception as error:  # the library raises what its reader happens to meet
         raise ModelError(f"{called} cannot be read: {error}", where=where) from error
     return np.ascontiguousarray(found, dtype=wanted.numpy).reshape(found.shape)
+
+
+def constant(proto: onnx.TensorProto, called: str, where: str) -> tuple[TensorType, Array]:
+    """The type and value of a tensor that is stored in the model."""
+    value = array(proto, called, where)
+    return TensorType(tuple(value.shape), dtype(proto.data_type, called, where)), value
 
 
 def attribute(proto: AttributeProto, where: str) -> Any:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from microgen.errors import ModelError, UnsupportedError, short
+from microgen.frontends import unsigned
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.tensors import GraphBuilder
-from microgen.frontends.tflite import composites, importers, records, refusals, unsigned, unwritten
+from microgen.frontends.tflite import composites, importers, records, refusals, unwritten
 from microgen.frontends.tflite import signature as identifier
 from microgen.frontends.tflite.constants import SMALL
 from microgen.frontends.tflite.layers import Fix, Layer

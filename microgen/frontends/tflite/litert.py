@@ -23,6 +23,7 @@ class LiteRT:
     name = "LiteRT"
     kernels = "BUILTIN_REF"
     profile = "litert"
+    differs_in_layers = False  # but for one op: see ``slack``
 
     def lacking(self) -> str:
         """A sentence if ai-edge-litert is not installed; otherwise empty."""

@@ -9,10 +9,12 @@ from collections.abc import Collection, Iterable, Mapping
 import numpy as np
 
 from microgen.errors import ModelError, UnsupportedError, short
+from microgen.frontends import unsigned
 from microgen.frontends.tensors import Tensor
-from microgen.frontends.tflite import constants, unsigned
+from microgen.frontends.tflite import constants
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.records import TensorRecord
+from microgen.frontends.tflite.unsigned import is_signed_inside
 from microgen.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
 from microgen.ops import budget
 from microgen.ops.cost import Cost
@@ -56,7 +58,7 @@ class Tensors:
         self._inner = {
             index: self._names.unique(f"{self.names[index]}#int8")
             for index in dict.fromkeys(ports)
-            if unsigned.is_signed_inside(self.records[index])
+            if is_signed_inside(self.records[index])
         }
         self._seen: dict[int, Tensor] = {}
         self._computed: dict[str, Array] = {}
@@ -87,7 +89,7 @@ class Tensors:
         """The values of the graph's tensors that represent the one at ``index``, by name."""
         if index >= len(self.records):
             return {}
-        if not unsigned.is_signed_inside(self.records[index]):
+        if not is_signed_inside(self.records[index]):
             return {self.names[index]: value}
         ends = {self.names[index]: value} if index in self._inner else {}
         return {**ends, self.inner(index): unsigned.flipped(value)}
@@ -154,7 +156,7 @@ class Tensors:
         value = constants.value(record, type_, where) if record.is_constant else None
         is_int4 = record.dtype == "int4"
         tensor = Tensor(name, type_, value, record.is_variable, is_int4)
-        return unsigned.signed(tensor, where) if unsigned.is_signed_inside(record) else tensor
+        return unsigned.signed(tensor, where) if is_signed_inside(record) else tensor
 
 
 def _check_storage(record: TensorRecord, where: str) -> None:

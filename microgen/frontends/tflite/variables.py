@@ -19,7 +19,8 @@ from microgen.frontends.tensors import GraphBuilder, Tensor
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord, SubgraphRecord
 from microgen.frontends.tflite.tensors import Tensors
-from microgen.frontends.tflite.unsigned import flipped, is_signed_inside
+from microgen.frontends.tflite.unsigned import is_signed_inside
+from microgen.frontends.unsigned import flipped
 from microgen.ir.graph import DType, TensorType
 
 RESOURCE = "resource"  # the dtype of handles

@@ -18,6 +18,7 @@ class Runtime:
     name = "ToyRT"
     kernels = "numpy"
     profile = "litert"
+    differs_in_layers = False
 
     def lacking(self) -> str:
         """The missing library: there is none."""

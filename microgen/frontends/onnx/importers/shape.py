@@ -1,29 +1,13 @@
-"""Operators that only change the shape of a tensor, or that are known from shapes."""
+"""Operators that only change the shape of a tensor."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-import numpy as np
-
+from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-
-
-def _constant(node: OnnxNode) -> Tensor:
-    for name in ("value", "value_float", "value_int", "value_floats", "value_ints"):
-        found = node.attr(name, None)
-        if found is not None:
-            dtype = {"value_float": np.float32, "value_floats": np.float32}.get(name, np.int64)
-            value = found if name == "value" else np.asarray(found, dtype)
-            return node.constant(value, "value")
-    raise node.unsupported("has no value", supported="numbers and tensors")
-
-
-def _shape(node: OnnxNode) -> Tensor:
-    shape = node.tensor(0).shape
-    start, end = node.attr("start", 0), node.attr("end", len(shape))
-    return node.constant(np.asarray(shape[start:end], np.int64), "shape")
 
 
 def _reshape(node: OnnxNode) -> Tensor:
@@ -42,4 +26,41 @@ def _reshape(node: OnnxNode) -> Tensor:
     return node.reshaped(data, shape)
 
 
-IMPORTERS = {"Constant": _constant, "Shape": _shape, "Reshape": _reshape}
+def _flatten(node: OnnxNode) -> Tensor:
+    data = node.tensor(0)
+    axis, rank = int(node.attr("axis", 1)), len(data.shape)
+    if not -rank <= axis <= rank:
+        raise node.invalid(f"has the axis {axis}, but the tensor has {rank} axes")
+    axis += rank if axis < 0 else 0
+    return node.reshaped(data, (math.prod(data.shape[:axis]), math.prod(data.shape[axis:])))
+
+
+def _squeeze(node: OnnxNode) -> Tensor:
+    data, given = node.tensor(0), node.ints_of("axes", 1)
+    shape = data.shape
+    if given is None:
+        axes = tuple(axis for axis, size in enumerate(shape) if size == 1)
+    else:
+        axes = arguments.axes(node, given, len(shape))
+    if any(shape[axis] != 1 for axis in axes):
+        raise node.invalid(f"removes the axes {list(axes)} of {data.type}; their sizes must be 1")
+    return node.reshaped(data, [size for axis, size in enumerate(shape) if axis not in axes])
+
+
+def _unsqueeze(node: OnnxNode) -> Tensor:
+    data, given = node.tensor(0), node.ints_of("axes", 1) or ()
+    rank = len(data.shape) + len(given)
+    return node.reshaped(data, _widened(data.shape, arguments.axes(node, given, rank), rank))
+
+
+def _widened(shape: Sequence[int], axes: Sequence[int], rank: int) -> list[int]:
+    sizes = iter(shape)
+    return [1 if axis in axes else next(sizes) for axis in range(rank)]
+
+
+IMPORTERS = {
+    "Flatten": _flatten,
+    "Reshape": _reshape,
+    "Squeeze": _squeeze,
+    "Unsqueeze": _unsqueeze,
+}

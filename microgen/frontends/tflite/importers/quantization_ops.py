@@ -10,7 +10,7 @@ from tflite.L2NormOptions import L2NormOptions
 from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.frontends.tflite.unsigned import stored
+from microgen.frontends.unsigned import stored
 from microgen.ir.graph import DType
 from microgen.ops.cast import CastAttrs
 from microgen.ops.dequantize import DequantizeAttrs

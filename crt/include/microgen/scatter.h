@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replaces rows of a tensor of any type, at computed positions. */
+#ifndef MICROGEN_SCATTER_H
+#define MICROGEN_SCATTER_H
+
+#include <stdint.h>
+
+#include "microgen/element.h"
+#include "microgen/inline.h"
+#include "tvm/runtime/crt/error_codes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t rows;          /* of the output */
+    int32_t row_size;      /* elements of a row */
+    int32_t count;         /* of the positions */
+    int32_t is_filled;     /* 1: the data is one element, for all of the output; 0: rows */
+    int32_t element_bytes; /* 1, 2, 4 or 8 */
+    int32_t reduction;     /* of scatter_combined.h; mg_scatter does not read it */
+} mg_scatter_params;
+
+/* Copies data [rows][row_size] to output, or fills output with data [1], then copies row n of
+ * updates [count][row_size] to row positions[n], for n from 0 to count - 1, and returns 0. If a
+ * position is not from 0 to rows - 1, returns kTvmErrorFunctionCallInvalidArg and leaves output
+ * unchanged. Output may be the same buffer as the data if that has rows; otherwise no buffer may
+ * overlap the output. */
+int32_t mg_scatter(const mg_scatter_params *p, const void *data, const int32_t *positions,
+                   const void *updates, void *output);
+
+/* Whether all positions are those of rows. */
+MG_INLINE int mg_scatter_is_inside(const int32_t *positions, int32_t count, int32_t rows)
+{
+    for (int32_t n = 0; n < count; n++) {
+        if (positions[n] < 0 || positions[n] >= rows) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Copies the data, or fills the output with it. */
+MG_INLINE void mg_scatter_begin(const mg_scatter_params *p, const void *data, void *output)
+{
+    const int32_t size = p->rows * p->row_size;
+
+    if (p->is_filled != 0) {
+        mg_move_steps(output, data, 0, 0, size, p->element_bytes);
+    } else if (output != data) {
+        mg_move_bytes(output, data, size * p->element_bytes, p->element_bytes);
+    }
+}
+
+MG_INLINE int32_t mg_scatter_body(const mg_scatter_params *p, const void *data,
+                                  const int32_t *positions, const void *updates, void *output)
+{
+    const int32_t bytes = p->row_size * p->element_bytes;
+
+    if (mg_scatter_is_inside(positions, p->count, p->rows) == 0) {
+        return (int32_t)kTvmErrorFunctionCallInvalidArg;
+    }
+    mg_scatter_begin(p, data, output);
+    for (int32_t n = 0; n < p->count; n++) {
+        mg_move_bytes(mg_element_of(output, positions[n], bytes), mg_element(updates, n, bytes),
+                      bytes, p->element_bytes);
+    }
+    return 0;
+}
+
+#ifdef MG_SCATTER_IMPLEMENTATION /* the out-of-line form */
+int32_t mg_scatter(const mg_scatter_params *p, const void *data, const int32_t *positions,
+                   const void *updates, void *output)
+{
+    return mg_scatter_body(p, data, positions, updates, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

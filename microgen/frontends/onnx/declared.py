@@ -1,0 +1,52 @@
+"""The types that a model declares for its tensors, with which the computed ones must agree."""
+
+from __future__ import annotations
+
+import itertools
+
+import onnx
+
+from microgen.errors import ModelError, short
+from microgen.frontends.onnx import types
+from microgen.frontends.tensors import Tensor
+
+
+class Declared:
+    """The types of a graph's tensors, as far as it declares them."""
+
+    def __init__(self, graph: onnx.GraphProto, file: str) -> None:
+        self._file = file
+        self._types = {
+            info.name: info.type.tensor_type
+            for info in itertools.chain(graph.value_info, graph.output)
+            if info.type.WhichOneof("value") == "tensor_type"
+        }
+
+    def check(self, name: str, tensor: Tensor) -> None:
+        """Raise ModelError if the model declares another element type or shape for the tensor that
+        it calls ``name``. A symbolic size agrees with any."""
+        found = self._types.get(name)
+        if found is None:
+            return
+        wanted = types.element_name(found.elem_type)
+        is_same = found.elem_type in (0, types.code(tensor.dtype))
+        if not is_same or (found.HasField("shape") and not _fits(found.shape, tensor.shape)):
+            raise ModelError(
+                f'the tensor "{short(name)}" is {tensor.type}, but the model declares '
+                f"{wanted}{_shown(found)}",
+                where=self._file,
+                hint="onnx.shape_inference computes what belongs there",
+            )
+
+
+def _fits(declared: onnx.TensorShapeProto, shape: tuple[int, ...]) -> bool:
+    sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.dim]
+    pairs = zip(sizes, shape, strict=False)
+    return len(sizes) == len(shape) and all(size in (None, own) for size, own in pairs)
+
+
+def _shown(declared: onnx.TypeProto.Tensor) -> str:
+    if not declared.HasField("shape"):
+        return ""
+    sizes = [short(dim.dim_param) or str(dim.dim_value) for dim in declared.shape.dim]
+    return f"[{','.join(sizes)}]"

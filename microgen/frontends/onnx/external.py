@@ -1,0 +1,98 @@
+"""Data that a model keeps in files next to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+
+from microgen.errors import ModelError, UnsupportedError, short
+from microgen.frontends import model_files
+from microgen.frontends.onnx import types
+
+_MOST_BYTES = 2**31 - 1  # of a protobuf message
+
+
+def embed(model: ModelProto, path: Path) -> bool:
+    """Put the external data of the model at ``path`` into the model; whether there is any.
+
+    Raises ModelError for data outside of the model's folder, and for sizes that do not agree, and
+    MicrogenError if a file is missing.
+    """
+    found = [each for each in _tensors(model) if each.data_location == TensorProto.EXTERNAL]
+    total = 0
+    for tensor in found:
+        where = f'{path.name}: the tensor "{short(tensor.name)}"'
+        total += types.stored_bytes(tensor, where)
+        if total > _MOST_BYTES:
+            raise UnsupportedError(
+                f"the external data has more than {_MOST_BYTES} bytes", where=path.name
+            )
+        tensor.raw_data = _data(tensor, path.parent, where)
+        tensor.ClearField("external_data")
+        tensor.ClearField("data_location")
+    return bool(found)
+
+
+def _tensors(model: ModelProto) -> Iterator[TensorProto]:
+    """The tensors that a model stores, those of functions and branches included."""
+    yield from _of_graph(model.graph)
+    for function in model.functions:
+        yield from _of_nodes(function.node)
+
+
+def _of_graph(graph: GraphProto) -> Iterator[TensorProto]:
+    yield from graph.initializer
+    yield from _of_nodes(graph.node)
+
+
+def _of_nodes(nodes: Iterable[NodeProto]) -> Iterator[TensorProto]:
+    for attribute in (each for node in nodes for each in node.attribute):
+        if attribute.HasField("t"):
+            yield attribute.t
+        if attribute.HasField("g"):
+            yield from _of_graph(attribute.g)
+
+
+def _data(tensor: TensorProto, folder: Path, where: str) -> bytes:
+    """The bytes of a tensor, from its file."""
+    given = {each.key: each.value for each in tensor.external_data}
+    wanted = types.stored_bytes(tensor, where)
+    offset = _number(given.get("offset", "0"), "offset", where)
+    length = _number(given.get("length", str(wanted)), "length", where)
+    if length != wanted:
+        raise ModelError(f"has {length} bytes of external data, not {wanted}", where=where)
+    file = _file(given.get("location", ""), folder, where)
+    has = model_files.size(file)
+    if offset + length > has:
+        raise ModelError(
+            f'needs the bytes {offset} to {offset + length} of "{short(file.name)}", which has '
+            f"{has}",
+            where=where,
+            hint="copy the whole file next to the model",
+        )
+    return model_files.part(file, offset, length)
+
+
+def _number(text: str, what: str, where: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise ModelError(f"has the {what} {short(text)!r} of external data", where=where)
+    return int(text)
+
+
+def _file(location: str, folder: Path, where: str) -> Path:
+    """The file with external data, which is in the model's folder even if links are followed."""
+    relative = PurePosixPath(location.replace("\\", "/"))
+    is_sound = bool(location) and not relative.is_absolute() and ".." not in relative.parts
+    try:
+        found = (folder / relative).resolve()
+        if is_sound and found.is_relative_to(folder.resolve()):
+            return found
+    except (OSError, ValueError, RuntimeError):  # a null character, a loop of links
+        pass
+    raise ModelError(
+        f"has its data in {short(location)!r}, which is not in the model's folder",
+        where=where,
+        hint="put the file next to the model and save the model with its name alone",
+    )

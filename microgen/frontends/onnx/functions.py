@@ -1,0 +1,94 @@
+"""Bodies of functions: the model's own, and those with which ONNX defines operators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import onnx
+from onnx import AttributeProto, FunctionProto, NodeProto
+
+from microgen.errors import ModelError, short
+from microgen.frontends.onnx import schemas, types
+from microgen.frontends.tensors import Tensor
+
+Operands = Sequence[Tensor | None]
+_Key = tuple[str, str, str]  # domain, operator, overload
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The nodes that compute an operator, the names of its inputs and outputs in them, the version
+    of each domain, and the attributes that the nodes refer to."""
+
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+    nodes: Sequence[NodeProto]
+    versions: Mapping[str, int]
+    attributes: Mapping[str, AttributeProto] = field(default_factory=dict)
+
+
+class Functions:
+    """The functions of a model. Raises ModelError (at creation) if it defines one twice."""
+
+    def __init__(self, model: onnx.ModelProto, file: str) -> None:
+        self._local: dict[_Key, FunctionProto] = {}
+        for function in model.functions:
+            key = (schemas.domain(function.domain), function.name, function.overload)
+            if key in self._local:
+                raise ModelError(f'defines the function "{short(function.name)}" twice', where=file)
+            self._local[key] = function
+
+    def local(self, call: NodeProto) -> Body | None:
+        """The body of a function that the model defines; None if it has no such function."""
+        found = self._local.get((schemas.domain(call.domain), call.op_type, call.overload))
+        if found is None:
+            return None
+        defaults = {each.name: each for each in found.attribute_proto}
+        return _body(found, call, defaults)
+
+
+def of_schema(call: NodeProto, version: int, operands: Operands) -> Body | None:
+    """The body with which ONNX defines an operator for operands of these types; None if it has
+    none."""
+    schema = schemas.find(call, version)
+    if schema is None:
+        return None
+    content = _content(schema, call, version, operands)
+    if not content:
+        return None
+    defaults = {
+        name: each.default_value
+        for name, each in schema.attributes.items()
+        if each.default_value.name
+    }
+    return _body(FunctionProto.FromString(content), call, defaults)
+
+
+def _content(schema: Any, call: NodeProto, version: int, operands: Operands) -> bytes:
+    """The serialised function; empty if there is none."""
+    fixed = schema.function_opset_versions
+    if fixed:
+        return bytes(schema.get_function_with_opset_version(_nearest(fixed, version)))
+    built = schema.context_dependent_function_opset_versions
+    if not built:
+        return b""
+    kinds = [types.proto(each).SerializeToString() for each in operands]
+    build = schema.get_context_dependent_function_with_opset_version
+    try:
+        return bytes(build(_nearest(built, version), call.SerializeToString(), kinds))
+    except RuntimeError:  # it writes names and attributes as text, and cannot parse all of them
+        return b""
+
+
+def _nearest(versions: Sequence[int], wanted: int) -> int:
+    """The newest of these versions that is not newer than the wanted one, or else the oldest."""
+    return max((each for each in versions if each <= wanted), default=min(versions))
+
+
+def _body(found: FunctionProto, call: NodeProto, defaults: Mapping[str, AttributeProto]) -> Body:
+    given = {each.name: each for each in call.attribute}
+    # Those of ONNX's previews do not import what they use.
+    versions = {"": onnx.defs.onnx_opset_version()} | schemas.versions(found.opset_import)
+    return Body(found.input, found.output, found.node, versions, {**defaults, **given})

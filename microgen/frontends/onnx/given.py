@@ -1,0 +1,148 @@
+"""What the user gives for a model: sizes of symbolic dimensions (``--dim``), and the values of
+inputs that become constants (``--bind``)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+from onnx import GraphProto, ModelProto, TensorShapeProto, ValueInfoProto, numpy_helper
+
+from microgen.errors import MicrogenError, few, short
+from microgen.frontends.onnx import literals, types
+from microgen.ir.graph import Array
+
+Dimension = TensorShapeProto.Dimension
+_MOST = 2**31 - 1  # of a size
+
+
+def apply(model: ModelProto, dim: Sequence[str], bind: Sequence[str], file: str) -> bool:
+    """Put what is given into the model; whether there is any.
+
+    ``dim``: ``NAME=N`` or ``INPUT:AXIS=N``. ``bind``: ``INPUT=FILE.npy`` or ``INPUT=NUMBERS``.
+    Raises MicrogenError for a name that the model does not have, and for a value that does not
+    fit.
+    """
+    for name, text in _pairs(bind, "--bind", "INPUT=FILE.npy"):
+        _bind(model.graph, name, text, file)
+    sizes = {name: _size(name, text) for name, text in _pairs(dim, "--dim", "NAME=N")}
+    _resize(model.graph, sizes, file)
+    return bool(dim or bind)
+
+
+def symbolic(graph: GraphProto) -> dict[str, list[Dimension]]:
+    """The dimensions of inputs that have no size, by the name that ``--dim`` takes."""
+    found: dict[str, list[Dimension]] = {}
+    for info in inputs(graph):
+        for axis, each in enumerate(info.type.tensor_type.shape.dim):
+            if is_symbolic(each):
+                found.setdefault(dim_name(info.name, axis, each), []).append(each)
+    return found
+
+
+def is_symbolic(dim: Dimension) -> bool:
+    """Whether a dimension has no size. Some exporters write -1 for such a dimension."""
+    return not dim.HasField("dim_value") or dim.dim_value < 0
+
+
+def dim_name(tensor: str, axis: int, dim: Dimension) -> str:
+    """What ``--dim`` calls a symbolic dimension: by its name, or else by its place."""
+    return str(dim.dim_param) or f"{tensor}:{axis}"
+
+
+def default_sizes(graph: GraphProto) -> Mapping[str, int]:
+    """The sizes of symbolic dimensions that nobody gives. The first dimension of the first input is
+    the batch, which is 1, and so are first dimensions without a name."""
+    firsts = [(info.name, dim) for info in inputs(graph) for dim in _dims(info)[:1]]
+    names = [dim_name(name, 0, dim) for name, dim in firsts[:1]]
+    return dict.fromkeys([*names, *(f"{name}:0" for name, _ in firsts)], 1)
+
+
+def _dims(info: ValueInfoProto) -> Sequence[Dimension]:
+    return list(info.type.tensor_type.shape.dim)
+
+
+def inputs(graph: GraphProto) -> list[ValueInfoProto]:
+    """The inputs of a graph that are not initialisers, which old models list among them."""
+    initialised = {proto.name for proto in graph.initializer}
+    return [info for info in graph.input if info.name not in initialised]
+
+
+def _pairs(given: Sequence[str], flag: str, form: str) -> list[tuple[str, str]]:
+    """Names and values. A name may contain "=", and a value may not."""
+    found = []
+    for text in given:
+        name, _, value = text.rpartition("=")
+        if not name or not value:
+            raise MicrogenError(f"{short(text)!r} is not of the form {form}", where=flag)
+        found.append((name, value))
+    twice = {name for name, _ in found if sum(name == other for other, _ in found) > 1}
+    if twice:
+        raise MicrogenError(f"gives {short(min(twice))!r} twice", where=flag, hint="give one")
+    return found
+
+
+def _size(name: str, text: str) -> int:
+    if text.isascii() and text.isdigit() and 1 <= int(text[:11]) <= _MOST:
+        return int(text)
+    raise MicrogenError(
+        f"{short(text)!r} is not a size of {short(name)!r}",
+        where="--dim",
+        hint=f"give a number from 1 to {_MOST}",
+    )
+
+
+def _resize(graph: GraphProto, sizes: Mapping[str, int], file: str) -> None:
+    known = symbolic(graph)
+    for name, size in sizes.items():
+        if name not in known:
+            names = few([f'"{short(each)}"' for each in known])
+            raise MicrogenError(
+                f'has no symbolic dimension "{short(name)}"',
+                where=f"{file}: --dim",
+                hint=f"it has {names}" if known else "it has none: leave --dim out",
+            )
+        for each in itertools.chain(known[name], _others(graph, name)):
+            each.dim_value = size
+
+
+def _others(graph: GraphProto, name: str) -> list[Dimension]:
+    """The dimensions of other tensors that have the same name."""
+    infos = itertools.chain(graph.value_info, graph.output)
+    dims = (dim for info in infos for dim in info.type.tensor_type.shape.dim)
+    return [dim for dim in dims if dim.dim_param == name]
+
+
+def _bind(graph: GraphProto, name: str, text: str, file: str) -> None:
+    """Make an input an initialiser."""
+    where = f"{file}: --bind {short(name)}"
+    infos = [info for info in graph.input if info.name == name]
+    if not infos:
+        names = few([f'"{short(info.name)}"' for info in graph.input])
+        raise MicrogenError("the model has no such input", where=where, hint=f"it has {names}")
+    tensor = infos[0].type.tensor_type
+    value = literals.value(text, types.dtype(tensor.elem_type, "the input", where), where)
+    if tensor.HasField("shape"):
+        _check_shape(tensor.shape, value, where)
+    _drop(graph, name)
+    found = numpy_helper.from_array(value, name)
+    graph.initializer.append(found)
+
+
+def _drop(graph: GraphProto, name: str) -> None:
+    """Remove an input, and its initialiser if it has one."""
+    for entries in (graph.input, graph.initializer):
+        for i in reversed([i for i, each in enumerate(entries) if each.name == name]):
+            del entries[i]
+
+
+def _check_shape(declared: TensorShapeProto, value: Array, where: str) -> None:
+    sizes = [d.dim_value if d.HasField("dim_value") else -1 for d in declared.dim]
+    pairs = zip(sizes, value.shape, strict=False)
+    if len(sizes) != value.ndim or any(size not in (-1, own) for size, own in pairs):
+        shown = [d.dim_param or d.dim_value for d in declared.dim]
+        raise MicrogenError(
+            f"the value has the shape {list(value.shape)}, and the input {shown}".replace("'", ""),
+            where=where,
+            hint="give as many numbers, in brackets for each axis: [[1,2],[3,4]]",
+        )

@@ -1,0 +1,151 @@
+"""Arithmetic of several tensors, element by element, with numpy's broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from microgen.frontends.onnx import numbers as n
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.numbers import NUMBERS
+from microgen.frontends.tensors import Tensor
+from microgen.ir.graph import DType
+from microgen.ops.bitwise import BitFunction, BitwiseAttrs
+from microgen.ops.constraints import INTEGERS
+from microgen.ops.floor_division import FloorDivisionAttrs
+from microgen.ops.power import PowerAttrs
+from microgen.ops.prelu import PReluAttrs
+from microgen.ops.where import WhereAttrs
+
+
+def _binary(op: str) -> Callable[[OnnxNode], Tensor]:
+    def importer(node: OnnxNode) -> Tensor:
+        lhs, rhs = node.tensor(0), node.tensor(1)
+        node.expect(lhs, *NUMBERS)
+        return n.arithmetic(node, op, lhs, rhs)
+
+    return importer
+
+
+def _extremum(op: str) -> Callable[[OnnxNode], Tensor]:
+    def importer(node: OnnxNode) -> Tensor:
+        tensors = node.tensors()
+        node.expect(tensors[0], *NUMBERS)
+        return n.folded(partial(n.extremum, node, op), tensors)
+
+    return importer
+
+
+def _sum(node: OnnxNode) -> Tensor:
+    tensors = node.tensors()
+    node.expect(tensors[0], DType.FLOAT32)
+    return n.folded(partial(n.arithmetic, node, "add"), tensors)
+
+
+def _mean(node: OnnxNode) -> Tensor:
+    total, count = _sum(node), len(node.tensors())
+    if count == 1:
+        return total
+    return n.arithmetic(node, "divide", total, n.scalar(node, count, DType.FLOAT32))
+
+
+def _mod(node: OnnxNode) -> Tensor:
+    lhs, rhs = node.tensor(0), node.tensor(1)
+    node.expect(lhs, *NUMBERS)
+    op = "fmod" if node.attr("fmod", 0) else "floor_mod"
+    return node.emit(op, FloorDivisionAttrs(), (lhs, rhs))
+
+
+def _pow(node: OnnxNode) -> Tensor:
+    """In the base's dtype. Integers with exponents of another integer dtype are raised in int64,
+    those with floats as exponents in float32."""
+    base, exponent = node.tensor(0), node.tensor(1)
+    node.expect(base, DType.FLOAT32, DType.INT32, DType.INT64)
+    node.expect(exponent, *NUMBERS)
+    if n.is_float(base) and exponent.value is not None:
+        found = _small_power(node, base, exponent)
+        if found is not None:
+            return found
+    dtype = base.dtype
+    if dtype is not exponent.dtype and not n.is_float(base):
+        dtype = DType.FLOAT32 if n.is_float(exponent) else DType.INT64
+    operands = [n.cast(node, each, dtype) for each in (base, exponent)]
+    return n.cast(node, node.emit("power", PowerAttrs(), operands), base.dtype)
+
+
+def _small_power(node: OnnxNode, base: Tensor, exponent: Tensor) -> Tensor | None:
+    """A square, a cube or the base itself, if all exponents are 2, 3 or 1, and the result has the
+    base's shape."""
+    assert exponent.value is not None
+    power = exponent.value.flat[0]
+    shape = np.broadcast_shapes(base.shape, exponent.shape)
+    if shape != base.shape or power not in (1, 2, 3) or np.any(exponent.value != power):
+        return None
+    return n.folded(partial(n.arithmetic, node, "multiply"), [base] * int(power))
+
+
+def _bitwise(function: BitFunction) -> Callable[[OnnxNode], Tensor]:
+    def importer(node: OnnxNode) -> Tensor:
+        node.expect(node.tensor(0), *INTEGERS)
+        return node.emit("bitwise", BitwiseAttrs(function), (node.tensor(0), node.tensor(1)))
+
+    return importer
+
+
+def _shift(node: OnnxNode) -> Tensor:
+    functions = {"LEFT": BitFunction.LEFT, "RIGHT": BitFunction.RIGHT}
+    direction = node.attr("direction")
+    if direction not in functions:
+        raise node.invalid(f"has the direction {direction!r}; LEFT or RIGHT is expected")
+    return _bitwise(functions[direction])(node)
+
+
+def _bitwise_not(node: OnnxNode) -> Tensor:
+    data = node.tensor(0)
+    node.expect(data, *INTEGERS)
+    ones = node.constant(np.invert(np.zeros((), data.dtype.numpy)), "ones")
+    return node.emit("bitwise", BitwiseAttrs(BitFunction.XOR), (data, ones))
+
+
+def _where(node: OnnxNode) -> Tensor:
+    condition, lhs, rhs = (node.tensor(i) for i in range(3))
+    node.expect(condition, DType.BOOL)
+    inputs = (condition, lhs, rhs)
+    return node.emit("where", WhereAttrs(), inputs, dtype=lhs.dtype, quant=lhs.type.quant)
+
+
+def _prelu(node: OnnxNode) -> Tensor:
+    """The slope broadcasts to the data only. Integers without a sign are never negative."""
+    data, slope = node.tensor(0), node.tensor(1)
+    node.expect(data, *NUMBERS)
+    if n.is_float(data):
+        return node.emit("nn.prelu", PReluAttrs(), (data, slope))
+    if data.dtype.numpy.kind == "u":
+        return data
+    is_negative = n.compared(node, "less", data, n.scalar(node, 0, data.dtype))
+    product = n.arithmetic(node, "multiply", data, slope)
+    inputs = (is_negative, product, data)
+    return node.emit("where", WhereAttrs(), inputs, dtype=data.dtype, quant=None)
+
+
+IMPORTERS = {
+    "Add": _binary("add"),
+    "Sub": _binary("subtract"),
+    "Mul": _binary("multiply"),
+    "Div": _binary("divide"),
+    "Max": _extremum("maximum"),
+    "Min": _extremum("minimum"),
+    "Sum": _sum,
+    "Mean": _mean,
+    "Mod": _mod,
+    "Pow": _pow,
+    "BitwiseAnd": _bitwise(BitFunction.AND),
+    "BitwiseOr": _bitwise(BitFunction.OR),
+    "BitwiseXor": _bitwise(BitFunction.XOR),
+    "BitwiseNot": _bitwise_not,
+    "BitShift": _shift,
+    "Where": _where,
+    "PRelu": _prelu,
+}

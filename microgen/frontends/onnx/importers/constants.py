@@ -1,0 +1,97 @@
+"""Operators whose results are known when a model is compiled."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from microgen.frontends.onnx import moves, types
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.tensors import Tensor
+from microgen.ir.graph import Array, DType, TensorType
+from microgen.ops import budget
+from microgen.ops.cost import moved
+
+_NUMBERS = {"value_float": np.float32, "value_floats": np.float32}
+
+
+def _constant(node: OnnxNode) -> Tensor:
+    for name in ("value", "value_float", "value_int", "value_floats", "value_ints"):
+        found = node.attr(name, None)
+        if found is not None:
+            dtype = _NUMBERS.get(name, np.int64)
+            return node.constant(found if name == "value" else np.asarray(found, dtype), "value")
+    raise node.unsupported("has no value", supported="numbers and tensors")
+
+
+def _constant_of_shape(node: OnnxNode) -> Tensor:
+    sizes = node.ints_of("shape", 0) or ()
+    value = np.ravel(node.attr("value", np.zeros(1, np.float32)))
+    if len(value) != 1:
+        raise node.invalid(f"has {len(value)} values; one is expected")
+    if 0 in sizes:
+        return _empty(node, sizes, value.dtype)
+    return moves.filled(node, sizes, value[0])
+
+
+def _empty(node: OnnxNode, sizes: tuple[int, ...], dtype: np.dtype[np.generic]) -> Tensor:
+    """No elements: other operators may join them to some."""
+    moves.shape_of(node, [max(size, 1) if size >= 0 else size for size in sizes], DType.INT8)
+    return node.constant(np.empty(sizes, dtype), "empty")
+
+
+def _shape(node: OnnxNode) -> Tensor:
+    shape = node.tensor(0).shape
+    start, end = int(node.attr("start", 0)), int(node.attr("end", len(shape)))
+    return node.constant(np.asarray(shape[start:end], np.int64), "shape")
+
+
+def _size(node: OnnxNode) -> Tensor:
+    return node.constant(np.asarray(node.tensor(0).type.size, np.int64), "size")
+
+
+def _range(node: OnnxNode) -> Tensor:
+    """Source: the specification: element i is start + i * delta."""
+    start, limit, delta = (node.constant_of(i, "limits").ravel() for i in range(3))
+    if any(len(part) != 1 for part in (start, limit, delta)) or not delta[0]:
+        raise node.invalid("needs three numbers, and a step other than 0")
+    exact = (float(limit[0]) - float(start[0])) / float(delta[0])
+    if not math.isfinite(exact):
+        raise node.invalid(f"has the limits {start[0]}, {limit[0]} and the step {delta[0]}")
+    count = max(0, math.ceil(exact))
+    kind = moves.shape_of(node, (count,), DType(start.dtype.name))
+    budget.spend(moved(None, (), (kind,)), node.where)
+    return node.constant(start + np.arange(count).astype(start.dtype) * delta, "range")
+
+
+def _eye_like(node: OnnxNode) -> Tensor:
+    data = node.tensor(0)
+    if len(data.shape) != 2:
+        raise node.invalid(f"has the input {data.type}; two axes are expected")
+    code = node.attr("dtype", None)
+    dtype = data.dtype if code is None else types.dtype(int(code), "the output", node.where)
+    kind = moves.shape_of(node, data.shape, dtype)
+    budget.spend(moved(None, (), (kind,)), node.where)
+    rows, columns = data.shape
+    k = max(-rows, min(columns, int(node.attr("k", 0))))
+    return node.constant(np.eye(rows, columns, k, dtype.numpy), "eye")
+
+
+def _non_zero(node: OnnxNode) -> Tensor:
+    value: Array = node.constant_of(0, "data")
+    kind = TensorType((value.ndim, value.size), DType.INT64)
+    budget.spend(moved(None, (kind,), (kind,)), node.where)
+    found = np.stack(np.nonzero(np.atleast_1d(value))).astype(np.int64)
+    return node.constant(found, "places")
+
+
+IMPORTERS = {
+    "Constant": _constant,
+    "ConstantOfShape": _constant_of_shape,
+    "EyeLike": _eye_like,
+    "NonZero": _non_zero,
+    "Range": _range,
+    "Shape": _shape,
+    "Size": _size,
+}

@@ -1,0 +1,57 @@
+"""Operators that choose the best values."""
+
+from __future__ import annotations
+
+from microgen.frontends.onnx import moves
+from microgen.frontends.onnx.importers import arguments
+from microgen.frontends.onnx.importers.gathering import taken_along
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.tensors import Tensor, Value
+from microgen.ir.graph import DType
+from microgen.ops.all_class_suppression import AllClassSuppressionAttrs
+from microgen.ops.topk import TopKAttrs
+
+
+def _topk(node: OnnxNode) -> Value:
+    """The positions, always sorted, and the values at them."""
+    data = node.tensor(0)
+    if node.version < 10:
+        k = int(node.attr("k"))
+    else:
+        k = int(moves.number_of(node, 1, "number of values"))
+    axis = arguments.axis(node, len(data.shape), -1)
+    attrs = TopKAttrs(axis, k, bool(node.attr("largest", 1)))
+    places = node.emit("topk", attrs, (data,), dtype=DType.INT64, quant=None)
+    return taken_along(node, data, places, axis), places
+
+
+def _non_max_suppression(node: OnnxNode) -> Tensor:
+    """As many rows as boxes may be chosen. Those without a box are -1, which other operators read
+    as the last element."""
+    boxes, scores = node.tensor(0), node.tensor(1)
+    node.expect(boxes, DType.FLOAT32)
+    most = _number(node, 2, "number of boxes")
+    if not most or most < 1 or len(scores.shape) != 3:
+        raise node.unsupported(
+            f"chooses {most or 0:g} boxes of each class, by scores {scores.type}",
+            supported="one or more of scores [batches, classes, boxes]",
+        )
+    attrs = AllClassSuppressionAttrs(
+        min(int(most), scores.shape[2]),
+        _number(node, 3, "threshold") or 0.0,
+        _number(node, 4, "threshold"),
+        bool(node.attr("center_point_box", 0)),
+    )
+    name = "vision.all_class_non_max_suppression"
+    return node.emit(name, attrs, (boxes, scores), dtype=DType.INT64, quant=None)
+
+
+def _number(node: OnnxNode, position: int, what: str) -> float | None:
+    """A number that is a constant operand; None if it is left out."""
+    value = node.optional_constant(position, what)
+    return (
+        float(moves.number_of(node, position, what)) if value is not None and value.size else None
+    )
+
+
+IMPORTERS = {"NonMaxSuppression": _non_max_suppression, "TopK": _topk}

@@ -1,0 +1,101 @@
+"""Nodes that several importers use to move elements: slices, parts by index, broadcasts, and
+constants of one value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.tensors import Tensor, checked
+from microgen.ir.graph import Array, DType, TensorType
+from microgen.ops import budget
+from microgen.ops.broadcast_to import BroadcastToAttrs
+from microgen.ops.cast import CastAttrs
+from microgen.ops.cost import moved
+from microgen.ops.strided_slice import StridedSliceAttrs
+from microgen.ops.take import TakeAttrs
+from microgen.ops.transpose import TransposeAttrs
+
+MOST_AXES = 16  # of a tensor: far more than kernels take, far fewer than numpy
+
+
+def shape_of(node: OnnxNode, sizes: Sequence[int], dtype: DType) -> TensorType:
+    """The type of a tensor whose sizes the model gives. ModelError or UnsupportedError unless it
+    has at most ``MOST_AXES`` axes, of at least one element each, and a size that C can count."""
+    if len(sizes) > MOST_AXES:
+        raise node.unsupported(f"has {len(sizes)} axes", supported=f"up to {MOST_AXES}")
+    if min(sizes, default=1) < 0:
+        raise node.invalid(f"has the shape {list(sizes)}; no size may be negative")
+    return checked(TensorType(tuple(sizes), dtype), node.where)
+
+
+def number_of(node: OnnxNode, position: int, what: str) -> float:
+    """An operand that is one constant number, an int if its dtype is one. ModelError if it is not
+    one, or not finite."""
+    value = node.constant_of(position, what).ravel()
+    if value.size != 1 or not np.isfinite(value[0]):
+        raise node.invalid(f"has the {what} {value[:4].tolist()}; one finite number is expected")
+    found: float = value[0].item()
+    return found
+
+
+def filled(node: OnnxNode, sizes: Sequence[int], value: Array) -> Tensor:
+    """A constant with one value everywhere."""
+    kind = shape_of(node, sizes, DType(value.dtype.name))
+    budget.spend(moved(None, (), (kind,)), node.where)
+    return node.constant(np.full(kind.shape, value, kind.dtype.numpy), "filled")
+
+
+def sliced(
+    node: OnnxNode, data: Tensor, begin: Sequence[int], steps: Sequence[int], shape: Sequence[int]
+) -> Tensor:
+    """The elements at regular steps along each axis. Constants may have none."""
+    if tuple(shape) == data.shape and all(step == 1 for step in steps):
+        return data
+    if math.prod(shape) == 0 and data.value is not None:
+        return node.constant(np.empty(tuple(shape), data.dtype.numpy), "empty", data.type.quant)
+    attrs = StridedSliceAttrs(tuple(begin), tuple(steps), shape_of(node, shape, data.dtype).shape)
+    return node.emit("strided_slice", attrs, (data,))
+
+
+def cut(node: OnnxNode, data: Tensor, axis: int, begin: int, count: int, step: int = 1) -> Tensor:
+    """Elements at regular steps along one axis, all of the others."""
+    rank = len(data.shape)
+    begins, steps, shape = [0] * rank, [1] * rank, list(data.shape)
+    begins[axis], steps[axis], shape[axis] = begin, step, count
+    return sliced(node, data, begins, steps, shape)
+
+
+def picked(node: OnnxNode, data: Tensor, axis: int, places: Array) -> Tensor:
+    """The parts of an axis at constant places, int64 [count] within it. Places at regular steps
+    need no table."""
+    first, count = int(places[0]), len(places)
+    step = int(places[1]) - first if count > 1 else 1
+    if step != 0 and np.array_equal(places, first + step * np.arange(count)):
+        return cut(node, data, axis, first, count, step)
+    table = node.constant(places.astype(np.int32), "indices")
+    return node.emit("take", TakeAttrs(axis), (data, table))
+
+
+def broadcast(node: OnnxNode, data: Tensor, shape: Sequence[int]) -> Tensor:
+    """The data repeated to the shape."""
+    if data.shape == tuple(shape):
+        return data
+    return node.emit("broadcast_to", BroadcastToAttrs(tuple(shape)), (data,))
+
+
+def transposed(node: OnnxNode, data: Tensor, axes: Sequence[int]) -> Tensor:
+    """The data with its axes in that order."""
+    if tuple(axes) == tuple(range(len(data.shape))):
+        return data
+    return node.emit("transpose", TransposeAttrs(tuple(axes)), (data,))
+
+
+def converted(node: OnnxNode, data: Tensor, dtype: DType) -> Tensor:
+    """The data as plain numbers of another dtype."""
+    if data.dtype is dtype:
+        return data
+    return node.emit("cast", CastAttrs(), (data,), dtype=dtype, quant=None)

@@ -1,0 +1,80 @@
+"""What importers of elementwise operators share: arithmetic of tensors as ONNX defines it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from microgen.arithmetic.terms import Activation
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.tensors import Tensor
+from microgen.ir.graph import Attrs, DType
+from microgen.ops.add import AddAttrs
+from microgen.ops.cast import CastAttrs
+from microgen.ops.comparison import ComparisonAttrs
+from microgen.ops.constraints import INTEGERS
+from microgen.ops.divide import DivideAttrs
+from microgen.ops.maximum import MaximumAttrs
+from microgen.ops.minimum import MinimumAttrs
+from microgen.ops.multiply import MultiplyAttrs
+from microgen.ops.real_function import RealFunctionAttrs
+from microgen.ops.subtract import SubtractAttrs
+
+NUMBERS = (DType.FLOAT32, *INTEGERS)
+ARITHMETIC: dict[str, Callable[[Activation], Attrs]] = {
+    "add": AddAttrs,
+    "subtract": SubtractAttrs,
+    "multiply": MultiplyAttrs,
+    "divide": lambda activation: DivideAttrs(activation, shifts_wrap=False),
+}
+EXTREMA = {"maximum": MaximumAttrs, "minimum": MinimumAttrs}
+
+
+def is_float(tensor: Tensor) -> bool:
+    """Whether the tensor is of float32."""
+    return tensor.dtype is DType.FLOAT32
+
+
+def arithmetic(node: OnnxNode, op: str, lhs: Tensor, rhs: Tensor) -> Tensor:
+    """The result of one of ``ARITHMETIC`` for plain numbers: floats may become infinite, and
+    integers wrap."""
+    activation = Activation.UNLIMITED if is_float(lhs) else Activation.NONE
+    return node.emit(op, ARITHMETIC[op](activation), (lhs, rhs))
+
+
+def extremum(node: OnnxNode, op: str, lhs: Tensor, rhs: Tensor) -> Tensor:
+    """The maximum or minimum of each two elements; NaN if one is NaN."""
+    return node.emit(op, EXTREMA[op](keeps_nan=is_float(lhs)), (lhs, rhs))
+
+
+def compared(node: OnnxNode, op: str, lhs: Tensor, rhs: Tensor) -> Tensor:
+    """The bool tensor of a comparison."""
+    return node.emit(op, ComparisonAttrs(), (lhs, rhs), dtype=DType.BOOL, quant=None)
+
+
+def cast(node: OnnxNode, data: Tensor, dtype: DType) -> Tensor:
+    """The numbers in another dtype."""
+    if data.dtype is dtype:
+        return data
+    return node.emit("cast", CastAttrs(), (data,), dtype=dtype, quant=None)
+
+
+def real(node: OnnxNode, function: str, data: Tensor, *numbers: float) -> Tensor:
+    """A function of each float32 value; the numbers are rounded to float32."""
+    node.expect(data, DType.FLOAT32)
+    rounded = (float(np.float32(number)) for number in numbers)
+    return node.emit("real_function", RealFunctionAttrs(function, *rounded), (data,))
+
+
+def scalar(node: OnnxNode, number: float, dtype: DType) -> Tensor:
+    """A constant without axes, which broadcasts to any tensor."""
+    return node.constant(np.array(number, dtype.numpy), "number")
+
+
+def folded(combine: Callable[[Tensor, Tensor], Tensor], tensors: Sequence[Tensor]) -> Tensor:
+    """All tensors combined, from the first to the last."""
+    result = tensors[0]
+    for each in tensors[1:]:
+        result = combine(result, each)
+    return result

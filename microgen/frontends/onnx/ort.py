@@ -1,0 +1,93 @@
+"""The oracle of ``.onnx`` files: every tensor that ONNX Runtime computes, without optimizations."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, ValueInfoProto
+
+from microgen.frontends.model_format import OracleError, Request
+from microgen.frontends.onnx import convert, ort_products, ort_slack, reader
+from microgen.ir.graph import Array, Graph, TensorType
+
+_FATAL = 4  # the severity of messages that are printed: errors are raised, too
+
+
+@dataclass(frozen=True)
+class OnnxRuntime:
+    """onnxruntime on one thread, with the graph as it is in the file (ORT_DISABLE_ALL)."""
+
+    name = "ONNX Runtime"
+    kernels = "ORT_DISABLE_ALL"
+    profile = "onnx"
+    differs_in_layers = True
+
+    def lacking(self) -> str:
+        """A sentence if onnxruntime is not installed; otherwise empty."""
+        if importlib.util.find_spec("onnxruntime") is None:
+            return "onnxruntime is not installed (pip install onnxruntime)"
+        return ""
+
+    def layers(
+        self, files: Mapping[str, bytes], samples: Sequence[Sequence[Array]]
+    ) -> Iterator[dict[str, Array]]:
+        """Every tensor that both ONNX Runtime and the graph have, for each sample. OracleError if
+        ONNX Runtime refuses the model, for example because its opset is too new."""
+        (data,) = files.values()
+        model = reader.parsed(data, "the model")
+        graph = convert.graph_of(model, file="the model", numerics=Request().numerics)
+        wanted = _watched(model, graph)
+        session = _session(ort_products.widened(model))
+        for sample in samples:
+            given = dict(zip(graph.inputs, sample, strict=True))
+            try:
+                found = session.run(wanted, given)
+            except Exception as error:  # of the runtime's own kinds
+                raise OracleError(_refusal(error)) from error
+            pairs = zip(wanted, found, strict=True)
+            yield {n: _stored(graph.types[n], value) for n, value in pairs if n in graph.types}
+
+    def slack(self, op: str, inputs: Sequence[Array]) -> Array | float:
+        """How much farther than an op's bound ONNX Runtime's kernels may be from the op's
+        reference."""
+        return ort_slack.of(op, inputs)
+
+
+def _watched(model: ModelProto, graph: Graph) -> list[str]:
+    """The outputs, and the other tensors of the model that are in the graph. They become outputs of
+    the model."""
+    outputs = [info.name for info in model.graph.output]
+    made = [name for node in model.graph.node for name in node.output]
+    more = [name for name in made if name in graph.types and name not in outputs]
+    model.graph.output.extend(ValueInfoProto(name=name) for name in more)
+    return [*outputs, *more]
+
+
+def _session(model: ModelProto) -> Any:
+    runtime: Any = importlib.import_module("onnxruntime")  # it has no annotations
+    options = runtime.SessionOptions()
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = _FATAL
+    data, providers = model.SerializeToString(), ["CPUExecutionProvider"]
+    try:
+        return runtime.InferenceSession(data, options, providers=providers)
+    except Exception as error:  # of the runtime's own kinds
+        raise OracleError(_refusal(error)) from error
+
+
+def _refusal(error: Exception) -> str:
+    return f"ONNX Runtime refuses: {' '.join(str(error).split())[:200]}"
+
+
+def _stored(kind: TensorType, value: Array) -> Array:
+    """The value in the graph's type, whose integers are unsigned ones moved by half their range."""
+    if value.dtype.kind == "u" and kind.dtype.numpy.kind == "i":
+        middle = np.array(1 << (8 * value.itemsize - 1), value.dtype)
+        return np.asarray((value ^ middle).view(kind.dtype.numpy))
+    return value

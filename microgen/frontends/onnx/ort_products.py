@@ -1,0 +1,70 @@
+"""Products of uint8 by int8 as ONNX Runtime computes them exactly.
+
+On processors with AVX2 and without VNNI, ONNX Runtime's kernels for uint8 data and int8 weights
+saturate sums of two products at 16 bits. Those for uint8 weights do not. So int8 weights, and their
+zero points, are given to it as uint8, moved by 128: the same products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import onnx
+from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
+
+_UINT8, _INT8 = TensorProto.UINT8, TensorProto.INT8
+_MOVED = "#uint8"  # at the end of the names of weights that are moved
+
+# Operator -> the positions of the data, the weights and the weights' zero point.
+_OPERANDS: Mapping[str, tuple[int, int, int]] = {
+    "ConvInteger": (0, 1, 3),
+    "MatMulInteger": (0, 1, 3),
+    "QGemm": (0, 3, 5),
+    "QLinearConv": (0, 3, 5),
+    "QLinearMatMul": (0, 3, 5),
+}
+
+
+def widened(model: ModelProto) -> ModelProto:
+    """The model with uint8 weights where uint8 data is multiplied by constant int8 weights."""
+    found = ModelProto()
+    found.CopyFrom(model)
+    if not any(node.op_type in _OPERANDS for node in found.graph.node):
+        return found
+    stored = {each.name: each for each in found.graph.initializer}
+    kinds = _kinds(found) | {name: each.data_type for name, each in stored.items()}
+    moved: dict[str, TensorProto] = {}
+    for node in found.graph.node:
+        for position in _positions(node, kinds, stored):
+            name = node.input[position]
+            moved.setdefault(name, _moved(stored[name]))
+            node.input[position] = moved[name].name
+    found.graph.initializer.extend(moved.values())
+    return found
+
+
+def _kinds(model: ModelProto) -> dict[str, int]:
+    """The element types of tensors, as far as they follow from the model."""
+    known = onnx.shape_inference.infer_shapes(model).graph
+    infos = (*known.input, *known.value_info, *known.output)
+    return {info.name: info.type.tensor_type.elem_type for info in infos}
+
+
+def _positions(
+    node: NodeProto, kinds: Mapping[str, int], stored: Mapping[str, TensorProto]
+) -> Iterator[int]:
+    """The inputs that have to be moved: constant int8 weights of uint8 data, and their zero
+    point. Without a zero point the weights cannot be moved."""
+    if node.op_type not in _OPERANDS:
+        return
+    data, *own = _OPERANDS[node.op_type]
+    names = [node.input[i] if i < len(node.input) else "" for i in own]
+    if kinds.get(node.input[data]) == _UINT8 and all(kinds.get(n) == _INT8 for n in names):
+        yield from own if all(name in stored for name in names) else ()
+
+
+def _moved(tensor: TensorProto) -> TensorProto:
+    """The tensor as uint8, moved by 128."""
+    values = numpy_helper.to_array(tensor).view(np.uint8) ^ np.uint8(128)
+    return numpy_helper.from_array(values, tensor.name + _MOVED)

@@ -1,0 +1,111 @@
+"""From floats to stored integers and back, as importers add them to the graph."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from microgen.arithmetic.terms import Activation
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.quantization import scales
+from microgen.frontends.onnx.quantization.scales import Scales
+from microgen.frontends.quantization import reinterpreted
+from microgen.frontends.tensors import Stored, Tensor
+from microgen.frontends.unsigned import flipped, moved
+from microgen.ir.graph import Array, DType, frozen
+from microgen.ops.add import AddAttrs
+from microgen.ops.cast import CastAttrs
+from microgen.ops.dequantize import DequantizeAttrs
+from microgen.ops.divide import DivideAttrs
+from microgen.ops.maximum import MaximumAttrs
+from microgen.ops.minimum import MinimumAttrs
+from microgen.ops.multiply import MultiplyAttrs
+from microgen.ops.quantize import QuantizeAttrs
+from microgen.ops.round import RoundAttrs
+from microgen.ops.subtract import SubtractAttrs
+
+_HALF = 128
+
+
+def dequantized(node: OnnxNode, data: Tensor, found: Scales, hint: str = "float") -> Tensor:
+    """The numbers that stored integers mean, float32: (stored - zero point) * scale.
+
+    Source: ONNX's operator DequantizeLinear.
+    """
+    if data.value is not None:
+        return _constant(node, data, found, hint)
+    if not found.block and scales.fits(found.quant, data.dtype):
+        typed = reinterpreted(node, data, found.quant)
+        return node.emit(
+            "qnn.dequantize",
+            DequantizeAttrs(),
+            (typed,),
+            dtype=DType.FLOAT32,
+            quant=None,
+            hint=hint,
+        )
+    scale, zero = found.over(data.shape)
+    return scaled(node, data, node.constant(scale, "scale"), zero)
+
+
+def scaled(node: OnnxNode, data: Tensor, scale: Tensor, zero: Array | Tensor) -> Tensor:
+    """The same by arithmetic of floats, for scales or zero points that the op does not have."""
+    plain = reinterpreted(node, data, None)
+    floats = _as_float(node, plain)
+    if not isinstance(zero, Tensor):
+        zero = node.constant(np.asarray(zero).astype(np.float32), "zero")
+    lhs = node.emit("subtract", SubtractAttrs(Activation.NONE), (floats, _as_float(node, zero)))
+    return node.emit("multiply", MultiplyAttrs(Activation.NONE), (lhs, scale))
+
+
+def _as_float(node: OnnxNode, tensor: Tensor) -> Tensor:
+    if tensor.dtype is DType.FLOAT32:
+        return tensor
+    return node.emit("cast", CastAttrs(), (tensor,), dtype=DType.FLOAT32, quant=None)
+
+
+def _constant(node: OnnxNode, data: Tensor, found: Scales, hint: str) -> Tensor:
+    """A constant as floats, which remembers what is stored."""
+    assert data.value is not None
+    scale, zero = found.over(data.shape)
+    with np.errstate(over="ignore"):
+        floats = (data.value.astype(np.int64) - zero).astype(np.float32) * scale
+    made = node.constant(floats.astype(np.float32), hint)
+    if found.block or data.dtype is DType.UINT16:
+        return made
+    values, quant = data.value, found.quant
+    if data.dtype is DType.UINT8:
+        values, quant = flipped(values), moved(quant, -_HALF)
+    return dataclasses.replace(made, stored=Stored(frozen(values), quant, data.is_int4))
+
+
+def quantized(
+    node: OnnxNode, data: Tensor, found: Scales, dtype: DType, hint: str = "stored"
+) -> Tensor:
+    """The stored integers of numbers: round(x / scale) + zero point, saturated; halves are rounded
+    to even.
+
+    Source: ONNX's operator QuantizeLinear.
+    """
+    floats = _as_float(node, data)
+    if found.block == 0 and scales.fits(found.quant, dtype):
+        attrs = QuantizeAttrs(ties_even=True)
+        return node.emit(
+            "qnn.quantize", attrs, (floats,), dtype=dtype, quant=found.quant, hint=hint
+        )
+    scale, zero = found.over(data.shape)
+    zeros = node.constant(zero.astype(np.float32), "zero")
+    return divided(node, floats, node.constant(scale, "scale"), zeros, dtype)
+
+
+def divided(node: OnnxNode, data: Tensor, scale: Tensor, zero: Tensor, dtype: DType) -> Tensor:
+    """The same by arithmetic of floats, for scales or zero points that the op does not have."""
+    limits = np.iinfo(dtype.numpy)
+    quotient = node.emit("divide", DivideAttrs(Activation.NONE, False), (data, scale))
+    whole = node.emit("round", RoundAttrs(), (quotient,))
+    moved = node.emit("add", AddAttrs(Activation.NONE), (whole, _as_float(node, zero)))
+    low, high = (node.constant(np.array(v, np.float32), "limit") for v in (limits.min, limits.max))
+    least = node.emit("maximum", MaximumAttrs(), (moved, low))
+    inside = node.emit("minimum", MinimumAttrs(), (least, high))
+    return node.emit("cast", CastAttrs(), (inside,), dtype=dtype, quant=None)

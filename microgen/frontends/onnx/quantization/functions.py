@@ -1,0 +1,113 @@
+"""Functions of single integers: a table has all of their results."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from microgen.arithmetic import in_float32
+from microgen.frontends.onnx.quantization.rewriting import Rewriting
+from microgen.ir.graph import Array, DType, Node, TensorType
+from microgen.ops import budget, registry
+from microgen.ops.base import Operands, StatusError
+from microgen.ops.lookup import LookupAttrs
+from microgen.ops.real_function import RealFunctionAttrs
+from microgen.ops.unary import EVERY_INT8
+
+ELEMENTWISE = frozenset(
+    {
+        *("abs", "cast", "ceil", "clip", "cos", "exp", "floor", "log", "logical_not", "negative"),
+        *("real_function", "round", "rsqrt", "sigmoid", "sin", "sqrt", "tanh"),
+        *("nn.elu", "nn.hard_swish", "nn.leaky_relu", "nn.prelu"),
+        *("add", "divide", "floor_divide", "floor_mod", "fmod", "maximum", "minimum", "multiply"),
+        *("power", "squared_difference", "subtract"),
+        *("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"),
+        *("logical_and", "logical_or", "where"),
+    }
+)
+_MOST_NODES = 64  # of one function
+
+
+def follow(rewriting: Rewriting, node: Node) -> None:
+    """Note of which integers the node's output is a function, value by value."""
+    if node.op not in ELEMENTWISE:
+        return
+    shape = rewriting.graph.types[node.outputs[0]].shape
+    found: set[str | None] = set()
+    for name in node.inputs:
+        if not _is_number(rewriting, name):
+            found.add(rewriting.source.get(name))
+    (source, *others) = found or {None}
+    if source is not None and not others and rewriting.types[source].shape == shape:
+        rewriting.source[node.outputs[0]] = source
+
+
+def _is_number(rewriting: Rewriting, name: str) -> bool:
+    return name in rewriting.graph.constants and rewriting.graph.types[name].size == 1
+
+
+def table(rewriting: Rewriting, tensor: str, output: TensorType) -> Array | None:
+    """The stored value of ``tensor``, as an output of that type, for each of its integers from -128
+    on: int8[256]. None if the function has too many steps, or no result for a value.
+
+    Source: ONNX's operators DequantizeLinear and QuantizeLinear, in float32.
+    """
+    integers = rewriting.types[rewriting.source[tensor]]
+    steps = _steps(rewriting, tensor)
+    if steps is None or integers.dtype is not DType.INT8 or output.dtype is not DType.INT8:
+        return None
+    values = {tensor: in_float32.real(EVERY_INT8, integers)}
+    values |= dict.fromkeys(_beginnings(rewriting, steps), values[tensor])
+    try:
+        for node in steps:
+            values[node.outputs[0]] = _result(rewriting, node, values)
+    except StatusError:
+        return None
+    stored = in_float32.stored(values[tensor], output)
+    found: Array = np.clip(stored, -128, 127).astype(np.int8)
+    return found
+
+
+def _steps(rewriting: Rewriting, tensor: str) -> list[Node] | None:
+    """The nodes between a tensor and its integers, in order; None if there are too many."""
+    found: dict[str, Node] = {}
+    pending = [tensor]
+    while pending:
+        name = pending.pop()
+        if name in rewriting.meaning or name in found or _is_number(rewriting, name):
+            continue
+        found[name] = rewriting.producers[name]
+        pending.extend(found[name].inputs)
+        if len(found) > _MOST_NODES:
+            return None
+    return [found[name] for name in sorted(found, key=rewriting.order.__getitem__)]
+
+
+def _beginnings(rewriting: Rewriting, steps: list[Node]) -> list[str]:
+    return [name for node in steps for name in node.inputs if name in rewriting.meaning]
+
+
+def _result(rewriting: Rewriting, node: Node, values: dict[str, Array]) -> Array:
+    types, arrays = [], []
+    for name in node.inputs:
+        is_number = _is_number(rewriting, name)
+        constant = rewriting.graph.constants[name].reshape(1) if is_number else values[name]
+        arrays.append(constant)
+        types.append(dataclasses.replace(rewriting.graph.types[name], shape=constant.shape))
+    output = dataclasses.replace(rewriting.graph.types[node.outputs[0]], shape=EVERY_INT8.shape)
+    cost = registry()[node.op].cost(node.attrs, types, [output])
+    budget.spend(cost, str(node.origin))
+    operands = Operands(tuple(arrays), tuple(types), (output,))
+    (found,) = registry()[node.op].reference(node.attrs, operands)
+    return np.asarray(found)
+
+
+def name_of(rewriting: Rewriting, tensor: str) -> LookupAttrs:
+    """The attributes of the lookup: the name of the last step."""
+    if tensor in rewriting.meaning:
+        return LookupAttrs("qnn.requantize")
+    node = rewriting.producers[tensor]
+    if isinstance(node.attrs, RealFunctionAttrs):
+        return LookupAttrs(node.attrs.function)
+    return LookupAttrs(node.op)

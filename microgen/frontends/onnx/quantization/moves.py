@@ -1,0 +1,128 @@
+"""Ops that only move, copy or choose values: integers go through them as the floats that they mean
+would."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from microgen.arithmetic import in_float32
+from microgen.arithmetic.terms import Activation
+from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
+from microgen.frontends.unsigned import HALF
+from microgen.ir.graph import Attrs, DType, Node, TensorType
+from microgen.ops.pad import PadAttrs
+from microgen.ops.pooling import PoolAttrs
+
+# Ops -> the positions of the operands that have the values; None: all of them.
+_FIRST = (0,)
+_MOVES: dict[str, tuple[int, ...] | None] = {
+    "broadcast_to": _FIRST,
+    "concatenate": None,
+    "copy": _FIRST,
+    "gather_nd": _FIRST,
+    "layout_transform": _FIRST,
+    "nn.mirror_pad": _FIRST,
+    "nn.pad": _FIRST,
+    "reshape": _FIRST,
+    "strided_slice": _FIRST,
+    "take": _FIRST,
+    "transpose": _FIRST,
+    "where": (1, 2),
+}
+# Ops whose results depend on the order of values, which uint8 and int8 have in common inside.
+_CHOICES: dict[str, tuple[int, ...] | None] = {
+    "max": _FIRST,
+    "maximum": None,
+    "min": _FIRST,
+    "minimum": None,
+    "nn.max_pool2d": _FIRST,
+}
+_POSITIONS = {**_MOVES, **_CHOICES}
+VIEWS = ("layout_transform", "reshape", "transpose")
+"""Ops of one tensor that keep every value."""
+HOISTED = (*VIEWS, "nn.max_pool2d")
+"""Ops of one tensor for which it is the same whether their input is quantized or their result."""
+
+
+def of_floats(rewriting: Rewriting, node: Node) -> bool:
+    """Move the integers that the node's floats mean, if it does nothing else."""
+    positions = _data(node)
+    if not positions or not any(node.inputs[i] in rewriting.meaning for i in positions):
+        return False
+    nodes = len(rewriting.nodes)
+    try:
+        integers = [rewriting.integers(node.inputs[i]) for i in positions]
+        found = _moved(rewriting, node, integers, f"{node.outputs[0]}#stored")
+    except NotInteger as reason:
+        rewriting.back_to(nodes)
+        rewriting.reasons[node.outputs[0]] = str(reason)
+        return False
+    rewriting.mean(node.outputs[0], found, node.origin)
+    return True
+
+
+def of_stored(rewriting: Rewriting, node: Node) -> bool:
+    """Move stored integers, if the node does nothing else."""
+    positions = _data(node)
+    if not positions or not all(node.inputs[i] in rewriting.inner for i in positions):
+        return False
+    output = node.outputs[0]
+    nodes = len(rewriting.nodes)
+    try:
+        integers = _alike(rewriting, node, [rewriting.inner[node.inputs[i]] for i in positions])
+        found = _moved(rewriting, node, integers, rewriting.name_for(output))
+    except NotInteger:
+        rewriting.back_to(nodes)
+        return False
+    rewriting.inner[output] = found
+    return True
+
+
+def _alike(rewriting: Rewriting, node: Node, integers: list[str]) -> list[str]:
+    """The same stored values with the scale of the first tensor."""
+    quant = rewriting.types[integers[0]].quant
+    assert quant is not None
+    name = f"{node.outputs[0]}#operand"
+    return [rewriting.retyped(each, quant, rewriting.fresh(name), node.origin) for each in integers]
+
+
+def _data(node: Node) -> tuple[int, ...]:
+    """The positions of the values that the node moves; none if it is no such node."""
+    if node.op not in _POSITIONS:
+        return ()
+    found = _POSITIONS[node.op]
+    return tuple(range(len(node.inputs))) if found is None else found
+
+
+def _moved(rewriting: Rewriting, node: Node, integers: list[str], name: str) -> str:
+    """The node's output as integers. ``integers`` are its values."""
+    kinds = [rewriting.types[each] for each in integers]
+    if len({(kind.dtype, kind.quant) for kind in kinds}) > 1:
+        raise NotInteger("joins tensors of different scales, and its result is not quantized")
+    places = dict(zip(_data(node), integers, strict=True))
+    inputs = [places.get(i, each) for i, each in enumerate(node.inputs)]
+    attrs = integer_attrs(rewriting, node, kinds[0])
+    return rewriting.emit(node.op, attrs, inputs, kinds[0], name, node.origin)
+
+
+def integer_attrs(rewriting: Rewriting, node: Node, kind: TensorType) -> Attrs:
+    """The node's attributes for integers of that kind."""
+    if isinstance(node.attrs, PoolAttrs) and not node.attrs.activation.clamps:
+        return dataclasses.replace(node.attrs, activation=Activation.NONE)
+    if not isinstance(node.attrs, PadAttrs):
+        return node.attrs
+    data = rewriting.graph.types[node.inputs[0]]
+    return dataclasses.replace(node.attrs, value=_padding(node.attrs.value, data, kind))
+
+
+def _padding(value: float, data: TensorType, kind: TensorType) -> int:
+    if data.dtype is not DType.FLOAT32:
+        return int(value) - (HALF if data.dtype is DType.UINT8 else 0)
+    limits = np.iinfo(kind.dtype.numpy)
+    stored = in_float32.stored(np.array(value, np.float32), kind)
+    found = int(np.clip(stored, limits.min, limits.max))
+    if float(in_float32.real(np.array(found), kind)) != value:
+        raise NotInteger(f"pads with {value:g}, which no stored value means")
+    return found

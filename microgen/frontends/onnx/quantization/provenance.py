@@ -1,0 +1,61 @@
+"""What the model stores for float constants: it follows them through ops that move values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from microgen.frontends.tensors import Stored, Tensor
+from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType
+from microgen.ops import registry
+from microgen.ops.base import Operands
+
+_MOVES = frozenset(("layout_transform", "reshape", "strided_slice", "transpose"))
+
+
+def moved(op: str, attrs: Attrs, inputs: Sequence[Tensor], output: Tensor) -> Stored | None:
+    """What is stored for the output of an op of constants; None if it is not known."""
+    stored = inputs[0].stored
+    if stored is None or output.value is None or op not in _MOVES:
+        return None
+    values = _evaluated(op, attrs, stored.values)
+    quant = stored.quant
+    if quant.axis is not None:
+        axis = _axis(op, attrs, values.shape, stored)
+        if axis is None:
+            return None
+        quant = _along(quant, *axis)
+    return Stored(values, quant, stored.is_int4)
+
+
+def _evaluated(op: str, attrs: Attrs, values: Array) -> Array:
+    kind = TensorType(tuple(values.shape), DType(values.dtype.name))
+    (shape,) = registry()[op].infer(attrs, [kind])
+    output = TensorType(shape, kind.dtype)
+    (found,) = registry()[op].reference(attrs, Operands((values,), (kind,), (output,)))
+    return found
+
+
+def _axis(
+    op: str, attrs: Attrs, shape: tuple[int, ...], stored: Stored
+) -> tuple[int, Array] | None:
+    """The axis of the output along which the scales are, and the old index of each of its indices;
+    None if there is no such axis. The op moves the indices as it moves the values."""
+    axis = stored.quant.axis
+    assert axis is not None
+    count = len(stored.quant.scale)
+    along = [1] * stored.values.ndim
+    along[axis] = count
+    numbers = np.broadcast_to(np.arange(count, dtype=np.int32).reshape(along), stored.values.shape)
+    places = _evaluated(op, attrs, np.ascontiguousarray(numbers))
+    for found in range(len(shape)):
+        first = np.moveaxis(places, found, 0).reshape(shape[found], -1)
+        if (first == first[:, :1]).all():
+            return found, first[:, 0]
+    return None
+
+
+def _along(quant: Quant, axis: int, indices: Array) -> Quant:
+    scale = tuple(quant.scale[i] for i in indices)
+    return Quant(scale, tuple(quant.zero_point[i] for i in indices), axis)

@@ -1,0 +1,202 @@
+"""QuantizeLinear: the integers that are computed for it, by a table, by a layer of integers, or by
+quantizing floats."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.arithmetic.terms import Activation
+from microgen.frontends.onnx.quantization import clamps, functions, moves
+from microgen.frontends.onnx.quantization.clamps import Clamp
+from microgen.frontends.onnx.quantization.layers import LAYERS
+from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
+from microgen.ir.graph import Array, DType, Node, Origin, TensorType
+from microgen.ops import registry
+from microgen.ops.base import Operands
+from microgen.ops.lookup import LookupAttrs
+from microgen.ops.quantize import QuantizeAttrs
+from microgen.ops.unary import EVERY_INT8
+
+_MOST_DEPTH = 8  # of concatenations of concatenations
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """What is between a layer and QuantizeLinear: ``moves``, the last one first, and clamps.
+    ``start`` is the layer's result."""
+
+    start: str
+    moves: tuple[Node, ...]
+    clamp: Clamp
+
+
+def quantized(
+    rewriting: Rewriting, tensor: str, kind: TensorType, name: str, origin: Origin, depth: int = 0
+) -> str:
+    """The integers of that type and name that a float tensor is quantized to."""
+    found = _known(rewriting, tensor, kind, name)
+    if found is not None:
+        return found
+    chain, nodes = _chain(rewriting, tensor), len(rewriting.nodes)
+    try:
+        return _computed(rewriting, chain, kind, name, depth)
+    except NotInteger as reason:
+        rewriting.back_to(nodes)
+        rewriting.reasons[chain.start] = str(reason)
+    return _from_floats(rewriting, tensor, kind, name, origin)
+
+
+def _known(rewriting: Rewriting, tensor: str, kind: TensorType, name: str) -> str | None:
+    """The integers of a function of other integers."""
+    integers = rewriting.source.get(tensor)
+    if integers is None:
+        return None
+    if rewriting.meaning.get(tensor) == integers and rewriting.types[integers] == kind:
+        return rewriting.called(integers, name)
+    table = functions.table(rewriting, tensor, kind)
+    if table is None:
+        return None
+    attrs, made = functions.name_of(rewriting, tensor), rewriting.producers[tensor].origin
+    return _looked_up(rewriting, integers, table, attrs, (kind, name, made))
+
+
+def _looked_up(
+    rewriting: Rewriting,
+    integers: str,
+    table: Array,
+    attrs: LookupAttrs,
+    result: tuple[TensorType, str, Origin],
+) -> str:
+    kind, name, origin = result
+    entries = rewriting.constant(f"{name}#table", table, kind.quant)
+    return rewriting.emit("lookup", attrs, (integers, entries), kind, name, origin)
+
+
+def _chain(rewriting: Rewriting, tensor: str) -> _Chain:
+    """The moves and clamps before a tensor that nothing else reads."""
+    steps: list[Node] = []
+    clamp = Clamp()
+    while tensor in rewriting.producers and tensor not in rewriting.source:
+        node = rewriting.producers[tensor]
+        own = clamps.of(rewriting.graph, node)
+        if own is None and node.op not in moves.HOISTED:
+            break
+        before = node.inputs[0] if own is None else clamps.data(rewriting.graph, node)
+        if not _is_only_read_here(rewriting, before):
+            break
+        if own is None:
+            steps.append(node)
+        else:
+            clamp = clamp.after(own)
+        tensor = before
+    return _Chain(tensor, tuple(steps), clamp)
+
+
+def _is_only_read_here(rewriting: Rewriting, tensor: str) -> bool:
+    return len(rewriting.readers[tensor]) == 1 and tensor not in rewriting.graph.outputs
+
+
+@dataclass(slots=True)
+class _Names:
+    """Names for the results of a number of steps, of which the last has the wanted one."""
+
+    rewriting: Rewriting
+    wanted: str
+    left: int
+
+    def next(self, hint: str) -> str:
+        """The name of the next step's result."""
+        self.left -= 1
+        return self.rewriting.fresh(f"{self.wanted}#{hint}") if self.left else self.wanted
+
+
+def _computed(rewriting: Rewriting, chain: _Chain, kind: TensorType, name: str, depth: int) -> str:
+    """The integers by a table or a layer of integers, then clamped and moved."""
+    node = _layer(rewriting, chain)
+    bounds = chain.clamp.stored(kind)
+    has_clamp = node.op in LAYERS and hasattr(node.attrs, "activation")
+    fused = clamps.activation(bounds, kind) if has_clamp else None
+    is_limited = fused is None and bounds != Clamp().stored(kind)
+    names = _Names(rewriting, name, 1 + is_limited + len(chain.moves))
+    shaped = dataclasses.replace(kind, shape=rewriting.graph.types[chain.start].shape)
+    result = (shaped, names.next(chain.start.rpartition("#")[2] if "#" in chain.start else node.op))
+    if chain.start in rewriting.source:
+        found = _function(rewriting, chain.start, *result)
+    elif node.op == "concatenate":
+        found = _joined(rewriting, node, *result, depth)
+    else:
+        found = LAYERS[node.op](rewriting, node, *result, fused or Activation.NONE)
+    if is_limited:
+        found = _limited(rewriting, found, bounds, names.next("clip"), node.origin)
+    for each in reversed(chain.moves):
+        wanted = names.next(each.op)
+        attrs = moves.integer_attrs(rewriting, each, rewriting.types[found])
+        found = rewriting.emit(each.op, attrs, (found,), kind, wanted, each.origin)
+    return found
+
+
+def _function(rewriting: Rewriting, tensor: str, kind: TensorType, name: str) -> str:
+    found = _known(rewriting, tensor, kind, name)
+    if found is None:
+        raise NotInteger("has no table of all its results")
+    return found
+
+
+def _layer(rewriting: Rewriting, chain: _Chain) -> Node:
+    """The layer at the start of a chain. NotInteger if it has no integer form."""
+    node = rewriting.producers.get(chain.start)
+    if node is None:
+        raise NotInteger("is an input of the model in floats")
+    is_known = node.op in (*LAYERS, "concatenate") or chain.start in rewriting.source
+    if not is_known:
+        raise NotInteger(f"{node.op} has no form for integers")
+    if any(reader.op != "qnn.quantize" for reader in _others(rewriting, chain)):
+        raise NotInteger("is read by other layers before it is quantized")
+    if chain.start in rewriting.graph.outputs:
+        raise NotInteger("is an output of the model in floats")
+    return node
+
+
+def _others(rewriting: Rewriting, chain: _Chain) -> list[Node]:
+    """The readers of a layer's result other than its only one."""
+    readers = rewriting.readers.get(chain.start, [])
+    return readers if len(readers) > 1 else []
+
+
+def _joined(rewriting: Rewriting, node: Node, kind: TensorType, name: str, depth: int) -> str:
+    """The concatenation of tensors that are each quantized like the result."""
+    if depth == _MOST_DEPTH:
+        raise NotInteger("joins tensors that are joined from others, too deep")
+    parts = []
+    for i, each in enumerate(node.inputs):
+        shaped = dataclasses.replace(kind, shape=rewriting.graph.types[each].shape)
+        wanted = rewriting.fresh(f"{name}#{i}")
+        parts.append(quantized(rewriting, each, shaped, wanted, node.origin, depth + 1))
+    return rewriting.emit(node.op, node.attrs, parts, kind, name, node.origin)
+
+
+def _limited(
+    rewriting: Rewriting, integers: str, bounds: tuple[int, int], name: str, origin: Origin
+) -> str:
+    """int8 integers within bounds."""
+    kind = rewriting.types[integers]
+    if kind.dtype is not DType.INT8:
+        raise NotInteger(f"is clamped, which {kind.dtype.value} has no table for")
+    table = np.clip(EVERY_INT8, *bounds).astype(np.int8)
+    return _looked_up(rewriting, integers, table, LookupAttrs("clip"), (kind, name, origin))
+
+
+def _from_floats(
+    rewriting: Rewriting, tensor: str, kind: TensorType, name: str, origin: Origin
+) -> str:
+    """The integers by quantizing floats."""
+    attrs = QuantizeAttrs(ties_even=True)
+    if tensor in rewriting.graph.constants:
+        floats = rewriting.graph.constants[tensor]
+        given = Operands((floats,), (rewriting.graph.types[tensor],), (kind,))
+        (values,) = registry()["qnn.quantize"].reference(attrs, given)
+        return rewriting.constant(name, values, kind.quant)
+    return rewriting.emit("qnn.quantize", attrs, (tensor,), kind, name, origin)

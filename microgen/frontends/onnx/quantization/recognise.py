@@ -1,0 +1,164 @@
+"""Replaces floats between stored integers by integers, node by node, in the order of the graph."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from microgen.frontends import unsigned
+from microgen.frontends.onnx.quantization import functions, moves, plain_sums, quantizing
+from microgen.frontends.onnx.quantization.rewriting import Rewriting, signed
+from microgen.frontends.tensors import GraphBuilder, Stored, Tensor
+from microgen.ir.graph import DType, Graph, Node, Origin, Quant
+
+_INTEGERS = (DType.INT8, DType.UINT8, DType.INT16)
+
+
+def recognised(graph: Graph, stored: Mapping[str, Stored]) -> Graph:
+    """The graph with integers wherever the model's conversions allow it; ``stored`` has what the
+    model stores for its float constants. Every tensor of stored integers has the same values, or,
+    if a layer is computed in another way, values that differ by its roundings. uint8 tensors
+    become int8, except inputs and outputs.
+
+    Raises UnsupportedError if tables of functions need more work than the budget allows.
+    """
+    if not any(node.op in ("qnn.quantize", "qnn.dequantize") for node in graph.nodes):
+        return graph
+    rewriting = Rewriting(graph, stored)
+    ports = _inputs(rewriting)
+    for node in graph.nodes:
+        _step(rewriting, node)
+    return _finished(rewriting, ports)
+
+
+def _step(rewriting: Rewriting, node: Node) -> None:
+    if node.op == "qnn.quantize" and _is_stored(rewriting, node.outputs[0]):
+        _quantize(rewriting, node)
+    elif node.op == "qnn.dequantize" and node.inputs[0] in rewriting.inner:
+        integers = rewriting.inner[node.inputs[0]]
+        rewriting.mean(node.outputs[0], integers, node.origin)
+    elif node.op == "qnn.reinterpret" and _is_stored(rewriting, node.outputs[0]):
+        _reinterpret(rewriting, node)
+    elif not any(of(rewriting, node) for of in (moves.of_floats, moves.of_stored, plain_sums.of)):
+        functions.follow(rewriting, node)
+        rewriting.keep(node)
+
+
+def _is_stored(rewriting: Rewriting, tensor: str) -> bool:
+    return rewriting.graph.types[tensor].dtype in _INTEGERS
+
+
+def _quantize(rewriting: Rewriting, node: Node) -> None:
+    (tensor,), (output,) = node.inputs, node.outputs
+    kind = signed(rewriting.graph.types[output])
+    name = rewriting.name_for(output)
+    rewriting.inner[output] = quantizing.quantized(rewriting, tensor, kind, name, node.origin)
+
+
+def _reinterpret(rewriting: Rewriting, node: Node) -> None:
+    """Give integers another scale, or none: then they keep the one that they have."""
+    (tensor,), (output,) = node.inputs, node.outputs
+    kind = signed(rewriting.graph.types[output])
+    found = rewriting.inner.get(tensor)
+    if found is None:
+        rewriting.keep(node)
+        found = output
+        if rewriting.graph.types[output].dtype is DType.UINT8 and kind.quant is not None:
+            found = rewriting.made_signed(output, kind, node.origin)
+        elif kind.quant is None:
+            return
+    elif kind.quant is not None:
+        found = rewriting.retyped(
+            found, kind.quant, rewriting.fresh(f"{output}#stored"), node.origin
+        )
+    rewriting.inner[output] = found
+
+
+def _inputs(rewriting: Rewriting) -> list[unsigned.Port]:
+    """The inputs of the model. Those of stored integers have the scale with which they are read."""
+    ports = []
+    for name in rewriting.graph.inputs:
+        kind = rewriting.graph.types[name]
+        quant = _quant_of(rewriting, name) if kind.dtype in _INTEGERS else None
+        tensor = inner = Tensor(name, dataclasses.replace(kind, quant=quant))
+        if quant is not None:
+            inner = Tensor(rewriting.name_for(name), signed(tensor.type))
+            rewriting.types[name], rewriting.types[inner.name] = tensor.type, inner.type
+            rewriting.inner[name] = inner.name
+        ports.append(unsigned.Port(tensor, inner, _origin(rewriting, name)))
+    return ports
+
+
+def _quant_of(rewriting: Rewriting, tensor: str) -> Quant | None:
+    """The only scale with which integers are read, directly or after moves; None if there is none,
+    or another reader."""
+    found: dict[Quant | None, None] = {}
+    pending = [tensor]
+    while pending:
+        for node in rewriting.readers.get(pending.pop(), []):
+            if node.op == "qnn.reinterpret":
+                found[rewriting.graph.types[node.outputs[0]].quant] = None
+            elif node.op in moves.VIEWS:
+                pending.append(node.outputs[0])
+            else:
+                return None
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _origin(rewriting: Rewriting, tensor: str) -> Origin:
+    return Origin(rewriting.graph.nodes[0].origin.file, tensor)
+
+
+def _finished(rewriting: Rewriting, inputs: list[unsigned.Port]) -> Graph:
+    """The new graph, with conversions of uint8 inputs and outputs."""
+    outputs = [_output(rewriting, name) for name in rewriting.graph.outputs]
+    builder = GraphBuilder(
+        nodes=rewriting.nodes,
+        types=rewriting.types,
+        constants=rewriting.constants,
+        variables=dict.fromkeys(rewriting.graph.variables),
+        initial=dict(rewriting.graph.initial),
+        int4=rewriting.int4,
+    )
+    builder.rename(rewriting.names, 0)
+    unsigned.connect(builder, inputs, outputs)
+    ends = [port.tensor for port in outputs]
+    builder.drop_dead(ends)
+    found = builder.graph(rewriting.graph.name, [port.tensor for port in inputs], ends)
+    return found.replace(in_floats=_in_floats(rewriting, found))
+
+
+def _in_floats(rewriting: Rewriting, graph: Graph) -> dict[str, str]:
+    """Float tensors that are computed from floats -> why."""
+    found: dict[str, str] = {}
+    for node in graph.nodes:
+        (output, *_) = node.outputs
+        is_floats = graph.types[output].dtype is DType.FLOAT32
+        if is_floats and node.op not in ("qnn.dequantize", *moves.VIEWS):
+            found[output] = rewriting.reasons.get(output) or _why(rewriting, node)
+    return found
+
+
+def _why(rewriting: Rewriting, node: Node) -> str:
+    known = (*rewriting.meaning, *rewriting.graph.constants)
+    floats = [name for name in node.inputs if name not in known]
+    if floats:
+        return f'reads "{floats[0]}", which is in floats'
+    return "no QuantizeLinear follows it"
+
+
+def _output(rewriting: Rewriting, name: str) -> unsigned.Port:
+    """An output of the model. Its node computes it under its own name."""
+    kind, origin = rewriting.graph.types[name], _origin(rewriting, name)
+    integers = rewriting.inner.get(name)
+    if integers is None:
+        tensor = Tensor(name, rewriting.types[name])
+        return unsigned.Port(tensor, tensor, origin)
+    typed = rewriting.types[integers]
+    if kind.dtype is DType.UINT8:
+        inner = Tensor(rewriting.names.get(integers, integers), typed)
+        return unsigned.Port(unsigned.stored(inner, name), inner, origin)
+    if name not in (integers, rewriting.names.get(integers)):
+        rewriting.copied(integers, name, origin)
+    tensor = Tensor(name, typed)
+    return unsigned.Port(tensor, tensor, origin)

@@ -1,0 +1,89 @@
+"""What names mean while the nodes of a graph, a function or a branch are imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, field
+
+from onnx import AttributeProto, NodeProto
+
+from microgen.errors import ModelError, UnsupportedError, short
+from microgen.frontends.tensors import Tensor
+
+
+@dataclass(slots=True)
+class Scope:
+    """What names mean in a graph, a function or a branch.
+
+    ``values``: the tensors by their names there; None for an input of a function that its call
+    leaves out. ``versions``: of each domain. ``attributes``: those of the function's call.
+    ``prefix``: what the names of tensors begin with in the model's graph. ``public``: names there
+    that do not follow from the prefix. ``depth``: how many functions or branches it is in.
+    ``lacking``: the errors for outputs that a node should have, but that its importer lacks.
+    """
+
+    file: str
+    versions: Mapping[str, int]
+    attributes: Mapping[str, AttributeProto] = field(default_factory=dict)
+    prefix: str = ""
+    public: Mapping[str, str] = field(default_factory=dict)
+    depth: int = 0
+    values: MutableMapping[str, Tensor | None] = field(default_factory=dict)
+    lacking: dict[str, UnsupportedError] = field(default_factory=dict)
+
+    def inner(
+        self, caller: str, versions: Mapping[str, int], attributes: Mapping[str, AttributeProto]
+    ) -> Scope:
+        """The scope of what takes the place of a node, without tensors."""
+        return Scope(self.file, versions, attributes, f"{caller}/", depth=self.depth + 1)
+
+    def add(self, name: str, tensor: Tensor | None) -> None:
+        """A new name. ModelError if there is one already."""
+        if not name or name in self.values or name in self.lacking:
+            what = f'two tensors have the name "{short(name)}"' if name else "a tensor has no name"
+            raise ModelError(what, where=self.file, hint="onnx.checker finds such errors")
+        self.values[name] = tensor
+
+    def operand(self, name: str) -> Tensor | None:
+        """A tensor that a node reads; None if it is left out. ModelError if nothing has made it."""
+        if not name:
+            return None
+        if name in self.lacking:
+            raise self.lacking[name]
+        if name not in self.values:
+            raise ModelError(
+                f'reads the tensor "{short(name)}" before anything makes it',
+                where=self.file,
+                hint="nodes must be in the order in which they run, without cycles",
+            )
+        return self.values[name]
+
+    def tensor(self, name: str) -> Tensor:
+        """A tensor that must be there. Raises as ``operand`` does."""
+        found = self.operand(name)
+        if found is None:
+            raise ModelError(f'the tensor "{short(name)}" is left out', where=self.file)
+        return found
+
+    def renamed(self, proto: NodeProto) -> NodeProto:
+        """The node with its outputs under their names in the graph, with the attributes of the
+        function's call that it refers to, and without inputs that the call leaves out."""
+        if not self.depth and not any(each.ref_attr_name for each in proto.attribute):
+            return proto  # it may have large constants
+        found = NodeProto(op_type=proto.op_type, domain=proto.domain, overload=proto.overload)
+        outputs = [self.public.get(n, self.prefix + n) if n else "" for n in proto.output]
+        inputs = ["" if self.values.get(name) is None else name for name in proto.input]
+        found.input.extend(inputs)
+        found.output.extend(outputs)
+        found.attribute.extend(self._attributes(proto))
+        return found
+
+    def _attributes(self, proto: NodeProto) -> Iterator[AttributeProto]:
+        for each in proto.attribute:
+            if not each.ref_attr_name:
+                yield each
+            elif each.ref_attr_name in self.attributes:
+                found = AttributeProto()
+                found.CopyFrom(self.attributes[each.ref_attr_name])
+                found.name = each.name
+                yield found

@@ -1,0 +1,171 @@
+"""Imports nodes in their order. Those of functions and branches take the place of the node that
+calls them."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from onnx import GraphProto, NodeProto
+
+from microgen.errors import ModelError, UnsupportedError, short
+from microgen.frontends import importers as tables
+from microgen.frontends.numerics import Numerics
+from microgen.frontends.onnx import functions, schemas, types
+from microgen.frontends.onnx.declared import Declared
+from microgen.frontends.onnx.functions import Body, Functions
+from microgen.frontends.onnx.importers import registry
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.scope import Scope
+from microgen.frontends.operators import Moved
+from microgen.frontends.tensors import GraphBuilder, Tensor, Value
+
+_MOST_NODES = 2**14  # in functions and branches: more than networks have, and seconds of work
+_MOST_DEPTH = 16  # of functions in functions
+
+
+@dataclass(slots=True)
+class Walk:
+    """The import of one model. ``fed``: the names of its inputs."""
+
+    file: str
+    builder: GraphBuilder
+    numerics: Numerics
+    functions: Functions
+    declared: Declared
+    fed: frozenset[str]
+    moved: Moved = field(default_factory=dict)
+    _inner: int = 0
+
+    def graph(self, graph: GraphProto, scope: Scope) -> tuple[Tensor, ...]:
+        """The outputs of a graph whose inputs the scope has."""
+        for proto in graph.initializer:
+            type_, value = types.constant(
+                proto, f'the initialiser "{short(proto.name)}"', self.file
+            )
+            scope.add(proto.name, self.builder.constant(scope.prefix + proto.name, value, type_))
+        return self.outputs(graph.node, scope, [info.name for info in graph.output])
+
+    def outputs(
+        self, protos: Sequence[NodeProto], scope: Scope, wanted: Sequence[str]
+    ) -> tuple[Tensor, ...]:
+        """The ``wanted`` tensors, after the nodes that they depend on."""
+        for proto in _needed(protos, wanted):
+            self._import(proto, scope)
+        return tuple(scope.tensor(name) for name in wanted)
+
+    def _import(self, proto: NodeProto, scope: Scope) -> None:
+        place = _Place(self, scope, scope.renamed(proto))
+        node = place.node([scope.operand(name) for name in proto.input])
+        found = node.finished(place.value(node))
+        for name, tensor in zip(proto.output, found, strict=False):
+            if name:
+                scope.add(name, tensor)
+                if not scope.depth:
+                    self.declared.check(name, tensor)
+        for name in filter(None, proto.output[len(found) :]):
+            what = f'has the output "{short(name)}"'
+            scope.lacking[name] = node.unsupported(what, supported=f"the first {len(found)}")
+
+    def count(self, node: OnnxNode, depth: int) -> None:
+        """Count a node of a function or a branch. UnsupportedError if there are too many, or
+        functions in too many functions."""
+        self._inner += 1
+        if self._inner > _MOST_NODES or depth > _MOST_DEPTH:
+            raise UnsupportedError(
+                f"the model's functions have more than {_MOST_NODES} nodes, or call one another "
+                f"more than {_MOST_DEPTH} deep",
+                where=node.where,
+                hint="onnx.inliner puts the nodes of functions in place of their calls",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A node and what surrounds it."""
+
+    walk: Walk
+    scope: Scope
+    proto: NodeProto
+
+    def node(self, operands: Sequence[Tensor | None]) -> OnnxNode:
+        """The node as importers see it."""
+        walk, domain = self.walk, schemas.domain(self.proto.domain)
+        if domain not in self.scope.versions:
+            raise ModelError(
+                f'uses the operator "{short(self.proto.op_type)}" of the domain '
+                f'"{short(domain or "ai.onnx")}", and imports no version of it',
+                where=walk.file,
+                hint="onnx.helper.make_opsetid makes an entry of opset_import",
+            )
+        return OnnxNode(
+            self.proto,
+            operands,
+            self.scope.versions[domain],
+            file=walk.file,
+            graph=walk.builder,
+            moved=walk.moved,
+            numerics=walk.numerics,
+            fed=walk.fed,
+            place=self,
+        )
+
+    def value(self, node: OnnxNode) -> Value:
+        """The node's outputs: those of the model's own function, those of its importer, or those of
+        the function that defines its operator."""
+        if self.scope.depth:
+            self.walk.count(node, self.scope.depth)
+        local = self.walk.functions.local(self.proto)
+        if local is not None:
+            return self.called(node, local)
+        schema = schemas.find(self.proto, node.version)
+        for sentence in schemas.violations(self.proto, schema, node.operands) if schema else ():
+            raise node.invalid(sentence)
+        importer = registry().get(node.op)
+        return importer(node) if importer else self.definition(node)
+
+    def definition(self, node: OnnxNode) -> Value:
+        """The node's outputs, computed by the function that defines its operator."""
+        body = functions.of_schema(self.proto, node.version, node.operands)
+        return self.called(node, body) if body else tables.of(node, {})
+
+    def called(self, node: OnnxNode, body: Body) -> Value:
+        """The node's outputs, computed by the nodes of a function."""
+        if len(node.operands) > len(body.inputs):
+            raise node.invalid(
+                f"has {len(node.operands)} inputs, but its function has {len(body.inputs)}"
+            )
+        scope = self.scope.inner(node.name, body.versions, body.attributes)
+        scope.public = {n: o for n, o in zip(body.outputs, node.outputs, strict=False) if o}
+        for i, name in enumerate(body.inputs):
+            scope.add(name, node.optional(i))
+        return self.walk.outputs(body.nodes, scope, body.outputs[: len(node.outputs)])
+
+    def branch(self, node: OnnxNode, graph: GraphProto) -> Value:
+        """The outputs of a graph without inputs that reads the tensors around the node."""
+        scope = self.scope.inner(node.name, self.scope.versions, self.scope.attributes)
+        scope.values = ChainMap({}, self.scope.values)
+        names = [info.name for info in graph.output]
+        scope.public = {n: o for n, o in zip(names, node.outputs, strict=False) if o}
+        return self.walk.graph(graph, scope)
+
+
+def _needed(protos: Sequence[NodeProto], wanted: Sequence[str]) -> list[NodeProto]:
+    """The nodes that the wanted tensors depend on, in their order."""
+    read, found = set(wanted), []
+    for proto in reversed(protos):
+        if not read.isdisjoint(proto.output):
+            found.append(proto)
+            read.update(filter(None, _reads(proto)))
+    return found[::-1]
+
+
+def _reads(proto: NodeProto) -> Iterator[str]:
+    """The names that a node reads, those inside its graphs included."""
+    yield from proto.input
+    for attribute in proto.attribute:
+        for graph in (attribute.g, *attribute.graphs):
+            yield from (info.name for info in graph.output)
+            for node in graph.node:
+                yield from _reads(node)

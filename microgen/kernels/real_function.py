@@ -1,0 +1,39 @@
+"""Kernels for real_function: one for each function."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from microgen.ir.graph import DType, Graph, Node
+from microgen.kernels import base, unary
+from microgen.ops.real_formulas import FORMULAS
+from microgen.ops.real_function import RealFunctionAttrs
+
+OP_NAME = "real_function"
+
+_NUMBERED = ("bounded", "hard_sigmoid", "scaled_elu", "shrink", "swish", "thresholded_relu")
+
+
+def _numbers(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, RealFunctionAttrs)
+    names = ("alpha", "beta", "gamma")
+    numbers = zip(names, map(float, node.attrs.numbers), strict=True)
+    return (*unary.size(node, graph), *numbers)
+
+
+def _kernel(function: str) -> base.Implementation:
+    params = _numbers if function in _NUMBERED else unary.size
+    formula = FORMULAS[function]
+    kernel = unary.kernel(function, DType.FLOAT32, params, ulps=formula.ulps + formula.units)
+
+    def refusal(node: Node, _graph: Graph) -> str | None:
+        assert isinstance(node.attrs, RealFunctionAttrs)
+        if node.attrs.function == function:
+            return None
+        why = f"it is {node.attrs.function}, the kernel computes {function}"
+        return base.Mismatch(base.Trait.ARITHMETIC, why)
+
+    return replace(kernel, refusal=refusal, family=OP_NAME)
+
+
+IMPLEMENTATIONS = tuple(_kernel(function) for function in FORMULAS)

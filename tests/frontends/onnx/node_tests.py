@@ -1,0 +1,227 @@
+"""ONNX's node tests: each is a model of one operator (or of the function that defines it), with
+inputs and the expected outputs.
+
+None of them has initialisers: shapes, axes, weights and scales are inputs of the model. So each is
+tried in two ways: as it is, and with every input bound whose value the importer asks for.
+
+``python -m tests.frontends.onnx.node_tests`` prints how many pass for each operator.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+import tempfile
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+import microgen
+from microgen import frontends
+from microgen.errors import InternalError, MicrogenError
+from microgen.ir.graph import Array, Graph
+from microgen.ir.interpreter import evaluate
+from microgen.ops import registry
+from microgen.pipeline import Compiled
+
+KINDS = ("ok", "refused", "wrong", "broken")
+_HINT = re.compile(r"--bind (\S+)=FILE\.npy")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A node test. ``op`` is the operator that it is for."""
+
+    name: str
+    op: str
+    model: onnx.ModelProto
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    rtol: float
+    atol: float
+
+    @property
+    def named_inputs(self) -> dict[str, Any]:
+        """The inputs by name."""
+        names = [info.name for info in self.model.graph.input]
+        return dict(zip(names, self.inputs, strict=False))
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a test: one of KINDS, and why. ``model`` is what was read, with ``bound``
+    inputs as constants; ``graph`` is None if it was refused."""
+
+    case: Case
+    kind: str
+    why: str
+    model: onnx.ModelProto
+    graph: Graph | None = None
+    bound: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.case.name} ({', '.join(self.bound)}): {self.kind}: {self.why}"
+
+
+@functools.cache
+def cases() -> tuple[Case, ...]:
+    """All node tests, in their order."""
+    from onnx.backend.test.case.node import collect_testcases
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [test for test in collect_testcases(None) if test.model is not None]
+    own = {test.name: _operator(test.model) for test in found if "_expanded" not in test.name}
+    return tuple(
+        Case(
+            test.name,
+            own.get(test.name.split("_expanded")[0], _operator(test.model)),
+            test.model,
+            *map(tuple, test.data_sets[0]),
+            test.rtol,
+            test.atol,
+        )
+        for test in found
+    )
+
+
+def _operator(model: onnx.ModelProto) -> str:
+    node = model.graph.node[0]
+    return f"{node.domain}.{node.op_type}" if node.domain else str(node.op_type)
+
+
+def tried(case: Case, path: Path, *, binds: bool) -> Result:
+    """What becomes of a test. ``path`` is a file for its model. ``binds``: inputs that the importer
+    asks for are bound, and if it asks for none, all but the first."""
+    names = list(case.named_inputs)
+    bound: tuple[str, ...] = ()
+    while True:
+        found = _read(case, bound, path)
+        if found.kind != "refused" or not binds:
+            return found
+        wanted = set(_HINT.findall(found.why)) & {*names} - {*bound}
+        if not wanted and bound != tuple(names[1:]) and len(names) > 1:
+            last = _read(case, tuple(names[1:]), path)
+            return found if last.kind == "refused" else last
+        if not wanted:
+            return found
+        bound = tuple(name for name in names if name in {*bound, *wanted})
+
+
+def _read(case: Case, bound: Sequence[str], path: Path) -> Result:
+    model = _bound(case, bound)
+    path.write_bytes(model.SerializeToString())
+    graph = None
+    try:
+        graph = frontends.load(path)
+        why = differs(case, _by_numpy(case, graph))
+        kind = "wrong" if why else "ok"
+    except InternalError as error:
+        kind, why = "broken", str(error)
+    except MicrogenError as error:
+        kind, why = "refused", str(error)
+    except Exception as error:  # which is what the tests look for
+        kind, why = "broken", f"{type(error).__name__}: {error}"
+    return Result(case, kind, why, model, graph, tuple(bound))
+
+
+def _bound(case: Case, bound: Sequence[str]) -> onnx.ModelProto:
+    """The model with some inputs as initialisers."""
+    found = onnx.ModelProto()
+    found.CopyFrom(case.model)
+    values = case.named_inputs
+    kept = [info for info in found.graph.input if info.name not in bound]
+    del found.graph.input[:]
+    found.graph.input.extend(kept)
+    for name in bound:
+        if isinstance(values[name], np.ndarray | np.generic):
+            found.graph.initializer.append(numpy_helper.from_array(np.asarray(values[name]), name))
+    return found
+
+
+def _by_numpy(case: Case, graph: Graph) -> list[Array]:
+    values = case.named_inputs
+    given = {name: np.asarray(values[name]) for name in graph.inputs}
+    found = evaluate(graph, given, registry())
+    return [found[name] for name in graph.outputs]
+
+
+def compiled(result: Result, path: Path, name: str) -> Compiled | Result:
+    """The C of a test that is ok, for this machine, or what else became of it. ``path`` is a file
+    for its model, ``name`` the C module's."""
+    path.write_bytes(result.model.SerializeToString())
+    try:
+        return microgen.compile_model(path, "native", name=name)
+    except InternalError as error:
+        return replace(result, kind="broken", why=str(error))
+    except MicrogenError as error:
+        return replace(result, kind="refused", why=str(error))
+
+
+def differs(case: Case, found: Sequence[Array]) -> str:
+    """A sentence if outputs are not the expected ones; otherwise empty."""
+    return "; ".join(f"{name}: {sentence}" for name, sentence in _differences(case, found))
+
+
+def _differences(case: Case, found: Sequence[Array]) -> Iterator[tuple[str, str]]:
+    for info, own, expected in zip(case.model.graph.output, found, case.outputs, strict=True):
+        is_proto = isinstance(expected, onnx.TensorProto)
+        wanted = numpy_helper.to_array(expected) if is_proto else np.asarray(expected)
+        if own.shape != wanted.shape or own.dtype != wanted.dtype:
+            yield info.name, f"{own.dtype}{own.shape}, not {wanted.dtype}{wanted.shape}"
+        elif not np.allclose(own, wanted, rtol=case.rtol, atol=case.atol, equal_nan=True):
+            yield info.name, f"{own.ravel()[:8]}, not {wanted.ravel()[:8]}"
+
+
+def all_tried(chosen: Iterable[Case], path: Path, *, binds: bool) -> list[Result]:
+    """What becomes of tests."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return [tried(case, path, binds=binds) for case in chosen]
+
+
+def counts(results: Iterable[Result]) -> dict[str, int]:
+    """The number of results of each kind."""
+    found = Counter(result.kind for result in results)
+    return {kind: found[kind] for kind in KINDS}
+
+
+def table(bound: Sequence[Result], free: Sequence[Result]) -> str:
+    """A row in Markdown for each operator: how many tests there are and how many pass."""
+    rows: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for one, other in zip(bound, free, strict=True):
+        row = rows[one.case.op]
+        row[0] += 1
+        row[1] += one.kind == "ok"
+        row[2] += other.kind == "ok"
+    lines = [
+        "| operator | tests | pass with parameters bound | pass as they are |",
+        "|---|---|---|---|",
+    ]
+    lines += [f"| {op} | {n} | {a} | {b} |" for op, (n, a, b) in sorted(rows.items())]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the table, and on stderr the counts and what is not ok."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "m.onnx"
+        both = [all_tried(cases(), path, binds=binds) for binds in (True, False)]
+    print(table(*both))
+    for name, results in zip(("bound", "as they are"), both, strict=True):
+        print(name, counts(results), file=sys.stderr)
+    for result in both[0]:
+        if result.kind != "ok":
+            print(result, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
