@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from microgen.ir.graph import DType, Graph, Node
-from microgen.kernels import base, in_float32, window_mean
+from microgen.kernels import base, in_float32, mean_in_float32, window_mean
 from microgen.kernels.pool import kernel
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 
@@ -62,6 +62,7 @@ _SPECIFIED = (
 IMPLEMENTATIONS = (
     *window_mean.KERNELS,
     window_mean.ROWS,
+    mean_in_float32.KERNEL,
     *map(in_float32.without, _SPECIFIED),
     in_float32.only(_in_float32()),
 )

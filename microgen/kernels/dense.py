@@ -122,15 +122,15 @@ _OFFSET = dataclasses.replace(LAYER, params=_offset_params)
 
 _MVE = weighted.vectors(Loop(stem="dense_s8"))
 _INT4_MVE = weighted.vectors(Loop(stem="dense_s4", takes_int4=True))
-_INT4 = Loop(stem="dense_s4", takes_int4=True)
+_INT4_PLAIN = Loop(stem="dense_s4", takes_int4=True)
+_INT4 = (*weighted.blocks(_INT4_PLAIN), _INT4_PLAIN)
 _REFERENCE = Loop(stem="dense_s8")
 _OFFSET_REFERENCE = Loop(stem="dense_s8_offset", has_offset=True)
 
 _TFLITE = (NEAREST, TWICE)
 IMPLEMENTATIONS = (
-    *LAYER.kernels(
-        (_INT4_MVE, *weighted.blocks(Loop(stem="dense_s4", takes_int4=True)), _INT4), _TFLITE
-    ),
+    *LAYER.kernels((_INT4_MVE,), _TFLITE),
+    *LAYER.kernels(_INT4, (*_TFLITE, FLOAT_FPU, FLOAT)),
     *LAYER.kernels((_MVE,), (*_TFLITE, FLOAT_MVE)),
     *LAYER.kernels(weighted.blocks(Loop(stem="dense_s8")), (*_TFLITE, UPWARD, FLOAT_FPU, FLOAT)),
     *LAYER.kernels((_REFERENCE,), (*_TFLITE, FLOAT_FPU, FLOAT, SUMS)),

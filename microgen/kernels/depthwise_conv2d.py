@@ -103,7 +103,7 @@ _OFFSET_REFERENCE = dataclasses.replace(
 IMPLEMENTATIONS = (
     *LAYER.kernels((_INT4_MVE,), (TWICE,)),
     *LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW, *FLOATS)),
-    *LAYER.kernels((_INT4,), (TWICE, FLOAT)),
+    *LAYER.kernels((_INT4,), (TWICE, FLOAT_FPU, FLOAT)),
     *LAYER.kernels((_MVE,), (TWICE,)),
     *LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW, *FLOATS)),
     *LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, FLOAT_FPU, FLOAT, SUMS)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.ir.graph import Graph, Node
-from microgen.kernels import base, in_float32, reduction, window_mean
+from microgen.kernels import base, in_float32, mean_in_float32, reduction, window_mean
 from microgen.ops.mean import MeanAttrs
 from microgen.ops.reduction import SumParameters, count, mean_parameters
 
@@ -22,6 +22,7 @@ def _scale(node: Node, graph: Graph) -> SumParameters:
 
 IMPLEMENTATIONS = (
     *window_mean.KERNELS,
+    mean_in_float32.KERNEL,
     *map(in_float32.without, reduction.sum_kernels(_scale, divisor=_count)),
     in_float32.only(reduction.MEAN_IN_FLOAT32),
 )

@@ -108,7 +108,7 @@ def _found(node: Node, graph: Graph) -> Affine:
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
-    refusal = base.only(DType.INT8)(node, graph) or _shape_refusal(node, graph)
+    refusal = base.only(DType.INT8)(node, graph) or shape_refusal(node, graph)
     if refusal:
         return refusal
     return _value_refusal(node, graph)
@@ -123,7 +123,8 @@ def _value_refusal(node: Node, graph: Graph) -> str | None:
     return None
 
 
-def _shape_refusal(node: Node, graph: Graph) -> str | None:
+def shape_refusal(node: Node, graph: Graph) -> str | None:
+    """Refusal unless each output has one window, which is inside the input."""
     if isinstance(node.attrs, AvgPool2DAttrs):
         return _clipped(node.attrs, node, graph)
     shape = reduction.alternating(node, graph)
@@ -143,7 +144,7 @@ def _clipped(attrs: AvgPool2DAttrs, node: Node, graph: Graph) -> str | None:
     return "windows reach beyond the input" if top or left or is_beyond else None
 
 
-def _geometry(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
+def geometry(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
     """The sizes of ``mg_pool_mean_s8_params``. A window that is the whole input is one row."""
     found = dict(_sizes(node, graph))
     size = found["input_height"], found["input_width"]
@@ -179,7 +180,7 @@ def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_pool_mean_s8_params``."""
-    return (*_geometry(node, graph), *proven.fields(_found(node, graph)))
+    return (*geometry(node, graph), *proven.fields(_found(node, graph)))
 
 
 def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
@@ -207,9 +208,9 @@ def _coefficients(sources: Sequence[Array], arguments: transforms.Arguments) -> 
     return np.array([arguments["factor"], arguments["constant"]], np.int32)
 
 
-def _work(node: Node, graph: Graph) -> Work:
+def work_of(node: Node, graph: Graph) -> Work:
     """Parts of its loops: for each block of channels, rows and taps of windows, and means."""
-    sizes = dict(_geometry(node, graph))
+    sizes = dict(geometry(node, graph))
     pixels = sizes["batches"] * sizes["output_height"] * sizes["output_width"]
     lines = pixels * sizes["pool_height"]
     taps = lines * sizes["pool_width"]
@@ -233,7 +234,7 @@ def _kernel(symbol: str, needs: frozenset[Feature]) -> base.Implementation:
         refusal=_refusal,
         params=_params,
         constants=_constants,
-        work=_work,
+        work=work_of,
     )
 
 

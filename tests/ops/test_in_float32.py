@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from microgen import kernels
 from microgen.arithmetic import in_float32
 from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType
@@ -101,7 +102,12 @@ MAKERS: Sequence[Callable[[int], c.Case]] = (
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([make(seed) for make in MAKERS for seed in range(40)], tmp_path)
+    cases = [make(seed) for make in MAKERS for seed in range(40)]
+    c.check(cases, tmp_path)
+    reached = {call.kernel.symbol for case in cases for call in c.calls_of(case)}
+    every = {kernel.symbol for found in kernels.registry().values() for kernel in found}
+    assert reached >= {symbol for symbol in every if "in_float" in symbol}
+    assert reached >= {"mg_affine_sum_s8", "mg_scaled_product_s8", "mg_pool_mean_s8"}
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:

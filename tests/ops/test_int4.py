@@ -20,6 +20,11 @@ DENSE = {"mg_dense_s4", "mg_dense_s4_dsp", "mg_dense_s4_portable"}
 DENSE_TWICE = {name.replace("s4", "s4_twice") for name in DENSE}
 CONV2D = {"mg_conv2d_s4", "mg_conv2d_s4_dsp", "mg_conv2d_s4_portable"}
 DEPTHWISE = {name.replace("conv2d", "depthwise_conv2d") for name in CONV2D}
+EVERY = DENSE | CONV2D | DEPTHWISE
+
+
+def _named(symbol: str, requantization: str) -> str:
+    return symbol.replace("s4", f"s4_{requantization}")
 
 
 def _weight(rng: np.random.Generator, shape: tuple[int, ...], axis: int | None) -> c.Tensor:
@@ -28,7 +33,13 @@ def _weight(rng: np.random.Generator, shape: tuple[int, ...], axis: int | None) 
     return dataclasses.replace(weight, array=values, is_int4=True)
 
 
-def _window(seed: int, g: Geometry, *, times_scale: float = 1.0) -> c.Case:
+def _window(
+    seed: int,
+    g: Geometry,
+    *,
+    times_scale: float = 1.0,
+    rounding: Rounding = Rounding.DOUBLE,
+) -> c.Case:
     """A case whose sums spread over int8. Their scale is ``times_scale`` times the usual one."""
     rng = np.random.default_rng(seed)
     x = c.int8(rng, g.data, c.random_quant(rng))
@@ -37,13 +48,7 @@ def _window(seed: int, g: Geometry, *, times_scale: float = 1.0) -> c.Case:
     inputs = (x, w, c.bias(rng.integers(-900, 900, g.channels))) if g.biased else (x, w)
     usual = x.type.scale * max(w.type.quant.scale) * 8 * float(np.sqrt(g.products))
     out = c.quant(max(usual / times_scale, 1e-30), int(rng.integers(-128, 128)))
-    return c.Case(
-        f"{g.op} {seed}",
-        g.op,
-        g.attrs((Rounding.DOUBLE, Rounding.FLOAT)[seed % 5 == 1]),
-        inputs,
-        out,
-    )
+    return c.Case(f"{g.op} {seed}", g.op, g.attrs(rounding), inputs, out)
 
 
 def _random_window(seed: int, *, depthwise: bool) -> c.Case:
@@ -53,7 +58,8 @@ def _random_window(seed: int, *, depthwise: bool) -> c.Case:
         g = dataclasses.replace(g, data=(*g.data[:3], g.filters[3]), dilation=(g.dilation[0], 1))
     if seed % 2 == 0 and depthwise:
         g = dataclasses.replace(g, multiplier=1, filters=(*g.filters[:3], g.data[3]))
-    return _window(seed, g, times_scale=1 + 9999 * (seed % 5 == 0))
+    rounding = Rounding.FLOAT if seed % 5 in (1, 2) else Rounding.DOUBLE
+    return _window(seed, g, times_scale=1 + 9999 * (seed % 5 == 0), rounding=rounding)
 
 
 def _dense(
@@ -135,7 +141,8 @@ def test_inlined_bodies_equal_the_reference(count: int, tmp_path: Path) -> None:
 
 def test_cases_reach_every_kernel_that_the_host_can_run() -> None:
     found = {symbol for case in _cases(20) for symbol in _symbols(case)}
-    assert found == DENSE | DENSE_TWICE | CONV2D | DEPTHWISE
+    floats = {_named(symbol, word) for symbol in EVERY for word in ("float", "fpu")}
+    assert found == DENSE_TWICE | EVERY | floats
 
 
 @pytest.mark.parametrize(

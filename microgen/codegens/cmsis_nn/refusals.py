@@ -31,6 +31,8 @@ def refusal(node: Node, graph: Graph) -> str | None:
     rule = _RULES.get(node.op)
     if rule is None:
         return f"cmsis-nn has no {node.op}"
+    if getattr(node.attrs, "in_float32", False):
+        return "it is computed in float32, but CMSIS-NN computes in fixed point"
     return base.only(DType.INT8)(node, graph) or rule(node, graph)
 
 
