@@ -225,8 +225,8 @@ def _moves(net: Network) -> None:
 
 
 _MOVES = {
-    *("layout_transform", "qnn.dequantize", "qnn.quantize", "qnn.requantize", "reshape"),
-    *("strided_slice", "transpose"),
+    *("layout_transform", "qnn.dequantize", "qnn.quantize", "qnn.requantize", "qnn.rescale"),
+    *("reshape", "strided_slice", "transpose"),
 }
 _KINDS = (("int8", "int8"), ("uint8", "uint8"), ("uint8", "int8"))
 
