@@ -1,12 +1,14 @@
-"""Prints the polynomials of float_math.h and float_angles.h: coefficients as float32 literals.
+"""Prints the polynomials of float_math.h and of the headers that are built on it: coefficients as
+float32 literals, those of float_power.h as integers times 2^-32.
 
 Each is the polynomial P of the given degree with the least max |weight * (P - f)| over an interval.
-Remez's exchange in float64 finds it. Its coefficients are then rounded to float32, and the printed
-error is that of the rounded coefficients.
+Remez's exchange in float64 finds it. Its coefficients are then rounded, and the printed error is
+that of the rounded coefficients.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +31,19 @@ class Problem:
     low: float
     high: float
     degree: int
+    is_fixed: bool = False  # integers times 2^-32
+
+    def rounded(self, coefficients: Array) -> Array:
+        """The coefficients as the header has them."""
+        if self.is_fixed:
+            return np.round(coefficients * 2**32) / 2**32
+        return coefficients.astype(np.float32).astype(np.float64)
+
+    def text(self, coefficients: Array) -> str:
+        """Rounded coefficients in C."""
+        if self.is_fixed:
+            return ", ".join(f"{int(c * 2**32)}U" for c in coefficients)
+        return ", ".join(f"{c:.9g}F" for c in coefficients)
 
 
 def _exp(r: Array) -> Array:
@@ -60,12 +75,59 @@ def _cos(z: Array) -> Array:
     return np.polynomial.polynomial.polyval(z, (-1.0) ** np.arange(9) / factorials[3:21:2])
 
 
+def _erf(z: Array) -> Array:
+    """erf(x) / x - 1 with z = x^2, by its series."""
+    terms = [(-1) ** k / (math.factorial(k) * (2 * k + 1)) for k in range(30)]
+    return np.polynomial.polynomial.polyval(z, 2 / math.sqrt(math.pi) * np.array(terms)) - 1
+
+
+def _erfc(x: Array) -> Array:
+    return np.array([math.erfc(value) for value in x])
+
+
+def _asin(z: Array) -> Array:
+    """(asin(x) / x - 1) / x^2 with z = x^2, by its series."""
+    odd, even = np.arange(1.0, 120.0, 2), np.arange(2.0, 121.0, 2)
+    return np.polynomial.polynomial.polyval(z, np.cumprod(odd / even) / (even + 1))
+
+
+def _atan(z: Array) -> Array:
+    """(atan(x) / x - 1) / x^2 with z = x^2, by its series."""
+    return np.polynomial.polynomial.polyval(z, [(-1) ** (k + 1) / (2 * k + 3) for k in range(60)])
+
+
+def _sinh(z: Array) -> Array:
+    """(sinh(x) / x - 1) / x^2 with z = x^2, by its series."""
+    factorials = np.cumprod(np.arange(1.0, 26.0))
+    return np.polynomial.polynomial.polyval(z, 1 / factorials[2::2])
+
+
+def _log2(z: Array) -> Array:
+    """1 / 3 + z / 5 + z^2 / 7 + ..., the series of the area tangent after its first term."""
+    return np.polynomial.polynomial.polyval(z, [1 / (2 * k + 3) for k in range(30)])
+
+
+def _exp2(f: Array) -> Array:
+    """(2^f - 1) / f, by its series."""
+    terms = [math.log(2) ** (k + 1) / math.factorial(k + 1) for k in range(25)]
+    return np.polynomial.polynomial.polyval(f, terms)
+
+
 PROBLEMS = (
     Problem("exp", _exp, lambda r: np.abs(r * r / np.expm1(r)), -0.3475, 0.3475, 5),
     Problem("log", _log, lambda z: z / (2 + z * _log(z)), 0.0, 0.02945, 2),
     Problem("sin", _sin, lambda z: z / (1 + z * _sin(z)), 0.0, 0.617, 3),
     Problem("cos", _cos, lambda z: z * z / np.cos(np.sqrt(z)), 0.0, 0.617, 2),
     Problem("tanh", _tanh, lambda z: z / (1 + z * _tanh(z)), 1e-4, 0.3026, 4),
+    Problem("erf", _erf, lambda z: 1 / (1 + _erf(z)), 0.0, 0.9216, 6),
+    Problem(
+        "-log erfc", lambda x: -np.log(_erfc(x)), lambda x: _erfc(x) / (1 - _erfc(x)), 0.96, 3.95, 6
+    ),
+    Problem("asin", _asin, lambda z: z / (1 + z * _asin(z)), 0.0, 0.25, 4),
+    Problem("atan", _atan, lambda z: z / (1 + z * _atan(z)), 0.0, 0.1716, 4),
+    Problem("sinh", _sinh, lambda z: z / (1 + z * _sinh(z)), 0.0, 1.0, 3),
+    Problem("log2", _log2, lambda z: z, 0.0, 0.02945, 3, is_fixed=True),
+    Problem("exp2", _exp2, lambda f: f, 0.0, 1.0, 6, is_fixed=True),
 )
 
 
@@ -99,13 +161,13 @@ def _extrema(error: Array, count: int) -> NDArray[np.intp]:
 def main() -> None:
     """Print every problem's error and coefficients, lowest order first."""
     for problem in PROBLEMS:
-        rounded = remez(problem).astype(np.float32)
+        rounded = problem.rounded(remez(problem))
         x = np.linspace(problem.low, problem.high, GRID)
         x = x[x != 0]
-        found = np.polynomial.polynomial.polyval(x, rounded.astype(np.float64))
+        found = np.polynomial.polynomial.polyval(x, rounded)
         error = np.abs(problem.weight(x) * (found - problem.function(x))).max()
         print(f"{problem.name}: error 2^{np.log2(error):.1f}")
-        print("   ", ", ".join(f"{c:.9g}F" for c in rounded))
+        print("   ", problem.text(rounded))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ SOFTMAX_INTEGER_BITS = 5  # kScaledDiffIntegerBits: exp's argument is fixed poin
 _RANGES: dict[Activation, tuple[float, float]] = {
     Activation.NONE: (-math.inf, math.inf),
     Activation.UNLIMITED: (-math.inf, math.inf),
+    Activation.RELU_UNLIMITED: (0, math.inf),
     Activation.RELU: (0.0, math.inf),
     Activation.RELU6: (0.0, 6.0),
     Activation.RELU_N1_TO_1: (-1.0, 1.0),
@@ -142,10 +143,10 @@ def float_range(activation: Activation) -> tuple[float, float]:
     """Least and greatest value of a float32 output with that fused activation.
 
     Infinities become the largest finite values, as in TFLite kernel_util.h,
-    CalculateActivationRange, unless the activation is UNLIMITED.
+    CalculateActivationRange, unless the activation is unlimited.
     """
     low, high = _RANGES[activation]
-    if activation is Activation.UNLIMITED:
+    if activation in (Activation.UNLIMITED, Activation.RELU_UNLIMITED):
         return low, high
     most = float(np.finfo(np.float32).max)
     return max(low, -most), min(high, most)

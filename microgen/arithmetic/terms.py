@@ -8,7 +8,8 @@ import enum
 class Activation(enum.Enum):
     """A fused activation: it clamps to a closed range of real values.
 
-    NONE limits floats to the finite ones, as TFLite's kernels do; UNLIMITED keeps infinities.
+    NONE and RELU limit floats to the finite ones, as TFLite's kernels do. The two others with
+    "unlimited" in their names keep infinities.
     """
 
     NONE = "none"
@@ -16,11 +17,15 @@ class Activation(enum.Enum):
     RELU6 = "relu6"  # [0, 6]
     RELU_N1_TO_1 = "relu_n1_to_1"  # [-1, 1]
     UNLIMITED = "unlimited"
+    RELU_UNLIMITED = "relu_unlimited"
 
     @property
     def clamps(self) -> bool:
         """Whether it leaves out finite values."""
         return self not in (Activation.NONE, Activation.UNLIMITED)
+
+
+RELUS = (Activation.RELU, Activation.RELU_UNLIMITED)  # they only raise negative values to 0
 
 
 class Rounding(enum.Enum):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from microgen import kernels
-from microgen.arithmetic.terms import Activation
+from microgen.arithmetic.terms import RELUS
 from microgen.codegens import fusion, reasons, rolled
 from microgen.codegens.base import Choice, Primitive, Region, step
 from microgen.ir.graph import DType, Graph, Node
@@ -136,7 +136,7 @@ def _steps(choice: Choice, kernel: Implementation, graph: Graph) -> tuple[Step, 
 def _words(node: Node, graph: Graph) -> tuple[str, ...]:
     """The words of the function's name. TVM calls a clamp of floats from 0 up ``nn.relu``."""
     words = ops()[node.op].parts(node.attrs, len(node.inputs))
-    is_relu = getattr(node.attrs, "activation", None) is Activation.RELU
+    is_relu = getattr(node.attrs, "activation", None) in RELUS
     if is_relu and words[-1] == "clip" and graph.types[node.outputs[0]].dtype is DType.FLOAT32:
         return (*words[:-1], "nn_relu")
     return words

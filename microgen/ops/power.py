@@ -40,7 +40,11 @@ def reference(_attrs: PowerAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _real(lhs: Array, rhs: Array) -> Array:
-    return np.asarray(np.power(lhs.astype(np.float64), rhs.astype(np.float64)))
+    """Powers. For the exponent 1/2 of several elements numpy takes the square root, which differs
+    for -inf and -0."""
+    x, y = lhs.astype(np.float64), rhs.astype(np.float64)
+    is_apart = (y == 0.5) & ((x == 0) | (x == -np.inf))
+    return np.where(is_apart, np.abs(x), np.power(x, y))
 
 
 def _whole(lhs: Array, rhs: Array) -> Array:

@@ -52,12 +52,19 @@ def _fits(producer: Node, clip: Node, graph: Graph) -> bool:
     )
 
 
+def _activation(producer: Node, clip: Node) -> Activation:
+    """The clip's activation; RELU for one without limit if the producer is limited already."""
+    assert isinstance(clip.attrs, ClipAttrs)
+    is_limited = getattr(producer.attrs, "activation", None) is Activation.NONE
+    wanted = clip.attrs.activation
+    return Activation.RELU if wanted is Activation.RELU_UNLIMITED and is_limited else wanted
+
+
 def _fused(chain: list[Node], clip: Node) -> dict[str, Node]:
     """The nodes of the chain, by their outputs: the producer with the clip's activation, and the
     last node with the clip's output."""
-    assert isinstance(clip.attrs, ClipAttrs)
     producer = chain[-1]
-    attrs: Attrs = dataclasses.replace(producer.attrs, activation=clip.attrs.activation)  # type: ignore[call-arg]
+    attrs: Attrs = dataclasses.replace(producer.attrs, activation=_activation(producer, clip))  # type: ignore[call-arg]
     fused = {producer.outputs[0]: dataclasses.replace(producer, attrs=attrs)}
     last = chain[0].outputs[0]
     fused[last] = dataclasses.replace(fused.get(last, chain[0]), outputs=clip.outputs)

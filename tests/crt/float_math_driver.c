@@ -16,6 +16,7 @@
 #include "microgen/float_hyperbolic.h"
 #include "microgen/float_inverse_angles.h"
 #include "microgen/float_math.h"
+#include "microgen/float_power.h"
 
 #define NEAR 300 /* patterns on each side of a boundary */
 
@@ -72,6 +73,26 @@ static double half_even(double x)
     return nearbyint(x);
 }
 
+/* An exponent for x, with which the power is about e^k, or a whole number: k is from -104 to 89. */
+static float exponent_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const float k = (float)(int32_t)(bits % 194U) - 104.0F;
+    const float exponent = (float)((double)k / log(fabs((double)x)));
+    return (bits % 5U == 0U) ? (float)nearbyint((double)exponent) : exponent;
+}
+
+static double found_pow(float x)
+{
+    return (double)mg_f32_pow(x, exponent_of(x));
+}
+
+static double power(double x)
+{
+    return pow(x, (double)exponent_of((float)x));
+}
+
 #define FOUND(name)                                                                                \
     static double found_##name(float x)                                                            \
     {                                                                                              \
@@ -122,6 +143,7 @@ static const function functions[] = {
     {"sin", found_sin, sin, BOUNDED, 0},
     {"cos", found_cos, cos, BOUNDED, 0},
     {"log", found_log, log, BOUNDED, 0},
+    {"pow", found_pow, power, BOUNDED, 0},
     {"tan", found_tan, tan, BOUNDED, 0},
     {"asin", found_asin, asin, BOUNDED, 0},
     {"acos", found_acos, acos, BOUNDED, 0},

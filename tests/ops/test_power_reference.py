@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from microgen.ir.graph import DType, TensorType
+from microgen.ops.base import Operands
 from microgen.ops.power import OP, PowerAttrs
 from tests.ops.test_power import float_cases, integer_cases
 
@@ -36,6 +37,16 @@ def test_special_floats_equal_c() -> None:
             expected = math.nan if x else math.copysign(math.inf, x if odd else 1)
         with np.errstate(over="ignore"):
             np.testing.assert_equal(case.expected[0], np.array(expected).astype(np.float32))
+
+
+def test_square_roots_do_not_depend_on_shapes() -> None:
+    x = np.array([-np.inf, -0.0, 4.0], np.float32)
+    for y in (np.float32(0.5), np.full(3, 0.5, np.float32)):
+        kinds = tuple(TensorType(np.shape(a), DType.FLOAT32) for a in (x, y))
+        operands = Operands((x, np.asarray(y)), kinds, kinds[:1])
+        (found,) = OP.reference(PowerAttrs(), operands)
+        assert found.tolist() == [np.inf, 0, 2]
+        assert not np.signbit(found).any()
 
 
 def test_other_dtypes_are_refused() -> None:

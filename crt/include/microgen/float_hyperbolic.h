@@ -18,7 +18,7 @@ MG_INLINE float mg_half_exp(float x)
     return (power * mg_power_of_two_f32(half)) * mg_power_of_two_f32(argument.exponent - half);
 }
 
-/* sinh(x) within 9.99 ULP. */
+/* sinh(x) within 1.62 ULP. */
 MG_INLINE float mg_f32_sinh(float x)
 {
     const uint32_t sign = mg_bits_of_f32(x) & MG_F32_SIGN;
@@ -37,7 +37,7 @@ MG_INLINE float mg_f32_sinh(float x)
     return mg_f32_of_bits(mg_bits_of_f32(half - 0.25F / half) | sign);
 }
 
-/* cosh(x) within 9.99 ULP. */
+/* cosh(x) within 1.35 ULP. */
 MG_INLINE float mg_f32_cosh(float x)
 {
     const float a = mg_f32_abs(x);
@@ -49,7 +49,7 @@ MG_INLINE float mg_f32_cosh(float x)
     return half + 0.25F / half;
 }
 
-/* log(1 + x) within 9.99 ULP. -inf for -1, NaN for x < -1. */
+/* log(1 + x) within 1.28 ULP. -inf for -1, NaN for x < -1. */
 MG_INLINE float mg_f32_log1p(float x)
 {
     const float u = 1.0F + x;
@@ -65,7 +65,7 @@ MG_INLINE float mg_f32_log1p(float x)
     return found + lost / u;
 }
 
-/* asinh(x) within 9.99 ULP. */
+/* asinh(x) within 1.80 ULP. */
 MG_INLINE float mg_f32_asinh(float x)
 {
     const uint32_t sign = mg_bits_of_f32(x) & MG_F32_SIGN;
@@ -81,7 +81,7 @@ MG_INLINE float mg_f32_asinh(float x)
     return mg_f32_of_bits(mg_bits_of_f32(result) | sign);
 }
 
-/* acosh(x) within 9.99 ULP. NaN for x < 1. */
+/* acosh(x) within 1.80 ULP. NaN for x < 1. */
 MG_INLINE float mg_f32_acosh(float x)
 {
     const float t = x - 1.0F;
@@ -95,7 +95,7 @@ MG_INLINE float mg_f32_acosh(float x)
     return mg_f32_log(x) + (MG_LN2_HIGH + MG_LN2_LOW);
 }
 
-/* atanh(x) within 9.99 ULP. +-inf for +-1, NaN for |x| > 1. */
+/* atanh(x) within 1.82 ULP. +-inf for +-1, NaN for |x| > 1. */
 MG_INLINE float mg_f32_atanh(float x)
 {
     const uint32_t sign = mg_bits_of_f32(x) & MG_F32_SIGN;
@@ -105,14 +105,14 @@ MG_INLINE float mg_f32_atanh(float x)
     return mg_f32_of_bits(mg_bits_of_f32(result) | sign);
 }
 
-/* log(1 + exp(x)) within 9.99 ULP. */
+/* log(1 + exp(x)) within 1.80 ULP. */
 MG_INLINE float mg_f32_softplus(float x)
 {
     const float tail = mg_f32_log1p(mg_f32_exp(-mg_f32_abs(x)));
     return (x > 0.0F) ? x + tail : tail;
 }
 
-/* x tanh(softplus(x)) within 9.99 ULP. NaN for -inf. With e = exp(x) the hyperbolic tangent is
+/* x tanh(softplus(x)) within 3.60 ULP. NaN for -inf. With e = exp(x) the hyperbolic tangent is
  * n / (n + 2), n = e (e + 2). */
 MG_INLINE float mg_f32_mish(float x)
 {

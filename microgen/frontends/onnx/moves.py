@@ -32,6 +32,16 @@ def shape_of(node: OnnxNode, sizes: Sequence[int], dtype: DType) -> TensorType:
     return checked(TensorType(tuple(sizes), dtype), node.where)
 
 
+def number_of(node: OnnxNode, position: int, what: str) -> float:
+    """An operand that is one constant number, an int if its dtype is one. ModelError if it is not
+    one, or not finite."""
+    value = node.constant_of(position, what).ravel()
+    if value.size != 1 or not np.isfinite(value[0]):
+        raise node.invalid(f"has the {what} {value[:4].tolist()}; one finite number is expected")
+    found: float = value[0].item()
+    return found
+
+
 def filled(node: OnnxNode, sizes: Sequence[int], value: Array) -> Tensor:
     """A constant with one value everywhere."""
     kind = shape_of(node, sizes, DType(value.dtype.name))

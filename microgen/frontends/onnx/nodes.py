@@ -191,6 +191,20 @@ class OnnxNode(Operator):
             raise self.invalid(f"has no graph {name!r}, which the operator needs")
         return self._place.branch(self, found.g)
 
+    def _check(
+        self,
+        op: str,
+        attrs: Attrs,
+        inputs: Sequence[Tensor],
+        shape: tuple[int, ...],
+        output: Tensor,
+    ) -> None:
+        """As in ``Operator``. Only joining and padding make something of nothing."""
+        empty = [tensor.type for tensor in inputs if not tensor.type.size]
+        if empty and op not in ("concatenate", "nn.pad"):
+            raise self.unsupported(f"of {empty[0]} has no elements", supported="axes of 1 or more")
+        super()._check(op, attrs, inputs, shape, output)
+
     # Result
 
     def finished(self, value: Value) -> tuple[Tensor, ...]:

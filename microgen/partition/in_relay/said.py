@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from microgen.arithmetic.int8 import float_range
-from microgen.arithmetic.terms import Activation
+from microgen.arithmetic.terms import RELUS, Activation
 from microgen.ir.graph import TensorType, frozen
 from microgen.relay.builder import build
 from microgen.relay.expr import Constant, Expr
@@ -43,7 +43,7 @@ def activated(value: Expr, activation: Activation) -> Expr:
     """A value clamped like a fused activation."""
     if not activation.clamps:
         return value
-    if activation is Activation.RELU:
+    if activation in RELUS:
         return call("nn.relu", value)
     low, high = float_range(activation)
     return call("clip", value, a_min=low, a_max=high)

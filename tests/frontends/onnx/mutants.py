@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,7 +15,8 @@ _NUMBERS = (0, 1, -1, 2, 3, 7, 255, 65536, 2**31 - 1, 2**31, -(2**31), 2**62, -(
 _FLOATS = (0.0, -0.0, 1.0, -1.0, 1e-45, 3e38, float("inf"), float("nan"))
 _NAMES = ("", "x", "y", "Add", "Conv", "Reshape", "Loop", "If", "\0", "a/b", "ai.onnx", "axis")
 _BYTES = (b"", b"\0", b"NOTSET", b"SAME_UPPER", b"constant", b"\xff" * 9)
-_INNER = (onnx.NodeProto, onnx.AttributeProto, onnx.TensorProto)
+_PARAMETERS = (onnx.AttributeProto, onnx.TensorProto)
+_KINDS = ("name", "type", "data_type")  # of parameters: changes that are easily found
 
 
 def mutant(rng: random.Random, data: bytes) -> bytes:
@@ -63,9 +65,12 @@ def _is_list(value: object) -> bool:
 def _change(rng: random.Random, model: onnx.ModelProto) -> None:
     """Change one field of one message, in place."""
     every = [each for each in _messages(model) if each.ListFields()]
-    inner = [each for each in every if isinstance(each, _INNER)]
-    message = rng.choice(inner if inner and rng.random() < 0.6 else every)
-    field, value = rng.choice(message.ListFields())
+    inner = [each for each in every if isinstance(each, _PARAMETERS)]
+    message = rng.choice(inner if inner and rng.random() < 0.7 else every)
+    fields = message.ListFields()
+    if isinstance(message, _PARAMETERS) and rng.random() < 0.8:
+        fields = [each for each in fields if each[0].name not in _KINDS] or fields
+    field, value = rng.choice(fields)
     if _is_list(value):
         _change_list(rng, field, value)
     elif field.message_type is not None or rng.random() < 0.1:
@@ -89,11 +94,18 @@ def _change_list(rng: random.Random, field: Any, value: Any) -> None:
         value[at] = _other(rng, field, value[other])
 
 
+def _elements(rng: random.Random, data: bytes) -> list[bytes]:
+    """Stored values with another first or last number, more often than other changes."""
+    numbers = [rng.choice(_NUMBERS) & (2**64 - 1) for _ in range(8)]
+    found = [struct.pack("<Q", number) for number in numbers]
+    return [each + data[8:] if k % 2 else data[:-8] + each for k, each in enumerate(found)]
+
+
 def _other(rng: random.Random, field: Any, value: Any) -> Any:
     if field.type == FieldDescriptor.TYPE_STRING:
         return rng.choice(_NAMES)
     if field.type == FieldDescriptor.TYPE_BYTES:
-        return rng.choice((*_BYTES, value[: len(value) // 2], value * 2))
+        return rng.choice((*_BYTES, value[: len(value) // 2], value * 2, *_elements(rng, value)))
     if field.type in (FieldDescriptor.TYPE_FLOAT, FieldDescriptor.TYPE_DOUBLE):
         return rng.choice(_FLOATS)
     if field.type == FieldDescriptor.TYPE_ENUM:

@@ -66,7 +66,7 @@ def _branches(depth: int) -> GraphProto:
 
 
 def _deep() -> ModelProto:
-    inner = _branches(12)
+    inner = _branches(9)
     found = one(node("If", "c", "y", then_branch=inner, else_branch=inner), c=np.array(True))
     for _ in range(8):
         wrapped = helper.make_graph(found.graph.node, "g", [], found.graph.output)
@@ -110,7 +110,9 @@ def _split() -> ModelProto:
 
 
 def _einsum() -> ModelProto:
-    return one(node("Einsum", "x " * 12, "y", equation=",".join("abcdefghijkl") + "->abcdefghijkl"))
+    letters = "abcdefghijklmnopqrst"
+    equation = f"{','.join(letters)}->{letters}"
+    return one(node("Einsum", "x " * len(letters), "y", equation=equation))
 
 
 @pytest.mark.parametrize(

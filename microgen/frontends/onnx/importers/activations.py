@@ -23,7 +23,7 @@ _SELU = (1.67326319217681884765625, 1.05070102214813232421875)  # the defaults o
 _RANGES = {  # those that the op before may clamp to itself
     (0.0, 6.0): Activation.RELU6,
     (-1.0, 1.0): Activation.RELU_N1_TO_1,
-    (0.0, math.inf): Activation.RELU,
+    (0.0, math.inf): Activation.RELU_UNLIMITED,
 }
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -85,20 +85,24 @@ def _relu(node: OnnxNode) -> Tensor:
     data = node.tensor(0)
     node.expect(data, *n.NUMBERS)
     if n.is_float(data):
-        return node.emit("clip", ClipAttrs(Activation.RELU), (data,))
+        return node.emit("clip", ClipAttrs(Activation.RELU_UNLIMITED), (data,))
     if data.dtype.numpy.kind == "u":
         return data
     return n.extremum(node, "maximum", data, n.scalar(node, 0, data.dtype))
 
 
 def _limits(node: OnnxNode, data: Tensor) -> tuple[Tensor | None, Tensor | None]:
-    """The least and the greatest value, which are attributes before opset 11; None is no limit."""
-    if node.version >= 11:
-        found = node.optional(1), node.optional(2)
-        return tuple(limit and node.reshaped(limit, ()) for limit in found)  # type: ignore[return-value]
-    ends = ((node.attr(name, None)) for name in ("min", "max"))
-    low, high = (end if end is None else n.scalar(node, float(end), data.dtype) for end in ends)
-    return low, high
+    """The least and the greatest value, None if there is none. They are attributes before opset 11,
+    by default the ends of the finite numbers."""
+    if node.version < 11:
+        ends = (("min", -_LARGEST), ("max", _LARGEST))
+        low, high = (float(node.attr(name, end)) for name, end in ends)
+        return n.scalar(node, low, data.dtype), n.scalar(node, high, data.dtype)
+    low_input, high_input = node.optional(1), node.optional(2)
+    return (
+        low_input and node.reshaped(low_input, ()),
+        high_input and node.reshaped(high_input, ()),
+    )
 
 
 def _clip(node: OnnxNode) -> Tensor:
@@ -123,7 +127,7 @@ def _clipped_floats(
     most = math.inf if high is None else float(high.value)  # type: ignore[arg-type]
     if math.isnan(least) or math.isnan(most):
         return None
-    activation = _RANGES.get((least, math.inf if most == _LARGEST else most))
+    activation = Activation.RELU if (least, most) == (0, _LARGEST) else _RANGES.get((least, most))
     if activation is not None:
         return node.emit("clip", ClipAttrs(activation), (data,))
     return n.real(node, "bounded", data, least, most)

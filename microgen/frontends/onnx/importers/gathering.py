@@ -72,7 +72,7 @@ def _one_hot(node: OnnxNode) -> Tensor:
     """A choice between two values where the index, or the index minus the depth, is that of the
     place. So indices that are outside choose "off" everywhere."""
     given, values = node.tensor(0), node.tensor(2)
-    depth = int(node.constant_of(1, "depths").ravel()[0])
+    depth = int(moves.number_of(node, 1, "depth"))
     rank = len(given.shape) + 1
     axis = arguments.axis(node, rank, -1)
     if depth < 1 or values.shape != (2,):

@@ -213,9 +213,9 @@ def _blocks(node: OnnxNode) -> _Blocks:
         node.ints("dilations", (1,) * rank),
         node.ints("pads", (0,) * 2 * rank),
     )
-    positive = (*image, *block, *found.strides, *found.dilations)
-    is_whole = len(found.pads) == 2 * rank and len(positive) == 4 * rank and len(block) == rank
-    if not is_whole or min(positive, default=0) < 1 or min(found.pads) < 0:
+    each = (image, block, found.strides, found.dilations)
+    is_whole = len(found.pads) == 2 * rank and all(len(values) == rank for values in each)
+    if not is_whole or not rank or min(map(min, each)) < 1 or min(found.pads) < 0:
         raise node.invalid(f"has blocks of {list(block)} of an image of {list(image)}")
     if min(found.counts()) < 1 or rank > 3:
         raise node.unsupported(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
+from microgen.frontends.onnx import moves
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.importers.gathering import taken_along
 from microgen.frontends.onnx.nodes import OnnxNode
@@ -19,7 +18,7 @@ def _topk(node: OnnxNode) -> Value:
     if node.version < 10:
         k = int(node.attr("k"))
     else:
-        k = int(node.constant_of(1, "numbers of values").ravel()[0])
+        k = int(moves.number_of(node, 1, "number of values"))
     axis = arguments.axis(node, len(data.shape), -1)
     attrs = TopKAttrs(axis, k, bool(node.attr("largest", 1)))
     places = node.emit("topk", attrs, (data,), dtype=DType.INT64, quant=None)
@@ -31,7 +30,7 @@ def _non_max_suppression(node: OnnxNode) -> Tensor:
     as the last element."""
     boxes, scores = node.tensor(0), node.tensor(1)
     node.expect(boxes, DType.FLOAT32)
-    most = _number(node, 2, "numbers of boxes")
+    most = _number(node, 2, "number of boxes")
     if not most or most < 1 or len(scores.shape) != 3:
         raise node.unsupported(
             f"chooses {most or 0:g} boxes of each class, by scores {scores.type}",
@@ -39,8 +38,8 @@ def _non_max_suppression(node: OnnxNode) -> Tensor:
         )
     attrs = AllClassSuppressionAttrs(
         min(int(most), scores.shape[2]),
-        _number(node, 3, "thresholds") or 0.0,
-        _number(node, 4, "thresholds"),
+        _number(node, 3, "threshold") or 0.0,
+        _number(node, 4, "threshold"),
         bool(node.attr("center_point_box", 0)),
     )
     name = "vision.all_class_non_max_suppression"
@@ -50,12 +49,9 @@ def _non_max_suppression(node: OnnxNode) -> Tensor:
 def _number(node: OnnxNode, position: int, what: str) -> float | None:
     """A number that is a constant operand; None if it is left out."""
     value = node.optional_constant(position, what)
-    if value is None or not value.size:
-        return None
-    found = float(value.ravel()[0])
-    if not math.isfinite(found):
-        raise node.unsupported(f"has the number {found} among its {what}", supported="finite ones")
-    return found
+    return (
+        float(moves.number_of(node, position, what)) if value is not None and value.size else None
+    )
 
 
 IMPORTERS = {"NonMaxSuppression": _non_max_suppression, "TopK": _topk}
