@@ -26,10 +26,10 @@ _DTYPES: dict[int, DType] = {
     onnx.TensorProto.BOOL: DType.BOOL,
 }
 
-_INT4: dict[int, DType] = {
+_INT4: dict[int, DType] = {  # of constants
     onnx.TensorProto.INT4: DType.INT8,
     onnx.TensorProto.UINT4: DType.UINT8,
-}  # of constants
+}
 _NARROW = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
 _BITS: dict[int, int] = {  # of an element, by its type, except for those of any length
     code: _NARROW.get(name, 8 * helper.tensor_dtype_to_np_dtype(code).itemsize)
