@@ -206,6 +206,7 @@ def _in_another_order(found: Sequence[Measured], core: str, form: str) -> list[s
     ]
 
 
+@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @pytest.mark.parametrize("core", CORES)
 def test_estimates_agree_with_one_measured_layer_of_each_op(core: str, tmp_path: Path) -> None:
