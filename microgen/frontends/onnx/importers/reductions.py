@@ -121,11 +121,11 @@ def _not(node: OnnxNode, data: Tensor) -> Tensor:
 
 
 def _wide(node: OnnxNode, data: Tensor, reduce: Callable[[Tensor], Tensor]) -> Tensor:
-    """The reduction, of uint8 in int16."""
-    if data.dtype is not DType.UINT8:
-        return reduce(data)
-    found = reduce(node.emit("cast", CastAttrs(), (data,), dtype=DType.INT16))
-    return node.emit("cast", CastAttrs(), (found,), dtype=DType.UINT8)
+    """The reduction, of narrow integers in int32."""
+    found = reduce(_comparable(node, data))
+    if found.dtype is data.dtype:
+        return found
+    return node.emit("cast", CastAttrs(), (found,), dtype=data.dtype)
 
 
 def _position(op: str, attrs: type[ArgMaxAttrs] | type[ArgMinAttrs]) -> Importer:
@@ -151,7 +151,7 @@ _POSITIONED = (DType.INT8, DType.INT16, DType.INT32, DType.UINT8)
 
 
 def _comparable(node: OnnxNode, data: Tensor) -> Tensor:
-    """The data in a dtype of which positions are computed."""
+    """The data in a dtype of which extremes are computed: integers in int32."""
     if data.dtype in (DType.FLOAT32, DType.INT32):
         return data
     return node.emit("cast", CastAttrs(), (data,), dtype=DType.INT32, quant=None)
