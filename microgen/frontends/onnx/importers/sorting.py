@@ -49,9 +49,9 @@ def _non_max_suppression(node: OnnxNode) -> Tensor:
 def _number(node: OnnxNode, position: int, what: str) -> float | None:
     """A number that is a constant operand; None if it is left out."""
     value = node.optional_constant(position, what)
-    return (
-        float(moves.number_of(node, position, what)) if value is not None and value.size else None
-    )
+    if value is None or not value.size:
+        return None
+    return float(moves.number_of(node, position, what))
 
 
 IMPORTERS = {"NonMaxSuppression": _non_max_suppression, "TopK": _topk}
