@@ -89,9 +89,13 @@ def _places(mode: str, size: int, pair: Pair) -> Array:
 
 def _center_crop_pad(node: OnnxNode) -> Tensor:
     """Each axis is cut or padded with zeros; the odd element is one at the end."""
-    data, wanted = node.tensor(0), node.ints_of("shape", 1) or ()
+    data, declared = node.tensor(0), node.declared_for(1)
     rank = len(data.shape)
     axes = arguments.axes(node, node.ints("axes", tuple(range(rank))), rank)
+    if declared is not None and len(declared) == rank:
+        wanted: tuple[int, ...] = tuple(declared[axis] for axis in axes)
+    else:
+        wanted = node.ints_of("shape", 1) or ()
     if len(wanted) != len(axes):
         raise node.invalid(f"has {len(wanted)} sizes for {len(axes)} axes")
     sizes = list(data.shape)

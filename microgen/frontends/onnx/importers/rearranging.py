@@ -24,7 +24,7 @@ def _transpose(node: OnnxNode) -> Tensor:
 
 
 def _expand(node: OnnxNode) -> Tensor:
-    data, wanted = node.tensor(0), node.ints_of("shape", 1) or ()
+    data, wanted = node.tensor(0), node.declared_for(1) or node.ints_of("shape", 1) or ()
     if len(wanted) > moves.MOST_AXES:
         raise node.unsupported(f"has {len(wanted)} axes", supported=f"up to {moves.MOST_AXES}")
     try:
@@ -36,7 +36,8 @@ def _expand(node: OnnxNode) -> Tensor:
 
 def _tile(node: OnnxNode) -> Tensor:
     """Repetitions become new axes, each before the axis that is repeated."""
-    data, counts = node.tensor(0), node.ints_of("repeats", 1) or ()
+    data = node.tensor(0)
+    counts = _declared_counts(node, data) or node.ints_of("repeats", 1) or ()
     if len(counts) != len(data.shape):
         raise node.invalid(f"repeats {data.type} {list(counts)} times; a count per axis is needed")
     sizes = [count * size for count, size in zip(counts, data.shape, strict=True)]
@@ -47,6 +48,16 @@ def _tile(node: OnnxNode) -> Tensor:
         apart += [1, size] if axis in repeated else [size]
         wide += [count, size] if axis in repeated else [size]
     return node.reshaped(moves.broadcast(node, node.reshaped(data, apart), wide), shape)
+
+
+def _declared_counts(node: OnnxNode, data: Tensor) -> tuple[int, ...] | None:
+    """The number of repetitions that makes the declared shape of the data's."""
+    shape = node.declared_for(1)
+    if shape is None or len(shape) != len(data.shape):
+        return None
+    if any(size % own for size, own in zip(shape, data.shape, strict=True)):
+        raise node.invalid(f"repeats {data.type} to {list(shape)}")
+    return tuple(size // own for size, own in zip(shape, data.shape, strict=True))
 
 
 def _depth_to_space(node: OnnxNode) -> Tensor:
