@@ -110,7 +110,11 @@ def _repeats() -> Iterator[OneNode]:
     yield _node("SpaceToDepth", _data((2, 3, 4, 6)), blocksize=2)
     for k, upper in itertools.product((-9, -1, 0, 2, 9), (0, 1)):
         yield _node("Trilu", _data((2, 3, 4)), np.array(k, np.int64), upper=upper)
+    yield _node("Trilu", _data((2, 3, 4)), np.array(-1), data=2)
+    yield _node("Trilu", _data((3, 4), "int64"), np.array(1), data=2, upper=0)
     yield _node("ReverseSequence", _data((4, 3, 2)), _ints(1, 4, 0))
+    yield _node("ReverseSequence", _data((4, 3, 2)), _ints(1, 4, 3), data=2)
+    yield _node("ReverseSequence", _data((3, 4)), _ints(2, 4, 0), data=2, batch_axis=0, time_axis=1)
     yield _node("ReverseSequence", _data((3, 4)), _ints(2, 4, 3), batch_axis=0, time_axis=1)
 
 
