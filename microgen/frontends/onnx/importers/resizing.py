@@ -156,6 +156,8 @@ def _check(node: OnnxNode, data: Tensor, wanted: _Wanted) -> None:
     ):
         if found not in known:
             raise node.unsupported(f"has the {name} {found!r}", supported=", ".join(known))
+    if not abs(wanted.cubic) <= _MOST_PLACES:
+        raise node.invalid(f"has the cubic_coeff_a {wanted.cubic}; a small number is expected")
     sizes = list(data.shape)
     for k, axis in wanted.axes.items():
         sizes[k] = axis.places
