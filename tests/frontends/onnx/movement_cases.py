@@ -105,6 +105,7 @@ def _repeats() -> Iterator[OneNode]:
         yield _node("Expand", _data((3, 1), dtype), _ints(2, 1, 4))
         yield _node("Tile", _data((2, 3), dtype), _ints(2, 3))
     yield _node("Tile", _data((2, 1, 3)), _ints(1, 4, 1))
+    yield _node("Tile", _data((2, 3, 2, 3)), _ints(2, 3, 4, 2))
     for mode in ("DCR", "CRD"):
         yield _node("DepthToSpace", _data((2, 12, 2, 3)), blocksize=2, mode=mode)
     yield _node("SpaceToDepth", _data((2, 3, 4, 6)), blocksize=2)

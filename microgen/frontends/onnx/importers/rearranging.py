@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -40,18 +41,26 @@ def _expand(node: OnnxNode) -> Tensor:
 
 
 def _tile(node: OnnxNode) -> Tensor:
-    """Repetitions become new axes, each before the axis that is repeated."""
     data = node.tensor(0)
     counts = _declared_counts(node, data) or node.ints_of("repeats", 1) or ()
     if len(counts) != len(data.shape):
         raise node.invalid(f"repeats {data.type} {list(counts)} times; a count per axis is needed")
     sizes = [count * size for count, size in zip(counts, data.shape, strict=True)]
-    shape = moves.shape_of(node, sizes, data.dtype).shape
-    repeated = [k for k, count in enumerate(counts) if count != 1]
-    apart, wide = list[int](), list[int]()
-    for axis, (count, size) in enumerate(zip(counts, data.shape, strict=True)):
-        apart += [1, size] if axis in repeated else [size]
-        wide += [count, size] if axis in repeated else [size]
+    moves.shape_of(node, sizes, data.dtype)
+    repeated = [axis for axis, count in enumerate(counts) if count != 1]
+    for first in range(0, len(repeated), 2):  # kernels take the axes that two make
+        data = _repeated(node, data, {axis: counts[axis] for axis in repeated[first : first + 2]})
+    return data
+
+
+def _repeated(node: OnnxNode, data: Tensor, counts: Mapping[int, int]) -> Tensor:
+    """Repetitions become new axes, each before the axis that is repeated."""
+    apart, wide, shape = list[int](), list[int](), list[int]()
+    for axis, size in enumerate(data.shape):
+        count = counts.get(axis, 1)
+        apart += [1, size] if count != 1 else [size]
+        wide += [count, size] if count != 1 else [size]
+        shape.append(count * size)
     return node.reshaped(moves.broadcast(node, node.reshaped(data, apart), wide), shape)
 
 
