@@ -3,6 +3,7 @@ calls them."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections import ChainMap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -44,7 +45,9 @@ class Walk:
             type_, value = types.constant(
                 proto, f'the initialiser "{short(proto.name)}"', self.file
             )
-            scope.add(proto.name, self.builder.constant(scope.prefix + proto.name, value, type_))
+            made = self.builder.constant(scope.prefix + proto.name, value, type_)
+            is_int4 = types.is_int4(proto.data_type)
+            scope.add(proto.name, dataclasses.replace(made, is_int4=is_int4))
         return self.outputs(graph.node, scope, [info.name for info in graph.output])
 
     def outputs(

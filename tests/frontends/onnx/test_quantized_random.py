@@ -109,7 +109,8 @@ def network(seed: int) -> Network:
 
 
 def _check(seed: int, folder: Path) -> None:
-    """Ties and elementwise results differ by 1 between both, and the next layers make it more."""
+    """Ties and elementwise results differ by 1 between both, and the next layers make it more, but
+    only in few elements."""
     net = network(seed)
     model = net.model()
     graph = loaded(model, folder)
@@ -117,7 +118,9 @@ def _check(seed: int, folder: Path) -> None:
     inputs = sample(net)
     found, expected = computed(graph, inputs), by_onnxruntime(model, inputs)
     for name in net.outputs:
-        assert distance(found[name], expected[name]) <= 3, (seed, name)
+        assert distance(found[name], expected[name]) <= 16, (seed, name)
+        wrong = abs(found[name].astype(int) - expected[name]) > 1
+        assert wrong.mean() < 0.05, (seed, name)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -69,6 +69,8 @@ def _resize(node: OnnxNode) -> Tensor:
     if node.version < 11:
         return _by_scales(node, 1)
     data, rank = node.tensor(0), len(node.tensor(0).shape)
+    if not data.type.size:
+        raise node.unsupported(f"of {data.type} has no elements", supported="axes of 1 or more")
     coordinates = str(node.attr("coordinate_transformation_mode", "half_pixel"))
     chosen = arguments.axes(node, node.ints("axes", tuple(range(rank))), rank)
     axes = _new_axes(node, data, chosen)
