@@ -128,7 +128,7 @@ def _transposed(
         convolving.pair((*extra, *spread.strides)),
         (*convolving.pair((*none, *spread.before)), *convolving.pair((*none, *after))),
         convolving.pair((*extra, *spread.outputs)),
-        Activation.NONE,
+        Activation.UNLIMITED,
         Rounding.DOUBLE,
     )
     inputs = (image, node.laid_out(weight, "IOHW", "OHWI"))
