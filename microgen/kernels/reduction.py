@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import groupby
 from math import prod
+
+import numpy as np
 
 from microgen.arithmetic import in_float32
 from microgen.arithmetic.int8 import quantize_multiplier
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
+from microgen.ops import limits
 from microgen.ops.mean import MeanAttrs
 from microgen.ops.reduction import ReductionAttrs, SumParameters, count
 from microgen.ops.sum import SumAttrs
@@ -118,6 +122,11 @@ def extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
     def params(node: Node, graph: Graph) -> base.Fields:
         return (*_shape(node, graph), ("is_minimum", int(is_minimum)))
 
+    def of_floats(node: Node, graph: Graph) -> base.Fields:
+        find = limits.greatest if is_minimum else limits.least
+        first = find(np.dtype(np.float32), infinite=node.attrs.from_infinity)
+        return (*params(node, graph), ("first", float(first)))
+
     def kernel(suffix: str, dtype: DType, family: str = "") -> base.Implementation:
         symbol = f"mg_reduce_max_{suffix}"
         return base.Implementation(symbol, base.REFERENCE, _refusal(dtype), params, family=family)
@@ -126,5 +135,5 @@ def extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
         kernel("s8", DType.INT8, "reduce_max"),
         kernel("s16", DType.INT16, "reduce_max"),
         kernel("s32", DType.INT32, "reduce_max"),
-        kernel("f32", DType.FLOAT32),
+        replace(kernel("f32", DType.FLOAT32), params=of_floats),
     )

@@ -16,7 +16,13 @@ from microgen.ops.reduction import ReductionAttrs, greatest_error, infer
 
 @dataclass(frozen=True, slots=True)
 class MinAttrs(ReductionAttrs):
-    """Input: int8, int16, int32 or float32 data of any rank. The output has its quantization."""
+    """Input: int8, int16, int32 or float32 data of any rank. The output has its quantization.
+
+    ``from_infinity``: the least of infinities of one sign is that infinity, as in ONNX. Otherwise
+    it is finite, as in TFLite and Relay, whose searches begin at the greatest finite value.
+    """
+
+    from_infinity: bool = False
 
 
 def check(
@@ -32,7 +38,7 @@ def reference(attrs: MinAttrs, operands: Operands) -> tuple[Array, ...]:
     Source: TFLite reduce.cc, EvalGeneric.
     """
     data: Array = operands.inputs[0]
-    numbers = np.fmin(data, limits.greatest(data.dtype))
+    numbers = np.fmin(data, limits.greatest(data.dtype, infinite=attrs.from_infinity))
     return (np.asarray(numbers.min(axis=attrs.axes, keepdims=attrs.keep_dims)),)
 
 

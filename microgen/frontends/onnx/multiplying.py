@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from microgen.arithmetic.terms import Activation, Rounding
+from microgen.frontends.onnx import reducing
 from microgen.frontends.onnx.composing import binary, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import DType
 from microgen.ops.batch_matmul import MAX_RANK, BatchMatmulAttrs
 from microgen.ops.dense import DenseAttrs
-from microgen.ops.sum import SumAttrs
 
 
 def product(node: OnnxNode, lhs: Tensor, rhs: Tensor) -> Tensor:
@@ -57,4 +57,4 @@ def _of_integers(node: OnnxNode, lhs: Tensor, rhs: Tensor) -> Tensor:
     columns = node.reshaped(turned, (*turned.shape[:-2], 1, *turned.shape[-2:]))
     products = binary(node, "multiply", rows, columns)
     last = len(products.shape) - 1
-    return node.emit("sum", SumAttrs((last,), keep_dims=False), (products,))
+    return reducing.total(node, products, (last,), keep_dims=False)

@@ -88,7 +88,7 @@ def _log_sum_exp(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor
     """The greatest value is subtracted before and added after, because exp would overflow."""
     if not axes:
         return data
-    greatest = node.emit("max", MaxAttrs(axes, keep_dims=True), (data,))
+    greatest = node.emit("max", MaxAttrs(axes, True, from_infinity=True), (data,))
     below = node.emit("exp", ExpAttrs(), (binary(node, "subtract", data, greatest),))
     logarithm = _log_sum(node, below, axes, True)
     found = binary(node, "add", logarithm, greatest)
@@ -99,13 +99,17 @@ def _max(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
     if data.dtype is DType.BOOL:
         opposite = _not(node, data)
         return _not(node, _every(node, opposite, axes, keep))
-    return _wide(node, data, lambda d: node.emit("max", MaxAttrs(axes, keep), (d,)))
+    return _wide(
+        node, data, lambda d: node.emit("max", MaxAttrs(axes, keep, from_infinity=True), (d,))
+    )
 
 
 def _min(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
     if data.dtype is DType.BOOL:
         return _every(node, data, axes, keep)
-    return _wide(node, data, lambda d: node.emit("min", MinAttrs(axes, keep), (d,)))
+    return _wide(
+        node, data, lambda d: node.emit("min", MinAttrs(axes, keep, from_infinity=True), (d,))
+    )
 
 
 def _every(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
@@ -117,11 +121,11 @@ def _not(node: OnnxNode, data: Tensor) -> Tensor:
 
 
 def _wide(node: OnnxNode, data: Tensor, reduce: Callable[[Tensor], Tensor]) -> Tensor:
-    """The reduction, of uint8 in int16."""
-    if data.dtype is not DType.UINT8:
-        return reduce(data)
-    found = reduce(node.emit("cast", CastAttrs(), (data,), dtype=DType.INT16))
-    return node.emit("cast", CastAttrs(), (found,), dtype=DType.UINT8)
+    """The reduction, of narrow integers in int32."""
+    found = reduce(_comparable(node, data))
+    if found.dtype is data.dtype:
+        return found
+    return node.emit("cast", CastAttrs(), (found,), dtype=data.dtype)
 
 
 def _position(op: str, attrs: type[ArgMaxAttrs] | type[ArgMinAttrs]) -> Importer:
@@ -147,7 +151,7 @@ _POSITIONED = (DType.INT8, DType.INT16, DType.INT32, DType.UINT8)
 
 
 def _comparable(node: OnnxNode, data: Tensor) -> Tensor:
-    """The data in a dtype of which positions are computed."""
+    """The data in a dtype of which extremes are computed: integers in int32."""
     if data.dtype in (DType.FLOAT32, DType.INT32):
         return data
     return node.emit("cast", CastAttrs(), (data,), dtype=DType.INT32, quant=None)
