@@ -110,7 +110,7 @@ class Filter:
     def _weight(self, distance: Array) -> Array:
         x = np.abs(distance)
         if self.cubic is None:
-            return np.maximum(0, 1 - x)
+            return np.asarray(np.maximum(0, 1 - x))
         a = self.cubic
         near = ((a + 2) * x - (a + 3)) * x * x + 1
         far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a

@@ -140,10 +140,14 @@ class _Place:
                 f"has {len(node.operands)} inputs, but its function has {len(body.inputs)}"
             )
         scope = self.scope.inner(node.name, body.versions, body.attributes)
-        scope.public = {n: o for n, o in zip(body.outputs, node.outputs, strict=False) if o}
+        pairs = list(zip(body.outputs, node.outputs, strict=False))
+        wanted = [name for name, output in pairs if output]
+        scope.public = {name: output for name, output in pairs if output}
         for i, name in enumerate(body.inputs):
             scope.add(name, node.optional(i))
-        return self.walk.outputs(body.nodes, scope, body.outputs[: len(node.outputs)])
+        made = dict(zip(wanted, self.walk.outputs(body.nodes, scope, wanted), strict=True))
+        # Any tensor takes the place of an output that is left out.
+        return tuple(made.get(name, made[wanted[0]]) for name, _ in pairs)
 
     def branch(self, node: OnnxNode, graph: GraphProto) -> Value:
         """The outputs of a graph without inputs that reads the tensors around the node."""
@@ -156,7 +160,7 @@ class _Place:
 
 def _needed(protos: Sequence[NodeProto], wanted: Sequence[str]) -> list[NodeProto]:
     """The nodes that the wanted tensors depend on, in their order."""
-    read, found = set(wanted), []
+    read, found = {*filter(None, wanted)}, []
     for proto in reversed(protos):
         if not read.isdisjoint(proto.output):
             found.append(proto)
