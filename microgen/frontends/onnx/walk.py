@@ -128,6 +128,11 @@ class _Place:
         importer = registry().get(node.op)
         return importer(node) if importer else self.definition(node)
 
+    def declared(self, name: str) -> tuple[int, ...] | None:
+        """The shape that the model declares for a tensor; None if it declares none, or sizes that
+        are symbolic. Functions declare none."""
+        return None if self.scope.depth else self.walk.declared.shape(name)
+
     def definition(self, node: OnnxNode) -> Value:
         """The node's outputs, computed by the function that defines its operator."""
         body = functions.of_schema(self.proto, node.version, node.operands)

@@ -37,8 +37,15 @@ def _spatial(node: OnnxNode, pool: Callable[[Tensor, Window], Tensor]) -> Tensor
 
 
 def _window(node: OnnxNode, data: Tensor) -> Window:
+    """The window. ONNX Runtime reads SAME with dilations in a way of its own, so it is refused."""
     rank = arguments.spatial_rank(node, data)
-    return windows.window(node, data.shape[2:], windows.kernel_shape(node, rank))
+    window = windows.window(node, data.shape[2:], windows.kernel_shape(node, rank))
+    if windows.auto_pad(node).startswith("SAME") and max(window.dilations) > 1:
+        raise node.unsupported(
+            f"has the dilations {list(window.dilations)} with auto_pad",
+            supported="explicit pads with dilations",
+        )
+    return window
 
 
 def _average(node: OnnxNode) -> Tensor:
