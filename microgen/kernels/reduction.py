@@ -6,11 +6,15 @@ from collections.abc import Callable
 from itertools import groupby
 from math import prod
 
+import numpy as np
+
 from microgen.arithmetic import in_float32
 from microgen.arithmetic.int8 import quantize_multiplier
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
+from microgen.ops.max import MaxAttrs
 from microgen.ops.mean import MeanAttrs
+from microgen.ops.min import MinAttrs
 from microgen.ops.reduction import ReductionAttrs, SumParameters, count
 from microgen.ops.sum import SumAttrs
 
@@ -118,13 +122,21 @@ def extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
     def params(node: Node, graph: Graph) -> base.Fields:
         return (*_shape(node, graph), ("is_minimum", int(is_minimum)))
 
-    def kernel(suffix: str, dtype: DType, family: str = "") -> base.Implementation:
+    def params_f32(node: Node, graph: Graph) -> base.Fields:
+        assert isinstance(node.attrs, MaxAttrs | MinAttrs)
+        first = np.inf if node.attrs.keeps_infinities else float(np.finfo(np.float32).max)
+        return (*params(node, graph), ("first", first if is_minimum else -first))
+
+    def kernel(suffix: str, dtype: DType) -> base.Implementation:
         symbol = f"mg_reduce_max_{suffix}"
-        return base.Implementation(symbol, base.REFERENCE, _refusal(dtype), params, family=family)
+        refusal = _refusal(dtype)
+        return base.Implementation(symbol, base.REFERENCE, refusal, params, family="reduce_max")
 
     return (
-        kernel("s8", DType.INT8, "reduce_max"),
-        kernel("s16", DType.INT16, "reduce_max"),
-        kernel("s32", DType.INT32, "reduce_max"),
-        kernel("f32", DType.FLOAT32),
+        kernel("s8", DType.INT8),
+        kernel("s16", DType.INT16),
+        kernel("s32", DType.INT32),
+        base.Implementation(
+            "mg_reduce_max_f32", base.REFERENCE, _refusal(DType.FLOAT32), params_f32
+        ),
     )

@@ -16,7 +16,13 @@ from microgen.ops.reduction import ReductionAttrs, greatest_error, infer
 
 @dataclass(frozen=True, slots=True)
 class MaxAttrs(ReductionAttrs):
-    """Input: int8, int16, int32 or float32 data of any rank. The output has its quantization."""
+    """Input: int8, int16, int32 or float32 data of any rank. The output has its quantization.
+
+    The greatest of infinite floats is limited to the finite ones, as in TFLite, unless
+    ``keeps_infinities``.
+    """
+
+    keeps_infinities: bool = False
 
 
 def check(
@@ -32,7 +38,8 @@ def reference(attrs: MaxAttrs, operands: Operands) -> tuple[Array, ...]:
     Source: TFLite reduce.cc, EvalGeneric.
     """
     data: Array = operands.inputs[0]
-    numbers = np.fmax(data, limits.least(data.dtype))
+    keeps = attrs.keeps_infinities and data.dtype.kind == "f"
+    numbers = np.fmax(data, -np.inf if keeps else limits.least(data.dtype))
     return (np.asarray(numbers.max(axis=attrs.axes, keepdims=attrs.keep_dims)),)
 
 

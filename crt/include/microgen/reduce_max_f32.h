@@ -3,7 +3,6 @@
 #ifndef MICROGEN_REDUCE_MAX_F32_H
 #define MICROGEN_REDUCE_MAX_F32_H
 
-#include <float.h>
 #include <stdint.h>
 
 #include "microgen/inline.h"
@@ -16,11 +15,11 @@ extern "C" {
 typedef struct {
     int32_t shape[6];   /* as microgen/reduction.h says */
     int32_t is_minimum; /* 1: the least value; 0: the greatest */
+    float first;        /* the result of NaN alone, which limits the others */
 } mg_reduce_max_f32_params;
 
 /* Writes the extremes of input [shape] over its reduced axes into output [kept axes]. NaN is
- * ignored. The result of NaN alone is the least finite value for a maximum and the greatest for a
- * minimum. Output must not overlap the input. */
+ * ignored. Output must not overlap the input. */
 void mg_reduce_max_f32(const mg_reduce_max_f32_params *p, const float *input, float *output);
 
 MG_INLINE float mg_reduce_max_f32_better(const mg_reduce_max_f32_params *p, float best, float value)
@@ -37,8 +36,7 @@ MG_INLINE float mg_reduce_max_f32_as_is(const mg_reduce_max_f32_params *p, float
 MG_INLINE void mg_reduce_max_f32_body(const mg_reduce_max_f32_params *p, const float *input,
                                       float *output)
 {
-    MG_REDUCE(float, (p->is_minimum != 0) ? FLT_MAX : -FLT_MAX, mg_reduce_max_f32_better,
-              mg_reduce_max_f32_as_is, p, input, output);
+    MG_REDUCE(float, p->first, mg_reduce_max_f32_better, mg_reduce_max_f32_as_is, p, input, output);
 }
 
 #ifdef MG_REDUCE_MAX_F32_IMPLEMENTATION /* the out-of-line form */

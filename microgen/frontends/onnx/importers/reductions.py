@@ -99,13 +99,13 @@ def _max(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
     if data.dtype is DType.BOOL:
         opposite = _not(node, data)
         return _not(node, _every(node, opposite, axes, keep))
-    return _wide(node, data, lambda d: node.emit("max", MaxAttrs(axes, keep), (d,)))
+    return _wide(node, data, lambda d: node.emit("max", MaxAttrs(axes, keep, True), (d,)))
 
 
 def _min(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
     if data.dtype is DType.BOOL:
         return _every(node, data, axes, keep)
-    return _wide(node, data, lambda d: node.emit("min", MinAttrs(axes, keep), (d,)))
+    return _wide(node, data, lambda d: node.emit("min", MinAttrs(axes, keep, True), (d,)))
 
 
 def _every(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
