@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("CMAKE_TOOLCHAIN_FILE", str(Path(__file__).with_name("toolchain.cmake")))
     if config.option.markexpr == "not slow":
         os.environ["TESTS_SANITIZE_UNOPTIMIZED"] = "1"
-        os.environ["TESTS_MOST_INLINED"] = "8"
+        os.environ["TESTS_MOST_INLINED"] = "5"
     if shutil.which("ccache"):
         os.environ["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
         os.environ["CCACHE_DIR"] = str(config.rootpath / ".pytest_cache" / "ccache")
@@ -63,6 +63,14 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["CCACHE_NOHASHDIR"] = "1"
         os.environ["CCACHE_MAXSIZE"] = "500M"
         os.environ["CCACHE_DEPEND"] = "1"  # Ninja wants the headers listed anyway
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` deselects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leaves some cases of repetitive tests to the slow run."""
+    from tests import sampling
+
+    sampling.mark_others_slow(items)
 
 
 # Ten thousand tests are millions of objects that are never freed. Searching them takes seconds.

@@ -196,6 +196,7 @@ with process.directory() as where:
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "board",
     [pytest.param("mps2_an386", marks=NEEDS_ARM), pytest.param("native", marks=NEEDS_GDBSERVER)],
@@ -224,6 +225,7 @@ with servers.connected(address.parse(sys.argv[1])):
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["openocd", "pyocd"])
 def test_a_debuggers_server_is_ended_too(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

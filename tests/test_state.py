@@ -97,6 +97,7 @@ def _project(folder: Path, board: str = "native", **options: object) -> Path:
     return folder / "p"
 
 
+@pytest.mark.sampled(3)
 @NEEDS_NINJA
 @needs_litert
 @pytest.mark.parametrize(("board", "options"), SEQUENCES)
@@ -224,6 +225,7 @@ def _on_boards(names: Iterable[str], *more: str) -> list[ParameterSet]:
     ]
 
 
+@pytest.mark.sampled(3)
 @NEEDS_NINJA
 @needs_litert
 @pytest.mark.parametrize(("board", "name"), _on_boards(ALONE, "mps2_an385"))
@@ -246,6 +248,7 @@ def _by_tables(name: str) -> Network:
     return lstm_cases.network_of(lstm_cases.table_layer(9, TABLES[name]), 9)
 
 
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @pytest.mark.parametrize(("board", "name"), _on_boards(TABLES))
 def test_an_lstm_of_tflite_micro_equals_the_reference(
@@ -290,6 +293,7 @@ def test_an_lstm_of_tflite_micro_under_the_sanitizers(
     assert result.verdicts[0].ok, str(result.verdicts[0])
 
 
+@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @pytest.mark.parametrize(
     ("name", "optimize"), _optimized(("svdf_s8", "svdf_f32", "lstm_s8", "lstm_f32"))

@@ -40,9 +40,10 @@ def _literal(value: Value, ctype: str) -> str:
 
 
 def _float(value: float) -> str:
-    """A float32 value, exactly, in hexadecimal. Infinities have no literal: they are quotients."""
+    """A float32 value, exactly, in hexadecimal. Infinities and NaN have no literal: they are
+    quotients."""
     if math.isnan(value):
-        raise InternalError("no C literal for NaN")
+        return "(0.0F / 0.0F)"
     if math.isinf(value):
         return "(1.0F / 0.0F)" if value > 0 else "(-1.0F / 0.0F)"
     mantissa, exponent = float(value).hex().split("p")

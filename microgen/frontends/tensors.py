@@ -16,6 +16,7 @@ from microgen.ir.graph import (
     Node,
     Quant,
     TensorType,
+    constant,
     frozen,
     live_nodes,
 )
@@ -142,7 +143,7 @@ class GraphBuilder:
     def constant(self, wanted: str, value: Array, type_: TensorType) -> Tensor:
         """A new constant."""
         name = self.declare(wanted, type_).name
-        self.constants[name] = frozen(value)
+        self.constants[name] = constant(value)
         return Tensor(name, type_, self.constants[name])
 
     def keep(self, tensor: Tensor, initial: Array) -> None:

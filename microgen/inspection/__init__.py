@@ -218,10 +218,10 @@ def _in_floats(graph: Graph) -> Sequence[Part]:
     if not graph.in_floats:
         return ()
     table = columns("in floats", "op", "why")
-    for node in graph.nodes:
-        why = graph.in_floats.get(node.outputs[0])
-        if why is not None:
-            table.add(cnames.short(node.origin.layer, 70), node.op, cnames.short(why, 200))
+    first = {n.origin.layer: n for n in reversed(graph.nodes) if n.outputs[0] in graph.in_floats}
+    for layer, node in reversed(first.items()):
+        why = graph.in_floats[node.outputs[0]]
+        table.add(cnames.short(layer, 70), node.op, cnames.short(why, 200))
     return ("", table)
 
 

@@ -238,6 +238,14 @@ def live_nodes(nodes: Iterable[Node], outputs: Iterable[str]) -> tuple[Node, ...
     return tuple(reversed(kept))
 
 
+def constant(array: Array) -> Array:
+    """The array of a constant, read-only. Each NaN has the bits that C's 0.0F / 0.0F has, because
+    there are no literals for others."""
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
+    return frozen(array)
+
+
 def frozen(array: Array) -> Array:
     """The array made read-only, so that no stage can change an array that another stage has.
 

@@ -45,5 +45,5 @@ def kernels(op: str, *, is_equality: bool = False) -> tuple[base.Implementation,
             )
             for dtype, suffix in suffixes.items()
         ),
-        *broadcast.of_integers(op, "comparison", but=(DType.INT32, DType.INT64)),
+        *broadcast.of_integers(op, "integer_comparison", but=(DType.INT32, DType.INT64)),
     )

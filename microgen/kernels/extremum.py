@@ -7,16 +7,7 @@ from dataclasses import replace
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, broadcast
 
-_SUFFIXES = {
-    DType.INT8: "s8",
-    DType.UINT8: "u8",
-    DType.INT16: "s16",
-    DType.UINT16: "u16",
-    DType.INT32: "s32",
-    DType.UINT32: "u32",
-    DType.INT64: "s64",
-    DType.UINT64: "u64",
-}
+_SUFFIXES = {DType.INT8: "s8", DType.INT16: "s16", DType.INT32: "s32"}
 
 
 def kernels(op: str) -> tuple[base.Implementation, ...]:
@@ -26,13 +17,14 @@ def kernels(op: str) -> tuple[base.Implementation, ...]:
             broadcast.kernel(f"mg_{op}_{suffix}", dtype, broadcast.shapes, family="extremum")
             for dtype, suffix in _SUFFIXES.items()
         ),
-        _of_floats(f"mg_{op}_f32", keeps_nan=False),
-        _of_floats(f"mg_{op}_nan_f32", keeps_nan=True),
+        *broadcast.of_integers(op, "integer_extremum", but=tuple(_SUFFIXES)),
+        _of_floats(f"mg_{op}_f32", "extremum", keeps_nan=False),
+        _of_floats(f"mg_{op}_nan_f32", "extremum_nan", keeps_nan=True),
     )
 
 
-def _of_floats(symbol: str, *, keeps_nan: bool) -> base.Implementation:
-    kernel = broadcast.kernel(symbol, DType.FLOAT32, broadcast.shapes, family="extremum")
+def _of_floats(symbol: str, family: str, *, keeps_nan: bool) -> base.Implementation:
+    kernel = broadcast.kernel(symbol, DType.FLOAT32, broadcast.shapes, family=family)
 
     def refusal(node: Node, graph: Graph) -> str | None:
         why = kernel.refusal(node, graph)

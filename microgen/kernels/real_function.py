@@ -11,8 +11,6 @@ from microgen.ops.real_function import RealFunctionAttrs
 
 OP_NAME = "real_function"
 
-_NUMBERED = ("bounded", "hard_sigmoid", "scaled_elu", "shrink", "swish", "thresholded_relu")
-
 
 def _numbers(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(node.attrs, RealFunctionAttrs)
@@ -22,9 +20,8 @@ def _numbers(node: Node, graph: Graph) -> base.Fields:
 
 
 def _kernel(function: str) -> base.Implementation:
-    params = _numbers if function in _NUMBERED else unary.size
     formula = FORMULAS[function]
-    kernel = unary.kernel(function, DType.FLOAT32, params, ulps=formula.ulps + formula.units)
+    kernel = unary.kernel(function, DType.FLOAT32, _numbers, ulps=formula.ulps + formula.units)
 
     def refusal(node: Node, _graph: Graph) -> str | None:
         assert isinstance(node.attrs, RealFunctionAttrs)
@@ -33,7 +30,8 @@ def _kernel(function: str) -> base.Implementation:
         why = f"it is {node.attrs.function}, the kernel computes {function}"
         return base.Mismatch(base.Trait.ARITHMETIC, why)
 
-    return replace(kernel, refusal=refusal, family=OP_NAME)
+    variant = (f"MG_FUNCTION_{function.upper()}",)
+    return replace(kernel, refusal=refusal, family=OP_NAME, variant=variant)
 
 
 IMPLEMENTATIONS = tuple(_kernel(function) for function in FORMULAS)

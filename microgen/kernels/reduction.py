@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import groupby
 from math import prod
 
@@ -12,6 +13,7 @@ from microgen.arithmetic import in_float32
 from microgen.arithmetic.int8 import quantize_multiplier
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
+from microgen.ops import limits
 from microgen.ops.max import MaxAttrs
 from microgen.ops.mean import MeanAttrs
 from microgen.ops.min import MinAttrs
@@ -122,21 +124,19 @@ def extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
     def params(node: Node, graph: Graph) -> base.Fields:
         return (*_shape(node, graph), ("is_minimum", int(is_minimum)))
 
-    def params_f32(node: Node, graph: Graph) -> base.Fields:
+    def of_floats(node: Node, graph: Graph) -> base.Fields:
         assert isinstance(node.attrs, MaxAttrs | MinAttrs)
-        first = np.inf if node.attrs.keeps_infinities else float(np.finfo(np.float32).max)
-        return (*params(node, graph), ("first", first if is_minimum else -first))
+        find = limits.greatest if is_minimum else limits.least
+        first = find(np.dtype(np.float32), infinite=node.attrs.from_infinity)
+        return (*params(node, graph), ("first", float(first)))
 
-    def kernel(suffix: str, dtype: DType) -> base.Implementation:
+    def kernel(suffix: str, dtype: DType, family: str = "") -> base.Implementation:
         symbol = f"mg_reduce_max_{suffix}"
-        refusal = _refusal(dtype)
-        return base.Implementation(symbol, base.REFERENCE, refusal, params, family="reduce_max")
+        return base.Implementation(symbol, base.REFERENCE, _refusal(dtype), params, family=family)
 
     return (
-        kernel("s8", DType.INT8),
-        kernel("s16", DType.INT16),
-        kernel("s32", DType.INT32),
-        base.Implementation(
-            "mg_reduce_max_f32", base.REFERENCE, _refusal(DType.FLOAT32), params_f32
-        ),
+        kernel("s8", DType.INT8, "reduce_max"),
+        kernel("s16", DType.INT16, "reduce_max"),
+        kernel("s32", DType.INT32, "reduce_max"),
+        replace(kernel("f32", DType.FLOAT32), params=of_floats),
     )

@@ -18,11 +18,11 @@ from microgen.ops.reduction import ReductionAttrs, greatest_error, infer
 class MinAttrs(ReductionAttrs):
     """Input: int8, int16, int32 or float32 data of any rank. The output has its quantization.
 
-    The least of infinite floats is limited to the finite ones, as in TFLite, unless
-    ``keeps_infinities``.
+    ``from_infinity``: the least of infinities of one sign is that infinity, as in ONNX. Otherwise
+    it is finite, as in TFLite and Relay, whose searches begin at the greatest finite value.
     """
 
-    keeps_infinities: bool = False
+    from_infinity: bool = False
 
 
 def check(
@@ -38,8 +38,7 @@ def reference(attrs: MinAttrs, operands: Operands) -> tuple[Array, ...]:
     Source: TFLite reduce.cc, EvalGeneric.
     """
     data: Array = operands.inputs[0]
-    keeps = attrs.keeps_infinities and data.dtype.kind == "f"
-    numbers = np.fmin(data, np.inf if keeps else limits.greatest(data.dtype))
+    numbers = np.fmin(data, limits.greatest(data.dtype, infinite=attrs.from_infinity))
     return (np.asarray(numbers.min(axis=attrs.axes, keepdims=attrs.keep_dims)),)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from microgen.ir.graph import Array, Graph, Node, frozen
+from microgen.ir.graph import Array, Graph, Node, constant
 from microgen.ops import budget
 from microgen.ops.base import Operands, StatusError
 
@@ -32,5 +32,5 @@ def fold_constants(graph: Graph) -> Graph:
         if values is None:
             kept.append(node)
         else:
-            constants.update(zip(node.outputs, map(frozen, values), strict=True))
+            constants.update(zip(node.outputs, map(constant, values), strict=True))
     return graph.replace(nodes=tuple(kept), constants=constants)

@@ -51,6 +51,7 @@ def _inputs(*shapes: tuple[int, ...]) -> list[Array]:
     return [rng.uniform(-1, 1, shape).astype(np.float32) for shape in shapes]
 
 
+@pytest.mark.sampled(3)
 @MERGED
 @EVERY_CONVENTION
 def test_a_result_for_another_region_and_for_the_kernels(
@@ -73,6 +74,7 @@ def test_a_result_for_another_region_and_for_the_kernels(
     assert found == [f"tvmgen_mod_name_ccompiler_main_{number}" for number in numbers]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("convention", "merged"), [("packed", False), *((name, True) for name in CONVENTIONS)]
 )

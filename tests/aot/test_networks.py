@@ -44,6 +44,7 @@ def test_a_bound_parameter_is_no_input(convention: str, tmp_path: Path) -> None:
     holds(net, convention, tmp_path)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("groups", [1, 8])
 def test_conv2d_with_groups_and_weights_as_an_input(
     groups: int, convention: str, tmp_path: Path
@@ -196,6 +197,7 @@ def test_layouts_stand_around_a_convolution_of_nchw(convention: str, tmp_path: P
     holds(net, convention, tmp_path)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("is_qnn", [True, False])
 def test_an_int8_convolution_sums_in_int32(is_qnn: bool, convention: str, tmp_path: Path) -> None:
     data = relay.var("data", shape=(1, 3, 8, 8), dtype="int8")

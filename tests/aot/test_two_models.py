@@ -110,6 +110,7 @@ def _expected() -> np.ndarray:
     return np.concatenate([[0.5], np.maximum(np.tanh(windows.sum((-1, -2))), 0).ravel()])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("convention", AHEAD_OF_TIME)
 def test_each_computes_its_own(convention: str, tmp_path: Path) -> None:
     models = [

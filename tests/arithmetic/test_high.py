@@ -24,6 +24,7 @@ def differing(layer: linear.Channels, found: high.High, channel: int, shift: int
     return int((wanted != high.outputs(computed, multiplier, layer.low, layer.high, shift)).sum())
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("rounding", ROUNDINGS)
 @pytest.mark.parametrize("relu", [True, False])
 @pytest.mark.parametrize("shift", SHIFTS)

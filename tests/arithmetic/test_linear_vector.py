@@ -53,6 +53,7 @@ def _differing(layer: linear.Channels, found: linear_vector.LinearVector) -> int
     return count
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("rounding", ROUNDINGS)
 @pytest.mark.parametrize("low", [-128, 5])
 def test_exact_channels_are_exact_for_all_sums(rounding: Rounding, low: int) -> None:

@@ -31,6 +31,7 @@ def symbols(elf: Path) -> set[str]:
     return {line.split()[-1] for line in listing.splitlines()}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.usefixtures("uncached")
 @pytest.mark.parametrize("board", ["mps2_an386", "native"])
 def test_firmware_does_not_depend_on_where_it_is_built(board: str, tmp_path: Path) -> None:
@@ -60,6 +61,7 @@ def _one_of_each_core() -> list[ParameterSet]:
     return found
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("board", _one_of_each_core())
 def test_nothing_is_linked_but_the_project_and_integer_helpers(board: str) -> None:
     names = symbols(built(board).elf)

@@ -59,6 +59,7 @@ def board_marks(board: str) -> list[pytest.MarkDecorator]:
 RUN_HERE = [name for name in boards.available() if boards.load(name).qemu or name == "native"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "board", [pytest.param(name, marks=board_marks(name)) for name in RUN_HERE]
 )
@@ -114,6 +115,7 @@ def test_firmware_does_not_depend_on_where_it_is_built(board: str, tmp_path: Pat
     assert str(tmp_path).encode() not in first.read_bytes()
 
 
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @NEEDS_ARM
 @NEEDS_LLVM
@@ -140,6 +142,7 @@ def test_a_model_without_operators_of_ours_has_no_ir() -> None:
     assert not [name for name in made.files.files if name.endswith(".ll")]
 
 
+@pytest.mark.sampled(1)
 @NEEDS_CLANG
 @pytest.mark.parametrize(
     "board",
@@ -241,6 +244,7 @@ def test_every_core_but_the_hosts_has_a_triple() -> None:
     assert {name for name, cpu in CPUS.items() if not cpu.triple} == {"host"}
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("board", [name for name in boards.available() if name != "native"])
 def test_the_triple_and_the_core_stand_in_the_project(board: str) -> None:
     files = microgen.compile_model(DIGITS, board, toolchain="llvm").files.files

@@ -41,6 +41,7 @@ def _combinations() -> Iterator[ParameterSet]:
         yield pytest.param(*one, marks=marks, id=name)
 
 
+@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @pytest.mark.parametrize(("board", "convention", "merged"), list(_combinations()))
 def test_three_codegens_and_the_kernels(
@@ -111,6 +112,7 @@ def _agree(seeds: range, codegens: tuple[str, ...], folder: Path, *, merged: boo
 _USUAL_TURNS = (0, 2, 4)
 
 
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @pytest.mark.parametrize(
     "turn",
@@ -134,6 +136,7 @@ def _others() -> Iterator[ParameterSet]:
             yield pytest.param(convention, turn, marks=() if is_usual else pytest.mark.slow)
 
 
+@pytest.mark.sampled(3)
 @NEEDS_NINJA
 @pytest.mark.parametrize(("convention", "turn"), list(_others()))
 def test_random_networks_in_other_conventions(convention: str, turn: int, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ def _runs(project: Path, *, sanitize: bool = False) -> None:
     assert not all(v.is_skipped for v in found.verdicts)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "options",
     [

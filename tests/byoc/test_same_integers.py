@@ -54,6 +54,7 @@ def _takers(firmware: Firmware) -> set[str]:
     return set().union(*map(mixed.takers, firmware.models))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("board", "seeds"),
     [

@@ -103,6 +103,7 @@ def test_the_blob_is_that_of_v0_14_and_has_the_notes_graphs() -> None:
         assert graph == notes
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("board", BOARDS)
 def test_it_computes_what_the_demo_does(board: str, tmp_path: Path) -> None:
     options = {"composite": True, "merge_regions": True} if board == "native" else {}

@@ -75,6 +75,7 @@ def _listing(program: str, *arguments: str, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("option", ["-O0", "-Os", "-O2"])
 @pytest.mark.parametrize("target", TARGETS)
 def test_nothing_is_called_but_soft_float_helpers(target: str, option: str, tmp_path: Path) -> None:

@@ -91,6 +91,7 @@ def _random_places(graph: Graph, rng: np.random.Generator) -> list[str]:
     return places[: len(graph.nodes)]
 
 
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @pytest.mark.parametrize(
     "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 6))]

@@ -193,6 +193,7 @@ def in_every_rate(seed: int, folder: Path) -> int:
 
 
 # Networks of int8, int8, float32 and int16.
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", [4, 9, 11])
 def test_fed_networks_compute_what_the_reference_does(seed: int, tmp_path: Path) -> None:
     assert in_every_rate(seed, tmp_path) > 2

@@ -42,6 +42,7 @@ def _expected(graph: Graph) -> list[int]:
     return list(map(int, values[graph.outputs[0]].reshape(-1)))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("source", "options", "lines"),
     [

@@ -49,6 +49,7 @@ def _matches_the_reference(graph: Graph, project: Path, options: Options) -> Pro
     return program
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 6))]
 )

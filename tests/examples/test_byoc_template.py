@@ -126,6 +126,7 @@ def test_partition_says_why_not(site: Path) -> None:
     assert "vecunit_main" not in found["module"]
 
 
+@pytest.mark.sampled(1)
 @NEEDS_ARM
 @NEEDS_NINJA
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ def _console(project: Path, board: str) -> str:
     return finished.output
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("board", ["native", pytest.param("mps2_an386", marks=NEEDS_ARM)])
 def test_the_example_prints_the_time_of_every_node(board: str, tmp_path: Path) -> None:
     project = tmp_path / "p"

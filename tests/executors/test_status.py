@@ -63,6 +63,7 @@ int main(void)
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("optimize", ["balanced", "flash"])
 def test_a_failure_is_a_code_and_the_next_run_is_as_the_first(
     optimize: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

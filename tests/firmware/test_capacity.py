@@ -63,6 +63,7 @@ def test_a_budget_above_the_bounds_raises_no_doubt() -> None:
     assert microgen.compile_model(DIGITS, "mps2_an386", **options).doubts == ()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.usefixtures("fixed")
 @pytest.mark.parametrize("kind", ["ram", "flash"])
 def test_only_what_is_below_the_lower_bound_is_refused(kind: str) -> None:

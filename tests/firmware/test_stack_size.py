@@ -67,6 +67,7 @@ def _check(project: Path) -> None:
     assert microgen.verify(project).check("stack").status == "ok"
 
 
+@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @NEEDS_ARM
 @pytest.mark.parametrize(("board", "toolchain", "how"), _firmware())

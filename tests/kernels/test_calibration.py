@@ -146,6 +146,13 @@ CORES = [
     pytest.param(core, marks=NEEDS_RISCV if core == "rv32imac" else NEEDS_ARM)
     for core in cost.MEASURED
 ]
+# Measured in every run of the tests: a core with many kernels to choose from, and one with few.
+USUAL = [core for core in CORES if core.values[0] in ("cortex-m4f", "rv32imac")]
+UNUSUAL = [
+    pytest.param(*core.values, marks=[*core.marks, pytest.mark.slow])
+    for core in CORES
+    if core not in USUAL
+]
 
 
 def _compared(shapes: Mapping[str, Sequence[Layer]], core: str) -> list[list[Case]]:
@@ -207,7 +214,7 @@ def _in_another_order(found: Sequence[Measured], core: str, form: str) -> list[s
 
 
 @NEEDS_NINJA
-@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("core", [*USUAL, *UNUSUAL])
 def test_estimates_agree_with_one_measured_layer_of_each_op(core: str, tmp_path: Path) -> None:
     _check(USUAL, core, cost.SPECIALISED, tmp_path)
 

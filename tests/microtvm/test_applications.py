@@ -102,6 +102,7 @@ def run(project: Path, machine: Machine, name: str, status: int = 0) -> str:
     return finished.output.replace("\r", "")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("machine", MACHINES)
 def test_a_bare_metal_demo(machine: Machine, expected: list[int], tmp_path: Path) -> None:
     project = generated(tmp_path, machine.board)
@@ -110,6 +111,7 @@ def test_a_bare_metal_demo(machine: Machine, expected: list[int], tmp_path: Path
     assert f"{numbers} best {np.argmax(expected)}\n" in printed
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("machine", MACHINES)
 def test_a_stand_alone_application_with_its_platform(
     machine: Machine, expected: list[int], tmp_path: Path
@@ -122,6 +124,7 @@ def test_a_stand_alone_application_with_its_platform(
     assert f"wakeup\n{best}not a command: bye\n{best}" in printed
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("machine", MACHINES)
 def test_an_application_that_finds_the_model_by_its_name(
     machine: Machine, expected: list[int], tmp_path: Path
@@ -146,6 +149,7 @@ def test_an_application_in_cpp(standard: str, expected: list[int], tmp_path: Pat
     assert run(project, HOST, "application") == f"{' '.join(map(str, expected))} \n"
 
 
+@pytest.mark.sampled(1)
 @needs("cmake", "ninja", "cc", "arm-none-eabi-gcc", "qemu-system-arm")
 @pytest.mark.parametrize("machine", [HOST, BOARD], ids=["host", "Cortex-M4 without a C library"])
 def test_an_application_in_place_of_a_projects_own(

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.ir.graph import Array, DType, Quant, TensorType
-from microgen.ops import registry
-from microgen.ops.base import Op, Operands
+from microgen.ir.graph import DType, Quant
+from microgen.ops.base import Op
 from microgen.ops.reduction import ReductionAttrs
 from tests.ops import conformance as c
 from tests.ops import dtypes
@@ -131,24 +130,6 @@ def check_kernels(
         cases.append(_kernel_case(seed, op, shape, attrs, dtype, unchanged))
     c.check(cases, folder)
     c.check_inlined(cases[:30], folder)
-
-
-def check_infinities(op: str, make: Callable[..., ReductionAttrs], folder: Path) -> None:
-    """Compares the kernel with the reference on rows of infinities and NaN, which are kept."""
-    rows = [[np.inf, np.inf], [-np.inf, -np.inf], [np.nan, np.nan], [np.nan, 1], [-np.inf, 2]]
-    array = np.array(rows, np.float32)
-    data = c.Tensor(TensorType(array.shape, DType.FLOAT32), array)
-    attrs = make((1,), False, True)
-    case = c.Case("infinities", op, attrs, (data,), None, DType.FLOAT32)
-    c.check([case], folder)
-    expected = {"max": [np.inf, -np.inf, -np.inf, 1, 2], "min": [np.inf, -np.inf, np.inf, 1]}[op]
-    (found,) = registry()[op].reference(attrs, _operands(data.array))
-    np.testing.assert_array_equal(found[: len(expected)], np.array(expected, np.float32))
-
-
-def _operands(array: Array) -> Operands:
-    kinds = (TensorType(array.shape, DType.FLOAT32), TensorType(array.shape[:1], DType.FLOAT32))
-    return Operands((array,), kinds[:1], kinds[1:])
 
 
 def _kernel_case(

@@ -100,7 +100,10 @@ def types(dtype: DType, scale: float | None = None) -> TensorType:
         ("less", types(DType.BOOL), types(DType.BOOL), types(DType.BOOL), "left input is bool"),
         ("less", types(DType.INT32), types(DType.INT64), types(DType.BOOL), "right input is int64"),
         ("equal", types(DType.INT32), types(DType.INT32), types(DType.INT32), "output is int32"),
-        ("equal", types(DType.INT8), types(DType.INT8), types(DType.BOOL), "must have one scale"),
+        (
+            *("equal", types(DType.INT8, 0.1), types(DType.INT8), types(DType.BOOL)),
+            "must have one scale",
+        ),
         ("equal", types(DType.INT8, 1.0), types(DType.INT8, 0.1), types(DType.BOOL), "scale 1;"),
         ("equal", types(DType.INT16, 1.0), types(DType.INT16, 0.1), types(DType.BOOL), "scale 1;"),
         ("equal", types(DType.INT8, 0.1), types(DType.INT8, 2.5), types(DType.BOOL), "scale 2.5;"),

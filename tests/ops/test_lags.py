@@ -84,11 +84,13 @@ def _short(case: c.Case) -> Iterator[c.Call]:
             yield c.call_of(case, call.kernel, 0, call.lag - LESS)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", CASES)
 def test_outputs_equal_the_reference_at_their_lags(kind: str, tmp_path: Path) -> None:
     c.check([CASES[kind](seed) for seed in range(40)], tmp_path)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", CASES)
 def test_smaller_lags_are_noticed(kind: str, tmp_path: Path) -> None:
     """For each loop that needs a lag in some of the cases, four bytes less give a wrong result."""

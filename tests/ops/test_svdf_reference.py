@@ -22,6 +22,7 @@ from tests.tflite_builder import TensorSpec, build_model
 DTYPES = [DType.INT8, DType.FLOAT32]
 
 
+@pytest.mark.sampled(4)
 @needs_litert
 @pytest.mark.parametrize("block", range(6))
 @pytest.mark.parametrize("dtype", DTYPES)

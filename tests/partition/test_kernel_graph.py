@@ -53,6 +53,7 @@ def _fickle(seed: int, name: str) -> Generator:
     return Generator(refuses)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("merges", [True, False])
 def test_random_graphs_are_whole_and_compute_the_same(merges: bool) -> None:
     taken = 0

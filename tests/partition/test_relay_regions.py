@@ -91,6 +91,7 @@ def agree(graph: Graph, found: PartitionedGraph, seed: int) -> int:
     return len(nodes)
 
 
+@pytest.mark.sampled(1)
 @MANY
 @pytest.mark.parametrize("merges", [True, False])
 def test_functions_of_random_regions_compute_what_their_graphs_do(

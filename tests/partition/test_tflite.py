@@ -79,6 +79,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(4)
 @NEEDS_NINJA
 @NEEDS_ARM
 @pytest.mark.parametrize(
@@ -97,6 +98,7 @@ def test_a_network_agrees_with_numpy_and_litert(
     assert not done.idle
 
 
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @NEEDS_ARM
 @pytest.mark.parametrize(("name", "board", "merges"), FLOAT_CASES)
@@ -118,6 +120,7 @@ def test_a_float_network_of_mlperf_agrees_under_qemu(mlperf_models: Path, tmp_pa
     assert _taken(done) == {"dnnl": 10}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", INT8)
 def test_int8_networks_are_refused_and_stay_the_same(name: str, mlperf_models: Path) -> None:
     path = mlperf_models / f"{name}.tflite"

@@ -72,6 +72,7 @@ def _planted(seed: int) -> Graph:
     return b.graph(*dict.fromkeys(outputs[::-1][:2]))
 
 
+@pytest.mark.sampled(100)
 @pytest.mark.parametrize("seed", range(200))
 def test_no_value_of_a_random_network_changes(seed: int) -> None:
     graph = reduced(_planted(seed), samples=2)
@@ -120,6 +121,7 @@ def test_vww_keeps_a_sixth_of_its_weights(mlperf_models: Path) -> None:
     assert sum(channels.count - len(channels.kept) for channels in removed) > 950
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("goal", OPTIMIZE)
 @pytest.mark.parametrize("board", ["mps2_an386", "mps3_an547"])
 def test_vww_has_80_kb_of_constants_at_most(board: str, goal: str, mlperf_models: Path) -> None:

@@ -107,6 +107,7 @@ def _sequence(graph: Graph, seed: int) -> list[bytes]:
     return found
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_pass_changes_a_sequence(seed: int) -> None:
     graph = _random(seed)

@@ -172,6 +172,7 @@ def test_a_broken_promise_fails_its_own_check_only(what: str, sound: Path, tmp_p
     broken.check(breakage, wanted, sound, tmp_path / "p")
 
 
+@pytest.mark.sampled(1)
 def test_a_weight_flipped_in_the_elf_itself_is_found(sound: Path, tmp_path: Path) -> None:
     built = sound / "build" / "firmware.elf"
     symbol = next(
@@ -202,6 +203,7 @@ LEVELS = [
 ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("sound", "level"), LEVELS, indirect=["sound"])
 def test_a_build_with_other_optimization_still_passes(
     level: str, sound: Path, tmp_path: Path

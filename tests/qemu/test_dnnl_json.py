@@ -57,6 +57,7 @@ def firmware(board: str, folder: Path) -> Path:
     return build(project).elf
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("board", minimal_project.board_params("mps3_an547", "qemu_riscv32"))
 def test_boards_compute_what_the_host_does(board: str, tmp_path: Path) -> None:
     every = examples()

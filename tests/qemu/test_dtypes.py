@@ -137,6 +137,7 @@ USUAL = {
 }
 
 
+@pytest.mark.sampled(3)
 @NEEDS_NINJA
 @pytest.mark.parametrize(
     ("model", "board"),

@@ -32,6 +32,7 @@ def _checked(project: Path, **options: Any) -> RunResult:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("board", "rows", "options"),
     [
@@ -104,7 +105,10 @@ def test_two_fed_models_are_in_one_firmware(tmp_path: Path) -> None:
 @NEEDS_ARM
 @pytest.mark.parametrize(
     ("file", "most"),
-    [("vww_96_int8.tflite", 20_000), ("pretrainedResnet_quant.tflite", 20_000)],
+    [
+        pytest.param("vww_96_int8.tflite", 20_000, marks=pytest.mark.slow),
+        ("pretrainedResnet_quant.tflite", 20_000),
+    ],
 )
 def test_large_networks_need_little_ram(
     file: str, most: int, mlperf_models: Path, tmp_path: Path

@@ -34,6 +34,7 @@ def _assert_outputs_equal_litert(
             assert not far(sample, layers[name].reshape(sample.shape))
 
 
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @NEEDS_ARM
 @needs_litert

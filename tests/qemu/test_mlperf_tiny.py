@@ -51,30 +51,17 @@ HELD = {
     **dict.fromkeys(LARGE_BOARDS, tuple(ALL_FILES)),
     **SMALL_BOARDS,
 }
-# Run in every run of the tests: each network on a core of each kind. The others are slow.
-_USUAL = ("mps2_an385", "mps2_an386", "mps3_an547", "native")
-_USUAL_FLOAT = ("mps2_an386", "mps3_an547")
-
-
-# Networks that other boards run with the same kinds of kernels. Their constants take long to
-# compile.
-_UNUSUAL = {
-    *(("vww_fp32", "mps3_an547"), ("resnet_fp32", "mps3_an547"), ("ad_fp32", "mps2_an386")),
-    *((model, "mps2_an385") for model in ("vww", "resnet", "ad", "strww")),
-    *((model, "native") for model in FILES),  # with numerics="tflm" below
+# Run in every run of the tests: each int8 network with DSP or MVE or both, each kind of core, and
+# networks of floats. The others are slow.
+_USUAL = {
+    *(("kws", "mps2_an385"), ("strww", "microbit"), ("strww", "qemu_riscv32")),
+    *(("vww", "mps2_an386"), ("resnet", "mps2_an386"), ("kws_hybrid", "mps2_an386")),
+    *(("kws", "mps3_an547"), ("resnet", "mps3_an547"), ("ad", "mps3_an547")),
+    *(("vww_fp32", "mps2_an386"), ("ad_fp32", "mps3_an547")),
 }
 
-
-def _is_usual(model: str, board: str) -> bool:
-    if (model, board) in _UNUSUAL:
-        return False
-    if model in FLOAT_FILES:
-        return board in _USUAL_FLOAT
-    return board in _USUAL or (model, board) in (("strww", "microbit"), ("strww", "qemu_riscv32"))
-
-
 CASES = [
-    pytest.param(model, board, marks=() if _is_usual(model, board) else pytest.mark.slow)
+    pytest.param(model, board, marks=() if (model, board) in _USUAL else pytest.mark.slow)
     for board, models in HELD.items()
     for model in models
 ]
@@ -194,8 +181,13 @@ def test_outputs_equal_tensorflow_lite_micro_with_its_numerics(
     assert np.array_equal(found.reshape(-1), wanted)
 
 
-# Networks of floats need more than those of int8 with the same layers. One of them stands for all.
-_FLOAT_REFUSED = ("kws_hybrid", "qemu_cortex_m3")
+# Each board, networks that fit and that do not, and vww, which fits only in rows. Networks of
+# floats need more than those of int8 with the same layers.
+_USUAL_SMALL = {
+    *(("ad", "microbit"), ("strww", "microbit"), ("vww", "qemu_cortex_m3")),
+    *(("kws_hybrid", "qemu_cortex_m3"), ("resnet", "stm32vldiscovery")),
+    ("strww", "stm32vldiscovery"),
+}
 
 
 @pytest.mark.parametrize(
@@ -204,7 +196,7 @@ _FLOAT_REFUSED = ("kws_hybrid", "qemu_cortex_m3")
         pytest.param(
             model,
             board,
-            marks=() if model in FILES or (model, board) == _FLOAT_REFUSED else pytest.mark.slow,
+            marks=() if (model, board) in _USUAL_SMALL else pytest.mark.slow,
         )
         for board in SMALL_BOARDS
         for model in ALL_FILES

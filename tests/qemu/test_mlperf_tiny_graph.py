@@ -32,6 +32,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.skipif(bool(LiteRT().lacking()), reason="ai-edge-litert is not installed")
 @pytest.mark.parametrize(("model", "board"), CASES)
 def test_outputs_are_litert_s_and_the_executor_costs_little(
@@ -57,6 +58,7 @@ def _holds(model: str, board: str) -> bool:
     return model in HELD[board] and (model, board) not in AOT_ONLY
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("model", "board"),
     [

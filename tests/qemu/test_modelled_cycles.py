@@ -23,6 +23,7 @@ CASES = [
 _USUAL = ("microbit", "mps3_an547")
 
 
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @NEEDS_CC
 @pytest.mark.parametrize(

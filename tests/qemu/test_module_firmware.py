@@ -47,6 +47,7 @@ def _generated(folder: Path, board: str, **options: Any) -> Path:
     return project
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("board", "toolchain"), BUILDS)
 def test_two_runtimes_are_verified_and_bounded(board: str, toolchain: str, tmp_path: Path) -> None:
     project = _generated(tmp_path, board, toolchain=toolchain)
@@ -60,6 +61,7 @@ def test_two_runtimes_are_verified_and_bounded(board: str, toolchain: str, tmp_p
     }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("board", "toolchain"), SMALL_BUILDS)
 def test_the_guides_text_is_verified_and_bounded(
     board: str, toolchain: str, tmp_path: Path
@@ -86,6 +88,7 @@ USUAL = {
 }
 
 
+@pytest.mark.sampled(2)
 @NEEDS_ARM
 @pytest.mark.parametrize(
     ("board", "name"),

@@ -19,6 +19,7 @@ def _run(tmp_path: Path, board: str, **options: object) -> microgen.RunResult:
     return microgen.run(project, profile=True)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("board", ["mps2_an386", "mps3_an547"])
 def test_conventions_cost_their_checks_and_nothing_in_the_operators(
     board: str, tmp_path: Path

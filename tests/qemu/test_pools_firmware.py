@@ -61,6 +61,7 @@ def test_pools_of_the_callers(tmp_path: Path) -> None:
     assert not [name for name in where if name.startswith("tvmgen_default_p")]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("pool", [(), ("dram:*:external",)], ids=["inside", "outside"])
 def test_inputs_and_outputs_in_the_workspace(pool: tuple[str, ...], tmp_path: Path) -> None:
     done = microgen.generate(DIGITS, "mps2_an386", tmp_path / "p", pool=pool, workspace_io=True)
@@ -120,6 +121,7 @@ def _wide(channels: int, side: int = 56) -> bytes:
     return build_model(tensors, operators, ["x"], ["y"])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("channels", "moved"),
     [
@@ -149,6 +151,7 @@ def test_what_no_memory_can_hold_is_refused(tmp_path: Path) -> None:
         microgen.compile_model(tmp_path / "m.tflite", "mps3_an547")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("board", "options"),
     [

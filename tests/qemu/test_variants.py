@@ -26,6 +26,7 @@ MULTIPLIES = {
 }
 
 
+@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @NEEDS_ARM
 @pytest.mark.parametrize(

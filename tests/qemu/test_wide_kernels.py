@@ -202,6 +202,7 @@ def _compare(calls: Sequence[c.Call], found: bytes) -> None:
     assert not found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("board", BOARDS)
 def test_shared_forms_equal_the_reference(board: str, tmp_path: Path) -> None:
     calls = _calls(board)
@@ -210,6 +211,7 @@ def test_shared_forms_equal_the_reference(board: str, tmp_path: Path) -> None:
     _run(board, calls, unique, [unique.index(body) for body in bodies], tmp_path)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("board", BOARDS)
 def test_inlined_bodies_equal_the_reference(board: str, tmp_path: Path) -> None:
     calls = _calls(board)

@@ -43,6 +43,7 @@ def usual() -> Firmware:
     return firmware()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("shared", [False, True])
 def test_models_that_fit_are_as_without_a_budget(shared: bool, usual: Firmware) -> None:
     found = firmware(needed(usual, shared=shared), shared=shared)

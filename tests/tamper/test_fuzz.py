@@ -52,6 +52,7 @@ def _check_ends(project: Path, seed: int) -> None:
     assert taken < _LONGEST, f"seed {seed}: {taken:.1f} s"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("board", board_params(BOARDS[0], BOARDS[2]))
 @pytest.mark.parametrize("count", _MANY)
 def test_mutated_elfs(count: int, project: Path, short_disassembly: None) -> None:

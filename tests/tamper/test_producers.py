@@ -38,6 +38,7 @@ def _mutated(sound: bytes, seed: int) -> bytes:
     return bytes(elf.data)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("count", _MANY)
 @pytest.mark.parametrize("board", board_params(*vendor.BOARDS))
 def test_mutated_debug_information(board: str, count: int, tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ def test_each_model_has_its_own_buffers(board: str, tmp_path: Path) -> None:
         assert failed(project, path, "sids") == ["sids"]
 
 
+@pytest.mark.sampled(1)
 @needs("clang", "ld.lld")
 @pytest.mark.parametrize("board", board_params(*BOARDS))
 def test_a_firmware_of_clang_passes_and_so_it_does_stripped(board: str, tmp_path: Path) -> None:
@@ -127,6 +128,7 @@ def _check_stripped(project: Path, prefix: str, folder: Path) -> None:
 
 
 # In every run of the tests, each level is on one of the boards.
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("board", "level"),
     [

@@ -110,11 +110,11 @@ def _kind(way: Way) -> str:
 
 
 def _kinds(data: Any, *, with_all: bool = False) -> dict[str, list[Way]]:
-    """The paths to the first and the last value of each kind, or to all."""
+    """The paths to the last value of each kind, or to all."""
     found: dict[str, list[Way]] = {}
     for way in _ways(data):
         found.setdefault(_kind(way), []).append(way)
-    few = {kind: list(dict.fromkeys((ways[0], ways[-1]))) for kind, ways in found.items()}
+    few = {kind: ways[-1:] for kind, ways in found.items()}
     return found if with_all else few
 
 

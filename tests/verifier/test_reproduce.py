@@ -95,6 +95,7 @@ def test_a_copy_in_another_folder_is_equal(project: Path) -> None:
     assert found.values["bytes"] > 5000
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("board", "options"),
     [

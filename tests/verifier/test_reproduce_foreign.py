@@ -68,6 +68,7 @@ def _patched(program: Elf, address: int, old: bytes | None, new: bytes) -> Elf:
     return replace(program, _image=tuple(image))
 
 
+@pytest.mark.sampled(1)
 @both
 def test_the_models_functions_are_equal_wherever_they_are(board: str) -> None:
     found = _reproduced(vendor.project(board))
@@ -78,6 +79,7 @@ def test_the_models_functions_are_equal_wherever_they_are(board: str) -> None:
     assert found.values["compared"] > 20
 
 
+@pytest.mark.sampled(1)
 @both
 def test_a_patched_kernel_is_named(board: str) -> None:
     project = vendor.project(board)
@@ -156,6 +158,7 @@ RELAXED = [
 ]
 
 
+@pytest.mark.sampled(1)
 @NEEDS_RISCV_GCC
 @pytest.mark.parametrize(
     "flags",
@@ -188,6 +191,7 @@ def test_addresses_in_a_global_offset_table_are_no_answer(tmp_path: Path) -> Non
     assert (found.status, found.found) == ("n/a", "relocation 20 of .text is not understood")
 
 
+@pytest.mark.sampled(1)
 @both
 def test_without_flags_equal_functions_are_equal_and_others_prove_nothing(
     board: str, tmp_path: Path
@@ -218,6 +222,7 @@ def test_another_version_of_the_compiler_is_no_answer(board: str, tmp_path: Path
     assert re.fullmatch(rf"GCC \d+\.9.* compiled the model, and .*gcc here is {here}", found.found)
 
 
+@pytest.mark.sampled(1)
 @both
 def test_another_compiler_is_no_answer(board: str, tmp_path: Path) -> None:
     project = vendor.generated(board, tmp_path / "p")

@@ -49,6 +49,7 @@ def _operator(built: Built, part: str) -> str:
     return name
 
 
+@pytest.mark.sampled(1)
 def test_sound_arm_firmware_passes(arm: Built) -> None:
     report = verify(arm.root)
     assert report.failed == ()
@@ -115,6 +116,7 @@ def test_input_of_another_member(arm: Built, tmp_path: Path) -> None:
     assert "depends on the word at parameter 0 + 4" in arm.found(changed)
 
 
+@pytest.mark.sampled(1)
 def test_every_instruction_is_needed(arm: Built) -> None:
     assert arm.needless() == []
 

@@ -39,6 +39,7 @@ def test_every_path_is_followed(built: Built) -> None:
     assert found.values["paths"] > 1 + 12
 
 
+@pytest.mark.sampled(1)
 def test_every_instruction_is_needed(built: Built) -> None:
     assert built.needless() == []
 

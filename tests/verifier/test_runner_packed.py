@@ -49,6 +49,7 @@ def test_sound_firmware_passes(built: Built) -> None:
     assert (finding.status, finding.values) == ("ok", {"calls": 5, "paths": 5})
 
 
+@pytest.mark.sampled(1)
 def test_every_call_and_branch_is_needed(built: Built) -> None:
     """What describes shapes and types is not: the packed functions check it."""
     found = built.needless()

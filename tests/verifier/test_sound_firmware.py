@@ -24,6 +24,7 @@ NOT_ASKED = {"boot_block", "device_hooks", "graph", "ram_budget", "flash_budget"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "verify.md"
 
 
+@pytest.mark.sampled(4)
 @NEEDS_ARM_GCC
 @pytest.mark.parametrize("level", ["-Os", "-O3"])
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ def _levels(*levels: str) -> list[ParameterSet]:
     ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("board", "level"), _levels("-O0", "-Os", "-O2", "-O3"))
 def test_frames_are_those_that_the_compiler_reports(project: Make, board: str, level: str) -> None:
     built = project(board)
@@ -176,6 +177,7 @@ def test_call_through_a_variable(project: Make, board: str) -> None:
     assert "unknown indirect call" in failed(built.build()).check("stack").found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("board", CORTEX_M)
 def test_call_through_a_constant_table_takes_the_deepest_entry(project: Make, board: str) -> None:
     built = project(board).add(
@@ -189,6 +191,7 @@ def test_call_through_a_constant_table_takes_the_deepest_entry(project: Make, bo
     assert any(step.startswith("deep 4") for step in stack_bound(built.root).path)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("board", "level"),
     [
@@ -260,6 +263,7 @@ def test_a_stack_pointer_that_is_rounded_down_is_as_low_as_it_may_be(
     assert verify(built.root).ok
 
 
+@pytest.mark.sampled(1)
 def test_far_jumps_of_armv6m_are_no_calls(project: Make) -> None:
     # A loop over more code than a Thumb-1 branch can reach, so GCC closes it with `bl`.
     steps = "".join(f"p[{i}] += n * {i + 3};\n" for i in range(600))

@@ -79,22 +79,6 @@ MG_COMPARISON(mg_greater_equal_f32, float, >=)
 MG_COMPARISON(mg_equal_f32, float, ==)
 MG_COMPARISON(mg_not_equal_f32, float, !=)
 
-/* Plain integers. */
-#define MG_COMPARISONS(suffix, type)                                                               \
-    MG_COMPARISON(mg_less_##suffix, type, <)                                                       \
-    MG_COMPARISON(mg_less_equal_##suffix, type, <=)                                                \
-    MG_COMPARISON(mg_greater_##suffix, type, >)                                                    \
-    MG_COMPARISON(mg_greater_equal_##suffix, type, >=)                                             \
-    MG_COMPARISON(mg_equal_##suffix, type, ==)                                                     \
-    MG_COMPARISON(mg_not_equal_##suffix, type, !=)
-
-MG_COMPARISONS(i8, int8_t)
-MG_COMPARISONS(u8, uint8_t)
-MG_COMPARISONS(i16, int16_t)
-MG_COMPARISONS(u16, uint16_t)
-MG_COMPARISONS(u32, uint32_t)
-MG_COMPARISONS(u64, uint64_t)
-
 MG_COMPARISON(mg_equal_bool, uint8_t, ==)
 MG_COMPARISON(mg_not_equal_bool, uint8_t, !=)
 
@@ -112,12 +96,6 @@ MG_COMPARISONS_SHARED(s16, int16_t)
 MG_COMPARISONS_SHARED(s32, int32_t)
 MG_COMPARISONS_SHARED(s64, int64_t)
 MG_COMPARISONS_SHARED(f32, float)
-MG_COMPARISONS_SHARED(i8, int8_t)
-MG_COMPARISONS_SHARED(u8, uint8_t)
-MG_COMPARISONS_SHARED(i16, int16_t)
-MG_COMPARISONS_SHARED(u16, uint16_t)
-MG_COMPARISONS_SHARED(u32, uint32_t)
-MG_COMPARISONS_SHARED(u64, uint64_t)
 MG_ELEMENTWISE_SHARED(mg_equal_bool, uint8_t, uint8_t)
 MG_ELEMENTWISE_SHARED(mg_not_equal_bool, uint8_t, uint8_t)
 #endif

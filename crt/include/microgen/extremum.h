@@ -23,23 +23,6 @@ MG_ELEMENTWISE(mg_minimum_s16, mg_broadcast_params, int16_t, int16_t, (lhs < rhs
 MG_ELEMENTWISE(mg_minimum_s32, mg_broadcast_params, int32_t, int32_t, (lhs < rhs) ? lhs : rhs)
 MG_ELEMENTWISE(mg_minimum_f32, mg_broadcast_params, float, float, (lhs < rhs) ? lhs : rhs)
 
-MG_ELEMENTWISE(mg_maximum_u8, mg_broadcast_params, uint8_t, uint8_t, (lhs > rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_maximum_u16, mg_broadcast_params, uint16_t, uint16_t, (lhs > rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_maximum_u32, mg_broadcast_params, uint32_t, uint32_t, (lhs > rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_maximum_s64, mg_broadcast_params, int64_t, int64_t, (lhs > rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_maximum_u64, mg_broadcast_params, uint64_t, uint64_t, (lhs > rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_minimum_u8, mg_broadcast_params, uint8_t, uint8_t, (lhs < rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_minimum_u16, mg_broadcast_params, uint16_t, uint16_t, (lhs < rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_minimum_u32, mg_broadcast_params, uint32_t, uint32_t, (lhs < rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_minimum_s64, mg_broadcast_params, int64_t, int64_t, (lhs < rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_minimum_u64, mg_broadcast_params, uint64_t, uint64_t, (lhs < rhs) ? lhs : rhs)
-
-/* NaN if either is. */
-MG_ELEMENTWISE(mg_maximum_nan_f32, mg_broadcast_params, float, float,
-               (lhs > rhs || lhs != lhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_minimum_nan_f32, mg_broadcast_params, float, float,
-               (lhs < rhs || lhs != lhs) ? lhs : rhs)
-
 #ifdef MG_EXTREMUM_IMPLEMENTATION /* the out-of-line forms */
 MG_ELEMENTWISE_SHARED(mg_maximum_s8, int8_t, int8_t)
 MG_ELEMENTWISE_SHARED(mg_maximum_s16, int16_t, int16_t)
@@ -49,18 +32,6 @@ MG_ELEMENTWISE_SHARED(mg_minimum_s8, int8_t, int8_t)
 MG_ELEMENTWISE_SHARED(mg_minimum_s16, int16_t, int16_t)
 MG_ELEMENTWISE_SHARED(mg_minimum_s32, int32_t, int32_t)
 MG_ELEMENTWISE_SHARED(mg_minimum_f32, float, float)
-MG_ELEMENTWISE_SHARED(mg_maximum_u8, uint8_t, uint8_t)
-MG_ELEMENTWISE_SHARED(mg_maximum_u16, uint16_t, uint16_t)
-MG_ELEMENTWISE_SHARED(mg_maximum_u32, uint32_t, uint32_t)
-MG_ELEMENTWISE_SHARED(mg_maximum_s64, int64_t, int64_t)
-MG_ELEMENTWISE_SHARED(mg_maximum_u64, uint64_t, uint64_t)
-MG_ELEMENTWISE_SHARED(mg_minimum_u8, uint8_t, uint8_t)
-MG_ELEMENTWISE_SHARED(mg_minimum_u16, uint16_t, uint16_t)
-MG_ELEMENTWISE_SHARED(mg_minimum_u32, uint32_t, uint32_t)
-MG_ELEMENTWISE_SHARED(mg_minimum_s64, int64_t, int64_t)
-MG_ELEMENTWISE_SHARED(mg_minimum_u64, uint64_t, uint64_t)
-MG_ELEMENTWISE_SHARED(mg_maximum_nan_f32, float, float)
-MG_ELEMENTWISE_SHARED(mg_minimum_nan_f32, float, float)
 #endif
 
 #ifdef __cplusplus

@@ -12,19 +12,44 @@
 #include "microgen/float_inverse_angles.h"
 #include "microgen/float_math.h"
 #include "microgen/inline.h"
-#include "microgen/unary.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The parameters of functions with numbers in their formulas. */
+/* The functions. The numbers in the formulas of the last ones are alpha, beta and gamma. */
+enum {
+    MG_FUNCTION_ERF,
+    MG_FUNCTION_TAN,
+    MG_FUNCTION_ASIN,
+    MG_FUNCTION_ACOS,
+    MG_FUNCTION_ATAN,
+    MG_FUNCTION_SINH,
+    MG_FUNCTION_COSH,
+    MG_FUNCTION_ASINH,
+    MG_FUNCTION_ACOSH,
+    MG_FUNCTION_ATANH,
+    MG_FUNCTION_SOFTPLUS,
+    MG_FUNCTION_MISH,
+    MG_FUNCTION_GELU,
+    MG_FUNCTION_GELU_TANH,
+    MG_FUNCTION_RECIPROCAL,
+    MG_FUNCTION_SIGN,
+    MG_FUNCTION_SOFTSIGN,
+    MG_FUNCTION_SWISH,
+    MG_FUNCTION_SCALED_ELU,
+    MG_FUNCTION_BOUNDED,
+    MG_FUNCTION_HARD_SIGMOID,
+    MG_FUNCTION_SHRINK,
+    MG_FUNCTION_THRESHOLDED_RELU,
+};
+
 typedef struct {
     int32_t size; /* elements */
-    float alpha;  /* any; see the functions for those that one has */
+    float alpha;  /* any, also infinite */
     float beta;
     float gamma;
-} mg_numbered_function_params;
+} mg_real_function_params;
 
 /* x Phi(x), with the normal distribution's Phi, by the error function. */
 MG_INLINE float mg_f32_gelu(float x)
@@ -38,11 +63,6 @@ MG_INLINE float mg_f32_gelu_tanh(float x)
     return 0.5F * x * (1.0F + mg_f32_tanh(0.797884561F * (x + 0.044715F * (x * x * x))));
 }
 
-MG_INLINE float mg_f32_reciprocal(float x)
-{
-    return 1.0F / x;
-}
-
 /* 1 or -1; zeros and NaN as they are */
 MG_INLINE float mg_f32_sign(float x)
 {
@@ -52,38 +72,33 @@ MG_INLINE float mg_f32_sign(float x)
     return (x < 0.0F) ? -1.0F : x;
 }
 
-MG_INLINE float mg_f32_softsign(float x)
-{
-    return x / (1.0F + mg_f32_abs(x));
-}
-
 /* x / (1 + exp(-alpha x)) */
-MG_INLINE float mg_swish_f32_element(const mg_numbered_function_params *p, float x)
+MG_INLINE float mg_f32_swish(const mg_real_function_params *p, float x)
 {
     return x * mg_f32_sigmoid(p->alpha * x);
 }
 
 /* gamma x, or alpha (exp(x / beta) - 1) unless x is positive */
-MG_INLINE float mg_scaled_elu_f32_element(const mg_numbered_function_params *p, float x)
+MG_INLINE float mg_f32_scaled_elu(const mg_real_function_params *p, float x)
 {
     return (x > 0.0F) ? p->gamma * x : p->alpha * mg_f32_expm1(x / p->beta);
 }
 
 /* x, but at least alpha, and then at most beta */
-MG_INLINE float mg_bounded_f32_element(const mg_numbered_function_params *p, float x)
+MG_INLINE float mg_f32_bounded(const mg_real_function_params *p, float x)
 {
     const float raised = (x < p->alpha) ? p->alpha : x;
     return (raised > p->beta) ? p->beta : raised;
 }
 
 /* alpha x + beta, clamped to [0, 1] */
-MG_INLINE float mg_hard_sigmoid_f32_element(const mg_numbered_function_params *p, float x)
+MG_INLINE float mg_f32_hard_sigmoid(const mg_real_function_params *p, float x)
 {
     return mg_clamp_f32(p->alpha * x + p->beta, 0.0F, 1.0F);
 }
 
 /* x without beta of its magnitude, or 0 if that is at most alpha */
-MG_INLINE float mg_shrink_f32_element(const mg_numbered_function_params *p, float x)
+MG_INLINE float mg_f32_shrink(const mg_real_function_params *p, float x)
 {
     if (x > p->alpha) {
         return x - p->beta;
@@ -92,71 +107,85 @@ MG_INLINE float mg_shrink_f32_element(const mg_numbered_function_params *p, floa
 }
 
 /* x if it is more than alpha, else 0 */
-MG_INLINE float mg_thresholded_relu_f32_element(const mg_numbered_function_params *p, float x)
+MG_INLINE float mg_f32_thresholded_relu(const mg_real_function_params *p, float x)
 {
     return (x > p->alpha) ? x : 0.0F;
 }
 
-/* Declares the kernel of one of the latter, and defines its body; microgen/unary.h describes its
- * arguments. */
-#define MG_NUMBERED_FUNCTION(symbol)                                                               \
-    typedef mg_numbered_function_params symbol##_params;                                           \
-    void symbol(const symbol##_params *p, const float *input, float *output);                      \
-    MG_INLINE void symbol##_body(const symbol##_params *p, const float *input, float *output)      \
-    {                                                                                              \
-        MG_UNARY(symbol##_element, p, input, output);                                              \
+/* One of the functions of x. It is a constant, so that only its code remains. */
+MG_INLINE float mg_real_function_of(const mg_real_function_params *p, float x, int which)
+{
+    switch (which) {
+    case MG_FUNCTION_ERF:
+        return mg_f32_erf(x);
+    case MG_FUNCTION_TAN:
+        return mg_f32_tan(x);
+    case MG_FUNCTION_ASIN:
+        return mg_f32_asin(x);
+    case MG_FUNCTION_ACOS:
+        return mg_f32_acos(x);
+    case MG_FUNCTION_ATAN:
+        return mg_f32_atan(x);
+    case MG_FUNCTION_SINH:
+        return mg_f32_sinh(x);
+    case MG_FUNCTION_COSH:
+        return mg_f32_cosh(x);
+    case MG_FUNCTION_ASINH:
+        return mg_f32_asinh(x);
+    case MG_FUNCTION_ACOSH:
+        return mg_f32_acosh(x);
+    case MG_FUNCTION_ATANH:
+        return mg_f32_atanh(x);
+    case MG_FUNCTION_SOFTPLUS:
+        return mg_f32_softplus(x);
+    case MG_FUNCTION_MISH:
+        return mg_f32_mish(x);
+    case MG_FUNCTION_GELU:
+        return mg_f32_gelu(x);
+    case MG_FUNCTION_GELU_TANH:
+        return mg_f32_gelu_tanh(x);
+    case MG_FUNCTION_RECIPROCAL:
+        return 1.0F / x;
+    case MG_FUNCTION_SIGN:
+        return mg_f32_sign(x);
+    case MG_FUNCTION_SOFTSIGN:
+        return x / (1.0F + mg_f32_abs(x));
+    case MG_FUNCTION_SWISH:
+        return mg_f32_swish(p, x);
+    case MG_FUNCTION_SCALED_ELU:
+        return mg_f32_scaled_elu(p, x);
+    case MG_FUNCTION_BOUNDED:
+        return mg_f32_bounded(p, x);
+    case MG_FUNCTION_HARD_SIGMOID:
+        return mg_f32_hard_sigmoid(p, x);
+    case MG_FUNCTION_SHRINK:
+        return mg_f32_shrink(p, x);
+    case MG_FUNCTION_THRESHOLDED_RELU:
+        return mg_f32_thresholded_relu(p, x);
+    default:
+        return x;
     }
+}
 
-MG_UNARY_KERNEL(mg_erf_f32, float, mg_f32_erf)
-MG_UNARY_KERNEL(mg_tan_f32, float, mg_f32_tan)
-MG_UNARY_KERNEL(mg_asin_f32, float, mg_f32_asin)
-MG_UNARY_KERNEL(mg_acos_f32, float, mg_f32_acos)
-MG_UNARY_KERNEL(mg_atan_f32, float, mg_f32_atan)
-MG_UNARY_KERNEL(mg_sinh_f32, float, mg_f32_sinh)
-MG_UNARY_KERNEL(mg_cosh_f32, float, mg_f32_cosh)
-MG_UNARY_KERNEL(mg_asinh_f32, float, mg_f32_asinh)
-MG_UNARY_KERNEL(mg_acosh_f32, float, mg_f32_acosh)
-MG_UNARY_KERNEL(mg_atanh_f32, float, mg_f32_atanh)
-MG_UNARY_KERNEL(mg_softplus_f32, float, mg_f32_softplus)
-MG_UNARY_KERNEL(mg_mish_f32, float, mg_f32_mish)
-MG_UNARY_KERNEL(mg_gelu_f32, float, mg_f32_gelu)
-MG_UNARY_KERNEL(mg_gelu_tanh_f32, float, mg_f32_gelu_tanh)
-MG_UNARY_KERNEL(mg_reciprocal_f32, float, mg_f32_reciprocal)
-MG_UNARY_KERNEL(mg_sign_f32, float, mg_f32_sign)
-MG_UNARY_KERNEL(mg_softsign_f32, float, mg_f32_softsign)
+/* Computes a function of each value of input [size] into output [size]. Output may be the same
+ * buffer as the input; otherwise they must not overlap. */
+MG_INLINE void mg_real_function_body(const mg_real_function_params *p, const float *input,
+                                     float *output, int which)
+{
+    for (int32_t i = 0; i < p->size; i++) {
+        output[i] = mg_real_function_of(p, input[i], which);
+    }
+}
 
-MG_NUMBERED_FUNCTION(mg_swish_f32)
-MG_NUMBERED_FUNCTION(mg_scaled_elu_f32)
-MG_NUMBERED_FUNCTION(mg_bounded_f32)
-MG_NUMBERED_FUNCTION(mg_hard_sigmoid_f32)
-MG_NUMBERED_FUNCTION(mg_shrink_f32)
-MG_NUMBERED_FUNCTION(mg_thresholded_relu_f32)
+#define MG_REAL_FUNCTION_PROTOTYPE(name)                                                           \
+    void name(const mg_real_function_params *p, const float *input, float *output)
 
-#ifdef MG_REAL_FUNCTION_IMPLEMENTATION /* the out-of-line forms */
-MG_UNARY_SHARED(mg_erf_f32, float)
-MG_UNARY_SHARED(mg_tan_f32, float)
-MG_UNARY_SHARED(mg_asin_f32, float)
-MG_UNARY_SHARED(mg_acos_f32, float)
-MG_UNARY_SHARED(mg_atan_f32, float)
-MG_UNARY_SHARED(mg_sinh_f32, float)
-MG_UNARY_SHARED(mg_cosh_f32, float)
-MG_UNARY_SHARED(mg_asinh_f32, float)
-MG_UNARY_SHARED(mg_acosh_f32, float)
-MG_UNARY_SHARED(mg_atanh_f32, float)
-MG_UNARY_SHARED(mg_softplus_f32, float)
-MG_UNARY_SHARED(mg_mish_f32, float)
-MG_UNARY_SHARED(mg_gelu_f32, float)
-MG_UNARY_SHARED(mg_gelu_tanh_f32, float)
-MG_UNARY_SHARED(mg_reciprocal_f32, float)
-MG_UNARY_SHARED(mg_sign_f32, float)
-MG_UNARY_SHARED(mg_softsign_f32, float)
-MG_UNARY_SHARED(mg_swish_f32, float)
-MG_UNARY_SHARED(mg_scaled_elu_f32, float)
-MG_UNARY_SHARED(mg_bounded_f32, float)
-MG_UNARY_SHARED(mg_hard_sigmoid_f32, float)
-MG_UNARY_SHARED(mg_shrink_f32, float)
-MG_UNARY_SHARED(mg_thresholded_relu_f32, float)
-#endif
+#define MG_REAL_FUNCTION_KERNEL(name, which)                                                       \
+    MG_REAL_FUNCTION_PROTOTYPE(name);                                                              \
+    MG_REAL_FUNCTION_PROTOTYPE(name)                                                               \
+    {                                                                                              \
+        mg_real_function_body(p, input, output, which);                                            \
+    }
 
 #ifdef __cplusplus
 }

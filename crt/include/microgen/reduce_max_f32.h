@@ -15,11 +15,12 @@ extern "C" {
 typedef struct {
     int32_t shape[6];   /* as microgen/reduction.h says */
     int32_t is_minimum; /* 1: the least value; 0: the greatest */
-    float first;        /* the result of NaN alone, which limits the others */
+    float first;        /* what the search begins with, such as -FLT_MAX for the greatest */
 } mg_reduce_max_f32_params;
 
 /* Writes the extremes of input [shape] over its reduced axes into output [kept axes]. NaN is
- * ignored. Output must not overlap the input. */
+ * ignored. If no value is better than first, the result is first. Output must not overlap the
+ * input. */
 void mg_reduce_max_f32(const mg_reduce_max_f32_params *p, const float *input, float *output);
 
 MG_INLINE float mg_reduce_max_f32_better(const mg_reduce_max_f32_params *p, float best, float value)

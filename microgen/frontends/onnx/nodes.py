@@ -32,6 +32,9 @@ def operator_name(proto: onnx.NodeProto) -> str:
 class Place(Protocol):
     """What surrounds a node, as ``OnnxNode`` uses it."""
 
+    def declared(self, name: str) -> tuple[int, ...] | None:
+        """The shape that the model declares for a tensor."""
+
     def definition(self, node: OnnxNode) -> Value:
         """The node's outputs, computed by the function that defines its operator."""
 
@@ -139,6 +142,15 @@ class OnnxNode(Operator):
         found = super().emit(op, attrs, inputs, output, **kinds)
         stored = provenance.moved(op, attrs, inputs, found)
         return found if stored is None else dataclasses.replace(found, stored=stored)
+
+    def declared_for(self, position: int, output: int = 0) -> tuple[int, ...] | None:
+        """The shape that the model declares for an output, if the operand that determines it is
+        computed. The model promises that shape, so importers may use it in place of the operand.
+        None if the operand is left out or constant, or no such shape is declared."""
+        operand = self.optional(position)
+        if operand is None or operand.value is not None or output >= len(self.outputs):
+            return None
+        return self._place.declared(self.outputs[output])
 
     # Attributes
 

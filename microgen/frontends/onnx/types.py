@@ -26,12 +26,21 @@ _DTYPES: dict[int, DType] = {
     onnx.TensorProto.BOOL: DType.BOOL,
 }
 
+_INT4: dict[int, DType] = {  # of constants
+    onnx.TensorProto.INT4: DType.INT8,
+    onnx.TensorProto.UINT4: DType.UINT8,
+}
 _NARROW = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
 _BITS: dict[int, int] = {  # of an element, by its type, except for those of any length
     code: _NARROW.get(name, 8 * helper.tensor_dtype_to_np_dtype(code).itemsize)
     for name, code in onnx.TensorProto.DataType.items()
     if name not in ("UNDEFINED", "STRING")
 }
+
+
+def is_int4(code: int) -> bool:
+    """Whether an element has 4 bits."""
+    return code in _INT4
 
 
 def element_name(code: int) -> str:
@@ -74,7 +83,7 @@ def stored_bytes(proto: onnx.TensorProto, where: str) -> int:
 
 def array(proto: onnx.TensorProto, called: str, where: str) -> Array:
     """The value of a tensor that is stored in the model."""
-    wanted = dtype(proto.data_type, called, where)
+    wanted = _INT4.get(proto.data_type) or dtype(proto.data_type, called, where)
     if proto.data_location == onnx.TensorProto.EXTERNAL:
         raise ModelError(f"{called} has its data in another file, where none is read", where=where)
     if stored_bytes(proto, where) > MAX_BYTES:
@@ -89,9 +98,9 @@ def array(proto: onnx.TensorProto, called: str, where: str) -> Array:
 
 
 def constant(proto: onnx.TensorProto, called: str, where: str) -> tuple[TensorType, Array]:
-    """The type and value of a tensor that is stored in the model."""
+    """The type and value of a tensor that is stored in the model. Integers of 4 bits become 8."""
     value = array(proto, called, where)
-    return TensorType(tuple(value.shape), dtype(proto.data_type, called, where)), value
+    return TensorType(tuple(value.shape), DType(value.dtype.name)), value
 
 
 def attribute(proto: AttributeProto, where: str) -> Any:

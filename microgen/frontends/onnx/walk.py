@@ -3,6 +3,7 @@ calls them."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections import ChainMap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -44,7 +45,9 @@ class Walk:
             type_, value = types.constant(
                 proto, f'the initialiser "{short(proto.name)}"', self.file
             )
-            scope.add(proto.name, self.builder.constant(scope.prefix + proto.name, value, type_))
+            made = self.builder.constant(scope.prefix + proto.name, value, type_)
+            is_int4 = types.is_int4(proto.data_type)
+            scope.add(proto.name, dataclasses.replace(made, is_int4=is_int4))
         return self.outputs(graph.node, scope, [info.name for info in graph.output])
 
     def outputs(
@@ -125,6 +128,11 @@ class _Place:
         importer = registry().get(node.op)
         return importer(node) if importer else self.definition(node)
 
+    def declared(self, name: str) -> tuple[int, ...] | None:
+        """The shape that the model declares for a tensor; None if it declares none, or sizes that
+        are symbolic. Functions declare none."""
+        return None if self.scope.depth else self.walk.declared.shape(name)
+
     def definition(self, node: OnnxNode) -> Value:
         """The node's outputs, computed by the function that defines its operator."""
         body = functions.of_schema(self.proto, node.version, node.operands)
@@ -137,10 +145,14 @@ class _Place:
                 f"has {len(node.operands)} inputs, but its function has {len(body.inputs)}"
             )
         scope = self.scope.inner(node.name, body.versions, body.attributes)
-        scope.public = {n: o for n, o in zip(body.outputs, node.outputs, strict=False) if o}
+        pairs = list(zip(body.outputs, node.outputs, strict=False))
+        wanted = [name for name, output in pairs if output]
+        scope.public = {name: output for name, output in pairs if output}
         for i, name in enumerate(body.inputs):
             scope.add(name, node.optional(i))
-        return self.walk.outputs(body.nodes, scope, body.outputs[: len(node.outputs)])
+        made = dict(zip(wanted, self.walk.outputs(body.nodes, scope, wanted), strict=True))
+        # Any tensor takes the place of an output that is left out.
+        return tuple(made.get(name, made[wanted[0]]) for name, _ in pairs)
 
     def branch(self, node: OnnxNode, graph: GraphProto) -> Value:
         """The outputs of a graph without inputs that reads the tensors around the node."""
@@ -153,7 +165,7 @@ class _Place:
 
 def _needed(protos: Sequence[NodeProto], wanted: Sequence[str]) -> list[NodeProto]:
     """The nodes that the wanted tensors depend on, in their order."""
-    read, found = set(wanted), []
+    read, found = {*filter(None, wanted)}, []
     for proto in reversed(protos):
         if not read.isdisjoint(proto.output):
             found.append(proto)

@@ -17,6 +17,14 @@ _NEVER_INT32 = frozenset(
     }
 )
 
+# Ops that compute plain integers of all dtypes, and those that LiteRT's kernels have.
+_WIDE = ("add", "multiply", "subtract", "equal", "not_equal")
+_WIDE += ("less", "less_equal", "greater", "greater_equal")
+_PLAIN = {
+    **dict.fromkeys(_WIDE, (DType.INT32, DType.INT64)),
+    **dict.fromkeys(("divide", "floor_mod", "maximum", "minimum"), (DType.INT32,)),
+}
+
 
 def contradiction(
     op: str, attrs: Attrs, inputs: Sequence[TensorType], output: TensorType
@@ -24,10 +32,25 @@ def contradiction(
     """A sentence if a node is impossible because its op or TFLite refuses the types."""
     return (
         _in_relay_only(op, inputs[0], output)
+        or _in_onnx_only(op, inputs[0])
         or _dead(op, attrs, inputs, output)
         or registry()[op].check(attrs, inputs, [output])
         or _unreachable(attrs, output)
     )
+
+
+def _in_onnx_only(op: str, data: TensorType) -> str | None:
+    """A sentence for integers without a scale that only ONNX's operators compute."""
+    accepted = _PLAIN.get(op)
+    if (
+        accepted is None
+        or data.quant
+        or data.dtype in accepted
+        or data.dtype.numpy.kind not in "iu"
+    ):
+        return None
+    names = " or ".join(dtype.value for dtype in accepted)
+    return f"the left input is {data}; without a scale it must be {names}"
 
 
 def _dead(op: str, attrs: Attrs, inputs: Sequence[TensorType], output: TensorType) -> str | None:

@@ -26,6 +26,8 @@ def _pool(said: Said) -> Expr:
 def _reduction(said: Said) -> Expr:
     if not said.attrs.axes:
         raise NoFormError("it has no axes, which means all of them in Relay")
+    if getattr(said.attrs, "from_infinity", False):
+        raise NoFormError("Relay's begins at a finite value")
     axes, keeps = said.attrs.axes, said.attrs.keep_dims
     return call(said.op, said.operands[0], axis=axes, keepdims=keeps)
 

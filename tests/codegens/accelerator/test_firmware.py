@@ -66,6 +66,7 @@ def _turns(*values: object) -> list[ParameterSet]:
 
 
 # test_the_digits_network_in_every_way has the other combinations.
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("board", "merge", "executor"),
     [
@@ -100,6 +101,7 @@ def _check_digits(board: str, *, merge: bool, executor: str, folder: Path) -> No
     assert [str(verdict) for verdict in verdicts if not verdict.ok] == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("board", "merge"), _turns(True, False))
 def test_every_command(
     board: str, merge: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -111,6 +113,7 @@ def test_every_command(
     assert (len(made.program.calls) < len(graph.nodes)) == merge
 
 
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @pytest.mark.parametrize(
     "seed", [*range(2), *(pytest.param(s, marks=pytest.mark.slow) for s in range(2, 24))]
@@ -123,6 +126,7 @@ def test_random_networks_beside_the_kernels(
     _same_as_builtin(graph, "native", tmp_path, merge=seed % 2 == 0)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("board", "executor"), _turns("aot", "graph"))
 def test_beside_a_device_without_a_driver(
     board: str, executor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -151,6 +155,7 @@ def _replaced(project: Path, driver: str) -> None:
     builder.build(project)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("board", "executor"), _turns("graph", "aot"))
 def test_each_hook_made_to_fail_in_turn(board: str, executor: str, tmp_path: Path) -> None:
     """The status is returned, everything that was begun is ended, and nothing more is computed."""

@@ -56,6 +56,7 @@ def _cases(*others: tuple[object, ...]) -> list[ParameterSet]:
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("board", "interface", "merge_regions"), _cases(("c", "packed"), (False, True))
 )
@@ -76,6 +77,7 @@ def test_the_guides_graph(board: str, interface: str, merge_regions: bool, tmp_p
     assert (str(numpy).count('layer "%'), why in str(numpy)) == (2 * merge_regions, merge_regions)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_graph_executor_calls_it(board: str, tmp_path: Path) -> None:
     model = tmp_path / "guide.relay"
@@ -97,6 +99,7 @@ def _mixed(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("board", "merge_regions"), _cases((False, True)))
 def test_beside_the_kernels(board: str, merge_regions: bool, tmp_path: Path) -> None:
     compiled = _checked(_mixed(tmp_path), board, tmp_path, merge_regions=merge_regions)
@@ -109,6 +112,7 @@ SEEDS = (3000, 3003, 3007, 3012, 3014, 3025)
 
 
 # In every run of the tests, each network is on one of the boards.
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("board", "seed"),
     [

@@ -35,6 +35,7 @@ def check(folder: Path, *, sanitize: bool) -> None:
     assert "outputs equal" in str(verdict)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("board", "merge"), [NATIVE, ARM, ARM_APART, RISCV_APART])
 def test_the_guides_graph(board: str, merge: bool, tmp_path: Path) -> None:
     folder = generated(EXAMPLE, board, tmp_path / "p", merge_regions=merge)
@@ -42,6 +43,7 @@ def test_the_guides_graph(board: str, merge: bool, tmp_path: Path) -> None:
     assert microgen.verify(folder).ok
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("board", "merge", "seed"),
     [

@@ -82,9 +82,8 @@ def _integers(dtype: DType) -> Iterator[OneNode]:
     yield from (node(op, lhs) for op in ("Abs", "Sign", "BitwiseNot", "Identity"))
     yield node("Clip", lhs, _number(1, dtype), _number(5, dtype))
     yield node("Where", lhs > 2, lhs, rhs)
-    yield node("Relu", lhs)
     if dtype.numpy.kind == "i":
-        yield node("Neg", lhs)
+        yield from (node(op, lhs) for op in ("Neg", "Relu"))
 
 
 def _powers() -> Iterator[OneNode]:

@@ -15,7 +15,8 @@ _NUMBERS = (0, 1, -1, 2, 3, 7, 255, 65536, 2**31 - 1, 2**31, -(2**31), 2**62, -(
 _FLOATS = (0.0, -0.0, 1.0, -1.0, 1e-45, 3e38, float("inf"), float("nan"))
 _NAMES = ("", "x", "y", "Add", "Conv", "Reshape", "Loop", "If", "\0", "a/b", "ai.onnx", "axis")
 _BYTES = (b"", b"\0", b"NOTSET", b"SAME_UPPER", b"constant", b"\xff" * 9)
-_INNER = (onnx.NodeProto, onnx.AttributeProto, onnx.TensorProto)
+_PARAMETERS = (onnx.AttributeProto, onnx.TensorProto)
+_KINDS = ("name", "type", "data_type")  # of parameters: changes that are easily found
 
 
 def mutant(rng: random.Random, data: bytes) -> bytes:
@@ -64,9 +65,12 @@ def _is_list(value: object) -> bool:
 def _change(rng: random.Random, model: onnx.ModelProto) -> None:
     """Change one field of one message, in place."""
     every = [each for each in _messages(model) if each.ListFields()]
-    inner = [each for each in every if isinstance(each, _INNER)]
-    message = rng.choice(inner if inner and rng.random() < 0.6 else every)
-    field, value = rng.choice(message.ListFields())
+    inner = [each for each in every if isinstance(each, _PARAMETERS)]
+    message = rng.choice(inner if inner and rng.random() < 0.7 else every)
+    fields = message.ListFields()
+    if isinstance(message, _PARAMETERS) and rng.random() < 0.8:
+        fields = [each for each in fields if each[0].name not in _KINDS] or fields
+    field, value = rng.choice(fields)
     if _is_list(value):
         _change_list(rng, field, value)
     elif field.message_type is not None or rng.random() < 0.1:

@@ -34,6 +34,7 @@ class Network:
         self.random = np.random.default_rng(seed)
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[str, Array] = {}
+        self.initialisers: list[onnx.TensorProto] = []
         self.inputs: dict[str, tuple[str, tuple[int, ...]]] = {}
         self.outputs: dict[str, str] = {}
         self._count = 0
@@ -108,7 +109,8 @@ class Network:
                 for n, (d, s) in self.inputs.items()
             ],
             [helper.make_tensor_value_info(n, _ELEMENTS[d], None) for n, d in self.outputs.items()],
-            [numpy_helper.from_array(value, name) for name, value in self.constants.items()],
+            [numpy_helper.from_array(v, name) for name, v in self.constants.items()]
+            + self.initialisers,
         )
         imports = [helper.make_opsetid("", opset), helper.make_opsetid(MICROSOFT, 1)]
         model = helper.make_model(graph, opset_imports=imports, ir_version=10)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from onnx import helper
 
@@ -225,8 +226,8 @@ def _moves(net: Network) -> None:
 
 
 _MOVES = {
-    *("layout_transform", "qnn.dequantize", "qnn.quantize", "qnn.requantize", "reshape"),
-    *("strided_slice", "transpose"),
+    *("layout_transform", "qnn.dequantize", "qnn.quantize", "qnn.requantize", "qnn.rescale"),
+    *("reshape", "strided_slice", "transpose"),
 }
 _KINDS = (("int8", "int8"), ("uint8", "uint8"), ("uint8", "int8"))
 
@@ -247,4 +248,62 @@ def test_a_group_is_computed_in_integers(
     found, expected = computed(graph, inputs), by_onnxruntime(model, inputs)
     for tensor in net.outputs:
         assert found[tensor].dtype == expected[tensor].dtype
+        assert distance(found[tensor], expected[tensor]) <= 1, tensor
+
+
+@pytest.mark.parametrize("name", ["convolution", "gemm", "depthwise_convolution"])
+def test_a_group_of_int16(name: str, tmp_path: Path) -> None:
+    """Activations of 16 bits with the zero point 0 have layers of integers, too."""
+    build, ops = GROUPS[name]
+    net = Network("int16", seed=4)
+    build(net)
+    model = net.model(opset=21)
+    graph = loaded(model, tmp_path)
+    assert not graph.in_floats
+    assert ops <= {node.op for node in graph.nodes} <= ops | _MOVES
+    inputs = sample(net)
+    found, expected = computed(graph, inputs), by_onnxruntime(model, inputs)
+    for tensor in net.outputs:
+        assert distance(found[tensor], expected[tensor]) <= 1, tensor
+
+
+def test_int16_with_another_zero_point_is_computed_in_floats(tmp_path: Path) -> None:
+    net = Network(seed=4)
+    scales = [net.constant(np.float32(0.01)), net.constant(np.int16(300))]
+    stored = net.add("QuantizeLinear", [net.input((3, 5)), *scales])
+    floats = net.add("Relu", [net.add("DequantizeLinear", [stored, *scales])])
+    last = net.add("QuantizeLinear", [floats, *scales])
+    net.outputs = {stored: "int16", last: "int16"}
+    model = net.model(opset=21)
+    graph = loaded(model, tmp_path)
+    inputs = sample(net)
+    found, expected = computed(graph, inputs), by_onnxruntime(model, inputs)
+    for tensor in net.outputs:
+        np.testing.assert_array_equal(found[tensor], expected[tensor])
+
+
+def _int4(net: Network, dtype: int, shape: tuple[int, ...]) -> list[str]:
+    """A weight of 4 bits with a scale for each filter."""
+    is_signed = dtype == onnx.TensorProto.INT4
+    low = -8 if is_signed else 0
+    values = net.random.integers(low, low + 16, shape)
+    zeros = np.full(shape[0], low + 8)
+    names = [net.name("w"), net.constant(np.float32([0.02] * shape[0])), net.name("z")]
+    for name, array in ((names[0], values), (names[2], zeros)):
+        net.initialisers.append(helper.make_tensor(name, dtype, array.shape, array.ravel()))
+    return names
+
+
+@pytest.mark.parametrize("dtype", [onnx.TensorProto.INT4, onnx.TensorProto.UINT4])
+def test_weights_of_4_bits(dtype: int, tmp_path: Path) -> None:
+    net = Network(seed=4)
+    weight = net.add("DequantizeLinear", _int4(net, dtype, (6, 4, 3, 3)), axis=0)
+    net.quantized(net.add("Conv", [_image(net), weight]), 0.05, 3)
+    model = net.model(opset=21)
+    graph = loaded(model, tmp_path)
+    assert not graph.in_floats
+    assert graph.int4
+    inputs = sample(net)
+    found, expected = computed(graph, inputs), by_onnxruntime(model, inputs)
+    for tensor in net.outputs:
         assert distance(found[tensor], expected[tensor]) <= 1, tensor

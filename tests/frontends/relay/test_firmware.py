@@ -38,6 +38,7 @@ def ran(
     return result
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("board", "channels", "size"), [("native", 32, 56), ("qemu_riscv32", 4, 6)]
 )
@@ -205,6 +206,7 @@ def _network(seed: int, folder: Path) -> None:
     ran(Network(seed).function(12), folder)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_random_networks(seed: int, tmp_path: Path) -> None:
     _network(seed, tmp_path / "p")

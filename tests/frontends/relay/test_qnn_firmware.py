@@ -69,6 +69,7 @@ def _assert_equal(result: microgen.RunResult) -> None:
     assert verdict.layers is not None, str(verdict)
 
 
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 def test_on_the_host(layout: str, tmp_path: Path) -> None:
@@ -76,6 +77,7 @@ def test_on_the_host(layout: str, tmp_path: Path) -> None:
     _assert_equal(microgen.run(tmp_path / "p", compare=True, sanitize=True))
 
 
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @NEEDS_ARM
 @pytest.mark.parametrize("is_given", [False, True], ids=["costs decide", "given"])

@@ -92,6 +92,7 @@ def wrong(seeds: Sequence[int], folder: Path, most: int = MANY) -> tuple[list[st
     return found, [variant.depth for variant in every]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("first", range(0, USUAL, AT_ONCE))
 def test_random_networks_at_every_depth(first: int, tmp_path: Path) -> None:
     found, depths = wrong(range(first, first + AT_ONCE), tmp_path / "p", most=3)

@@ -31,6 +31,7 @@ def _ran(depth: int, folder: Path) -> str:
     return difference(case, host.run(0, inputs_of(case)))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("depth", [0, 1])
 def test_a_small_lag_is_a_wrong_output(
     depth: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -125,6 +125,7 @@ def test_outputs_layers_and_console_are_those_of_a_plain_run(
     assert there.cycles.why
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("board", "machine"), BOARDS)
 def test_a_core_is_as_good_as_new_after_faults_and_hangs(
     make: Make, board: str, machine: str
@@ -144,6 +145,7 @@ def test_a_core_is_as_good_as_new_after_faults_and_hangs(
             assert _run(make(board), on).samples == 3
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("board", "machine"), BOARDS)
 def test_a_server_that_is_killed_midway(make: Make, board: str, machine: str) -> None:
     port = free_port()
@@ -203,6 +205,7 @@ def _call(project: Path) -> int:
     return start + code.index(b"\xab\xbe")
 
 
+@pytest.mark.sampled(1)
 @NEEDS_ARM
 @pytest.mark.parametrize("sums", [True, False], ids=["qCRC", "read back"])
 def test_a_board_with_flash_and_a_counter_and_no_semihosting(

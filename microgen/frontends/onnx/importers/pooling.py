@@ -107,7 +107,7 @@ def _with_positions(node: OnnxNode, data: Tensor) -> tuple[Tensor, Tensor]:
         )
     numbers = data if data.dtype is DType.FLOAT32 else _cast(node, data, DType.INT32)
     taps = _taps(node, numbers, window)
-    greatest = node.emit("max", MaxAttrs((0,), keep_dims=False), (taps,))
+    greatest = node.emit("max", MaxAttrs((0,), False, from_infinity=True), (taps,))
     which = node.emit("argmax", ArgMaxAttrs(0), (taps,), dtype=DType.INT32, quant=None)
     steps = _steps(node, data.shape[2:])
     offsets = node.constant(_offsets(window, steps), "offsets")
@@ -183,7 +183,7 @@ def _global_average(node: OnnxNode, data: Tensor, axes: tuple[int, ...]) -> Tens
 
 
 def _global_max(node: OnnxNode, data: Tensor, axes: tuple[int, ...]) -> Tensor:
-    return node.emit("max", MaxAttrs(axes, keep_dims=True, keeps_infinities=True), (data,))
+    return node.emit("max", MaxAttrs(axes, True, from_infinity=True), (data,))
 
 
 def _global_lp(node: OnnxNode, data: Tensor, axes: tuple[int, ...]) -> Tensor:

@@ -43,6 +43,9 @@ def _stored_dtype(node: OnnxNode) -> DType:
     """The dtype of the result: that of the zero point, or the one that the attribute names."""
     declared = int(node.attr("output_dtype", 0))
     found = scales.zero_dtype(node, 2)
+    zero = node.optional(2)
+    if types.is_int4(declared) or (zero is not None and zero.is_int4):
+        raise node.unsupported("makes integers of 4 bits", supported="constants of 4 bits")
     if found is None:
         found = types.dtype(declared, "the result", node.where) if declared else DType.UINT8
     if found not in scales.NARROW:
@@ -58,4 +61,6 @@ def _check_output(node: OnnxNode) -> None:
         raise node.unsupported(f"makes {scale.value}", supported="float32")
 
 
-IMPORTERS = {"DequantizeLinear": _dequantize, "QuantizeLinear": _quantize}
+_OWN = {"DequantizeLinear": _dequantize, "QuantizeLinear": _quantize}
+# ONNX Runtime's quantizer writes its own for 16 and 4 bits in opsets that lack these.
+IMPORTERS = {**_OWN, **{f"com.microsoft.{name}": importer for name, importer in _OWN.items()}}

@@ -88,7 +88,7 @@ def _log_sum_exp(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor
     """The greatest value is subtracted before and added after, because exp would overflow."""
     if not axes:
         return data
-    greatest = node.emit("max", MaxAttrs(axes, keep_dims=True), (data,))
+    greatest = node.emit("max", MaxAttrs(axes, True, from_infinity=True), (data,))
     below = node.emit("exp", ExpAttrs(), (binary(node, "subtract", data, greatest),))
     logarithm = _log_sum(node, below, axes, True)
     found = binary(node, "add", logarithm, greatest)
@@ -99,13 +99,17 @@ def _max(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
     if data.dtype is DType.BOOL:
         opposite = _not(node, data)
         return _not(node, _every(node, opposite, axes, keep))
-    return _wide(node, data, lambda d: node.emit("max", MaxAttrs(axes, keep, True), (d,)))
+    return _wide(
+        node, data, lambda d: node.emit("max", MaxAttrs(axes, keep, from_infinity=True), (d,))
+    )
 
 
 def _min(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
     if data.dtype is DType.BOOL:
         return _every(node, data, axes, keep)
-    return _wide(node, data, lambda d: node.emit("min", MinAttrs(axes, keep, True), (d,)))
+    return _wide(
+        node, data, lambda d: node.emit("min", MinAttrs(axes, keep, from_infinity=True), (d,))
+    )
 
 
 def _every(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:

@@ -11,17 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.arithmetic import in_float32
-from microgen.arithmetic.int8 import activation_range
+from microgen.arithmetic.int8 import activation_range, float_range
 from microgen.arithmetic.terms import Activation
 from microgen.ir.graph import Graph, Node, TensorType
 from microgen.ops.clip import ClipAttrs
 from microgen.ops.real_function import RealFunctionAttrs
-
-_BOUNDS = {
-    Activation.RELU: (0.0, math.inf),
-    Activation.RELU6: (0.0, 6.0),
-    Activation.RELU_N1_TO_1: (-1.0, 1.0),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +44,15 @@ class Clamp:
 def of(graph: Graph, node: Node) -> Clamp | None:
     """The clamp that a node is; None if it is none."""
     if isinstance(node.attrs, ClipAttrs):
-        return Clamp(*_BOUNDS[node.attrs.activation])
+        return Clamp(*float_range(node.attrs.activation))
     if isinstance(node.attrs, RealFunctionAttrs):
         bounds = node.attrs.numbers[:2]
         return Clamp(*map(float, bounds)) if node.attrs.function == "bounded" else None
     if node.op not in ("maximum", "minimum"):
         return None
     numbers = [n for n in node.inputs if n in graph.constants and graph.types[n].size == 1]
-    if len(numbers) != 1:
+    shape = graph.types[node.outputs[0]].shape
+    if len(numbers) != 1 or graph.types[data(graph, node)].shape != shape:
         return None
     bound = float(graph.constants[numbers[0]].reshape(-1)[0])
     if math.isnan(bound):

@@ -12,7 +12,7 @@ from microgen.frontends.onnx.quantization import scales
 from microgen.frontends.onnx.quantization.scales import Scales
 from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.tensors import Stored, Tensor
-from microgen.frontends.unsigned import flipped, moved
+from microgen.frontends.unsigned import HALF, flipped, moved
 from microgen.ir.graph import Array, DType, frozen
 from microgen.ops.add import AddAttrs
 from microgen.ops.cast import CastAttrs
@@ -25,7 +25,7 @@ from microgen.ops.quantize import QuantizeAttrs
 from microgen.ops.round import RoundAttrs
 from microgen.ops.subtract import SubtractAttrs
 
-_HALF = 128
+_HALF_INT4 = 8
 
 
 def dequantized(node: OnnxNode, data: Tensor, found: Scales, hint: str = "float") -> Tensor:
@@ -75,8 +75,10 @@ def _constant(node: OnnxNode, data: Tensor, found: Scales, hint: str) -> Tensor:
     if found.block or data.dtype is DType.UINT16:
         return made
     values, quant = data.value, found.quant
-    if data.dtype is DType.UINT8:
-        values, quant = flipped(values), moved(quant, -_HALF)
+    if data.is_int4 and data.dtype is DType.UINT8:
+        values, quant = (values - np.uint8(_HALF_INT4)).view(np.int8), moved(quant, -_HALF_INT4)
+    elif data.dtype is DType.UINT8:
+        values, quant = flipped(values), moved(quant, -HALF)
     return dataclasses.replace(made, stored=Stored(frozen(values), quant, data.is_int4))
 
 

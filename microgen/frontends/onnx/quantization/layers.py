@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation
+from microgen.arithmetic.terms import Activation, Rounding
 from microgen.frontends.numerics import PROFILES
 from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
 from microgen.ir.graph import Array, Attrs, DType, Node, Quant, TensorType
-from microgen.ops.requantize import RequantizeAttrs
+from microgen.ops.rescale import RescaleAttrs
 
 Layer = Callable[[Rewriting, Node, TensorType, str, Activation], str]
 """The integers of a node's result, as a tensor of that type and name, with that activation."""
 
 _ONNX = PROFILES["onnx"]
-_SHARES, _SHARES_16 = Quant((2.0**-8,), (-128,)), Quant((2.0**-15,), (0,))
+_SHARES, _WIDE_SHARES = Quant((2.0**-8,), (-128,)), Quant((2.0**-16,), (-(2**15),))
 
 
 def sums(
@@ -74,20 +74,18 @@ def _in_scale(floats: Array, scales: Array) -> Array:
 def softmax(
     rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
 ) -> str:
-    """Softmax over the last axis. The op has an int8 form for one scale; in others the shares are
-    computed in int16."""
+    """Softmax over the last axis. The op has an int8 form for one scale; for others the shares are
+    computed in int16 and scaled."""
     assert activation is Activation.NONE, "the op has none"
     data, origin = rewriting.integers(node.inputs[0]), node.origin
     if kind.dtype is DType.INT8 and kind.quant == _SHARES:
         return rewriting.emit(node.op, node.attrs, (data,), kind, name, origin)
-    scale = rewriting.types[data].scale
-    for op, attrs, quant in (
-        ("qnn.requantize", RequantizeAttrs(), Quant((scale,), (0,))),
-        (node.op, node.attrs, _SHARES_16),
-    ):
-        wide = TensorType(kind.shape, DType.INT16, quant)
-        data = rewriting.emit(op, attrs, (data,), wide, rewriting.fresh(f"{name}#int16"), origin)
-    return rewriting.emit("qnn.requantize", RequantizeAttrs(), (data,), kind, name, origin)
+    wide = TensorType(kind.shape, DType.INT16, _WIDE_SHARES)
+    inner = rewriting.fresh(f"{name}#int16")
+    data = rewriting.emit(node.op, node.attrs, (data,), wide, inner, origin)
+    ends = wide.scale, wide.zero_point, kind.scale, kind.zero_point
+    attrs = RescaleAttrs(0, *ends, Rounding.UPWARD)
+    return rewriting.emit("qnn.rescale", attrs, (data,), kind, name, origin)
 
 
 def in_float32(

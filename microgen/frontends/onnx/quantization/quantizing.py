@@ -42,10 +42,11 @@ def quantized(
         return found
     chain, nodes = _chain(rewriting, tensor), len(rewriting.nodes)
     try:
+        _check_readers(rewriting, tensor)
         return _computed(rewriting, chain, kind, name, depth)
     except NotInteger as reason:
         rewriting.back_to(nodes)
-        rewriting.reasons[chain.start] = str(reason)
+        rewriting.reasons[_before_views(rewriting, chain.start)] = str(reason)
     return _from_floats(rewriting, tensor, kind, name, origin)
 
 
@@ -93,6 +94,15 @@ def _chain(rewriting: Rewriting, tensor: str) -> _Chain:
             clamp = clamp.after(own)
         tensor = before
     return _Chain(tensor, tuple(steps), clamp)
+
+
+def _before_views(rewriting: Rewriting, tensor: str) -> str:
+    """The result of the layer that a tensor is a view of."""
+    node = rewriting.producers.get(tensor)
+    while node is not None and node.op in moves.VIEWS:
+        tensor = node.inputs[0]
+        node = rewriting.producers.get(tensor)
+    return tensor
 
 
 def _is_only_read_here(rewriting: Rewriting, tensor: str) -> bool:
@@ -150,20 +160,21 @@ def _layer(rewriting: Rewriting, chain: _Chain) -> Node:
     node = rewriting.producers.get(chain.start)
     if node is None:
         raise NotInteger("is an input of the model in floats")
+    if node.op in moves.VIEWS:
+        raise NotInteger("is read by other layers before it is quantized")
     is_known = node.op in (*LAYERS, "concatenate") or chain.start in rewriting.source
     if not is_known:
         raise NotInteger(f"{node.op} has no form for integers")
-    if any(reader.op != "qnn.quantize" for reader in _others(rewriting, chain)):
-        raise NotInteger("is read by other layers before it is quantized")
-    if chain.start in rewriting.graph.outputs:
-        raise NotInteger("is an output of the model in floats")
     return node
 
 
-def _others(rewriting: Rewriting, chain: _Chain) -> list[Node]:
-    """The readers of a layer's result other than its only one."""
-    readers = rewriting.readers.get(chain.start, [])
-    return readers if len(readers) > 1 else []
+def _check_readers(rewriting: Rewriting, tensor: str) -> None:
+    """Raise NotInteger if floats are needed in any case: two layers would cost more than one."""
+    if tensor in rewriting.graph.outputs:
+        raise NotInteger("is an output of the model in floats")
+    readers = rewriting.readers[tensor]
+    if len(readers) > 1 and any(reader.op != "qnn.quantize" for reader in readers):
+        raise NotInteger("is read by other layers before it is quantized")
 
 
 def _joined(rewriting: Rewriting, node: Node, kind: TensorType, name: str, depth: int) -> str:
