@@ -51,7 +51,7 @@ def test_operators_without_options(code: str, options_type: str, op: str, attrs:
 
 
 @pytest.mark.parametrize(("code", "options_type", "op", "attrs"), ACTIVATED)
-@pytest.mark.parametrize("activation", list(Activation))
+@pytest.mark.parametrize("activation", list(FUSED))
 def test_fused_activations(
     code: str,
     options_type: str,
