@@ -22,9 +22,10 @@ class Activation(enum.Enum):
     @property
     def clamps(self) -> bool:
         """Whether it leaves out finite values."""
-        return self not in (Activation.NONE, Activation.UNLIMITED)
+        return self not in OPEN
 
 
+OPEN = (Activation.NONE, Activation.UNLIMITED)  # they leave all finite values as they are
 RELUS = (Activation.RELU, Activation.RELU_UNLIMITED)  # they only raise negative values to 0
 
 

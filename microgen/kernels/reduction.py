@@ -14,7 +14,9 @@ from microgen.arithmetic.int8 import quantize_multiplier
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops import limits
+from microgen.ops.max import MaxAttrs
 from microgen.ops.mean import MeanAttrs
+from microgen.ops.min import MinAttrs
 from microgen.ops.reduction import ReductionAttrs, SumParameters, count
 from microgen.ops.sum import SumAttrs
 
@@ -123,6 +125,7 @@ def extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
         return (*_shape(node, graph), ("is_minimum", int(is_minimum)))
 
     def of_floats(node: Node, graph: Graph) -> base.Fields:
+        assert isinstance(node.attrs, MaxAttrs | MinAttrs)
         find = limits.greatest if is_minimum else limits.least
         first = find(np.dtype(np.float32), infinite=node.attrs.from_infinity)
         return (*params(node, graph), ("first", float(first)))

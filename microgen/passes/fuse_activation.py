@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from microgen.arithmetic.terms import Activation
+from microgen.arithmetic.terms import OPEN, Activation
 from microgen.ir.graph import Attrs, Graph, Node
 from microgen.ops.clip import ClipAttrs
 
@@ -47,7 +47,7 @@ def _chain(clip: Node, producers: Mapping[str, Node], uses: Mapping[str, int]) -
 def _fits(producer: Node, clip: Node, graph: Graph) -> bool:
     return (
         producer.op != "clip"
-        and getattr(producer.attrs, "activation", None) in (Activation.NONE, Activation.UNLIMITED)
+        and getattr(producer.attrs, "activation", None) in OPEN
         and graph.types[producer.outputs[0]].quant == graph.types[clip.outputs[0]].quant
     )
 

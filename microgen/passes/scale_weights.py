@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation
+from microgen.arithmetic.terms import OPEN, Activation
 from microgen.ir.graph import Array, DType, Graph, Node, TensorType, frozen
 from microgen.ops import floats
 
@@ -145,7 +145,7 @@ def _is_open(node: Node, graph: Graph) -> bool:
         and graph.types[node.outputs[0]].dtype is DType.FLOAT32
         and all(name in graph.constants for name in node.inputs[1:])
         and graph.types[node.inputs[1]].dtype is DType.FLOAT32
-        and getattr(node.attrs, "activation", None) is Activation.NONE
+        and getattr(node.attrs, "activation", None) in OPEN
     )
 
 
@@ -163,7 +163,7 @@ def _steps(
             yield from ((view, None) for view in views)
             yield node, values
             views = []
-            if node.attrs.activation is not Activation.NONE:  # type: ignore[attr-defined]
+            if node.attrs.activation.clamps:  # type: ignore[attr-defined]
                 return
         elif node.op == _VIEW and graph.types[node.outputs[0]].shape[-1:] == (channels,):
             views.append(node)

@@ -55,7 +55,7 @@ def _output(rng: np.random.Generator, x: c.Tensor, w: c.Tensor, products: int) -
 
 def convolution(seed: int, g: Geometry, *, zero: int = 0, most: int = 9000) -> c.Case:
     """A case of the geometry. Every third data scale is a power of two."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(abs(seed))
     quant = c.random_quant(rng)
     x = c.int8(rng, g.data, c.quant(0.25, quant.zero_point[0]) if rng.integers(3) == 0 else quant)
     w = weight(rng, g.filters, g.axis if g.per_channel and not zero else None)

@@ -52,8 +52,8 @@ def test_random_graphs_exercise_common_ops_and_every_pass() -> None:
     for step in passes.DEFAULT_PIPELINE:
         if step in (passes.cancel_layouts, passes.slide_windows, passes.own_updates):
             continue  # test_cancel_layouts.py and test_updates.py draw graphs for these
-        if step is passes.dead_channels:
-            continue  # test_dead_networks.py draws graphs for this
+        if step in (passes.dead_channels, passes.scale_weights):
+            continue  # test_dead_networks.py and test_scale_weights.py have graphs for these
         changed = 0
         for graph in graphs:
             for earlier in passes.DEFAULT_PIPELINE:
@@ -70,6 +70,22 @@ def test_a_clamp_with_equal_quantization_moves_into_the_convolution() -> None:
     graph = passes.run(b.graph(b.clip(b.conv(b.input(1, 4, 4, 2), 3), Activation.RELU6)))
     assert _ops(graph) == ["nn.conv2d"]
     assert graph.nodes[0].attrs.activation is Activation.RELU6  # type: ignore[attr-defined]
+
+
+def test_a_clamp_moves_past_reshapes() -> None:
+    b = Builder()
+    conv = b.reshape(b.conv(b.input(1, 1, 4, 2), 3), 1, 4, 3)
+    graph = passes.run(b.graph(b.clip(b.reshape(conv, 4, 3), Activation.RELU6)))
+    assert _ops(graph) == ["nn.conv2d", "reshape"]
+    assert graph.nodes[0].attrs.activation is Activation.RELU6  # type: ignore[attr-defined]
+    assert graph.outputs == ("layer3",)
+
+
+def test_a_clamp_stays_where_a_reshape_has_another_reader() -> None:
+    b = Builder()
+    flat = b.reshape(b.conv(b.input(1, 1, 4, 2), 3), 4, 3)
+    graph = passes.run(b.graph(b.clip(flat, Activation.RELU), flat))
+    assert "clip" in _ops(graph)
 
 
 def test_a_clamp_that_rescales_stays() -> None:

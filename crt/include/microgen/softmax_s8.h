@@ -28,7 +28,7 @@ void mg_softmax_s8(const mg_softmax_s8_params *p, const int8_t *input, int8_t *o
 
 /* exp(beta * scale * difference) as Q0.31. difference must be 0 or less. It is most of the kernel's
  * code, so there is one copy for both of its calls. */
-MG_ONCE int32_t mg_softmax_s8_exp(const mg_softmax_s8_params *p, int32_t difference)
+MG_ONCE int32_t mg_softmax_exp(const mg_softmax_s8_params *p, int32_t difference)
 {
     int32_t result = 0;
 
@@ -53,7 +53,7 @@ MG_INLINE void mg_softmax_s8_row(const mg_softmax_s8_params *p, const int8_t *in
         }
     }
     for (int32_t i = 0; i < p->depth; i++) {
-        sum += mg_divide_by_power_of_two(mg_softmax_s8_exp(p, input[i] - largest), 12);
+        sum += mg_divide_by_power_of_two(mg_softmax_exp(p, input[i] - largest), 12);
     }
     while (((uint32_t)sum << headroom) < ((uint32_t)1 << 31)) {
         headroom++;
@@ -63,7 +63,7 @@ MG_INLINE void mg_softmax_s8_row(const mg_softmax_s8_params *p, const int8_t *in
 
     for (int32_t i = 0; i < p->depth; i++) {
         const int32_t quotient =
-            mg_multiply_high(reciprocal, mg_softmax_s8_exp(p, input[i] - largest));
+            mg_multiply_high(reciprocal, mg_softmax_exp(p, input[i] - largest));
         /* For sums of 512 and more the divisor is at least 2^32, so the quotient of an int32 is
          * 0. */
         const int32_t scaled = (exponent > 31) ? 0 : mg_divide_by_power_of_two(quotient, exponent);

@@ -36,7 +36,7 @@ MG_INLINE void mg_softmax_s8_s16_row(const mg_softmax_s8_s16_params *p, const in
         }
     }
     for (int32_t i = 0; i < p->depth; i++) {
-        sum += mg_divide_by_power_of_two(mg_softmax_s8_exp(p, input[i] - largest), 12);
+        sum += mg_divide_by_power_of_two(mg_softmax_exp(p, input[i] - largest), 12);
     }
     while (((uint32_t)sum << headroom) < ((uint32_t)1 << 31)) {
         headroom++;
@@ -46,7 +46,7 @@ MG_INLINE void mg_softmax_s8_s16_row(const mg_softmax_s8_s16_params *p, const in
 
     for (int32_t i = 0; i < p->depth; i++) {
         const int32_t quotient =
-            mg_multiply_high(reciprocal, mg_softmax_s8_exp(p, input[i] - largest));
+            mg_multiply_high(reciprocal, mg_softmax_exp(p, input[i] - largest));
         const int32_t scaled = mg_divide_by_power_of_two(quotient, exponent);
         output[i] = mg_clamp_s16(scaled + INT16_MIN, INT16_MIN, INT16_MAX);
     }

@@ -3,7 +3,7 @@ tensors, and tensors joined."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -20,17 +20,19 @@ from microgen.ops.strided_slice import StridedSliceAttrs
 from microgen.ops.subtract import SubtractAttrs
 from microgen.ops.transpose import TransposeAttrs
 
-_BINARY: dict[str, Attrs] = {
-    "add": AddAttrs(Activation.NONE),
-    "divide": DivideAttrs(Activation.NONE, shifts_wrap=False),
-    "multiply": MultiplyAttrs(Activation.NONE),
-    "subtract": SubtractAttrs(Activation.NONE),
+_BINARY: dict[str, Callable[[Activation], Attrs]] = {
+    "add": AddAttrs,
+    "divide": lambda activation: DivideAttrs(activation, shifts_wrap=False),
+    "multiply": MultiplyAttrs,
+    "subtract": SubtractAttrs,
 }
 
 
 def binary(node: OnnxNode, op: str, lhs: Tensor, rhs: Tensor | float) -> Tensor:
     """add, divide, multiply or subtract; a number becomes a constant of the left dtype."""
-    return node.emit(op, _BINARY[op], (lhs, as_tensor(node, rhs, lhs.dtype)))
+    is_float = lhs.dtype is DType.FLOAT32
+    attrs = _BINARY[op](Activation.UNLIMITED if is_float else Activation.NONE)
+    return node.emit(op, attrs, (lhs, as_tensor(node, rhs, lhs.dtype)))
 
 
 def as_tensor(node: OnnxNode, value: Tensor | float, dtype: DType) -> Tensor:

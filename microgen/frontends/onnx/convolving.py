@@ -78,10 +78,10 @@ def _of_images(node: OnnxNode, data: Tensor, filters: Filters, window: Window) -
     if filters.groups == data.shape[3] > 1:
         weight = node.laid_out(filters.weight, "OIHW", "IHWO")
         multiplier = weight.shape[3] // data.shape[3]
-        attrs = DepthwiseConv2DAttrs(*where, multiplier, Activation.NONE, _ROUNDING)
+        attrs = DepthwiseConv2DAttrs(*where, multiplier, Activation.UNLIMITED, _ROUNDING)
         return node.emit("nn.depthwise_conv2d", attrs, (data, weight, *bias), hint="NHWC")
     weight = node.laid_out(filters.weight, "OIHW", "OHWI")
-    plain = Conv2DAttrs(*where, Activation.NONE, _ROUNDING)
+    plain = Conv2DAttrs(*where, Activation.UNLIMITED, _ROUNDING)
     return node.emit("nn.conv2d", plain, (data, weight, *bias), hint="NHWC")
 
 

@@ -22,6 +22,15 @@ class Declared:
             if info.type.WhichOneof("value") == "tensor_type"
         }
 
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """The shape that the model declares for the tensor that it calls ``name``, if it has one
+        without symbolic sizes."""
+        found = self._types.get(name)
+        if found is None or not found.HasField("shape"):
+            return None
+        sizes = tuple(int(dim.dim_value) for dim in found.shape.dim)
+        return sizes if all(size > 0 for size in sizes) else None
+
     def check(self, name: str, tensor: Tensor) -> None:
         """Raise ModelError if the model declares another element type or shape for the tensor that
         it calls ``name``. A symbolic size agrees with any."""

@@ -28,7 +28,7 @@ def product(node: OnnxNode, lhs: Tensor, rhs: Tensor) -> Tensor:
 def _by_one_matrix(node: OnnxNode, lhs: Tensor, rhs: Tensor) -> Tensor:
     """A dense layer if the matrix is constant, otherwise a product of two matrices."""
     if rhs.value is not None:
-        attrs = DenseAttrs(Activation.NONE, Rounding.DOUBLE, keep_num_dims=True)
+        attrs = DenseAttrs(Activation.UNLIMITED, Rounding.DOUBLE, keep_num_dims=True)
         return node.emit("nn.dense", attrs, (lhs, transposed(node, rhs, (1, 0))))
     rows = node.reshaped(lhs, (math.prod(lhs.shape[:-1]), lhs.shape[-1]))
     found = node.emit("nn.batch_matmul", BatchMatmulAttrs(False, False), (rows, rhs))

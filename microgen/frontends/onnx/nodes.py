@@ -32,14 +32,23 @@ def operator_name(proto: onnx.NodeProto) -> str:
 class Place(Protocol):
     """What surrounds a node, as ``OnnxNode`` uses it."""
 
+    def declared(self, name: str) -> tuple[int, ...] | None:
+        """The shape that the model declares for a tensor."""
+
     def definition(self, node: OnnxNode) -> Value:
         """The node's outputs, computed by the function that defines its operator."""
 
     def called(self, node: OnnxNode, body: Body) -> Value:
         """The node's outputs, computed by the nodes of a function."""
 
-    def branch(self, node: OnnxNode, graph: onnx.GraphProto) -> Value:
-        """The outputs of a graph without inputs that reads the tensors around the node."""
+    def branch(
+        self,
+        node: OnnxNode,
+        graph: onnx.GraphProto,
+        operands: Sequence[Tensor] = (),
+        step: str = "",
+    ) -> Value:
+        """The outputs of a graph that reads the operands, and tensors around the node."""
 
 
 class OnnxNode(Operator):
@@ -140,6 +149,15 @@ class OnnxNode(Operator):
         stored = provenance.moved(op, attrs, inputs, found)
         return found if stored is None else dataclasses.replace(found, stored=stored)
 
+    def declared_for(self, position: int, output: int = 0) -> tuple[int, ...] | None:
+        """The shape that the model declares for an output, if the operand that determines it is
+        computed. The model promises that shape, so importers may use it in place of the operand.
+        None if the operand is left out or constant, or no such shape is declared."""
+        operand = self.optional(position)
+        if operand is None or operand.value is not None or output >= len(self.outputs):
+            return None
+        return self._place.declared(self.outputs[output])
+
     # Attributes
 
     def attr(self, name: str, default: Any = _NOTHING) -> Any:
@@ -184,12 +202,13 @@ class OnnxNode(Operator):
         """All attributes but some, for the nodes of a function."""
         return [each for name, each in self._attrs.items() if name not in without]
 
-    def branch(self, name: str) -> Value:
-        """The outputs of the graph that is an attribute, whose nodes take the place of this one."""
+    def branch(self, name: str, operands: Sequence[Tensor] = (), step: str = "") -> Value:
+        """The outputs of the graph that is an attribute, whose nodes take the place of this one.
+        ``operands`` are the graph's inputs. ``step`` tells several imports of it apart."""
         found = self._attrs.get(name)
         if found is None or found.type != onnx.AttributeProto.GRAPH:
             raise self.invalid(f"has no graph {name!r}, which the operator needs")
-        return self._place.branch(self, found.g)
+        return self._place.branch(self, found.g, operands, step)
 
     def _check(
         self,

@@ -8,7 +8,7 @@ arguments from -500 to 500 (onnxruntime 1.32), rounded up to a power of two.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -25,21 +25,48 @@ _FLOATS: Mapping[str, float] = {
     "atan": 2.0**-22,
     "nn.elu": 2.0**-23,
     "log": 2.0**-22,
+    "nn.hard_swish": 2.0**-22,
+    "real_function": 2.0**-22,
     "sigmoid": 2.0**-22,
     "tanh": 2.0**-21,
 }
+
+# Of these the graph composes normalizations, which ONNX Runtime computes with other roundings.
+_COMPOSED: Mapping[str, Callable[[Array, Array], Array]] = {
+    "add": np.add,
+    "divide": np.divide,
+    "multiply": np.multiply,
+    "subtract": np.add,
+}
+_ROUNDINGS = 8 * 2.0**-24  # of the magnitudes of the operands
 
 
 def of(op: str, inputs: Sequence[Array]) -> Array | float:
     """The slack of an op with these inputs: one number, or one for each element."""
     data = inputs[0]
+    if data.dtype.kind == "f" and op in _COMPOSED:
+        with np.errstate(all="ignore"):
+            return np.nan_to_num(_ROUNDINGS * _COMPOSED[op](*map(np.abs, inputs)))
     if data.dtype.kind == "f":
-        absolute = _FLOATS.get(op, 1.0 if op == "qnn.quantize" else 0.0)
-        return absolute if op != "log" else absolute * _at_least_1(data)
+        error = _FLOATS.get(op, 1.0 if op == "qnn.quantize" else 0.0)
+        return error * _SIZES[op](data) if op in _SIZES else error
     return 1.0 if op in _INTEGERS and data.dtype.itemsize <= 2 else 0.0
 
 
-def _at_least_1(data: Array) -> Array:
-    """The magnitudes of logarithms, but at least 1."""
+def _of_logarithms(data: Array) -> Array:
+    """The magnitudes of the logarithms, but at least 1."""
     with np.errstate(all="ignore"):
-        return np.nan_to_num(np.maximum(1.0, np.abs(np.log(data.astype(np.float64)))), posinf=1.0)
+        return _of_arguments(np.log(data.astype(np.float64)))
+
+
+def _of_arguments(data: Array) -> Array:
+    """The magnitudes of the arguments, but at least 1."""
+    return np.nan_to_num(np.maximum(1.0, np.abs(data.astype(np.float64))), posinf=1.0)
+
+
+# Of the results to which an error is relative, if they may be larger than 1.
+_SIZES: Mapping[str, Callable[[Array], Array]] = {
+    "log": _of_logarithms,
+    "nn.hard_swish": _of_arguments,
+    "real_function": _of_arguments,
+}

@@ -18,6 +18,7 @@ from microgen.frontends.onnx.composing import binary, padded, part
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import Window
 from microgen.frontends.tensors import Tensor
+from microgen.ir.graph import DType
 from microgen.ops import limits
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.max_pool2d import MaxPool2DAttrs
@@ -140,12 +141,14 @@ def _counts(window: Window, size: int) -> Iterator[int]:
 
 
 def _greatest(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
-    attrs = MaxPool2DAttrs(*_attributes(window), Activation.NONE)
+    is_float = data.dtype is DType.FLOAT32
+    activation = Activation.UNLIMITED if is_float else Activation.NONE
+    attrs = MaxPool2DAttrs(*_attributes(window), activation)
     return node.emit("nn.max_pool2d", attrs, (data,), hint="NHWC")
 
 
 def _mean(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
-    attrs = AvgPool2DAttrs(*_attributes(window), Activation.NONE)
+    attrs = AvgPool2DAttrs(*_attributes(window), Activation.UNLIMITED)
     return node.emit("nn.avg_pool2d", attrs, (data,), hint="NHWC")
 
 

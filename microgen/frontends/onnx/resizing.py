@@ -110,11 +110,12 @@ class Filter:
     def _weight(self, distance: Array) -> Array:
         x = np.abs(distance)
         if self.cubic is None:
-            return np.maximum(0, 1 - x)
+            return np.asarray(np.maximum(0, 1 - x))
         a = self.cubic
         near = ((a + 2) * x - (a + 3)) * x * x + 1
         far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
-        return np.where(x <= 1, near, np.where(x < 2, far, 0.0))
+        found: Array = np.where(x <= 1, near, np.where(x < 2, far, 0.0))
+        return found
 
     def terms(self, at: Array, axis: Axis) -> tuple[Array, Array]:
         """For each position the first element that has a weight, int32 [places], and the weights

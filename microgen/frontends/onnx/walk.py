@@ -128,6 +128,11 @@ class _Place:
         importer = registry().get(node.op)
         return importer(node) if importer else self.definition(node)
 
+    def declared(self, name: str) -> tuple[int, ...] | None:
+        """The shape that the model declares for a tensor; None if it declares none, or sizes that
+        are symbolic. Functions declare none."""
+        return None if self.scope.depth else self.walk.declared.shape(name)
+
     def definition(self, node: OnnxNode) -> Value:
         """The node's outputs, computed by the function that defines its operator."""
         body = functions.of_schema(self.proto, node.version, node.operands)
@@ -140,23 +145,36 @@ class _Place:
                 f"has {len(node.operands)} inputs, but its function has {len(body.inputs)}"
             )
         scope = self.scope.inner(node.name, body.versions, body.attributes)
-        scope.public = {n: o for n, o in zip(body.outputs, node.outputs, strict=False) if o}
+        pairs = list(zip(body.outputs, node.outputs, strict=False))
+        wanted = [name for name, output in pairs if output]
+        scope.public = {name: output for name, output in pairs if output}
         for i, name in enumerate(body.inputs):
             scope.add(name, node.optional(i))
-        return self.walk.outputs(body.nodes, scope, body.outputs[: len(node.outputs)])
+        made = dict(zip(wanted, self.walk.outputs(body.nodes, scope, wanted), strict=True))
+        # Any tensor takes the place of an output that is left out.
+        return tuple(made.get(name, made[wanted[0]]) for name, _ in pairs)
 
-    def branch(self, node: OnnxNode, graph: GraphProto) -> Value:
-        """The outputs of a graph without inputs that reads the tensors around the node."""
-        scope = self.scope.inner(node.name, self.scope.versions, self.scope.attributes)
+    def branch(
+        self, node: OnnxNode, graph: GraphProto, operands: Sequence[Tensor] = (), step: str = ""
+    ) -> Value:
+        """The outputs of a graph that reads the operands, and tensors around the node. ``step`` is
+        part of the names of its tensors, if it is imported several times."""
+        caller = f"{node.name}/{step}" if step else node.name
+        scope = self.scope.inner(caller, self.scope.versions, self.scope.attributes)
         scope.values = ChainMap({}, self.scope.values)
-        names = [info.name for info in graph.output]
-        scope.public = {n: o for n, o in zip(names, node.outputs, strict=False) if o}
+        if len(operands) != len(graph.input):
+            raise node.invalid(f"gives {len(operands)} tensors to a graph of {len(graph.input)}")
+        for info, tensor in zip(graph.input, operands, strict=True):
+            scope.add(info.name, tensor)
+        if not step:
+            names = [info.name for info in graph.output]
+            scope.public = {n: o for n, o in zip(names, node.outputs, strict=False) if o}
         return self.walk.graph(graph, scope)
 
 
 def _needed(protos: Sequence[NodeProto], wanted: Sequence[str]) -> list[NodeProto]:
     """The nodes that the wanted tensors depend on, in their order."""
-    read, found = set(wanted), []
+    read, found = {*filter(None, wanted)}, []
     for proto in reversed(protos):
         if not read.isdisjoint(proto.output):
             found.append(proto)

@@ -119,7 +119,10 @@ def window(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> Window:
         before, after = (tuple(side) for side in zip(*pairs, strict=True))
     else:
         before, after = pads(node, rank) if kind == "NOTSET" else ((0,) * rank, (0,) * rank)
-    ceil = bool(node.attr("ceil_mode", 0)) and kind == "NOTSET"
+    ceil = bool(node.attr("ceil_mode", 0))
+    if ceil and kind == "VALID":
+        _refuse_last_windows(node, axes)
+    ceil = ceil and kind == "NOTSET"
     places = tuple(
         _places(node, *axis, pad, end, ceil=ceil)
         for axis, pad, end in zip(axes, before, after, strict=True)
@@ -129,6 +132,17 @@ def window(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> Window:
         for n, (size, covered, stride), pad, end in zip(places, axes, before, after, strict=True)
     )
     return Window(kernel, strides, dilations, before, after, extra, places)
+
+
+def _refuse_last_windows(node: OnnxNode, axes: Sequence[tuple[int, int, int]]) -> None:
+    """UnsupportedError if ``ceil_mode`` would matter without padding. By ONNX's formula for VALID
+    it does not, but ONNX Runtime adds a window."""
+    for size, cover, stride in axes:
+        if (size - cover) % stride and size > cover:
+            raise node.unsupported(
+                f"has ceil_mode with auto_pad=VALID, whose last window exceeds {size} cells",
+                supported="explicit pads with ceil_mode",
+            )
 
 
 def _same(size: int, cover: int, stride: int) -> int:

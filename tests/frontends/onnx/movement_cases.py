@@ -105,12 +105,17 @@ def _repeats() -> Iterator[OneNode]:
         yield _node("Expand", _data((3, 1), dtype), _ints(2, 1, 4))
         yield _node("Tile", _data((2, 3), dtype), _ints(2, 3))
     yield _node("Tile", _data((2, 1, 3)), _ints(1, 4, 1))
+    yield _node("Tile", _data((2, 3, 2, 3)), _ints(2, 3, 4, 2))
     for mode in ("DCR", "CRD"):
         yield _node("DepthToSpace", _data((2, 12, 2, 3)), blocksize=2, mode=mode)
     yield _node("SpaceToDepth", _data((2, 3, 4, 6)), blocksize=2)
     for k, upper in itertools.product((-9, -1, 0, 2, 9), (0, 1)):
         yield _node("Trilu", _data((2, 3, 4)), np.array(k, np.int64), upper=upper)
+    yield _node("Trilu", _data((2, 3, 4)), np.array(-1), data=2)
+    yield _node("Trilu", _data((3, 4), "int64"), np.array(1), data=2, upper=0)
     yield _node("ReverseSequence", _data((4, 3, 2)), _ints(1, 4, 0))
+    yield _node("ReverseSequence", _data((4, 3, 2)), _ints(1, 4, 3), data=2)
+    yield _node("ReverseSequence", _data((3, 4)), _ints(2, 4, 0), data=2, batch_axis=0, time_axis=1)
     yield _node("ReverseSequence", _data((3, 4)), _ints(2, 4, 3), batch_axis=0, time_axis=1)
 
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import microgen
+from microgen.errors import MicrogenError
 from microgen.ir.graph import Array
+from microgen.ops.base import StatusError
 from tests.differential import program
 from tests.frontends.onnx import one_node
 from tests.frontends.onnx.movement_cases import CASES, OLD
@@ -49,10 +51,39 @@ def test_generated_c_equals_the_graph(tmp_path: Path) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
+_X = np.arange(24, dtype=np.float32).reshape(1, 4, 6)
+_HALVES = np.array([3, 1])
+DECLARED = [
+    (OneNode("Reshape", (_X, np.array([8, 3])), n_data=2), [(8, 3)]),
+    (OneNode("Squeeze", (_X, np.array([0])), n_data=2), [(4, 6)]),
+    (OneNode("Unsqueeze", (_X, np.array([1])), n_data=2), [(1, 1, 4, 6)]),
+    (OneNode("Expand", (_X, np.array([2, 1, 1])), n_data=2), [(2, 4, 6)]),
+    (OneNode("Tile", (_X, np.array([2, 1, 2])), n_data=2), [(2, 4, 12)]),
+    (OneNode("TopK", (_X, np.array([2])), {"axis": 1}, 2, 2), [(1, 2, 6)] * 2),
+    (OneNode("OneHot", (_HALVES, np.array(5), _X[0, 0, :2]), n_data=3), [(2, 5)]),
+    (OneNode("Split", (_X, _HALVES), {"axis": 1}, 2, 2), [(1, 3, 6), (1, 1, 6)]),
+    (OneNode("CenterCropPad", (_X, np.array([9])), {"axes": [2]}, 2), [(1, 4, 9)]),
+    (OneNode("Resize", (_X, None, None, np.array([1, 4, 9])), n_data=4), [(1, 4, 9)]),
+]
+
+
+@pytest.mark.parametrize(("node", "shapes"), DECLARED, ids=lambda each: getattr(each, "op", ""))
+def test_declared_shapes_stand_for_operands_that_are_inputs(
+    node: OneNode, shapes: list[tuple[int, ...]], tmp_path: Path
+) -> None:
+    proto, given, _ = one_node.model([node])
+    expected = one_node.by_runtime(proto, given)
+    with pytest.raises(MicrogenError, match="--bind"):
+        one_node.loaded(proto, tmp_path)
+    for info, shape in zip(proto.graph.output, shapes, strict=True):
+        for size in shape:
+            info.type.tensor_type.shape.dim.add().dim_value = size
+    found = one_node.by_graph(one_node.loaded(proto, tmp_path), given)
+    _assert_same(node, found, expected)
+
+
 @pytest.mark.parametrize("index", [-6, 5, 2**40])
 def test_computed_indices_outside_are_a_status(index: int, tmp_path: Path) -> None:
-    from microgen.ops.base import StatusError
-
     node = OneNode("Gather", (np.ones((5, 2), np.float32), np.array([0, index])), n_data=2)
     proto, given, _ = one_node.model([node])
     with pytest.raises(StatusError) as caught:

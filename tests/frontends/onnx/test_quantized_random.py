@@ -134,7 +134,10 @@ def test_many_random_networks(tmp_path: Path) -> None:
         _check(seed, tmp_path)
 
 
-@pytest.mark.parametrize(("dtype", "weights"), [("int8", "int8"), ("uint8", "int8")])
+@pytest.mark.parametrize(
+    ("dtype", "weights"),
+    [("uint8", "int8"), pytest.param("int8", "int8", marks=pytest.mark.slow)],
+)
 def test_compiled_layers_equal_their_references(dtype: str, weights: str, tmp_path: Path) -> None:
     net = Network(dtype, weights, seed=1)
     for build, _ in GROUPS.values():

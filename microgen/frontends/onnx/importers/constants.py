@@ -26,7 +26,7 @@ def _constant(node: OnnxNode) -> Tensor:
 
 
 def _constant_of_shape(node: OnnxNode) -> Tensor:
-    sizes = node.ints_of("shape", 0) or ()
+    sizes = node.declared_for(0) or node.ints_of("shape", 0) or ()
     value = np.ravel(node.attr("value", np.zeros(1, np.float32)))
     if len(value) != 1:
         raise node.invalid(f"has {len(value)} values; one is expected")

@@ -81,6 +81,12 @@ def _cropped(
     wanted = node.ints("output_shape", ())[-rank:]
     if kind.startswith("SAME") and not wanted:
         wanted = tuple(n * s for n, s in zip(sizes, strides, strict=True))
+        if any(w > n for w, n in zip(wanted, full, strict=True)):
+            raise node.unsupported(
+                f"has an output of {list(wanted)} by auto_pad, but its taps reach {list(full)}, "
+                "which is what ONNX Runtime returns",
+                supported="a kernel as large as the strides, or output_shape",
+            )
     if not wanted:
         before, after = windows.pads(node, rank) if kind == "NOTSET" else ((0,) * rank,) * 2
         left = zip(full, before, after, strict=True)
@@ -128,7 +134,7 @@ def _transposed(
         convolving.pair((*extra, *spread.strides)),
         (*convolving.pair((*none, *spread.before)), *convolving.pair((*none, *after))),
         convolving.pair((*extra, *spread.outputs)),
-        Activation.NONE,
+        Activation.UNLIMITED,
         Rounding.DOUBLE,
     )
     inputs = (image, node.laid_out(weight, "IOHW", "OHWI"))

@@ -72,9 +72,12 @@ def _one_hot(node: OnnxNode) -> Tensor:
     """A choice between two values where the index, or the index minus the depth, is that of the
     place. So indices that are outside choose "off" everywhere."""
     given, values = node.tensor(0), node.tensor(2)
-    depth = int(moves.number_of(node, 1, "depth"))
     rank = len(given.shape) + 1
-    axis = arguments.axis(node, rank, -1)
+    axis, declared = arguments.axis(node, rank, -1), node.declared_for(1)
+    if declared is not None and len(declared) == rank:
+        depth = declared[axis]
+    else:
+        depth = int(moves.number_of(node, 1, "depth"))
     if depth < 1 or values.shape != (2,):
         raise node.invalid(f"has the depth {depth} and the values {values.type}; two are expected")
     moves.shape_of(node, (*given.shape, depth), values.dtype)

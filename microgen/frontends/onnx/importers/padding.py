@@ -89,22 +89,24 @@ def _places(mode: str, size: int, pair: Pair) -> Array:
 
 def _center_crop_pad(node: OnnxNode) -> Tensor:
     """Each axis is cut or padded with zeros; the odd element is one at the end."""
-    data, wanted = node.tensor(0), node.ints_of("shape", 1) or ()
+    data, declared = node.tensor(0), node.declared_for(1)
     rank = len(data.shape)
     axes = arguments.axes(node, node.ints("axes", tuple(range(rank))), rank)
+    if declared is not None and len(declared) == rank:
+        wanted: tuple[int, ...] = tuple(declared[axis] for axis in axes)
+    else:
+        wanted = node.ints_of("shape", 1) or ()
     if len(wanted) != len(axes):
         raise node.invalid(f"has {len(wanted)} sizes for {len(axes)} axes")
     sizes = list(data.shape)
     for axis, size in zip(axes, wanted, strict=True):
         sizes[axis] = size
     moves.shape_of(node, sizes, data.dtype)
-    pads = [(0, 0)] * rank
-    for axis in axes:
-        more, less = sizes[axis] - data.shape[axis], data.shape[axis] - sizes[axis]
-        if less > 0:
-            data = moves.cut(node, data, axis, less // 2, sizes[axis])
-        elif more > 0:
-            pads[axis] = (more // 2, more - more // 2)
+    added = [max(0, size - own) for own, size in zip(data.shape, sizes, strict=True)]
+    begin = [max(0, own - size) // 2 for own, size in zip(data.shape, sizes, strict=True)]
+    kept = [min(own, size) for own, size in zip(data.shape, sizes, strict=True)]
+    pads = [(more // 2, more - more // 2) for more in added]
+    data = moves.sliced(node, data, begin, (1,) * rank, kept)
     attrs = PadAttrs(tuple(pads), 0.0 if data.dtype is DType.FLOAT32 else 0)
     return node.emit("nn.pad", attrs, (data,)) if any(map(any, pads)) else data
 

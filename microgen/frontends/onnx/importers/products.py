@@ -46,7 +46,7 @@ def _gemm(node: OnnxNode) -> Tensor:
     weight = rhs if flips[1] else transposed(node, rhs, (1, 0))
     scaled = _times(node, weight, alpha)
     bias = _bias(node, offset, scaled.shape[0], rows.shape[0])
-    attrs = DenseAttrs(Activation.NONE, Rounding.DOUBLE, keep_num_dims=False)
+    attrs = DenseAttrs(Activation.UNLIMITED, Rounding.DOUBLE, keep_num_dims=False)
     if bias is not None:
         return node.emit("nn.dense", attrs, (rows, scaled, bias))
     return _plus(node, node.emit("nn.dense", attrs, (rows, scaled)), offset)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
-from microgen.frontends.onnx import moves
+from microgen.arithmetic.terms import Activation
+from microgen.frontends.onnx import indexing, moves
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Array
+from microgen.ir.graph import DType
+from microgen.ops.add import AddAttrs
+from microgen.ops.comparison import ComparisonAttrs
+from microgen.ops.subtract import SubtractAttrs
+from microgen.ops.take import TakeAttrs
 from microgen.ops.where import WhereAttrs
 
 
@@ -24,7 +30,7 @@ def _transpose(node: OnnxNode) -> Tensor:
 
 
 def _expand(node: OnnxNode) -> Tensor:
-    data, wanted = node.tensor(0), node.ints_of("shape", 1) or ()
+    data, wanted = node.tensor(0), node.declared_for(1) or node.ints_of("shape", 1) or ()
     if len(wanted) > moves.MOST_AXES:
         raise node.unsupported(f"has {len(wanted)} axes", supported=f"up to {moves.MOST_AXES}")
     try:
@@ -35,18 +41,37 @@ def _expand(node: OnnxNode) -> Tensor:
 
 
 def _tile(node: OnnxNode) -> Tensor:
-    """Repetitions become new axes, each before the axis that is repeated."""
-    data, counts = node.tensor(0), node.ints_of("repeats", 1) or ()
+    data = node.tensor(0)
+    counts = _declared_counts(node, data) or node.ints_of("repeats", 1) or ()
     if len(counts) != len(data.shape):
         raise node.invalid(f"repeats {data.type} {list(counts)} times; a count per axis is needed")
     sizes = [count * size for count, size in zip(counts, data.shape, strict=True)]
-    shape = moves.shape_of(node, sizes, data.dtype).shape
-    repeated = [k for k, count in enumerate(counts) if count != 1]
-    apart, wide = list[int](), list[int]()
-    for axis, (count, size) in enumerate(zip(counts, data.shape, strict=True)):
-        apart += [1, size] if axis in repeated else [size]
-        wide += [count, size] if axis in repeated else [size]
+    moves.shape_of(node, sizes, data.dtype)
+    repeated = [axis for axis, count in enumerate(counts) if count != 1]
+    for first in range(0, len(repeated), 2):  # kernels take the axes that two make
+        data = _repeated(node, data, {axis: counts[axis] for axis in repeated[first : first + 2]})
+    return data
+
+
+def _repeated(node: OnnxNode, data: Tensor, counts: Mapping[int, int]) -> Tensor:
+    """Repetitions become new axes, each before the axis that is repeated."""
+    apart, wide, shape = list[int](), list[int](), list[int]()
+    for axis, size in enumerate(data.shape):
+        count = counts.get(axis, 1)
+        apart += [1, size] if count != 1 else [size]
+        wide += [count, size] if count != 1 else [size]
+        shape.append(count * size)
     return node.reshaped(moves.broadcast(node, node.reshaped(data, apart), wide), shape)
+
+
+def _declared_counts(node: OnnxNode, data: Tensor) -> tuple[int, ...] | None:
+    """The number of repetitions that makes the declared shape of the data's."""
+    shape = node.declared_for(1)
+    if shape is None or len(shape) != len(data.shape):
+        return None
+    if any(size % own for size, own in zip(shape, data.shape, strict=True)):
+        raise node.invalid(f"repeats {data.type} to {list(shape)}")
+    return tuple(size // own for size, own in zip(shape, data.shape, strict=True))
 
 
 def _depth_to_space(node: OnnxNode) -> Tensor:
@@ -86,47 +111,69 @@ def _blocks(node: OnnxNode) -> tuple[Tensor, int]:
 
 
 def _trilu(node: OnnxNode) -> Tensor:
-    """A choice between the data and zeros by a constant mask."""
-    data, k = node.tensor(0), node.ints_of("k", 1) or (0,)
-    if len(data.shape) < 2 or len(k) != 1:
-        raise node.invalid(f"has the input {data.type} and k {list(k)}; a matrix is expected")
-    rows, columns = data.shape[-2:]
-    near = max(-rows - 1, min(columns + 1, k[0]))
-    ones: Array = np.ones((rows, columns), np.bool_)
-    mask = np.triu(ones, near) if node.attr("upper", 1) else np.tril(ones, near)
-    zero = node.constant(np.zeros((), data.dtype.numpy), "zero", data.type.quant)
-    return node.emit(
-        "where",
-        WhereAttrs(),
-        (node.constant(mask, "mask"), data, zero),
-        dtype=data.dtype,
-        quant=data.type.quant,
-    )
-
-
-def _column_sizes(node: OnnxNode) -> tuple[Tensor, int, int]:
-    """The data of ReverseSequence, with its batch and time axes."""
+    """A choice between the data and zeros: column >= row + k, or <= for the lower part."""
     data = node.tensor(0)
-    batch, time = int(node.attr("batch_axis", 1)), int(node.attr("time_axis", 0))
-    if {batch, time} != {0, 1} or len(data.shape) < 2:
-        raise node.invalid(f"has the axes {batch} and {time} for {data.type}; 0 and 1 are expected")
-    return data, batch, time
+    if len(data.shape) < 2:
+        raise node.invalid(f"has the input {data.type}; a matrix is expected")
+    rows, columns = data.shape[-2:]
+    limits = node.emit(
+        "add",
+        AddAttrs(Activation.NONE),
+        (node.constant(np.arange(rows).reshape(-1, 1), "rows"), _diagonal(node, rows, columns)),
+    )
+    order = "greater_equal" if node.attr("upper", 1) else "less_equal"
+    places = node.constant(np.arange(columns).reshape(1, -1), "columns")
+    mask = node.emit(order, ComparisonAttrs(), (places, limits), dtype=DType.BOOL)
+    zero = node.constant(np.zeros((), data.dtype.numpy), "zero", data.type.quant)
+    return _chosen(node, mask, data, zero)
+
+
+def _diagonal(node: OnnxNode, rows: int, columns: int) -> Tensor:
+    """The operand k as int64 [1, 1]; a constant is within the matrix, or next to it."""
+    k = node.optional(1)
+    if k is not None and k.value is None and k.dtype is DType.INT64 and k.type.size == 1:
+        return node.reshaped(k, (1, 1))
+    value = 0 if k is None else moves.number_of(node, 1, "k")
+    return node.constant(np.array([[max(-rows - 1, min(columns + 1, int(value)))]]), "k")
+
+
+def _chosen(node: OnnxNode, condition: Tensor, lhs: Tensor, rhs: Tensor) -> Tensor:
+    inputs = (condition, lhs, rhs)
+    return node.emit("where", WhereAttrs(), inputs, dtype=lhs.dtype, quant=lhs.type.quant)
 
 
 def _reverse_sequence(node: OnnxNode) -> Tensor:
-    """Parts of the merged first two axes, at places that follow from constant lengths."""
-    data, batch, time = _column_sizes(node)
-    lengths = node.constant_of(1, "lengths").ravel().astype(np.int64)
-    steps = data.shape[time]
-    if len(lengths) != data.shape[batch] or lengths.min() < 0 or lengths.max() > steps:
-        raise node.invalid(f"has the lengths {lengths[:8].tolist()} for {data.type}")
-    t = np.arange(steps)[:, None]
-    source = np.where(t < lengths, lengths - 1 - t, t)  # [time, batch]
-    places = source * len(lengths) + np.arange(len(lengths))
-    if time == 1:
-        places = (np.arange(len(lengths)) * steps + source).T
+    """Rows of the merged first two axes: at step t of a sequence of n steps, that of step n - 1 - t
+    if t is less than n, otherwise that of step t."""
+    data, lengths = node.tensor(0), indexing.indices_of(node, 1)
+    batch, time = int(node.attr("batch_axis", 1)), int(node.attr("time_axis", 0))
+    if {batch, time} != {0, 1} or len(data.shape) < 2 or lengths.shape != (data.shape[batch],):
+        raise node.invalid(
+            f"has the axes {batch} and {time} for {data.type} and lengths {lengths.type}; 0 and 1 "
+            "are expected, and a length for each sequence"
+        )
+    counts = node.reshaped(lengths, _along(batch, data.shape[batch]))
+    numbers = np.arange(data.shape[time], dtype=lengths.dtype.numpy).reshape(_along(time, -1))
+    steps, after = node.constant(numbers, "steps"), node.constant(numbers + 1, "after")
+    mirrored = node.emit("subtract", SubtractAttrs(Activation.NONE), (counts, after))
+    is_inside = node.emit("less", ComparisonAttrs(), (steps, counts), dtype=DType.BOOL)
+    places = _chosen(node, is_inside, mirrored, steps)
+    return _rows(node, data, indexing.along(node, places, data.shape[:2], time))
+
+
+def _along(axis: int, size: int) -> tuple[int, int]:
+    return (size, 1) if axis == 0 else (1, size)
+
+
+def _rows(node: OnnxNode, data: Tensor, positions: Tensor) -> Tensor:
+    """The rows of the merged first two axes at positions of both."""
     merged = node.reshaped(data, (math.prod(data.shape[:2]), *data.shape[2:]))
-    return node.reshaped(moves.picked(node, merged, 0, places.ravel()), data.shape)
+    if positions.value is not None:
+        found = moves.picked(node, merged, 0, positions.value.ravel().astype(np.int64))
+    else:
+        flat = node.reshaped(positions, (merged.shape[0],))
+        found = node.emit("take", TakeAttrs(0), (merged, flat))
+    return node.reshaped(found, data.shape)
 
 
 IMPORTERS = {

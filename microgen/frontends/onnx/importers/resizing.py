@@ -27,6 +27,7 @@ from microgen.ops.resample import ResampleAttrs
 from microgen.ops.resize2d import Resize2DAttrs
 
 _MODES = ("nearest", "linear", "cubic")
+_POLICY = "keep_aspect_ratio_policy"
 _POLICIES = {"not_larger": min, "not_smaller": max}
 _MOST_PLACES = 2**16  # on an axis, because tables of them are computed here
 _OF_RESIZE2D = ("half_pixel", "align_corners", "asymmetric")
@@ -91,20 +92,24 @@ def _resize(node: OnnxNode) -> Tensor:
 
 def _new_axes(node: OnnxNode, data: Tensor, chosen: Sequence[int]) -> dict[int, Axis]:
     """The chosen axes, by scales or by sizes."""
-    scales, sizes = node.optional_constant(2, "scales"), node.optional_constant(3, "sizes")
+    scales, policy = node.optional_constant(2, "scales"), node.attr(_POLICY, "stretch")
     if scales is not None and scales.size:
         return _scaled(node, data, scales.ravel().tolist(), chosen)
-    if sizes is None or sizes.size != len(chosen):
+    declared = node.declared_for(3) if policy == "stretch" else None
+    if declared is not None and len(declared) == len(data.shape):
+        sizes: Sequence[int] = [declared[axis] for axis in chosen]
+    else:
+        sizes = node.ints_of("sizes", 3) or ()
+    if len(sizes) != len(chosen):
         raise node.invalid(f"needs as many scales or sizes as the {len(chosen)} axes")
-    wanted = {axis: int(size) for axis, size in zip(chosen, sizes.ravel(), strict=True)}
+    wanted = dict(zip(chosen, sizes, strict=True))
     ratios = {axis: size / data.shape[axis] for axis, size in wanted.items()}
-    policy = str(node.attr("keep_aspect_ratio_policy", "stretch"))
     if policy in _POLICIES:
         ratio = _POLICIES[policy](ratios.values())
         return {k: Axis(data.shape[k], int(ratio * data.shape[k] + 0.5), ratio) for k in chosen}
     if policy != "stretch":
         known = ", ".join(("stretch", *_POLICIES))
-        raise node.unsupported(f"has the keep_aspect_ratio_policy {policy!r}", supported=known)
+        raise node.unsupported(f"has the {_POLICY} {policy!r}", supported=known)
     return {k: Axis(data.shape[k], wanted[k], ratios[k]) for k in chosen}
 
 
@@ -153,6 +158,8 @@ def _check(node: OnnxNode, data: Tensor, wanted: _Wanted) -> None:
     ):
         if found not in known:
             raise node.unsupported(f"has the {name} {found!r}", supported=", ".join(known))
+    if not abs(wanted.cubic) <= _MOST_PLACES:
+        raise node.invalid(f"has the cubic_coeff_a {wanted.cubic}; a small number is expected")
     sizes = list(data.shape)
     for k, axis in wanted.axes.items():
         sizes[k] = axis.places

@@ -64,7 +64,11 @@ def _roi_align(node: OnnxNode) -> Tensor:
 
 def _affine_grid(node: OnnxNode) -> Tensor:
     """Constant coordinates of all places, with a 1 at the end, times the matrices."""
-    theta, size = node.tensor(0), node.ints_of("size", 1) or ()
+    theta, declared = node.tensor(0), node.declared_for(1)
+    if declared is not None:
+        size: tuple[int, ...] = (declared[0], 1, *declared[1:-1])
+    else:
+        size = node.ints_of("size", 1) or ()
     node.expect(theta, DType.FLOAT32)
     axes = len(size) - 2
     if axes not in (2, 3) or theta.shape != (size[0], axes, axes + 1):

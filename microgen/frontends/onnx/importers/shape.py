@@ -11,7 +11,10 @@ from microgen.frontends.tensors import Tensor
 
 
 def _reshape(node: OnnxNode) -> Tensor:
-    data, wanted = node.tensor(0), node.ints_of("shape", 1) or ()
+    data, declared = node.tensor(0), node.declared_for(1)
+    if declared is not None:
+        return node.reshaped(data, declared)
+    wanted = node.ints_of("shape", 1) or ()
     keeps = not node.attr("allowzero", 0)
     if any(w == 0 and i >= len(data.shape) for i, w in enumerate(wanted)) and keeps:
         raise node.invalid(f"has the shape {list(wanted)} for {data.type}")
@@ -36,7 +39,10 @@ def _flatten(node: OnnxNode) -> Tensor:
 
 
 def _squeeze(node: OnnxNode) -> Tensor:
-    data, given = node.tensor(0), node.ints_of("axes", 1)
+    data, declared = node.tensor(0), node.declared_for(1)
+    if declared is not None:
+        return _declared(node, data, declared)
+    given = node.ints_of("axes", 1)
     shape = data.shape
     if given is None:
         axes = tuple(axis for axis, size in enumerate(shape) if size == 1)
@@ -48,9 +54,19 @@ def _squeeze(node: OnnxNode) -> Tensor:
 
 
 def _unsqueeze(node: OnnxNode) -> Tensor:
-    data, given = node.tensor(0), node.ints_of("axes", 1) or ()
+    data, declared = node.tensor(0), node.declared_for(1)
+    if declared is not None:
+        return _declared(node, data, declared)
+    given = node.ints_of("axes", 1) or ()
     rank = len(data.shape) + len(given)
     return node.reshaped(data, _widened(data.shape, arguments.axes(node, given, rank), rank))
+
+
+def _declared(node: OnnxNode, data: Tensor, shape: Sequence[int]) -> Tensor:
+    """The data under the shape that the model declares, which has other axes of size 1."""
+    if [size for size in shape if size != 1] != [size for size in data.shape if size != 1]:
+        raise node.invalid(f"makes {list(shape)} of {data.type}; only sizes of 1 may differ")
+    return node.reshaped(data, shape)
 
 
 def _widened(shape: Sequence[int], axes: Sequence[int], rank: int) -> list[int]:

@@ -28,7 +28,7 @@ def _split(node: OnnxNode) -> Value:
     axis = arguments.axis(node, len(data.shape), 0)
     if not data.shape:
         raise node.invalid("splits a tensor without axes")
-    sizes = node.ints_of("split", 1)
+    sizes = _declared_sizes(node, axis) or node.ints_of("split", 1)
     if sizes is None:
         sizes = _parts(node, data.shape[axis])
     if sum(sizes) != data.shape[axis] or min(sizes, default=-1) < 0:
@@ -40,6 +40,13 @@ def _split(node: OnnxNode) -> Value:
         moves.cut(node, data, axis, start, size)
         for start, size, name in zip(starts, sizes, node.outputs, strict=False)
     )
+
+
+def _declared_sizes(node: OnnxNode, axis: int) -> tuple[int, ...] | None:
+    """The sizes that the model declares for all outputs along the axis."""
+    shapes = [node.declared_for(1, k) for k in range(len(node.outputs))]
+    sizes = [shape[axis] for shape in shapes if shape is not None and len(shape) > axis]
+    return tuple(sizes) if len(sizes) == len(shapes) else None
 
 
 def _parts(node: OnnxNode, size: int) -> tuple[int, ...]:

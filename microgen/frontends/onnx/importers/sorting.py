@@ -15,19 +15,21 @@ from microgen.ops.topk import TopKAttrs
 def _topk(node: OnnxNode) -> Value:
     """The positions, always sorted, and the values at them."""
     data = node.tensor(0)
+    axis, declared = arguments.axis(node, len(data.shape), -1), node.declared_for(1)
     if node.version < 10:
         k = int(node.attr("k"))
+    elif declared is not None and len(declared) == len(data.shape) > 0:
+        k = declared[axis]
     else:
         k = int(moves.number_of(node, 1, "number of values"))
-    axis = arguments.axis(node, len(data.shape), -1)
     attrs = TopKAttrs(axis, k, bool(node.attr("largest", 1)))
     places = node.emit("topk", attrs, (data,), dtype=DType.INT64, quant=None)
     return taken_along(node, data, places, axis), places
 
 
 def _non_max_suppression(node: OnnxNode) -> Tensor:
-    """As many rows as boxes may be chosen. Those without a box are -1, which other operators read
-    as the last element."""
+    """As many rows as boxes may be chosen, or as the model declares. Those without a box are -1,
+    which other operators read as the last element."""
     boxes, scores = node.tensor(0), node.tensor(1)
     node.expect(boxes, DType.FLOAT32)
     most = _number(node, 2, "number of boxes")
@@ -43,7 +45,11 @@ def _non_max_suppression(node: OnnxNode) -> Tensor:
         bool(node.attr("center_point_box", 0)),
     )
     name = "vision.all_class_non_max_suppression"
-    return node.emit(name, attrs, (boxes, scores), dtype=DType.INT64, quant=None)
+    found = node.emit(name, attrs, (boxes, scores), dtype=DType.INT64, quant=None)
+    declared = node.declared_for(0)
+    if declared is None or len(declared) != 2 or declared[0] >= found.shape[0]:
+        return found
+    return moves.cut(node, found, 0, 0, declared[0])
 
 
 def _number(node: OnnxNode, position: int, what: str) -> float | None:
