@@ -59,7 +59,7 @@ def test_the_bias_is_optional(inputs: tuple[str | int, ...]) -> None:
     assert node.inputs == ("x", "w")
 
 
-@pytest.mark.parametrize("fused", list(Activation))
+@pytest.mark.parametrize("fused", list(FUSED))
 def test_fused_activations(fused: Activation) -> None:
     (node,) = transpose_conv(fusedActivationFunction=FUSED[fused]).load().nodes
     assert isinstance(node.attrs, Conv2DTransposeAttrs)

@@ -51,7 +51,7 @@ def test_operators_without_options(code: str, options_type: str, op: str, attrs:
 
 
 @pytest.mark.parametrize(("code", "options_type", "op", "attrs"), ACTIVATED)
-@pytest.mark.parametrize("activation", list(Activation))
+@pytest.mark.parametrize("activation", list(FUSED))
 def test_fused_activations(
     code: str,
     options_type: str,
@@ -135,3 +135,10 @@ def test_plain_numbers(code: str, dtype: str) -> None:
     operator = OperatorSpec(code, ("x", "z"), ("y",))
     graph = Network(tensors, (operator,), inputs=("x", "z")).load()
     assert graph.types["y"].dtype.value == dtype
+
+
+def test_bytes_without_a_scale_are_not_added() -> None:
+    tensors = [TensorSpec(name, (4,), "uint8") for name in ("x", "z", "y")]
+    operator = OperatorSpec("ADD", ("x", "z"), ("y",), "AddOptions")
+    network = Network(tuple(tensors), (operator,), inputs=("x", "z"))
+    assert "without a scale it must be int32 or int64" in refusal(network, ModelError)

@@ -22,7 +22,8 @@ from microgen.ops.cost import Cost
 _MAX_RANK = 8
 
 CONVERT = "convert the model with int8 quantization, inputs and outputs included"
-NODE_DTYPES = {dtype.value: dtype for dtype in DType}
+_WIDE = (DType.UINT16, DType.UINT32, DType.UINT64)  # LiteRT's operators do not compute these
+NODE_DTYPES = {dtype.value: dtype for dtype in DType if dtype not in _WIDE}
 _KNOWN_DTYPES = {**NODE_DTYPES, **constants.SMALL}
 _INTEGER_DTYPES = {"int32": DType.INT32, "int64": DType.INT64}
 

@@ -16,9 +16,9 @@ from microgen.errors import MicrogenError
 from microgen.ir.graph import Array, Graph
 from tests.differential import program
 from tests.frontends.onnx import one_node
-from tests.frontends.onnx.elementwise_cases import CASES, CASTS, FLOATS, OLD, node
+from tests.frontends.onnx.elementwise_cases import CASES, CASTS, FLOATS, NEWEST, OLD, node
 from tests.frontends.onnx.one_node import OneNode
-from tests.tools import NEEDS_CC
+from tests.tools import NEEDS_CC, NEEDS_NINJA
 
 
 def _graph(node: OneNode, folder: Path) -> Graph:
@@ -126,3 +126,22 @@ def test_infinities_remain_infinities(tmp_path: Path) -> None:
         path.write_bytes(proto.SerializeToString())
         (found,) = one_node.by_graph(frontends.load(path), given)
         assert np.isinf(found).any()
+
+
+@NEEDS_CC
+@NEEDS_NINJA
+def test_unsigned_ports_and_nan_among_constants(tmp_path: Path) -> None:
+    """Operators are packed functions, so that every port has a tensor with its dtype."""
+    dtypes = (np.uint16, np.uint32, np.uint64, np.int8)
+    pairs = [(np.full(3, np.iinfo(dtype).max, dtype),) * 2 for dtype in dtypes]
+    pairs.append((np.ones(3, np.float32), -np.array([np.nan, np.inf, 1.0], np.float32)))
+    nodes = [OneNode("Add", pair, opset=NEWEST) for pair in pairs]
+    proto, given, _ = one_node.model(nodes)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(proto.SerializeToString())
+    microgen.generate(path, "native", tmp_path / "p", interface="packed")
+    found = microgen.run(tmp_path / "p", given).outputs
+    expected = one_node.by_graph(one_node.loaded(proto, tmp_path), given)
+    for one, other in zip(found.values(), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
