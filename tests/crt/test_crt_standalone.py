@@ -13,18 +13,13 @@ import pytest
 
 from microgen import resources
 from microgen.kernels import registry
-from microgen.target.cpu import Feature
 from tests.each_compiled import NOT_INLINED, each_compiled
 from tests.ops.conformance import WARNINGS, host_cc
 from tests.tools import NEEDS_ARM_GCC
 
 CRT = resources.folder("crt")
 HEADERS = sorted([*(CRT / "include").rglob("*.h"), *(CRT / "src").rglob("*.h")])
-FLOAT_UNITS = {Feature.FPU, Feature.MVE_FLOAT}
 CODES = {kernel.code for found in registry().values() for kernel in found}
-BY_FPU = {
-    kernel.code for found in registry().values() for kernel in found if kernel.needs & FLOAT_UNITS
-}
 IMPLEMENTATIONS = sorted({CRT / "include" / code.header for code in CODES})
 README = (CRT / "README.md").read_text()
 
@@ -75,11 +70,9 @@ def _macro(header: Path) -> str:
     return f"MG_{header.stem.upper()}_IMPLEMENTATION"
 
 
-def _definitions(header: Path, *, by_fpu: bool | None = None) -> list[str]:
-    """A line for each kernel of a header that defines kernels by a macro with arguments; with
-    ``by_fpu`` only for those that need an FPU, or do not."""
-    own = [code for code in sorted(CODES) if code.header == f"microgen/{header.name}"]
-    return [f"{code.definition}\n" for code in own if by_fpu in (None, code in BY_FPU)]
+def _definitions(header: Path) -> list[str]:
+    """A line for each kernel of a header that defines kernels by a macro with arguments."""
+    return [f"{c.definition}\n" for c in sorted(CODES) if c.header == f"microgen/{header.name}"]
 
 
 # The headers whose kernels compute with floats.
@@ -93,19 +86,12 @@ GROUPS = {
 def _grouped(folder: Path) -> list[Path]:
     """A source file for each group, which defines the group's kernels.
 
-    Compiling a kernel mostly means compiling headers that other kernels include, too. Kernels of
-    integers that an FPU scales are in the group of floats.
+    Compiling a kernel mostly means compiling headers that other kernels include, too.
     """
-    integers = GROUPS["integers"]
     for name, kernels in GROUPS.items():
         lines = [f"#define {_macro(kernel)}\n" for kernel in kernels]
         lines += [f'#include "microgen/{kernel.name}"\n' for kernel in kernels]
-        if name == "integers":
-            lines += [line for kernel in kernels for line in _definitions(kernel, by_fpu=False)]
-        else:
-            lines += [line for kernel in kernels for line in _definitions(kernel)]
-            lines += [f'#include "microgen/{kernel.name}"\n' for kernel in integers]
-            lines += [line for kernel in integers for line in _definitions(kernel, by_fpu=True)]
+        lines += [line for kernel in kernels for line in _definitions(kernel)]
         (folder / f"{name}.c").write_text("".join(lines))
     return [Path(f"{name}.c") for name in GROUPS]
 
