@@ -34,7 +34,7 @@ CORES = {
 LIBC = {"memcpy", "memmove", "memset"}
 INTEGER_HELPERS = {
     *("__aeabi_lmul", "__aeabi_idiv", "__aeabi_lasr", "__aeabi_llsl", "__aeabi_llsr"),
-    *("__aeabi_idivmod", "__aeabi_uidiv"),
+    *("__aeabi_idivmod", "__aeabi_uidiv", "__gnu_thumb1_case_uhi", "__gnu_thumb1_case_uqi"),
 }
 
 
@@ -76,7 +76,9 @@ def _definitions(header: Path) -> list[str]:
 
 
 # The headers whose kernels compute with floats.
-FLOATS = re.compile(r"_f32|^argmax|^cast|^comparison|^cumsum|^cumprod|^extremum|quantize|_s16$")
+FLOATS = re.compile(
+    r"_f32|_in_float|^argmax|^cast|^comparison|^cumsum|^cumprod|^extremum|quantize|_s16$"
+)
 GROUPS = {
     "floats": [kernel for kernel in IMPLEMENTATIONS if FLOATS.search(kernel.stem)],
     "integers": [kernel for kernel in IMPLEMENTATIONS if not FLOATS.search(kernel.stem)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from microgen.arithmetic import in_float32
 from microgen.arithmetic.int8 import per_channel_multipliers
@@ -68,3 +69,21 @@ def test_c_equals_float32(tmp_path: Path) -> None:
     found = evaluated(DRIVER, "mg_requantize_float(a.x, a.multiplier, a.shift)", rows, tmp_path)
     wrong = np.flatnonzero(found != wanted)
     assert not wrong.size, f"{rows[wrong[0]]}: {found[wrong[0]]} in C, {wanted[wrong[0]]} in floats"
+
+
+@pytest.mark.parametrize("first_line", ["", "#define MG_NO_FPU"])
+def test_an_fpu_and_integers_give_the_same(first_line: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    scales = np.array([scale for scale in _scales(rng) if scale >= 2.0**-32], np.float32)
+    parts, expected = [], []
+    for scale in scales:
+        sums = _sums(rng, float(scale)).clip(-(2**31), 2**31 - 1)
+        sums = sums[np.abs(sums * float(scale)) < 2**22]  # others may saturate
+        rows = np.zeros(len(sums), ROW)
+        rows["x"], rows["multiplier"] = sums, scale.view(np.int32)
+        parts.append(rows)
+        expected.append(in_float32.scaled(sums, scale))
+    driver = DRIVER.replace("requantize_float.h", "scaling_fpu.h")
+    expression = "mg_scaled_by_fpu((int32_t)a.x, a.multiplier)"
+    found = evaluated(f"{first_line}\n{driver}", expression, np.concatenate(parts), tmp_path)
+    np.testing.assert_array_equal(found, np.concatenate(expected))

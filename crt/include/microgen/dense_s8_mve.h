@@ -79,7 +79,7 @@ MG_INLINE int32x4_t mg_dense_s8_mve_scaled(const mg_dense_s8_mve_params *p, int3
                                            const int32_t *multiplier, const int8_t *shift,
                                            mve_pred16_t active, int requantization)
 {
-#ifdef MG_MVE_FLOATS
+#ifdef MG_MVE_HAS_FLOATS
     if (requantization == MG_ROUND_FLOAT_FPU) {
         return mg_mve_scaled_in_float(sums, (p->per_channel == 0)
                                                 ? vdupq_n_s32(multiplier[0])

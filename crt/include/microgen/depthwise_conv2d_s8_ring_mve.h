@@ -131,7 +131,7 @@ MG_INLINE int32x4_t mg_mve_ring_scaled(const mg_mve_ring_vectors *all,
                                        const mg_mve_ring_channel *one, int32x4_t sums,
                                        int requantization)
 {
-#ifdef MG_MVE_FLOATS
+#ifdef MG_MVE_HAS_FLOATS
     if (requantization == MG_ROUND_FLOAT_FPU) {
         return mg_mve_scaled_in_float(sums, vdupq_n_s32(one->multiplier));
     }
@@ -192,7 +192,7 @@ MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
 #define MG_MVE_RING_INTEGER                                                                        \
     "vmul.f32 %q[x], %q[x], r3\n\t"                                                                \
     "vcvtn.s32.f32 %q[x], %q[x]\n\t"
-#ifdef MG_MVE_FLOATS
+#ifdef MG_MVE_HAS_FLOATS
 #define MG_MVE_RING_IN_FLOAT(apart)                                                                \
     MG_MVE_RING_ASM_OF(apart, MG_MVE_RING_FLOAT, MG_MVE_RING_INTEGER)
 #else
@@ -361,7 +361,7 @@ MG_INLINE void mg_mve_ring_blocks(const mg_depthwise_conv2d_s8_ring_mve_params *
 
 MG_MVE_RING_FUNCTION(mg_mve_ring_compute, MG_MVE_RING, MG_ROUND_TWICE_NARROW)
 MG_MVE_RING_FUNCTION(mg_mve_line_compute, MG_MVE_LINE, MG_ROUND_TWICE_NARROW)
-#ifdef MG_MVE_FLOATS
+#ifdef MG_MVE_HAS_FLOATS
 MG_MVE_RING_FUNCTION(mg_mve_ring_compute_float, MG_MVE_RING, MG_ROUND_FLOAT_FPU)
 MG_MVE_RING_FUNCTION(mg_mve_line_compute_float, MG_MVE_LINE, MG_ROUND_FLOAT_FPU)
 #endif
@@ -371,7 +371,7 @@ MG_INLINE void mg_mve_ring_any(const mg_depthwise_conv2d_s8_ring_mve_params *p, 
                                const int8_t *input, int8_t *output, int32_t bytes,
                                int requantization)
 {
-#ifdef MG_MVE_FLOATS
+#ifdef MG_MVE_HAS_FLOATS
     if (requantization == MG_ROUND_FLOAT_FPU) {
         if (bytes == MG_MVE_RING) {
             mg_mve_ring_compute_float(p, r, input, output);

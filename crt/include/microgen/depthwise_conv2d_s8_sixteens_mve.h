@@ -215,7 +215,7 @@ MG_INLINE void mg_mve_sixteens_images(const mg_depthwise_conv2d_s8_sixteens_mve_
     }
 
 MG_MVE_SIXTEENS_FUNCTION(mg_mve_sixteens_compute, MG_ROUND_TWICE_NARROW)
-#ifdef MG_MVE_FLOATS
+#ifdef MG_MVE_HAS_FLOATS
 MG_MVE_SIXTEENS_FUNCTION(mg_mve_sixteens_compute_float, MG_ROUND_FLOAT_FPU)
 #endif
 
@@ -238,7 +238,7 @@ mg_depthwise_conv2d_s8_sixteens_mve_body(const mg_depthwise_conv2d_s8_sixteens_m
     int8_t *const used = mg_mve_sixteens_is_clipped(p) ? window : NULL;
     int8_t *const stored = (int8_t *)output;
 
-#ifdef MG_MVE_FLOATS
+#ifdef MG_MVE_HAS_FLOATS
     if (requantization == MG_ROUND_FLOAT_FPU) {
         mg_mve_sixteens_compute_float(p, input, weight, bias, multiplier, shift, stored, used);
         return;

@@ -49,7 +49,7 @@ MG_INLINE int32x4_t mg_mve_ties_down(int32x4_t x)
 }
 
 #if (__ARM_FEATURE_MVE & 2) != 0
-#define MG_MVE_FLOATS
+#define MG_MVE_HAS_FLOATS
 
 /* MG_ROUND_FLOAT_FPU of every lane, with scales that are the bits of floats. */
 MG_INLINE int32x4_t mg_mve_scaled_in_float(int32x4_t x, int32x4_t scales)

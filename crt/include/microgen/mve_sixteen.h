@@ -191,7 +191,7 @@ typedef struct {
 
 MG_INLINE void mg_mve_sixteen_pixels(const mg_mve_sixteen *of, int requantization)
 {
-#ifdef MG_MVE_FLOATS
+#ifdef MG_MVE_HAS_FLOATS
     if (requantization == MG_ROUND_FLOAT_FPU) {
         MG_MVE_SIXTEEN_PIXELS(of, MG_MVE_SIXTEEN_FLOAT);
         return;

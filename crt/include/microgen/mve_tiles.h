@@ -236,7 +236,7 @@ typedef struct {
     }
 
 MG_MVE_TILE_FUNCTIONS(mg_mve_tile_deep, mg_mve_tile_part, MG_MVE_TILE_TWICE)
-#ifdef MG_MVE_FLOATS
+#ifdef MG_MVE_HAS_FLOATS
 MG_MVE_TILE_FUNCTIONS(mg_mve_tile_deep_float, mg_mve_tile_part_float, MG_MVE_TILE_FLOAT)
 #endif
 
@@ -263,7 +263,7 @@ MG_INLINE int32x4_t mg_mve_tile_scaled(const mg_mve_tile *tile, int32_t c, int32
 {
     const int32x4_t multiplier = vldrwq_s32(&tile->multiplier[c]);
 
-#ifdef MG_MVE_FLOATS
+#ifdef MG_MVE_HAS_FLOATS
     if (requantization == MG_ROUND_FLOAT_FPU) {
         return mg_mve_scaled_in_float(sums, multiplier);
     }
@@ -315,7 +315,7 @@ MG_INLINE void mg_mve_tile_pixels(const mg_mve_tile *tile, int requantization)
     }
 
 MG_MVE_TILE_FUNCTIONS(mg_mve_tile_deep, mg_mve_tile_part, MG_ROUND_TWICE_NARROW)
-#ifdef MG_MVE_FLOATS
+#ifdef MG_MVE_HAS_FLOATS
 MG_MVE_TILE_FUNCTIONS(mg_mve_tile_deep_float, mg_mve_tile_part_float, MG_ROUND_FLOAT_FPU)
 #endif
 
@@ -393,7 +393,7 @@ MG_INLINE void mg_mve_tile_walk(mg_mve_tile *tile, const mg_mve_places *of, mg_m
 
 MG_INLINE void mg_mve_tile_any(const mg_mve_tile *tile, int is_part, int requantization)
 {
-#ifdef MG_MVE_FLOATS
+#ifdef MG_MVE_HAS_FLOATS
     if (requantization == MG_ROUND_FLOAT_FPU) {
         if (is_part) {
             mg_mve_tile_part_float(tile);
@@ -487,7 +487,7 @@ mg_mve_compute_pixels(const mg_mve_rows *r, const mg_mve_places *of, const int8_
     mg_mve_compute_pixels_body(r, of, input, count, output, is_part, MG_ROUND_TWICE_NARROW);
 }
 
-#ifdef MG_MVE_FLOATS
+#ifdef MG_MVE_HAS_FLOATS
 static __attribute__((noinline, unused)) void
 mg_mve_compute_pixels_float(const mg_mve_rows *r, const mg_mve_places *of, const int8_t *input,
                             int32_t count, int8_t *output, int is_part)
@@ -501,7 +501,7 @@ MG_INLINE void mg_mve_compute_pixels_with(const mg_mve_rows *r, const mg_mve_pla
                                           const int8_t *input, int32_t count, int8_t *output,
                                           int is_part, int requantization)
 {
-#ifdef MG_MVE_FLOATS
+#ifdef MG_MVE_HAS_FLOATS
     if (requantization == MG_ROUND_FLOAT_FPU) {
         mg_mve_compute_pixels_float(r, of, input, count, output, is_part);
         return;

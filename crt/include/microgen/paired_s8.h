@@ -227,7 +227,7 @@ typedef struct {
     }
 
 MG_PAIRED_PAIRS(mg_paired_high, MG_PAIRED_SCALE_HIGH, "cc", "memory")
-#if (__ARM_FP & 4) != 0
+#if defined(__ARM_FP) && ((__ARM_FP & 4) != 0)
 #define MG_PAIRED_FPU
 MG_PAIRED_PAIRS(mg_paired_by_fpu, MG_PAIRED_SCALE_FPU, "cc", "memory", "s0", "s1", "s2", "s3")
 #endif
