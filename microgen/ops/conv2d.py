@@ -52,8 +52,8 @@ def check(
     attrs: Conv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
-    filter. Sums of int8 products fit int32, and may be the output. Weights that were uint8 may
-    have any zero point."""
+    filter. Sums of int8 products fit int32, and may be the output. Weights with
+    one scale may have any zero point if sums are rounded PRODUCT or FLOAT, or are the output."""
     products = math.prod(inputs[1].shape[1:])
     return convolution.constraint(
         inputs, outputs[0], attrs.rounding, axis=0, products=products, any_zero=True

@@ -53,8 +53,8 @@ def check(
     attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
-    channel. Sums of int8 products fit int32, and may be the output. Weights that were uint8 may
-    have any zero point."""
+    channel. Sums of int8 products fit int32, and may be the output. Weights with
+    one scale may have any zero point if sums are rounded PRODUCT or FLOAT, or are the output."""
     products = inputs[1].shape[1] * inputs[1].shape[2]
     return convolution.constraint(
         inputs, outputs[0], attrs.rounding, axis=3, products=products, any_zero=True
