@@ -37,13 +37,19 @@ def _spatial(node: OnnxNode, pool: Callable[[Tensor, Window], Tensor]) -> Tensor
 
 
 def _window(node: OnnxNode, data: Tensor) -> Window:
-    """The window. ONNX Runtime reads SAME with dilations in a way of its own, so it is refused."""
+    """The window. SAME with dilations, or without any padding, is refused, because ONNX Runtime
+    reads it in a way of its own."""
     rank = arguments.spatial_rank(node, data)
     window = windows.window(node, data.shape[2:], windows.kernel_shape(node, rank))
-    if windows.auto_pad(node).startswith("SAME") and max(window.dilations) > 1:
+    if not windows.auto_pad(node).startswith("SAME"):
+        return window
+    axes = zip(data.shape[2:], window.places, window.strides, window.covers, strict=True)
+    skips = any((n - 1) * stride + cover < size for size, n, stride, cover in axes)
+    if max(window.dilations) > 1 or skips:
         raise node.unsupported(
-            f"has the dilations {list(window.dilations)} with auto_pad",
-            supported="explicit pads with dilations",
+            f"has auto_pad with the kernel {list(window.kernel)}, the strides "
+            f"{list(window.strides)} and the dilations {list(window.dilations)}",
+            supported="explicit pads with dilations and with kernels smaller than strides",
         )
     return window
 
