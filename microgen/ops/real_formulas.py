@@ -60,7 +60,8 @@ def _bounded(numbers: Numbers, x: Array) -> Array:
 
 
 def _hard_sigmoid(numbers: Numbers, x: Array) -> Array:
-    return np.minimum(np.maximum(numbers[0] * x + numbers[1], np.float32(0)), np.float32(1))
+    line = numbers[0] * x + numbers[1]
+    return np.asarray(np.minimum(np.maximum(line, np.float32(0)), np.float32(1)))
 
 
 def _shrink(numbers: Numbers, x: Array) -> Array:

@@ -20,6 +20,7 @@ from microgen.ops.concatenate import ConcatenateAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.exp import ExpAttrs
 from microgen.ops.layout_transform import LayoutTransformAttrs
+from microgen.ops.lookup import LookupAttrs
 from microgen.ops.max import MaxAttrs
 from microgen.ops.max_pool2d import MaxPool2DAttrs
 from microgen.ops.maximum import MaximumAttrs
@@ -374,6 +375,13 @@ def _step(b: Builder, live: Sequence[str], rng: np.random.Generator) -> str:
             return b.node("max", MaxAttrs((axis,), bool(rng.integers(2))), x)
         case _:
             return b.node("nn.pad", PadAttrs(tuple((int(rng.integers(2)), 0) for _ in shape), 1), x)
+
+
+def test_a_change_moves_past_a_lookup_and_not_into_its_table() -> None:
+    b = Builder(DType.INT8, Quant((0.25,), (-2,)))
+    x = b.node("lookup", LookupAttrs("sigmoid"), b.pooled(b.input(1, 3, 6, 5)), b.constant(256))
+    graph = after(b.graph(b.pooled(x)))
+    assert ops(graph) == ["LT", "nn.max_pool2d", "lookup", "nn.max_pool2d", "LT"]
 
 
 @pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.INT8])

@@ -41,8 +41,14 @@ class Place(Protocol):
     def called(self, node: OnnxNode, body: Body) -> Value:
         """The node's outputs, computed by the nodes of a function."""
 
-    def branch(self, node: OnnxNode, graph: onnx.GraphProto) -> Value:
-        """The outputs of a graph without inputs that reads the tensors around the node."""
+    def branch(
+        self,
+        node: OnnxNode,
+        graph: onnx.GraphProto,
+        operands: Sequence[Tensor] = (),
+        step: str = "",
+    ) -> Value:
+        """The outputs of a graph that reads the operands, and tensors around the node."""
 
 
 class OnnxNode(Operator):
@@ -196,12 +202,13 @@ class OnnxNode(Operator):
         """All attributes but some, for the nodes of a function."""
         return [each for name, each in self._attrs.items() if name not in without]
 
-    def branch(self, name: str) -> Value:
-        """The outputs of the graph that is an attribute, whose nodes take the place of this one."""
+    def branch(self, name: str, operands: Sequence[Tensor] = (), step: str = "") -> Value:
+        """The outputs of the graph that is an attribute, whose nodes take the place of this one.
+        ``operands`` are the graph's inputs. ``step`` tells several imports of it apart."""
         found = self._attrs.get(name)
         if found is None or found.type != onnx.AttributeProto.GRAPH:
             raise self.invalid(f"has no graph {name!r}, which the operator needs")
-        return self._place.branch(self, found.g)
+        return self._place.branch(self, found.g, operands, step)
 
     def _check(
         self,

@@ -154,12 +154,21 @@ class _Place:
         # Any tensor takes the place of an output that is left out.
         return tuple(made.get(name, made[wanted[0]]) for name, _ in pairs)
 
-    def branch(self, node: OnnxNode, graph: GraphProto) -> Value:
-        """The outputs of a graph without inputs that reads the tensors around the node."""
-        scope = self.scope.inner(node.name, self.scope.versions, self.scope.attributes)
+    def branch(
+        self, node: OnnxNode, graph: GraphProto, operands: Sequence[Tensor] = (), step: str = ""
+    ) -> Value:
+        """The outputs of a graph that reads the operands, and tensors around the node. ``step`` is
+        part of the names of its tensors, if it is imported several times."""
+        caller = f"{node.name}/{step}" if step else node.name
+        scope = self.scope.inner(caller, self.scope.versions, self.scope.attributes)
         scope.values = ChainMap({}, self.scope.values)
-        names = [info.name for info in graph.output]
-        scope.public = {n: o for n, o in zip(names, node.outputs, strict=False) if o}
+        if len(operands) != len(graph.input):
+            raise node.invalid(f"gives {len(operands)} tensors to a graph of {len(graph.input)}")
+        for info, tensor in zip(graph.input, operands, strict=True):
+            scope.add(info.name, tensor)
+        if not step:
+            names = [info.name for info in graph.output]
+            scope.public = {n: o for n, o in zip(names, node.outputs, strict=False) if o}
         return self.walk.graph(graph, scope)
 
 

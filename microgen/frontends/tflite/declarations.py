@@ -18,8 +18,10 @@ _NEVER_INT32 = frozenset(
 )
 
 # Ops that compute plain integers of all dtypes, and those that LiteRT's kernels have.
-_WIDE = ("add", "multiply", "subtract", "equal", "not_equal")
-_WIDE += ("less", "less_equal", "greater", "greater_equal")
+_WIDE = (
+    *("add", "multiply", "subtract", "equal", "not_equal"),
+    *("less", "less_equal", "greater", "greater_equal"),
+)
 _PLAIN = {
     **dict.fromkeys(_WIDE, (DType.INT32, DType.INT64)),
     **dict.fromkeys(("divide", "floor_mod", "maximum", "minimum"), (DType.INT32,)),

@@ -17,7 +17,7 @@ _SAMPLED = 200
 _BUILT = 24  # of the sample, as one program
 _BATCH = 40
 _SHARDS = 8
-_LEAST = {"bound": 1356, "as they are": 1129}  # that must be ok
+_LEAST = {"bound": 1395, "as they are": 1241}  # that must be ok
 
 
 def _sampled(most: int) -> list[Case]:

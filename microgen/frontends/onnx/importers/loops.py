@@ -1,0 +1,112 @@
+"""Loops whose number of iterations is known when the model is compiled: the nodes of each iteration
+are imported one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+
+import numpy as np
+
+from microgen.frontends.onnx import composing, moves
+from microgen.frontends.onnx.importers import arguments
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.tensors import Tensor, fields
+
+_MOST = 4096  # iterations
+
+
+def _loop(node: OnnxNode) -> tuple[Tensor, ...]:
+    limit, first = node.optional(0), node.optional(1)
+    most = _MOST + 1 if limit is None else int(moves.number_of(node, 0, "iterations"))
+    goes = True if first is None else _condition(node, first)
+    carried = [node.tensor(i) for i in range(2, len(node.operands))]
+    stacks: list[tuple[Tensor, ...]] = []
+    for i in count():
+        if not goes or i >= most:
+            return (*carried, *_stacked(node, stacks, [0] * _width(stacks)))
+        _check_count(node, i + 1)
+        number = node.constant(np.asarray(i, np.int64), "iteration")
+        truth = node.constant(np.asarray(True), "condition")
+        made = fields(node.branch("body", (number, truth, *carried), str(i)))
+        if len(made) <= len(carried):
+            raise node.invalid(f"has a body with {len(made)} outputs for {len(carried)} values")
+        goes = _condition(node, made[0])
+        carried, rest = list(made[1 : 1 + len(carried)]), made[1 + len(carried) :]
+        stacks.append(rest)
+    raise AssertionError("count does not end")
+
+
+def _condition(node: OnnxNode, tensor: Tensor) -> bool:
+    if tensor.value is None or tensor.value.size != 1:
+        raise node.unsupported("ends at a computed condition", supported="known iterations")
+    return bool(tensor.value.ravel()[0])
+
+
+def _check_count(node: OnnxNode, found: int) -> None:
+    if found > _MOST:
+        raise node.unsupported(f"has more than {_MOST} iterations", supported=f"up to {_MOST}")
+
+
+def _width(stacks: Sequence[Sequence[Tensor]]) -> int:
+    return len(stacks[0]) if stacks else 0
+
+
+def _stacked(
+    node: OnnxNode, stacks: Sequence[Sequence[Tensor]], axes: Sequence[int]
+) -> list[Tensor]:
+    """What the iterations return, each output's values joined along a new axis."""
+    found = []
+    for axis, parts in zip(axes, zip(*stacks, strict=True), strict=True):
+        at = arguments.checked_axis(node, axis, len(parts[0].shape) + 1)
+        shape = (*parts[0].shape[:at], 1, *parts[0].shape[at:])
+        found.append(composing.joined(node, [node.reshaped(p, shape) for p in parts], at))
+    return found
+
+
+def _scan(node: OnnxNode) -> tuple[Tensor, ...]:
+    if node.version < 9:
+        raise node.unsupported("has a batch", supported="opset 9 and later")
+    scanned = int(node.attr("num_scan_inputs"))
+    operands = node.tensors()
+    if not 1 <= scanned <= len(operands):
+        raise node.invalid(f"has {len(operands)} inputs, of which it scans {scanned}")
+    carried, data = list(operands[:-scanned]), operands[-scanned:]
+    axes = _list(node, "scan_input_axes", scanned)
+    axes = [arguments.checked_axis(node, a, len(d.shape)) for a, d in zip(axes, data, strict=True)]
+    backwards = _list(node, "scan_input_directions", scanned)
+    lengths = {each.shape[axis] for each, axis in zip(data, axes, strict=True)}
+    if len(lengths) != 1:
+        raise node.invalid(f"scans axes of {sorted(lengths)} elements; equal ones are expected")
+    (length,) = lengths
+    _check_count(node, length)
+    stacks: list[tuple[Tensor, ...]] = []
+    for i in range(length):
+        rows = [
+            _row(node, each, axis, length - 1 - i if back else i)
+            for each, axis, back in zip(data, axes, backwards, strict=True)
+        ]
+        made = fields(node.branch("body", (*carried, *rows), str(i)))
+        stacks.append(made[len(carried) :])
+        carried = list(made[: len(carried)])
+    width = _width(stacks)
+    for k, back in enumerate(_list(node, "scan_output_directions", width)):
+        if back:
+            raise node.unsupported(f"scans output {k} backwards", supported="forwards")
+    return (*carried, *_stacked(node, stacks, _list(node, "scan_output_axes", width)))
+
+
+def _list(node: OnnxNode, name: str, length: int) -> list[int]:
+    found = list(node.ints(name, (0,) * length))
+    if len(found) != length:
+        raise node.invalid(f"has the {name} {found}; {length} are expected")
+    return found
+
+
+def _row(node: OnnxNode, data: Tensor, axis: int, at: int) -> Tensor:
+    """One place of an axis, without the axis."""
+    shape = (*data.shape[:axis], *data.shape[axis + 1 :])
+    return node.reshaped(moves.cut(node, data, axis, at, 1), shape)
+
+
+IMPORTERS = {"Loop": _loop, "Scan": _scan}
