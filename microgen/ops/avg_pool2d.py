@@ -45,8 +45,8 @@ def infer(attrs: AvgPool2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, .
 def check(
     attrs: AvgPool2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
-    """One dtype, quantization unchanged unless sums of int8 are scaled in float32; a window's sum of
-    int8 or int16 fits int32. int32 numbers are plain ones."""
+    """One dtype, quantization unchanged unless sums of int8 are scaled in float32; a window's sum
+    of int8 or int16 fits int32. int32 numbers are plain ones."""
     if attrs.in_float32:
         return activations_constraint(inputs[0], outputs[0]) or _sum_constraint(attrs, inputs[0])
     sentence = unchanged_constraint(inputs[0], outputs[0], (*ALL_FAMILIES, DType.INT32))
