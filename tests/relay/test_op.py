@@ -235,6 +235,10 @@ _ONLY_IN_GRAPHS = {
     *("all", "ceil", "cos", "cumprod", "cumsum", "dynamic_update_slice", "floor"),
     *("floor_divide", "floor_mod", "gather_nd", "round", "sin"),
     *("vision.multiclass_suppression", "vision.non_max_suppression"),
+    # What only ONNX's frontend makes.
+    *("axis_positions", "bitcast", "bitwise", "fmod", "grid_sample", "nd_positions", "power"),
+    *("real_function", "resample", "roi_align", "scatter", "topk"),
+    "vision.all_class_non_max_suppression",
 }
 
 

@@ -68,6 +68,16 @@ _X = data(1, 4, 5, 5)
         (node("Conv", data(1, 2, 3, 3, 3, 3), data(2, 2, 1, 1, 1, 1)), "1 to 3 spatial axes"),
         (node("MaxPool", _X, kernel_shape=[9, 9], pads=[4] * 4, outputs=2), "up to 64 taps"),
         (node("LpPool", _X, kernel_shape=[2, 2], p=0), "has the p 0"),
+        (node("MaxPool", _X, kernel_shape=[2, 2], dilations=[2, 1], auto_pad="SAME_LOWER"), "auto"),
+        (node("MaxPool", _X, kernel_shape=[1, 1], strides=[3, 3], auto_pad="SAME_UPPER"), "auto"),
+        (
+            node("MaxPool", _X, kernel_shape=[2, 2], strides=[2, 2], auto_pad="VALID", ceil_mode=1),
+            "has ceil_mode with auto_pad=VALID",
+        ),
+        (
+            node("ConvTranspose", _X, data(4, 3, 1, 1), strides=[2, 2], auto_pad="SAME_UPPER"),
+            r"its taps reach \[9, 9\]",
+        ),
         (node("Gemm", data(2, 3), data(3, 4), data(3, 4)), "broadcast"),
         (node("MatMul", data(2, 3), data(4, 5)), "the depths differ"),
         (node("Einsum", data(2, 3), equation="ij->k"), "its output is impossible"),
