@@ -117,8 +117,8 @@ class Loop:
     ``is_raw``: it sums products of data and weights without the data's zero point, which the bias
     or the offset then contains. ``layout`` is how it wants the weight, if not as in the model.
     ``adapt`` changes all constants of a raw loop. ``compact``, ``scratch``, ``stack``,
-    ``in_place`` and ``work`` are those of ``base.Implementation``; so are ``core_parts``, and ``cores``, where
-    ``{}`` is the requantization's name.
+    ``in_place`` and ``work`` are those of ``base.Implementation``; so are ``core_parts``, and
+    ``cores``, where ``{}`` is the requantization's name.
     """
 
     stem: str

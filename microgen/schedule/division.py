@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from microgen.codegens.base import Region
 from microgen.codegens.selection import BUILTIN
 from microgen.ir.graph import Graph, Node
-from microgen.passes.rolling import windows
+from microgen.passes.rolling import bands, windows
 from microgen.passes.views import roots
 from microgen.schedule import feeding, rolled
 from microgen.schedule.options import Option, Space
@@ -25,6 +25,10 @@ from microgen.schedule.rolled import Bands
 from microgen.target.cpu import Cpu
 
 ROWS = (1, 2, 4, 8)  # at a time, for all layers of a function
+# Rows of the last layer at a time, and the most of layers before strides: a layer that computes one
+# row of two leaves the layer before it two rows at a time. The third number is a stride that does
+# not count yet.
+STRIDED = ((1, 2, 1), (1, 4, 1), (2, 4, 1), (1, 2, 2))
 MOST_LAYERS = 40  # of a function with rows
 
 
@@ -173,6 +177,17 @@ def _lives(
     return found
 
 
+def paces(nodes: Sequence[Node], graph: Graph) -> list[tuple[int, ...]]:
+    """The rows at a time with which a function of the nodes is tried, each way once."""
+    rates = bands.rates(nodes, graph)
+    ways = [(rows, rows, 1) for rows in ROWS] + list(STRIDED)
+    found = [
+        tuple(max(last, min(most, last * rate // late)) for rate in rates)
+        for last, most, late in ways
+    ]
+    return list(dict.fromkeys(found))
+
+
 @dataclass(frozen=True, slots=True)
 class _Pieces:
     space: Space
@@ -245,8 +260,8 @@ class _Pieces:
                 yield from self._in_rows(nodes, first, live, fed)
 
     def _in_rows(self, nodes: Sequence[Node], first: int, live: int, fed: int) -> Iterator[Piece]:
-        for rows in ROWS:
-            for found in rolled.options(nodes, [rows] * len(nodes), self.bands, fed):
+        for rows in paces(nodes, self.graph):
+            for found in rolled.options(nodes, rows, self.bands, fed):
                 picks = {node.outputs[0]: found for node in nodes}
                 end = first + len(nodes)
                 nbytes = live + found.scratch - self._saved(found, first, end)
