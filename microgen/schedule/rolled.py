@@ -89,10 +89,12 @@ class Rolled(Option):
 @dataclass(slots=True)
 class Bands:
     """The options for bands, by node and rows at a time, each found once. Where nothing is
-    measured, as on the host, it is the first kernel that fits."""
+    measured, as on the host, it is the first kernel that fits. If they are ``lean``, none has an
+    array on the stack where there are others."""
 
     graph: Graph
     cpu: Cpu
+    lean: bool = False
     known: dict[tuple[str, int], Sequence[Option]] = field(default_factory=dict)
 
     def options(self, group: Group, node: Node) -> Sequence[Option]:
@@ -101,14 +103,15 @@ class Bands:
         key = (result, group.geometry.timings[result].rows)
         if key not in self.known:
             band = group.bands[result]
-            self.known[key] = _useful(band.node, band.graph, self.cpu)
+            self.known[key] = _useful(band.node, band.graph, self.cpu, lean=self.lean)
         return self.known[key]
 
 
-def _useful(node: Node, graph: Graph, cpu: Cpu) -> Sequence[Option]:
+def _useful(node: Node, graph: Graph, cpu: Cpu, *, lean: bool) -> Sequence[Option]:
     """The options that are faster than all with less scratch, the fastest first."""
     found = fitting(node, graph, cpu)
     kernels = [kernel for kernel in found.kernels if not kernel.can_fail]
+    kernels = (lean and [kernel for kernel in kernels if not kernel.stack]) or kernels
     options = [one for k in kernels for one in measured((node,), k, found, graph, cpu)]
     if not options:
         return [Option((node,), kernel, False, None, graph) for kernel in kernels[:1]]
