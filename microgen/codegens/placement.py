@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 
-from microgen.planner.layout import lowest_fit, make_problem
-from microgen.planner.lifetimes import Lifetime, Liveness
+from microgen.formats.c_layout import aligned
 
 ALIGNMENT = 16  # of every place: no element needs more
 
@@ -26,14 +27,27 @@ def placed(
 ) -> tuple[dict[str | int, int], int]:
     """Offsets by key, and the total bytes. Each buffer in turn, the largest first or in the given
     order, takes the lowest offset that is free while it is live."""
-    given = list(spans)
-    order = list(range(len(given)))
+    order = list(spans)
     if largest_first:
-        order.sort(key=lambda i: -given[i].nbytes)
-    buffers = tuple(Lifetime(str(i), s.nbytes, s.first, s.last) for i, s in enumerate(given))
-    problem = make_problem(Liveness(buffers, pairs=()), (), ALIGNMENT)
-    offsets = lowest_fit(problem, order)
-    return {given[i].key: offsets[i] for i in order}, problem.peak(offsets)
+        order.sort(key=lambda span: -span.nbytes)
+    offsets: dict[str | int, int] = {}
+    done: list[tuple[int, int, Span]] = []  # beginning and end of each, in their order
+    for span in order:
+        at = _lowest(span, done)
+        offsets[span.key] = at
+        insort(done, (at, at + span.nbytes, span), key=itemgetter(0))
+    return offsets, max((end for _, end, _ in done), default=0)
+
+
+def _lowest(span: Span, done: Iterable[tuple[int, int, Span]]) -> int:
+    """The lowest place for a span next to those that are live with it."""
+    at = 0
+    for begin, end, other in done:
+        if other.first <= span.last and span.first <= other.last and other.nbytes:
+            if at + span.nbytes <= begin:
+                break
+            at = max(at, aligned(end, ALIGNMENT))
+    return at
 
 
 def overwriting(

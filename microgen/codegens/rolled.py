@@ -105,7 +105,8 @@ def _spans(group: Group, own: Sequence[int], graph: Graph) -> list[Span]:
         if nbytes
     ]
     for name, buffer in group.geometry.buffers.items():
-        nbytes = buffer.rows * _row(graph.types[name]).nbytes
+        kind = graph.types[name]
+        nbytes = buffer.rows * (kind.nbytes // kind.shape[1])
         readers = [number for number, node in enumerate(group.nodes) if name in node.inputs]
         is_kept = buffer.rows > buffer.timing.rows
         first = 0 if is_kept else makers.get(name, 0)

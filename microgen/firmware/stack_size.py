@@ -22,9 +22,6 @@ from microgen.target.cpu import Cpu
 
 _ALIGNMENT = {"arm": 8, "riscv": 16}  # of the stack pointer, by the procedure call standards
 _FED = {"arm": 48, "riscv": 96}  # the most measured was 32 and 80, with GCC
-# Frames differ with shapes and options of the compiler that were not measured, by 72 bytes of 1,000
-# and by 48 of 450 in firmware of the tests. So this part more is reserved.
-_DOUBT = 8
 _PER_KERNEL = 8  # of each further kernel in one function
 # Assumed of code that no kernel is: other code generators' functions, runtimes of modules, drivers.
 _FOREIGN = 2048
@@ -82,9 +79,10 @@ def around(board: Board, options: Options) -> int:
     if not is_computed(board, options):
         return options.stack or board.stack_bytes
     found = stack.column(board.cpu, options.toolchain)
-    entry = found.entry(f"{code_size.runner(options)} call")
-    frame = board.cpu.exception_frame + found.entry("handler")
-    return entry + frame + _fed(board.cpu, options) + options.stack_margin + STACK_UNIT
+    entry = found.entry(f"{code_size.runner(options)} call") + _PORTS * _KEPT
+    frame = board.cpu.exception_frame + found.entry("handler") + _ALIGNMENT[board.cpu.architecture]
+    thread = entry + entry // stack.DOUBT + _fed(board.cpu, options)
+    return thread + frame + options.stack_margin + STACK_UNIT
 
 
 def _fed(cpu: Cpu, options: Options) -> int:
@@ -106,11 +104,12 @@ def bound(program: Program, cpu: Cpu, options: Options) -> int:
     """The most bytes of stack that the firmware is expected to take, without a margin."""
     found = stack.column(cpu, options.toolchain)
     thread = max(_runner(program, found, options), *_others(program, found, options))
-    thread += _fed(cpu, options) + thread // _DOUBT
+    thread += _fed(cpu, options) + thread // stack.DOUBT
     unit = _ALIGNMENT[cpu.architecture]
     return aligned(thread, unit) + cpu.exception_frame + aligned(found.entry("handler"), unit)
 
 
+_PORTS = 2  # of most models: their buffers, in which tensors may lie
 _KEPT = 8  # bytes for a pointer that the runner saves a register for, aligned
 
 

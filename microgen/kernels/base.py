@@ -62,6 +62,7 @@ class Implementation:
     bytes. With a lag of 0, the output begins where the input does, and is no larger. Otherwise it
     begins that much before the input, or that rounded up to a power of two (kernels.lags).
     ``scratch(node, graph)`` is in bytes.
+    ``stack`` are bytes of an array that it has on the stack.
     ``each_input(node, graph)``, if given, means that the kernel is called once for each input of
     the node, and that all calls write parts of one output. ``inputs`` is then ignored. It returns
     the fields for each input, which follow those of ``params``.
@@ -91,6 +92,7 @@ class Implementation:
     constants: Callable[[Node, Graph], tuple[KernelConstant, ...]] = _no_constants
     scratch: Callable[[Node, Graph], int] = no_scratch
     in_place: InPlace = not_in_place
+    stack: int = 0
     each_input: Callable[[Node, Graph], tuple[Fields, ...]] | None = None
     writes: tuple[int, ...] = ()
     can_fail: bool = False

@@ -18,6 +18,13 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     return paired.refusal(node, graph, _GROUP)
 
 
+def _direct_refusal(node: Node, graph: Graph) -> str | None:
+    depth = graph.types[node.inputs[1]].shape[1]
+    if depth % 4:
+        return f"there are {depth} input features, the kernel reads four at a time"
+    return _refusal(node, graph)
+
+
 def _work(node: Node, graph: Graph) -> Work:
     """Parts of these loops: rows of data and their words; groups of channels and their steps."""
     (_, weight, *_), output = base.types(node, graph)
@@ -52,5 +59,13 @@ _STACK = dataclasses.replace(
     suffix="paired_stack",
     family="dense_s8_paired_stack",
 )
+_DIRECT = dataclasses.replace(
+    _SCRATCH,
+    suffix="paired_direct",
+    family="dense_s8_paired_direct",
+    refusal=_direct_refusal,
+    scratch=base.no_scratch,
+    cores=("mg_direct_dense_{}",),
+)
 
-IMPLEMENTATIONS = (*dense.LAYER.kernels((_STACK, _SCRATCH), HIGH_WIDE),)
+IMPLEMENTATIONS = (*dense.LAYER.kernels((_STACK, _SCRATCH, _DIRECT), HIGH_WIDE),)

@@ -27,7 +27,7 @@ _SIDE = 3
 _PARTS = ("fill", "even", "odd", "2_even", "2_odd")
 _CORES = tuple(f"mg_columns_{part}" for part in _PARTS)
 _COLUMN = 4 * 8  # bytes: MG_COLUMN words
-_PART = 16  # MG_COLUMNS_PART
+_PART = 24  # MG_COLUMNS_PART
 _MOST_CHANNELS = 2**16 - 1  # the assembly adds the half of a register
 
 
@@ -53,8 +53,9 @@ def _refusal(node: Node, graph: Graph) -> str | None:
 
 
 def _parts(node: Node, graph: Graph) -> list[int]:
-    """The outputs of each part of a row."""
-    width, size = graph.types[node.outputs[0]].shape[2], _PART // _attrs(node).strides[1]
+    """The outputs of each part of a row, nearly as many in each."""
+    width, most = graph.types[node.outputs[0]].shape[2], _PART // _attrs(node).strides[1]
+    size = -(-width // max(1, -(-width // most))) or 1
     whole, rest = divmod(width, size)
     return [size] * whole + [rest] * (rest > 0)
 

@@ -138,9 +138,9 @@ class Loop:
     ``base.constant_weights`` and ``base.Implementation``.
     ``is_raw``: it sums products of data and weights without the data's zero point, which the bias
     or the offset then contains. ``layout`` is how it wants the weight, if not as in the model.
-    ``adapt`` changes all constants of a raw loop. ``compact``, ``scratch``, ``in_place`` and
-    ``work`` are those of ``base.Implementation``; so are ``core_parts``, and ``cores``, where
-    ``{}`` is the requantization's name.
+    ``adapt`` changes all constants of a raw loop. ``compact``, ``scratch``, ``stack``,
+    ``in_place`` and ``work`` are those of ``base.Implementation``; so are ``core_parts``, and
+    ``cores``, where ``{}`` is the requantization's name.
     """
 
     stem: str
@@ -152,6 +152,7 @@ class Loop:
     needs: frozenset[Feature] = base.REFERENCE
     refusal: base.Refuse = base.any_node
     scratch: Callable[[Node, Graph], int] = base.no_scratch
+    stack: int = 0
     wraps: bool = False
     has_offset: bool = False
     takes_int4: bool = False
@@ -200,7 +201,7 @@ def on_stack(loop: Loop, limit: int, contents: str) -> Loop:
             return f"its {contents} need {needed} bytes, the kernel has {limit} bytes of stack"
         return loop.refusal(node, graph)
 
-    return dataclasses.replace(loop, refusal=refusal, scratch=base.no_scratch)
+    return dataclasses.replace(loop, refusal=refusal, scratch=base.no_scratch, stack=limit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,6 +244,7 @@ class Layer:
                 _laid_out(tables, _packed if loop.takes_int4 else loop.layout), loop.adapt
             ),
             scratch=loop.scratch,
+            stack=loop.stack,
             in_place=loop.in_place,
             work=loop.work,
             cores=tuple(core.format(requantization.name) for core in loop.cores),

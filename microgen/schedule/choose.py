@@ -37,7 +37,7 @@ def choose(
     search = searching(scorer, goal, divided)
     best = search.best()
     if limit < sys.maxsize and scorer.total(best) > limit:
-        best = _smaller(best, divided or pieces(found, cpu), scorer, limit)
+        best = _smaller(best, divided or pieces(found, cpu), scorer, cpu, limit)
     return made(found, best, goal=goal, considered=search.considered)
 
 
@@ -51,15 +51,24 @@ def searching(
     return Search(scorer.space, scorer, goal, visit, start=beginning, forced=forced)
 
 
-def _smaller(found: Candidate, divided: Pieces, scorer: Scorer, limit: int) -> Candidate:
+def _smaller(found: Candidate, divided: Pieces, scorer: Scorer, cpu: Cpu, limit: int) -> Candidate:
     """The fastest division whose plan fits into ``limit`` bytes. If there is none, what needs the
-    fewest bytes, so that users are told how many are missing."""
+    fewest bytes, so that users are told how many are missing. Those whose kernels have no arrays on
+    the stack are divisions of their own, because the stack is no part of a division's bytes."""
+    every = (divided, pieces(scorer.space, cpu, lean=limit))
+    fits = [one for one in (_fitting(each, scorer, limit) for each in every) if one]
+    if fits:
+        return min(fits, key=lambda one: one.cheap)
+    return min((found, *(Candidate(one.least().picks) for one in every)), key=scorer.total)
+
+
+def _fitting(divided: Pieces, scorer: Scorer, limit: int) -> Candidate | None:
+    """The fastest division whose plan fits into ``limit`` bytes."""
     for division in divided.front():
         candidate = Candidate(division.picks)
         if division.nbytes <= limit and scorer.total(candidate) <= limit:
             return candidate
-    least = Candidate(divided.least().picks)
-    return min((found, least), key=scorer.total)
+    return None
 
 
 def forced_picks(divided: Pieces) -> Sequence[Picks]:

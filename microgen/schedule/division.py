@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from microgen.codegens.base import Region
 from microgen.codegens.selection import BUILTIN
 from microgen.ir.graph import Graph, Node
-from microgen.passes.rolling import windows
+from microgen.passes.rolling import bands, windows
 from microgen.passes.views import roots
 from microgen.schedule import feeding, rolled
 from microgen.schedule.options import Option, Space
@@ -25,6 +25,10 @@ from microgen.schedule.rolled import Bands
 from microgen.target.cpu import Cpu
 
 ROWS = (1, 2, 4, 8)  # at a time, for all layers of a function
+# Rows of the last layer at a time, and the most of layers before strides: a layer that computes one
+# row of two leaves the layer before it two rows at a time. The third number is a stride that does
+# not count yet.
+STRIDED = ((1, 2, 1), (1, 4, 1), (2, 4, 1), (1, 2, 2))
 MOST_LAYERS = 40  # of a function with rows
 
 
@@ -124,12 +128,13 @@ def _followed(best: Sequence[_Ways]) -> list[Piece]:
     return found
 
 
-def pieces(space: Space, cpu: Cpu) -> Pieces:
+def pieces(space: Space, cpu: Cpu, lean: int | None = None) -> Pieces:
     """The pieces of a partition: each region by each of its options, and all functions with
-    rows."""
+    rows. With ``lean``, their kernels have no arrays on the stack, and only layers of which one
+    alone takes more than so many bytes are in functions with rows."""
     regions, graph = space.partition.regions, space.partition.graph
     lives = _lives(regions, graph, space.partition.planned)
-    state = _Pieces(space, Bands(graph, cpu), lives)
+    state = _Pieces(space, Bands(graph, cpu, lean is not None), lives, lean)
     ending: list[list[Piece]] = [[] for _ in range(len(regions) + 1)]
     for piece in state.all():
         ending[piece.end].append(piece)
@@ -173,11 +178,23 @@ def _lives(
     return found
 
 
+def paces(nodes: Sequence[Node], graph: Graph) -> list[tuple[int, ...]]:
+    """The rows at a time with which a function of the nodes is tried, each way once."""
+    rates = bands.rates(nodes, graph)
+    ways = [(rows, rows, 1) for rows in ROWS] + list(STRIDED)
+    found = [
+        tuple(max(last, min(most, last * rate // late)) for rate in rates)
+        for last, most, late in ways
+    ]
+    return list(dict.fromkeys(found))
+
+
 @dataclass(frozen=True, slots=True)
 class _Pieces:
     space: Space
     bands: Bands
     lives: Mapping[str, _Life]
+    lean: int | None = None
 
     @property
     def graph(self) -> Graph:
@@ -185,13 +202,12 @@ class _Pieces:
 
     def all(self) -> Iterator[Piece]:
         """Every piece."""
-        fed = self.space.partition.fed
-        for number, region in enumerate(self.space.partition.regions):
-            if fed and number == 0:
-                yield from self._rolled(number, fed)
-                continue
-            yield from self._alone(number, region)
-            yield from self._rolled(number)
+        fed, regions = self.space.partition.fed, self.space.partition.regions
+        alone = [list(self._alone(number, region)) for number, region in enumerate(regions)]
+        for number, own in enumerate(alone):
+            yield from self._rolled(number, alone, fed if number == 0 else 0)
+            if not (fed and number == 0):
+                yield from own
 
     def _live(self, first: int, end: int) -> int:
         """The bytes of tensors that are alive while the regions are computed, without those that
@@ -214,9 +230,11 @@ class _Pieces:
             yield Piece(number, number + 1, live + scratch, cycles, picks)
             return
         (node,) = region.nodes
-        for option in self.space.single[node.outputs[0]]:
+        name = node.outputs[0]
+        every = self.space.single[name] if self.lean is None else self.space.without_stack(name)
+        for option in every:
             nbytes = live + option.scratch - self._saved(option, number, number + 1)
-            yield Piece(number, number + 1, nbytes, option.cycles, {node.outputs[0]: option})
+            yield Piece(number, number + 1, nbytes, option.cycles, {name: option})
 
     def _saved(self, option: Option, first: int, end: int) -> int:
         """The bytes saved if the result takes those of an input that nothing reads later."""
@@ -229,7 +247,7 @@ class _Pieces:
                 saved.append(life.nbytes + result.nbytes - together)
         return max(saved)
 
-    def _rolled(self, first: int, fed: int = 0) -> Iterator[Piece]:
+    def _rolled(self, first: int, alone: Sequence[Sequence[Piece]], fed: int) -> Iterator[Piece]:
         """The functions with rows that begin with a region. If the model's input is ``fed``, each
         function has all that read it."""
         nodes: list[Node] = []
@@ -240,13 +258,18 @@ class _Pieces:
             nodes.extend(region.nodes)
             if windows.of(nodes[-1], self.graph) is None:
                 return
-            if len(nodes) >= least:
+            if len(nodes) >= least and (fed or self._helps(alone[first : number + 1])):
                 live = self._live(first, number + 1)
                 yield from self._in_rows(nodes, first, live, fed)
 
+    def _helps(self, alone: Sequence[Sequence[Piece]]) -> bool:
+        """Whether layers should be tried in one function, by their pieces alone."""
+        limit = self.lean
+        return limit is None or any(min(p.nbytes for p in own) > limit for own in alone)
+
     def _in_rows(self, nodes: Sequence[Node], first: int, live: int, fed: int) -> Iterator[Piece]:
-        for rows in ROWS:
-            for found in rolled.options(nodes, [rows] * len(nodes), self.bands, fed):
+        for rows in paces(nodes, self.graph):
+            for found in rolled.options(nodes, rows, self.bands, fed):
                 picks = {node.outputs[0]: found for node in nodes}
                 end = first + len(nodes)
                 nbytes = live + found.scratch - self._saved(found, first, end)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from microgen import kernels
@@ -145,12 +145,20 @@ class Option:
 class Space:
     """All options: ``single`` has those of each node by the name of its first result, ``joint``
     those of several nodes. Both are in the registry's order. ``needed`` are the bytes of constants
-    that no choice saves."""
+    that no choice saves. ``lean`` has options that have scratch memory instead of an array on the
+    stack, and are otherwise no better than those in ``single``."""
 
     partition: Partition
     single: Mapping[str, tuple[Option, ...]]
     joint: tuple[Option, ...]
     needed: int
+    lean: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
+
+    def without_stack(self, name: str) -> Sequence[Option]:
+        """The options of a node that have no array on the stack; all, if each has one."""
+        every = self.single[name]
+        found = [one for one in every if not one.kernel.stack]
+        return [*found, *self.lean.get(name, ())] or every
 
 
 def space(partition: Partition, cpu: Cpu, *, prefers_shared: bool) -> Space:
@@ -160,12 +168,15 @@ def space(partition: Partition, cpu: Cpu, *, prefers_shared: bool) -> Space:
     then in one form: the out-of-line one if ``prefers_shared``."""
     graph = partition.graph
     own = [region for region in partition.regions if region.codegen == BUILTIN]
-    single = {
-        node.outputs[0]: tuple(_options((node,), graph, cpu, prefers_shared=prefers_shared))
-        for region in own
-        for node in region.nodes
+    nodes = [node for region in own for node in region.nodes]
+    found = {
+        node.outputs[0]: _options((node,), graph, cpu, prefers_shared=prefers_shared)
+        for node in nodes
     }
-    return Space(partition, single, tuple(_joint(own, graph, cpu)), _needed(single.values()))
+    single = {name: tuple(options) for name, (options, _) in found.items()}
+    lean = {name: tuple(options) for name, (_, options) in found.items() if options}
+    joint = tuple(_joint(own, graph, cpu))
+    return Space(partition, single, joint, _needed(single.values()), lean)
 
 
 def _needed(every: Iterable[Sequence[Option]]) -> int:
@@ -180,19 +191,22 @@ def _nbytes(parts: Iterable[tuple[Hashable, int]]) -> int:
 
 def _options(
     nodes: tuple[Node, ...], graph: Graph, cpu: Cpu, *, prefers_shared: bool
-) -> Iterator[Option]:
+) -> tuple[list[Option], list[Option]]:
+    """The options of nodes, and those that add nothing but have no array on the stack."""
     joined = patterns.joined(nodes)
     found = fitting(joined, graph, cpu)
     first, *others = found.kernels
     options = measured(nodes, first, found, graph, cpu)
     if not options:
         refusals = found.before(first, joined.op)
-        yield Option(nodes, first, prefers_shared, None, graph, refusals)
-        return
+        return [Option(nodes, first, prefers_shared, None, graph, refusals)], []
+    lean: list[Option] = []
     for kernel in others:
         more = measured(nodes, kernel, found, graph, cpu)
-        options += [option for option in more if not _adds_nothing(option, options)]
-    yield from options
+        useless = [option for option in more if _adds_nothing(option, options)]
+        lean += [option for option in useless if not option.kernel.stack]
+        options += [option for option in more if option not in useless]
+    return options, lean if any(option.kernel.stack for option in options) else []
 
 
 def _adds_nothing(option: Option, earlier: Sequence[Option]) -> bool:
@@ -203,7 +217,10 @@ def _adds_nothing(option: Option, earlier: Sequence[Option]) -> bool:
         not other.is_shared
         and option.cycles > other.cycles * (1 - NOISE)
         and option.own_code > other.code * (1 - NOISE)
-        and option.scratch >= other.scratch
+        and (
+            option.scratch > other.scratch
+            or (option.scratch == other.scratch and option.kernel.stack >= other.kernel.stack)
+        )
         and option.in_place == other.in_place
         for other in earlier
     )

@@ -1,8 +1,9 @@
 """Functions that compute row by row, as options: what they cost, and what memory they take.
 
 The cost of a layer is that of its kernel for the rows of one step, times the steps. What moves rows
-up in buffers is counted in the listing for Cortex-M4, where its loop has ten instructions for 16
-bytes; its cycles, and the code of loops, are assumed, and so are all of them on other cores.
+up in buffers is counted in the listing for Cortex-M4, where its loop has four instructions for 32
+bytes, and ten for 16 bytes on cores without such instructions; its cycles, and the code of loops,
+are assumed.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from microgen.kernels.fitting import fitting
 from microgen.passes.rolling import bands, lags
 from microgen.passes.rolling.bands import Group
 from microgen.schedule.options import Option, measured
-from microgen.target.cpu import Cpu
+from microgen.target.cpu import Cpu, Feature
 
 _PER_MOVE = (24, 36)  # instructions and cycles of a call that moves rows
 _PER_BYTE = (0.66, 1.08)
+_PER_BYTE_OF_BLOCKS = (0.13, 0.69)  # on Arm cores whose instructions move eight registers
 _LOOP_BYTES, _PART_BYTES = 24, 44  # of code: the loop, and what it does for a layer
 
 
@@ -87,10 +89,12 @@ class Rolled(Option):
 @dataclass(slots=True)
 class Bands:
     """The options for bands, by node and rows at a time, each found once. Where nothing is
-    measured, as on the host, it is the first kernel that fits."""
+    measured, as on the host, it is the first kernel that fits. If they are ``lean``, none has an
+    array on the stack where there are others."""
 
     graph: Graph
     cpu: Cpu
+    lean: bool = False
     known: dict[tuple[str, int], Sequence[Option]] = field(default_factory=dict)
 
     def options(self, group: Group, node: Node) -> Sequence[Option]:
@@ -99,14 +103,15 @@ class Bands:
         key = (result, group.geometry.timings[result].rows)
         if key not in self.known:
             band = group.bands[result]
-            self.known[key] = _useful(band.node, band.graph, self.cpu)
+            self.known[key] = _useful(band.node, band.graph, self.cpu, lean=self.lean)
         return self.known[key]
 
 
-def _useful(node: Node, graph: Graph, cpu: Cpu) -> Sequence[Option]:
+def _useful(node: Node, graph: Graph, cpu: Cpu, *, lean: bool) -> Sequence[Option]:
     """The options that are faster than all with less scratch, the fastest first."""
     found = fitting(node, graph, cpu)
     kernels = [kernel for kernel in found.kernels if not kernel.can_fail]
+    kernels = (lean and [kernel for kernel in kernels if not kernel.stack]) or kernels
     options = [one for k in kernels for one in measured((node,), k, found, graph, cpu)]
     if not options:
         return [Option((node,), kernel, False, None, graph) for kernel in kernels[:1]]
@@ -129,18 +134,19 @@ def options(
         return
     every = [known.options(group, node) for node in nodes]
     while all(every):
-        yield _made(group, [each[0] for each in every], rows, known.graph)
+        yield _made(group, [each[0] for each in every], rows, known)
         most = max(each[0].scratch for each in every)
         every = [[one for one in each if one.scratch < most] for each in every]
 
 
-def _made(group: Group, parts: Sequence[Option], rows: Sequence[int], graph: Graph) -> Rolled:
+def _made(group: Group, parts: Sequence[Option], rows: Sequence[int], known: Bands) -> Rolled:
+    graph = known.graph
     own = lags.by_tensor(parts[-1].joined.inputs, dict(parts[-1].in_place))
     return Rolled(
         group.nodes,
         parts[-1].kernel,
         parts[-1].is_shared,
-        _cost(group, parts, graph),
+        _cost(group, parts, known),
         graph,
         parts=tuple(parts),
         rows=tuple(rows),
@@ -150,7 +156,7 @@ def _made(group: Group, parts: Sequence[Option], rows: Sequence[int], graph: Gra
     )
 
 
-def _cost(group: Group, parts: Sequence[Option], graph: Graph) -> Cost | None:
+def _cost(group: Group, parts: Sequence[Option], known: Bands) -> Cost | None:
     """Instructions and cycles of all steps; None if those of a part are not known. The code is
     that of the parts."""
     if any(part.cost is None for part in parts):
@@ -162,12 +168,15 @@ def _cost(group: Group, parts: Sequence[Option], graph: Graph) -> Cost | None:
         for part, count in zip(parts, times, strict=True)
         if part.cost
     ]
-    each = [*each, *_moves(group, graph)]
+    each = [*each, *_moves(group, known)]
     return Cost(round(sum(one for one, _ in each)), round(sum(one for _, one in each)), 0)
 
 
-def _moves(group: Group, graph: Graph) -> Iterator[tuple[float, float]]:
+def _moves(group: Group, known: Bands) -> Iterator[tuple[float, float]]:
     """Instructions and cycles of the moves and copies of each buffer."""
+    graph = known.graph
+    has_blocks = known.cpu.architecture == "arm" and Feature.LONG_MULTIPLY in known.cpu.features
+    per_byte = _PER_BYTE_OF_BLOCKS if has_blocks else _PER_BYTE
     for name, buffer in group.geometry.buffers.items():
         row = graph.types[name].nbytes // graph.types[name].shape[1]
         kept = buffer.rows - buffer.timing.rows
@@ -175,8 +184,8 @@ def _moves(group: Group, graph: Graph) -> Iterator[tuple[float, float]]:
         copied = graph.types[name].nbytes if name in group.outside else 0
         calls = buffer.timing.count * (bool(kept) + bool(copied))
         yield (
-            _PER_MOVE[0] * calls + _PER_BYTE[0] * (moved + copied),
-            _PER_MOVE[1] * calls + _PER_BYTE[1] * (moved + copied),
+            _PER_MOVE[0] * calls + per_byte[0] * (moved + copied),
+            _PER_MOVE[1] * calls + per_byte[1] * (moved + copied),
         )
 
 
@@ -185,7 +194,7 @@ def of_region(region: Region, graph: Graph, cpu: Cpu) -> Rolled:
     rows = [choice.rows for choice in region.choices]
     group = bands.of(region.nodes, graph, rows, region.fed)
     parts = [_chosen(choice, group, cpu) for choice in region.choices]
-    return _made(group, parts, rows, graph)
+    return _made(group, parts, rows, Bands(graph, cpu))
 
 
 def _chosen(choice: Choice, group: Group, cpu: Cpu) -> Option:

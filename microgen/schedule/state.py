@@ -9,6 +9,7 @@ from functools import cached_property
 
 from microgen.codegens.base import Region
 from microgen.codegens.selection import BUILTIN
+from microgen.kernels.stack import DOUBT
 from microgen.partition import Partition
 from microgen.schedule.options import Option, Space
 from microgen.schedule.stacks import StackOf, most, unknown
@@ -142,8 +143,9 @@ class Scorer:
         return self.ram(candidate).peak - _saved(gone, come)
 
     def total(self, candidate: Candidate) -> int:
-        """The RAM of a candidate with its stack."""
-        return self.ram(candidate).peak + self.stack(candidate)
+        """The RAM of a candidate with the stack that is reserved for its calls."""
+        stack = self.stack(candidate)
+        return self.ram(candidate).peak + stack + stack // DOUBT
 
     def stack(self, candidate: Candidate) -> int:
         """The stack of a candidate's calls."""

@@ -79,6 +79,11 @@ CORNERS = (
     _case(8, "relu6", activation=Activation.RELU6),
     _case(9, "sums near the limits of int32", largest_bias=LARGE, scale=20000),
     *(
+        _case(11, f"{width} columns", (1, 3, width, 6), strides=(1, stride), padding=(0, 1, 0, 1))
+        for width in (24, 25, 49)
+        for stride in (1, 2)
+    ),
+    *(
         _case(10, f"{n:g} times the least output scale", times_least=n, biased=False)
         for n in (1e-5, 1e-2, 1, 10, 1e3, 1e6, 1e9, 1e15)
     ),

@@ -84,9 +84,9 @@ def functions(nodes: Sequence[Node], graph: Graph) -> Iterator[FunctionChoices]:
         for kernels in _kernels(nodes[0], graph):
             yield FunctionChoices("builtin", (ChoiceRecord((nodes[0].outputs[0],), kernels),))
         return
-    for rows in division.ROWS:
+    for rows in _paces(nodes, graph):
         try:
-            group = bands.of(nodes, graph, [rows] * len(nodes))
+            group = bands.of(nodes, graph, rows)
         except ValueError:
             continue
         own = [group.bands[node.outputs[0]] for node in nodes]
@@ -94,10 +94,18 @@ def functions(nodes: Sequence[Node], graph: Graph) -> Iterator[FunctionChoices]:
             yield FunctionChoices(
                 "builtin",
                 tuple(
-                    ChoiceRecord((node.outputs[0],), symbol, rows=rows)
-                    for node, symbol in zip(nodes, symbols, strict=True)
+                    ChoiceRecord((node.outputs[0],), symbol, rows=each)
+                    for node, symbol, each in zip(nodes, symbols, rows, strict=True)
                 ),
             )
+
+
+def _paces(nodes: Sequence[Node], graph: Graph) -> list[tuple[int, ...]]:
+    """All rows at a time that the search could try."""
+    try:
+        return division.paces(nodes, graph)
+    except ValueError:
+        return []
 
 
 def _kernels(node: Node, graph: Graph) -> list[str]:

@@ -5,6 +5,7 @@
 #define MICROGEN_DENSE_S8_PAIRED_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "microgen/dense_s8.h"
 #include "microgen/inline.h"
@@ -33,9 +34,33 @@ MG_INLINE void mg_dense_s8_paired_row(const int8_t *values, int32_t depth, uint3
     }
 }
 
+/* What a row of data is read as: the words that mg_dense_s8_paired_row stored, or the values
+ * themselves, whose words are made again for each eight channels. That takes no memory, and four
+ * instructions more for each four values. */
+enum {
+    MG_DENSE_WORDS,
+    MG_DENSE_VALUES
+};
+
+/* The end of a row that is `steps` groups of four values long. */
+MG_INLINE const void *mg_dense_s8_paired_end(const void *row, int32_t steps, int form)
+{
+    return (const uint8_t *)row + ((form == MG_DENSE_VALUES) ? 4 : 8) * steps;
+}
+
 /* The sums of the products of a row of data with eight channels, and of `start`. Returns the next
  * channels' weights. */
 #ifdef MG_PAIRED_ASSEMBLY
+
+#define MG_DENSE_PAIRED_READ_WORDS "ldrd %[x], %[y], [%[values]], #8\n"
+
+/* As mg_paired_put, with mg_paired_less in w. */
+#define MG_DENSE_PAIRED_READ_VALUES                                                                \
+    "ldr %[y], [%[values]], #4\n"                                                                  \
+    "mvn %[w], #0x007E007E\n"                                                                      \
+    "sxtab16 %[x], %[w], %[y]\n"                                                                   \
+    "bic %[y], %[y], #0x00FF00FF\n"                                                                \
+    "ssub16 %[y], %[y], %[x]\n"
 
 #define MG_DENSE_PAIRED_TWO(a, b)                                                                  \
     "ldrd %[w], %[v], [%[weight]], #8\n"                                                           \
@@ -45,24 +70,38 @@ MG_INLINE void mg_dense_s8_paired_row(const int8_t *values, int32_t depth, uint3
     "sxtb16 %[v], %[v]\n"                                                                          \
     "smlad %[" a "], %[y], %[w], %[" a "]\n"                                                       \
     "smlad %[" b "], %[y], %[v], %[" b "]\n"
-#define MG_DENSE_PAIRED_STEP                                                                       \
-    "ldrd %[x], %[y], [%[values]], #8\n" MG_DENSE_PAIRED_TWO("s0", "s1")                           \
-        MG_DENSE_PAIRED_TWO("s2", "s3") MG_DENSE_PAIRED_TWO("s4", "s5")                            \
-            MG_DENSE_PAIRED_TWO("s6", "s7")
+#define MG_DENSE_PAIRED_STEP(read)                                                                 \
+    read MG_DENSE_PAIRED_TWO("s0", "s1") MG_DENSE_PAIRED_TWO("s2", "s3")                           \
+        MG_DENSE_PAIRED_TWO("s4", "s5") MG_DENSE_PAIRED_TWO("s6", "s7")
 
-#define MG_DENSE_PAIRED_LOOP                                                                       \
-    MG_PAIRED_ENTRY                                                                                \
-    "4:\n" MG_DENSE_PAIRED_STEP "3:\n" MG_DENSE_PAIRED_STEP "2:\n" MG_DENSE_PAIRED_STEP            \
-    "1:\n" MG_DENSE_PAIRED_STEP "ldr %[x], %[end]\n"                                               \
+#define MG_DENSE_PAIRED_AT(label, read) label ":\n" MG_DENSE_PAIRED_STEP(read)
+#define MG_DENSE_PAIRED_MORE                                                                       \
+    "ldr %[x], %[end]\n"                                                                           \
     "cmp %[values], %[x]\n"                                                                        \
     "bne 4b\n"
+#define MG_DENSE_PAIRED_LOOP(read)                                                                 \
+    MG_PAIRED_ENTRY                                                                                \
+    MG_DENSE_PAIRED_AT("4", read)                                                                  \
+    MG_DENSE_PAIRED_AT("3", read)                                                                  \
+    MG_DENSE_PAIRED_AT("2", read) MG_DENSE_PAIRED_AT("1", read) MG_DENSE_PAIRED_MORE
+
+#define MG_DENSE_PAIRED_ADD(read)                                                                  \
+    "ldrd %[s0], %[s1], [%[x], #0]\n"                                                              \
+    "ldrd %[s2], %[s3], [%[x], #8]\n"                                                              \
+    "ldrd %[s4], %[s5], [%[x], #16]\n"                                                             \
+    "ldrd %[s6], %[s7], [%[x], #24]\n" MG_DENSE_PAIRED_LOOP(read)
+#define MG_DENSE_PAIRED_ADD_OPERANDS                                                               \
+    [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3), [s4] "=&r"(s4),                \
+        [s5] "=&r"(s5), [s6] "=&r"(s6), [s7] "=&r"(s7), [values] "+r"(values),                     \
+        [weight] "+r"(weight), [w] "+r"(w), [v] "=&r"(v), [x] "+r"(x),                             \
+        [y] "=&r"(y) : [end] "m"(end) : "cc", "memory"
 
 /* GCC does not find registers if the sums are operands that it has to load before. */
 MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *start,
-                                                const uint32_t *values, const int32_t *weight,
-                                                int32_t steps)
+                                                const void *values, const int32_t *weight,
+                                                int32_t steps, int form)
 {
-    const uint32_t *volatile const end = values + 2 * steps;
+    const void *volatile const end = mg_dense_s8_paired_end(values, steps, form);
     int32_t s0;
     int32_t s1;
     int32_t s2;
@@ -76,16 +115,13 @@ MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *
     int32_t v;
     int32_t y;
 
-    __asm__ volatile(
-        "ldrd %[s0], %[s1], [%[x], #0]\n"
-        "ldrd %[s2], %[s3], [%[x], #8]\n"
-        "ldrd %[s4], %[s5], [%[x], #16]\n"
-        "ldrd %[s6], %[s7], [%[x], #24]\n" MG_DENSE_PAIRED_LOOP
-        : [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3), [s4] "=&r"(s4),
-          [s5] "=&r"(s5), [s6] "=&r"(s6), [s7] "=&r"(s7), [values] "+r"(values),
-          [weight] "+r"(weight), [w] "+r"(w), [v] "=&r"(v), [x] "+r"(x), [y] "=&r"(y)
-        : [end] "m"(end)
-        : "cc", "memory");
+    if (form == MG_DENSE_VALUES) {
+        __asm__ volatile(MG_DENSE_PAIRED_ADD(MG_DENSE_PAIRED_READ_VALUES)
+                         : MG_DENSE_PAIRED_ADD_OPERANDS);
+    } else {
+        __asm__ volatile(MG_DENSE_PAIRED_ADD(MG_DENSE_PAIRED_READ_WORDS)
+                         : MG_DENSE_PAIRED_ADD_OPERANDS);
+    }
     sums[0] = s0;
     sums[1] = s1;
     sums[2] = s2;
@@ -112,20 +148,62 @@ typedef struct {
     "ssat %[" a "], #8, %[" a "], asr #8\n"                                                        \
     "ssat %[" b "], #8, %[" b "], asr #8\n"
 
+/* What is before the loop for eight channels, and after it. */
+#define MG_DENSE_PAIRED_BEGIN                                                                      \
+    "0:\n"                                                                                         \
+    "ldr %[x], %[start]\n"                                                                         \
+    "ldr %[values], %[first]\n"                                                                    \
+    "ldrd %[s2], %[s3], [%[x], #8]\n"                                                              \
+    "ldrd %[s4], %[s5], [%[x], #16]\n"                                                             \
+    "ldrd %[s6], %[s7], [%[x], #24]\n"                                                             \
+    "ldrd %[s0], %[s1], [%[x]], #32\n"                                                             \
+    "str %[x], %[start]\n"                                                                         \
+    "ldr %[w], %[rest]\n"
+#define MG_DENSE_PAIRED_SCALE_8                                                                    \
+    "ldrd %[x], %[y], %[place]\n" MG_DENSE_PAIRED_SCALE("s0", "s1")                                \
+        MG_DENSE_PAIRED_SCALE("s2", "s3") MG_DENSE_PAIRED_SCALE("s4", "s5")                        \
+            MG_DENSE_PAIRED_SCALE("s6", "s7")
+#define MG_DENSE_PAIRED_STORE_8                                                                    \
+    "str %[x], %[place]\n"                                                                         \
+    "ldr %[x], %[to]\n"                                                                            \
+    "strb %[s7], [%[x], #7]\n"                                                                     \
+    "strb %[s6], [%[x], #6]\n"                                                                     \
+    "strb %[s5], [%[x], #5]\n"                                                                     \
+    "strb %[s4], [%[x], #4]\n"                                                                     \
+    "strb %[s3], [%[x], #3]\n"                                                                     \
+    "strb %[s2], [%[x], #2]\n"                                                                     \
+    "strb %[s1], [%[x], #1]\n"                                                                     \
+    "strb %[s0], [%[x]], #8\n"                                                                     \
+    "str %[x], %[to]\n"                                                                            \
+    "ldr %[y], %[last]\n"                                                                          \
+    "cmp %[weight], %[y]\n"                                                                        \
+    "bne 0b\n"
+#define MG_DENSE_PAIRED_HIGH(read)                                                                 \
+    MG_DENSE_PAIRED_BEGIN MG_DENSE_PAIRED_LOOP(read)                                               \
+    MG_DENSE_PAIRED_SCALE_8 MG_DENSE_PAIRED_STORE_8
+#define MG_DENSE_PAIRED_HIGH_OPERANDS                                                              \
+    [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3), [s4] "=&r"(s4),                \
+        [s5] "=&r"(s5), [s6] "=&r"(s6), [s7] "=&r"(s7), [values] "=&r"(values),                    \
+        [weight] "+r"(weight), [w] "=&r"(w), [v] "=&r"(v), [x] "=&r"(x), [y] "=&r"(y),             \
+        [place] "+m"(place), [start] "+m"(start),                                                  \
+        [to] "+m"(to)                                                                              \
+        : [first] "m"(first), [end] "m"(end), [last] "m"(last), [rest] "m"(rest) : "cc", "memory"
+
 /* The outputs of `groups` groups of eight channels, one or more, with MG_HIGH_WIDE. */
 MG_INLINE const int32_t *mg_dense_s8_paired_high(const mg_paired_filters *filters,
-                                                 const int32_t *weight, const uint32_t *row,
+                                                 const int32_t *weight, const void *row,
                                                  const int32_t *bias, const int32_t *multiplier,
-                                                 int32_t each, int8_t *output, int32_t groups)
+                                                 int32_t each, int8_t *output, int32_t groups,
+                                                 int form)
 {
     mg_dense_paired_place place = {multiplier, 4 * each};
     const int32_t *start = bias;
     int8_t *to = output;
-    const uint32_t *const first = row;
-    const uint32_t *const end = row + 2 * filters->steps;
+    const void *const first = row;
+    const void *const end = mg_dense_s8_paired_end(row, filters->steps, form);
     const int32_t *const last = weight + 8 * filters->steps * groups;
     const int32_t rest = filters->steps % 4;
-    const uint32_t *values;
+    const void *values;
     int32_t s0;
     int32_t s1;
     int32_t s2;
@@ -139,56 +217,36 @@ MG_INLINE const int32_t *mg_dense_s8_paired_high(const mg_paired_filters *filter
     uint32_t x;
     uint32_t y;
 
-    __asm__ volatile(
-        "0:\n"
-        "ldr %[x], %[start]\n"
-        "ldr %[values], %[first]\n"
-        "ldrd %[s2], %[s3], [%[x], #8]\n"
-        "ldrd %[s4], %[s5], [%[x], #16]\n"
-        "ldrd %[s6], %[s7], [%[x], #24]\n"
-        "ldrd %[s0], %[s1], [%[x]], #32\n"
-        "str %[x], %[start]\n"
-        "ldr %[w], %[rest]\n" MG_DENSE_PAIRED_LOOP /**/
-        "ldrd %[x], %[y], %[place]\n" MG_DENSE_PAIRED_SCALE("s0", "s1")
-            MG_DENSE_PAIRED_SCALE("s2", "s3") MG_DENSE_PAIRED_SCALE("s4", "s5")
-                MG_DENSE_PAIRED_SCALE("s6", "s7") /**/
-        "str %[x], %[place]\n"
-        "ldr %[x], %[to]\n"
-        "strb %[s7], [%[x], #7]\n"
-        "strb %[s6], [%[x], #6]\n"
-        "strb %[s5], [%[x], #5]\n"
-        "strb %[s4], [%[x], #4]\n"
-        "strb %[s3], [%[x], #3]\n"
-        "strb %[s2], [%[x], #2]\n"
-        "strb %[s1], [%[x], #1]\n"
-        "strb %[s0], [%[x]], #8\n"
-        "str %[x], %[to]\n"
-        "ldr %[y], %[last]\n"
-        "cmp %[weight], %[y]\n"
-        "bne 0b\n"
-        : [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3), [s4] "=&r"(s4),
-          [s5] "=&r"(s5), [s6] "=&r"(s6), [s7] "=&r"(s7), [values] "=&r"(values),
-          [weight] "+r"(weight), [w] "=&r"(w), [v] "=&r"(v), [x] "=&r"(x), [y] "=&r"(y),
-          [place] "+m"(place), [start] "+m"(start), [to] "+m"(to)
-        : [first] "m"(first), [end] "m"(end), [last] "m"(last), [rest] "m"(rest)
-        : "cc", "memory");
+    if (form == MG_DENSE_VALUES) {
+        __asm__ volatile(MG_DENSE_PAIRED_HIGH(MG_DENSE_PAIRED_READ_VALUES)
+                         : MG_DENSE_PAIRED_HIGH_OPERANDS);
+    } else {
+        __asm__ volatile(MG_DENSE_PAIRED_HIGH(MG_DENSE_PAIRED_READ_WORDS)
+                         : MG_DENSE_PAIRED_HIGH_OPERANDS);
+    }
     return weight;
 }
 
 #else
 
 MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *start,
-                                                const uint32_t *values, const int32_t *weight,
-                                                int32_t steps)
+                                                const void *values, const int32_t *weight,
+                                                int32_t steps, int form)
 {
     for (int32_t k = 0; k < 8; k++) {
         sums[k] = start[k];
     }
     for (int32_t i = 0; i < steps; i++) {
+        uint32_t words[2];
+        if (form == MG_DENSE_VALUES) {
+            mg_paired_put(words, 1, mg_load_4_s8((const int8_t *)values + 4 * i), mg_paired_less());
+        } else {
+            (void)memcpy(words, (const uint32_t *)values + 2 * i, sizeof(words));
+        }
         for (int32_t k = 0; k < 8; k++) {
             const uint32_t pair = (uint32_t)weight[8 * i + k];
-            sums[k] = mg_smlad(values[2 * i], pair, sums[k]);
-            sums[k] = mg_smlad(values[2 * i + 1], mg_sxtb16(pair), sums[k]);
+            sums[k] = mg_smlad(words[0], pair, sums[k]);
+            sums[k] = mg_smlad(words[1], mg_sxtb16(pair), sums[k]);
         }
     }
     return weight + 8 * steps;
@@ -210,8 +268,8 @@ MG_INLINE const int32_t *mg_dense_s8_paired_store(const mg_scaling *s, const int
 /* All channels, eight or more, of a row of data. The last eight channels have weights of their
  * own. */
 MG_INLINE void mg_dense_s8_paired_channels_body(const mg_paired_filters *filters, int32_t each,
-                                                const mg_scaling *s, const uint32_t *values,
-                                                int8_t *output, int requantization)
+                                                const mg_scaling *s, const void *values,
+                                                int8_t *output, int form, int requantization)
 {
     const int32_t *weight = filters->weight;
     const int32_t last = filters->channels - 8;
@@ -222,7 +280,8 @@ MG_INLINE void mg_dense_s8_paired_channels_body(const mg_paired_filters *filters
         int8_t *to = &output[at];
         int32_t sums[8];
 
-        weight = mg_dense_s8_paired_add(sums, &filters->bias[at], values, weight, filters->steps);
+        weight =
+            mg_dense_s8_paired_add(sums, &filters->bias[at], values, weight, filters->steps, form);
         factor = mg_dense_s8_paired_store(s, factor, each, sums[0], &to[0], requantization);
         factor = mg_dense_s8_paired_store(s, factor, each, sums[1], &to[1], requantization);
         factor = mg_dense_s8_paired_store(s, factor, each, sums[2], &to[2], requantization);
@@ -234,39 +293,43 @@ MG_INLINE void mg_dense_s8_paired_channels_body(const mg_paired_filters *filters
     }
 }
 
-/* As in paired_s8.h, the assembly's function has little stack. */
-#define MG_DENSE_PAIRED_CHANNELS(name, requantization)                                             \
-    MG_ONCE void name(const mg_paired_filters *filters, int32_t each, const mg_scaling *s,         \
-                      const uint32_t *values, int8_t *output)                                      \
-    {                                                                                              \
-        mg_dense_s8_paired_channels_body(filters, each, s, values, output, requantization);        \
-    }
-
-#ifdef MG_PAIRED_ASSEMBLY
-
 /* The same for MG_HIGH_WIDE. */
-MG_ONCE void mg_paired_dense_high(const mg_paired_filters *filters, int32_t each,
-                                  const mg_scaling *s, const uint32_t *values, int8_t *output)
+MG_INLINE void mg_dense_s8_paired_high_body(const mg_paired_filters *filters, int32_t each,
+                                            const mg_scaling *s, const void *values, int8_t *output,
+                                            int form)
 {
+#ifdef MG_PAIRED_ASSEMBLY
     const int32_t *weight = filters->weight;
     int32_t c = 0;
     int32_t groups = filters->channels / 8;
 
     for (int32_t runs = (filters->channels % 8 != 0) ? 2 : 1; runs > 0; runs--) {
         weight = mg_dense_s8_paired_high(filters, weight, values, &filters->bias[c],
-                                         &s->multiplier[c * each], each, &output[c], groups);
+                                         &s->multiplier[c * each], each, &output[c], groups, form);
         c = filters->channels - 8;
         groups = 1;
     }
+#else
+    mg_dense_s8_paired_channels_body(filters, each, s, values, output, form, MG_HIGH_WIDE);
+#endif
 }
 
-#else
+/* As in paired_s8.h, the assembly's functions have little stack: one for each form and
+ * requantization. */
+#define MG_DENSE_PAIRED_CORES(high, clamped, form)                                                 \
+    MG_ONCE void high(const mg_paired_filters *filters, int32_t each, const mg_scaling *s,         \
+                      const void *values, int8_t *output)                                          \
+    {                                                                                              \
+        mg_dense_s8_paired_high_body(filters, each, s, values, output, form);                      \
+    }                                                                                              \
+    MG_ONCE void clamped(const mg_paired_filters *filters, int32_t each, const mg_scaling *s,      \
+                         const void *values, int8_t *output)                                       \
+    {                                                                                              \
+        mg_dense_s8_paired_channels_body(filters, each, s, values, output, form,                   \
+                                         MG_HIGH_WIDE_CLAMPED);                                    \
+    }
 
-MG_DENSE_PAIRED_CHANNELS(mg_paired_dense_high, MG_HIGH_WIDE)
-
-#endif
-
-MG_DENSE_PAIRED_CHANNELS(mg_paired_dense_clamped, MG_HIGH_WIDE_CLAMPED)
+MG_DENSE_PAIRED_CORES(mg_paired_dense_high, mg_paired_dense_clamped, MG_DENSE_WORDS)
 
 MG_INLINE void mg_dense_s8_paired_channels(const mg_paired_filters *filters, int32_t each,
                                            const mg_scaling *s, const uint32_t *values,

@@ -81,7 +81,9 @@ MG_INLINE void mg_depthwise_conv2d_s8_columns_body(const mg_depthwise_conv2d_s8_
     const mg_columns_scales scales = {weight, bias, multiplier};
     const int32_t row = p->input_width * p->input_channels;
     const int32_t line = p->output_width * p->input_channels;
-    const int32_t part = MG_COLUMNS_PART / p->stride_width;
+    const int32_t most = MG_COLUMNS_PART / p->stride_width;
+    const int32_t parts = (p->output_width - 1) / most + 1;
+    const int32_t part = (p->output_width - 1) / parts + 1;
     const int32_t lines = p->batches * p->output_height;
     int8_t *out = (int8_t *)output;
 

@@ -21,7 +21,7 @@ enum {
     MG_3X3_SIDE = 3,
     MG_COLUMN = 8,       /* words */
     MG_COLUMNS_TAPS = 3, /* words of a filter: the four bytes of each column of taps */
-    MG_COLUMNS_PART = 16 /* outputs that are computed at a time, half as many with stride 2 */
+    MG_COLUMNS_PART = 24 /* the most outputs at a time, half as many with stride 2 */
 };
 
 /* What all outputs are computed with. */
@@ -77,14 +77,13 @@ mg_columns_fill(const int8_t *from, int32_t step, int32_t row, int32_t count, ui
         const uint32_t first = mg_load_4_s8(from);
         const uint32_t second = mg_load_4_s8(from + row);
         const uint32_t third = mg_load_4_s8(from + 2 * row);
-        const uint32_t even = mg_sxtb16(first), odd = mg_sxtb16_odd(first);
-        const uint32_t next_even = mg_sxtb16(second), next_odd = mg_sxtb16_odd(second);
+        const uint32_t low = mg_low_halves(first, second), high = mg_high_halves(first, second);
         const uint32_t last_even = mg_sxtb16(third), last_odd = mg_sxtb16_odd(third);
 
-        to = mg_columns_put(to, mg_low_halves(even, next_even), last_even);
-        to = mg_columns_put(to, mg_low_halves(odd, next_odd), last_odd);
-        to = mg_columns_put(to, mg_high_halves(even, next_even), last_even);
-        to = mg_columns_put(to, mg_high_halves(odd, next_odd), last_odd);
+        to = mg_columns_put(to, mg_sxtb16(low), last_even);
+        to = mg_columns_put(to, mg_sxtb16_odd(low), last_odd);
+        to = mg_columns_put(to, mg_sxtb16(high), last_even);
+        to = mg_columns_put(to, mg_sxtb16_odd(high), last_odd);
         from += step;
     }
 }

@@ -50,12 +50,7 @@ def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int], fed: int = 0) -
     Raises ValueError, with a clause that says why, if the nodes cannot be computed row by row, if
     anything else reads a result that is not the last one, or if several tensors would be fed.
     """
-    rolled = {}
-    for node in nodes:
-        found = (node is nodes[-1] and windows.summed(node, graph)) or windows.of(node, graph)
-        if found is None:
-            raise ValueError(f"{node.outputs[0]!r} cannot be computed row by row")
-        rolled[node.outputs[0]] = found
+    rolled = _rolled(nodes, graph)
     if outer := _read_outside(nodes, graph):
         raise ValueError(f"{outer!r} is read outside the function, too")
     stages = [
@@ -74,6 +69,31 @@ def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int], fed: int = 0) -
     }
     read_by = {stage.result: stage.reads for stage in stages}
     return Group(tuple(nodes), outside, made, bands, read_by, fed)
+
+
+def rates(nodes: Sequence[Node], graph: Graph) -> list[int]:
+    """How many rows of each node's result a row of the last node's depends on, apart from those
+    that windows have in common. The last node counts rows as ``of`` does.
+
+    Raises ValueError if a node cannot be computed row by row."""
+    found = {nodes[-1].outputs[0]: 1}
+    rolled = _rolled(nodes, graph)
+    for node in reversed(nodes):
+        own = found.setdefault(node.outputs[0], 1)
+        for position, window in rolled[node.outputs[0]].windows.items():
+            found.setdefault(node.inputs[position], own * window.stride)
+    return [found[node.outputs[0]] for node in nodes]
+
+
+def _rolled(nodes: Sequence[Node], graph: Graph) -> dict[str, windows.Rolled]:
+    """What the rows of each node depend on, by its result."""
+    rolled = {}
+    for node in nodes:
+        found = (node is nodes[-1] and windows.summed(node, graph)) or windows.of(node, graph)
+        if found is None:
+            raise ValueError(f"{node.outputs[0]!r} cannot be computed row by row")
+        rolled[node.outputs[0]] = found
+    return rolled
 
 
 def _read_outside(nodes: Sequence[Node], graph: Graph) -> str:
