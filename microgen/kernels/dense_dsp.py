@@ -7,7 +7,7 @@ import functools
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, dense, paired
-from microgen.kernels.weighted import HIGH_WIDE, Loop, on_stack
+from microgen.kernels.weighted import HIGH_WIDE, TWICE_NARROW, Loop, on_stack
 from microgen.kernels.work import Work, common
 
 OP_NAME = dense.OP_NAME
@@ -53,4 +53,4 @@ _STACK = dataclasses.replace(
     family="dense_s8_paired_stack",
 )
 
-IMPLEMENTATIONS = (*dense.LAYER.kernels((_STACK, _SCRATCH), HIGH_WIDE),)
+IMPLEMENTATIONS = (*dense.LAYER.kernels((_STACK, _SCRATCH), (*HIGH_WIDE, TWICE_NARROW)),)
