@@ -48,7 +48,7 @@ MG_INLINE void mg_conv2d_s16_tiles_mve_body(const mg_conv2d_s16_tiles_mve_params
             mg_copy_window_s16(s, &place, input, &windows[k * room]);
         }
         mg_mve_wide_tiles(&folded, windows, count, weight, s->output_channels, vectors,
-                         &output[i * s->output_channels]);
+                          &output[i * s->output_channels]);
     }
 }
 
