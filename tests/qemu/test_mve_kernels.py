@@ -295,7 +295,8 @@ class Call:
         return self.kernel.params(self.case.node, self.case.graph)
 
     def encoded(self, function: int) -> bytes:
-        """The case in the form that mve_driver.c reads; every array starts at a multiple of 16."""
+        """The case in the form that mve_driver.c reads. Tables and scratch memory start at a
+        multiple of 16; data and outputs, which callers own, one byte after it."""
         params = np.concatenate([np.atleast_1d(value) for _, value in self.fields])
         parts = [params.astype(f"<i{self.kernel.code.field_bytes}").tobytes()]
         parts += [b"" if a is None else a.tobytes() for a in self.arguments]
@@ -303,10 +304,12 @@ class Call:
         if self.lag is not None:
             slot_bytes = bytes([FILLER]) * self.lag + parts[1]
         parts[1 + self.output] = slot_bytes.ljust(self.room + GUARD, bytes([FILLER]))
+        data = {*range(len(self.kernel.passed(self.case.node))), self.output}
         offsets, body, at = [], b"", 4 * WORDS
-        for part in parts:
-            offsets.append(at)
-            padded = part + bytes(-len(part) % 16)
+        for i, part in enumerate(parts, -1):
+            shift = 1 if i in data else 0
+            offsets.append(at + shift)
+            padded = bytes(shift) + part + bytes(-(shift + len(part)) % 16)
             body, at = body + padded, at + len(padded)
         places = [-1 if a is None else o for a, o in zip(self.arguments, offsets[1:], strict=True)]
         if self.lag is not None:
