@@ -88,7 +88,8 @@ def _padding(rng: np.random.Generator) -> Padding:
 
 def _dense(seed: int) -> c.Case:
     rng = np.random.default_rng(seed)
-    batches, depth, units = int(rng.integers(1, 4)), 1 + seed % 70, int(rng.integers(1, 20))
+    batches, units = int(rng.integers(1, 4)), int(rng.integers(1, 20))
+    depth = 1 + seed % 70 if seed % 6 else 64 * (1 + seed % 4)  # loops of 64 are assembly
     x = c.int8(rng, (batches, depth), c.random_quant(rng))
     w = _weight(rng, (units, depth), 0 if rng.integers(2) else None)
     rounding = list(Rounding)[int(rng.integers(2))]
@@ -219,11 +220,12 @@ def _extremes(op: str, zero: int) -> c.Case:
     return c.Case(f"{op} of -128, zero point {zero}", op, attrs, (x, w), out)
 
 
-def _near_ties(rounding: Rounding, per_channel: bool, size: float) -> c.Case:
+def _near_ties(rounding: Rounding, per_channel: bool, size: float, depth: int) -> c.Case:
     """A case with many sums that are scaled exactly to a half, positive and negative."""
     ties = np.arange(-100, 100)
-    x = c.Tensor(TensorType((1, 1), DType.INT8, c.quant(1, 0)), np.zeros((1, 1), np.int8))
-    w = _weight(np.random.default_rng(8), (ties.size, 1), None)
+    zeros = np.zeros((1, depth), np.int8)
+    x = c.Tensor(TensorType(zeros.shape, DType.INT8, c.quant(1, 0)), zeros)
+    w = _weight(np.random.default_rng(8), (ties.size, depth), None)
     scales = Quant(
         (1.0,) * (ties.size if per_channel else 1),
         (0,) * (ties.size if per_channel else 1),
@@ -264,7 +266,8 @@ def cases() -> tuple[c.Case, ...]:
             for zero in (-128, 127)
         ),
         *(
-            _near_ties(rounding, per_channel, size)
+            _near_ties(rounding, per_channel, size, depth)
+            for depth in (1, 64)
             for rounding in (Rounding.DOUBLE, Rounding.SINGLE)
             for per_channel in (False, True)
             for size in (2.0, 4.0, 64.0, 2.0**20)
