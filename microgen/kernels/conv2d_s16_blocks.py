@@ -7,6 +7,7 @@ import math
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, blocks, lags, mve, wide
+from microgen.kernels.work import Work, work
 
 OP_NAME = "nn.conv2d"
 
@@ -45,6 +46,25 @@ def _tile_windows(node: Node, graph: Graph) -> int:
     return _TILE_PIXELS * _BYTES * -(-_size(node, graph) // wide.VECTOR) * wide.VECTOR
 
 
+def _tile_work(node: Node, graph: Graph) -> Work:
+    """What windows have, and parts of the loops of tiles: blocks of four pixels; their pairs of
+    channels, and the vectors of these; windows that are copied, their rows, and the vectors of
+    these."""
+    channels, rows, *run = graph.types[node.inputs[1]].shape
+    pixels = math.prod(graph.types[node.outputs[0]].shape[:3])
+    count = -(-pixels // _TILE_PIXELS)
+    pairs = count * -(-channels // 2)
+    return {
+        **work(node, graph),
+        "block": count,
+        "channel_pair": pairs,
+        "channel_pair_vector": pairs * -(-_size(node, graph) // wide.VECTOR),
+        "copied_window": pixels,
+        "copied_window_row": pixels * rows,
+        "copied_window_vector": pixels * rows * -(-math.prod(run) // wide.VECTOR),
+    }
+
+
 def _windows(node: Node, graph: Graph) -> int:
     size = -(-_size(node, graph) // wide.FOUR) * wide.FOUR
     return _DSP_PIXELS * _BYTES * size
@@ -71,6 +91,7 @@ IMPLEMENTATIONS = (
         _refuses_one_filter,
         scratch=_tile_windows,
         cores=("mg_mve_wide_tiles",),
+        counts=_tile_work,
     ),
     _vectors("mg_conv2d_s16_mve", _refusal, scratch=_vector_windows),
     _pairs("mg_conv2d_1x1_s16_dsp", _refuses_odd_depth),

@@ -11,6 +11,7 @@ from microgen.errors import MicrogenError
 from microgen.ir.graph import Array, DType, Graph, Node
 from microgen.kernels import base, transforms, window
 from microgen.kernels.transforms import Arguments
+from microgen.kernels.work import Work, work
 from microgen.target.cpu import Feature
 
 FOUR = 4  # weights of a word
@@ -96,6 +97,7 @@ def convolution(
     scratch: Callable[[Node, Graph], int] = base.no_scratch,
     in_place: base.InPlace = base.not_in_place,
     cores: tuple[str, ...] = (),
+    counts: Callable[[Node, Graph], Work] = work,
 ) -> base.Implementation:
     """A kernel that takes ``weight`` and the tables of mg_folded_s16."""
 
@@ -111,6 +113,7 @@ def convolution(
         scratch=scratch,
         in_place=in_place,
         cores=cores,
+        work=counts,
     )
 
 
