@@ -7,11 +7,12 @@ import math
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, blocks, lags, mve, wide
+from microgen.kernels.work import Work, work
 
 OP_NAME = "nn.conv2d"
 
 _BYTES = 2  # of a value
-_DSP_PIXELS, _MVE_PIXELS = 2, 3  # whose windows are copied
+_DSP_PIXELS, _MVE_PIXELS, _TILE_PIXELS = 2, 3, 4  # whose windows are copied
 
 
 def _size(node: Node, graph: Graph) -> int:
@@ -35,6 +36,35 @@ def _refuses_odd_depth(node: Node, graph: Graph) -> str | None:
     return refusal
 
 
+def _refuses_one_filter(node: Node, graph: Graph) -> str | None:
+    if graph.types[node.inputs[1]].shape[0] == 1:
+        return "there is one output channel, the kernel computes two at a time"
+    return _refusal(node, graph)
+
+
+def _tile_windows(node: Node, graph: Graph) -> int:
+    return _TILE_PIXELS * _BYTES * -(-_size(node, graph) // wide.VECTOR) * wide.VECTOR
+
+
+def _tile_work(node: Node, graph: Graph) -> Work:
+    """What windows have, and parts of the loops of tiles: blocks of four pixels; their pairs of
+    channels, and the vectors of these; windows that are copied, their rows, and the vectors of
+    these."""
+    channels, rows, *run = graph.types[node.inputs[1]].shape
+    pixels = math.prod(graph.types[node.outputs[0]].shape[:3])
+    count = -(-pixels // _TILE_PIXELS)
+    pairs = count * -(-channels // 2)
+    return {
+        **work(node, graph),
+        "block": count,
+        "channel_pair": pairs,
+        "channel_pair_vector": pairs * -(-_size(node, graph) // wide.VECTOR),
+        "copied_window": pixels,
+        "copied_window_row": pixels * rows,
+        "copied_window_vector": pixels * rows * -(-math.prod(run) // wide.VECTOR),
+    }
+
+
 def _windows(node: Node, graph: Graph) -> int:
     size = -(-_size(node, graph) // wide.FOUR) * wide.FOUR
     return _DSP_PIXELS * _BYTES * size
@@ -51,10 +81,18 @@ def _of_copied(node: Node, graph: Graph) -> base.Lags:
 
 
 _vectors = functools.partial(wide.convolution, needs=base.MVE, axis=0, weight=wide.plain)
+_tiles = functools.partial(wide.convolution, needs=base.MVE, axis=0, weight=wide.vectors)
 _pairs = functools.partial(wide.convolution, needs=base.DSP, axis=0, weight=wide.pairs)
 
 IMPLEMENTATIONS = (
     _vectors("mg_conv2d_1x1_s16_mve", _refuses_pointwise),
+    _tiles(
+        "mg_conv2d_s16_tiles_mve",
+        _refuses_one_filter,
+        scratch=_tile_windows,
+        cores=("mg_mve_wide_tiles",),
+        counts=_tile_work,
+    ),
     _vectors("mg_conv2d_s16_mve", _refusal, scratch=_vector_windows),
     _pairs("mg_conv2d_1x1_s16_dsp", _refuses_odd_depth),
     _pairs("mg_conv2d_s16_dsp", _refusal, scratch=_windows, in_place=_of_copied),

@@ -7,7 +7,7 @@ import functools
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, dense, paired
-from microgen.kernels.weighted import HIGH_WIDE, Loop, on_stack
+from microgen.kernels.weighted import HIGH_WIDE, TWICE_NARROW, Loop, on_stack
 from microgen.kernels.work import Work, common
 
 OP_NAME = dense.OP_NAME
@@ -68,4 +68,7 @@ _DIRECT = dataclasses.replace(
     cores=("mg_direct_dense_{}",),
 )
 
-IMPLEMENTATIONS = (*dense.LAYER.kernels((_STACK, _SCRATCH, _DIRECT), HIGH_WIDE),)
+IMPLEMENTATIONS = (
+    *dense.LAYER.kernels((_STACK, _SCRATCH), (*HIGH_WIDE, TWICE_NARROW)),
+    *dense.LAYER.kernels((_DIRECT,), HIGH_WIDE),
+)

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from microgen.kernels import weighted
+import dataclasses
+
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import linear, weighted
 from microgen.kernels.dense import LAYER
-from microgen.kernels.weighted import LINEAR_VECTOR, Loop
+from microgen.kernels.weighted import LINEAR_VECTOR, TWICE_NARROW, Loop
 
 OP_NAME = "nn.dense"
 
-_ROWS = weighted.vectors(Loop(stem="dense_s8_rows", cores=("mg_mve_dense_row",), is_raw=True))
 
-IMPLEMENTATIONS = tuple(LAYER.kernels((_ROWS,), (LINEAR_VECTOR,)))
+def _refuses_scales(node: Node, graph: Graph) -> str | None:
+    if linear.has_one_multiplier(node, graph):
+        return None
+    return "its weights have a scale for each output channel, the kernel takes one for all"
+
+
+_ROWS = weighted.vectors(Loop(stem="dense_s8_rows", cores=("mg_mve_dense_{}",), is_raw=True))
+_ONE_SCALE = dataclasses.replace(_ROWS, refusal=_refuses_scales)
+
+IMPLEMENTATIONS = (
+    *LAYER.kernels((_ROWS,), (LINEAR_VECTOR,)),
+    *LAYER.kernels((_ONE_SCALE,), (TWICE_NARROW,)),
+)

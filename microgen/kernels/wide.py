@@ -11,9 +11,11 @@ from microgen.errors import MicrogenError
 from microgen.ir.graph import Array, DType, Graph, Node
 from microgen.kernels import base, transforms, window
 from microgen.kernels.transforms import Arguments
+from microgen.kernels.work import Work, work
 from microgen.target.cpu import Feature
 
 FOUR = 4  # weights of a word
+VECTOR = 8  # values of an MVE vector
 _INT32 = 2**31
 
 
@@ -75,6 +77,11 @@ def pairs(node: Node) -> base.KernelConstant:
     return base.KernelConstant("weight", "int32_t", node.inputs[1], transform="pairs_of_filters")
 
 
+def vectors(node: Node) -> base.KernelConstant:
+    """The weight in the order of microgen/tiles_s16_mve.h."""
+    return base.KernelConstant("weight", "int8_t", node.inputs[1], transform="vectors_of_filters")
+
+
 def swapped(node: Node) -> base.KernelConstant:
     """The weight with each four channels in the order 0, 2, 1, 3."""
     return base.KernelConstant("weight", "int8_t", node.inputs[1], transform="swapped_fours")
@@ -89,6 +96,8 @@ def convolution(
     weight: Callable[[Node], base.KernelConstant],
     scratch: Callable[[Node, Graph], int] = base.no_scratch,
     in_place: base.InPlace = base.not_in_place,
+    cores: tuple[str, ...] = (),
+    counts: Callable[[Node, Graph], Work] = work,
 ) -> base.Implementation:
     """A kernel that takes ``weight`` and the tables of mg_folded_s16."""
 
@@ -103,6 +112,8 @@ def convolution(
         constants=constants,
         scratch=scratch,
         in_place=in_place,
+        cores=cores,
+        work=counts,
     )
 
 
@@ -143,6 +154,18 @@ def _pairs_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
     return ordered.reshape(-1).view("<i4").astype(np.int32)
 
 
+def _vectors_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
+    (weight,) = sources
+    if arguments or weight.dtype != np.int8 or len(weight) < 2:
+        raise TypeError("two or more filters of int8 are laid out in vectors, without arguments")
+    filters = weight.reshape(len(weight), -1)
+    filters = np.pad(filters, ((0, 0), (0, -filters.shape[1] % VECTOR)))
+    first = np.minimum(np.arange(0, len(filters), 2), len(filters) - 2)
+    pairs = np.stack([filters[first], filters[first + 1]], axis=1)
+    ordered: Array = pairs.reshape(len(first), 2, -1, VECTOR).transpose(0, 2, 1, 3)
+    return np.ascontiguousarray(ordered.reshape(-1))
+
+
 def _swapped_fours(sources: Sequence[Array], arguments: Arguments) -> Array:
     (weight,) = sources
     if arguments or weight.dtype != np.int8 or weight.shape[-1] % FOUR:
@@ -157,11 +180,14 @@ def _swapped_fours(sources: Sequence[Array], arguments: Arguments) -> Array:
 # mg_folded_s16, int32 [channels].
 # pairs_of_filters: int8 weights [filters, ...], no arguments. int32 words in the order of
 # microgen/blocks_s16.h.
+# vectors_of_filters: int8 weights [filters, ...], two or more filters, no arguments. int8, in the
+# order of microgen/tiles_s16_mve.h.
 # swapped_fours: int8 weights [..., channels], no arguments. Each four channels in the order
 # 0, 2, 1, 3.
 TRANSFORMS = {
     "narrow_bias": _narrow_bias,
     "folded_factor": _factor,
     "pairs_of_filters": _pairs_of_filters,
+    "vectors_of_filters": _vectors_of_filters,
     "swapped_fours": _swapped_fours,
 }

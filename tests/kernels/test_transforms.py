@@ -48,6 +48,18 @@ def test_pack_int4_begins_each_row_with_a_byte() -> None:
     assert transforms.apply("pack_int4", [array.reshape(1, 6)], {}).tolist() == [[0xE1, 0xC3, 0xA5]]
 
 
+def test_vectors_of_filters_end_with_the_last_two() -> None:
+    filters = np.arange(30, dtype=np.int8).reshape(3, 1, 2, 5)
+    found = transforms.apply("vectors_of_filters", [filters], {})
+    first, second, third = np.pad(filters.reshape(3, 10), ((0, 0), (0, 6))).reshape(3, 2, 8)
+    pairs = [(first, second), (second, third)]
+    expected = [row for a, b in pairs for rows in zip(a, b, strict=True) for row in rows]
+    assert found.dtype == np.int8
+    assert found.tolist() == np.concatenate(expected).tolist()
+    with pytest.raises(ProjectError, match="two or more filters"):
+        transforms.apply("vectors_of_filters", [filters[:1]], {})
+
+
 def test_multiplier_and_shift_mean_the_effective_scale() -> None:
     multipliers, shifts = table(SCALES, CONV)
     effective = float(np.float32(0.5)) * SCALES.astype(np.float64) / float(np.float32(0.1))

@@ -90,7 +90,8 @@ def _padding(rng: np.random.Generator) -> Padding:
 
 def _dense(seed: int) -> c.Case:
     rng = np.random.default_rng(seed)
-    batches, depth, units = int(rng.integers(1, 4)), 1 + seed % 70, int(rng.integers(1, 20))
+    batches, units = int(rng.integers(1, 4)), int(rng.integers(1, 20))
+    depth = 1 + seed % 70 if seed % 6 else 64 * (1 + seed % 4)  # loops of 64 are assembly
     x = c.int8(rng, (batches, depth), c.random_quant(rng))
     w = _weight(rng, (units, depth), 0 if rng.integers(2) else None)
     rounding = list(Rounding)[int(rng.integers(2))]
@@ -221,11 +222,12 @@ def _extremes(op: str, zero: int) -> c.Case:
     return c.Case(f"{op} of -128, zero point {zero}", op, attrs, (x, w), out)
 
 
-def _near_ties(rounding: Rounding, per_channel: bool, size: float) -> c.Case:
+def _near_ties(rounding: Rounding, per_channel: bool, size: float, depth: int) -> c.Case:
     """A case with many sums that are scaled exactly to a half, positive and negative."""
     ties = np.arange(-100, 100)
-    x = c.Tensor(TensorType((1, 1), DType.INT8, c.quant(1, 0)), np.zeros((1, 1), np.int8))
-    w = _weight(np.random.default_rng(8), (ties.size, 1), None)
+    zeros = np.zeros((1, depth), np.int8)
+    x = c.Tensor(TensorType(zeros.shape, DType.INT8, c.quant(1, 0)), zeros)
+    w = _weight(np.random.default_rng(8), (ties.size, depth), None)
     scales = Quant(
         (1.0,) * (ties.size if per_channel else 1),
         (0,) * (ties.size if per_channel else 1),
@@ -272,7 +274,8 @@ def cases() -> tuple[c.Case, ...]:
             for zero in (-128, 127)
         ),
         *(
-            _near_ties(rounding, per_channel, size)
+            _near_ties(rounding, per_channel, size, depth)
+            for depth in (1, 64)
             for rounding in (Rounding.DOUBLE, Rounding.SINGLE)
             for per_channel in (False, True)
             for size in (2.0, 4.0, 64.0, 2.0**20)
@@ -304,7 +307,8 @@ class Call:
         return self.kernel.params(self.case.node, self.case.graph)
 
     def encoded(self, function: int) -> bytes:
-        """The case in the form that mve_driver.c reads; every array starts at a multiple of 16."""
+        """The case in the form that mve_driver.c reads. Tables and scratch memory start at a
+        multiple of 16; data and outputs, which callers own, one byte after it."""
         params = np.concatenate([np.atleast_1d(value) for _, value in self.fields])
         parts = [params.astype(f"<i{self.kernel.code.field_bytes}").tobytes()]
         parts += [b"" if a is None else a.tobytes() for a in self.arguments]
@@ -312,10 +316,12 @@ class Call:
         if self.lag is not None:
             slot_bytes = bytes([FILLER]) * self.lag + parts[1]
         parts[1 + self.output] = slot_bytes.ljust(self.room + GUARD, bytes([FILLER]))
+        data = {*range(len(self.kernel.passed(self.case.node))), self.output}
         offsets, body, at = [], b"", 4 * WORDS
-        for part in parts:
-            offsets.append(at)
-            padded = part + bytes(-len(part) % 16)
+        for i, part in enumerate(parts, -1):
+            shift = 1 if i in data else 0
+            offsets.append(at + shift)
+            padded = bytes(shift) + part + bytes(-(shift + len(part)) % 16)
             body, at = body + padded, at + len(padded)
         places = [-1 if a is None else o for a, o in zip(self.arguments, offsets[1:], strict=True)]
         if self.lag is not None:

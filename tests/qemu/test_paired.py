@@ -90,7 +90,8 @@ def _dense(seed: int, depth: int, units: int, axis: int | None, activation: Acti
     x = _data(rng, (2, depth), zero, full)
     w = _weight(rng, (units, depth), axis, full)
     bias = c.bias(rng.integers(-9000, 9000, units))
-    attrs = DenseAttrs(activation, Rounding.SINGLE, keep_num_dims=False)
+    rounding = Rounding.DOUBLE if seed % 3 == 0 else Rounding.SINGLE
+    attrs = DenseAttrs(activation, rounding, keep_num_dims=False)
     out = c.quant(c.output_scale(x, w, depth), int(rng.choice([-128, 5])))
     return c.Case(f"paired {seed}", "nn.dense", attrs, (x, w, bias), out)
 

@@ -130,17 +130,21 @@ def _calls(board: str) -> list[c.Call]:
 
 
 def _encoded(call: c.Call, function: int) -> bytes:
-    """The call in the form that the driver reads; every array starts at a multiple of 16, the
-    arguments in a place of their own with bytes after it that must not change."""
+    """The call in the form that the driver reads. Tables and scratch memory start at a multiple of
+    16; data and outputs, which callers own, one element after it. Bytes after the output must not
+    change."""
     ((_, fields),) = call.calls
     params = np.concatenate([c._words(value) for _, value in fields])
     parts = [params.tobytes()]
     parts += [b"" if a is None else a.tobytes() for a in call.arguments]
     parts[1 + call.output] += bytes([FILLER]) * GUARD
+    data = {*call.calls[0][0][: len(call.kernel.passed(call.case.node))], call.output}
     offsets, body, at = [], b"", 4 * WORDS
-    for part in parts:
-        offsets.append(at)
-        padded = part + bytes(-len(part) % 16)
+    for i, part in enumerate(parts, -1):
+        array = call.arguments[i] if i in data else None
+        shift = 0 if array is None else array.itemsize
+        offsets.append(at + shift)
+        padded = bytes(shift) + part + bytes(-(shift + len(part)) % 16)
         body, at = body + padded, at + len(padded)
     places = [-1 if a is None else o for a, o in zip(call.arguments, offsets[1:], strict=True)]
     places += [-1] * (ARGUMENTS - len(places))

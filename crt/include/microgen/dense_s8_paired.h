@@ -266,7 +266,7 @@ MG_INLINE const int32_t *mg_dense_s8_paired_store(const mg_scaling *s, const int
 }
 
 /* All channels, eight or more, of a row of data. The last eight channels have weights of their
- * own. */
+ * s-> */
 MG_INLINE void mg_dense_s8_paired_channels_body(const mg_paired_filters *filters, int32_t each,
                                                 const mg_scaling *s, const void *values,
                                                 int8_t *output, int form, int requantization)
@@ -331,12 +331,57 @@ MG_INLINE void mg_dense_s8_paired_high_body(const mg_paired_filters *filters, in
 
 MG_DENSE_PAIRED_CORES(mg_paired_dense_high, mg_paired_dense_clamped, MG_DENSE_WORDS)
 
+/* The outputs of eight channels with MG_ROUND_TWICE_NARROW. The pointers are the first channel's.
+ */
+MG_INLINE void mg_dense_s8_paired_twice(const mg_scaling *s, const int32_t *bias, int32_t each,
+                                        const int32_t sums[8], int8_t *output)
+{
+    mg_channel channel = {0, *s->multiplier, *s->shift};
+
+    for (int32_t k = 0; k < 8; k++) {
+        if (each != 0) {
+            channel.multiplier = s->multiplier[k];
+            channel.shift = s->shift[k];
+        }
+        channel.bias = bias[k];
+        output[k] = mg_paired_output(s, &channel, sums[k], MG_ROUND_TWICE_NARROW);
+    }
+}
+
+/* All channels with MG_ROUND_TWICE_NARROW, whose sums begin with 0. */
+MG_ONCE void mg_paired_dense_twice(const mg_paired_filters *filters, int32_t each,
+                                   const mg_scaling *s, const uint32_t *values, int8_t *output)
+{
+    static const int32_t zeros[8] = {0};
+    const int32_t *weight = filters->weight;
+    const int32_t last = filters->channels - 8;
+    const int is_open = (s->activation_min == INT8_MIN) && (s->activation_max == INT8_MAX);
+
+    for (int32_t c = 0; c < last + 8; c += 8) {
+        const int32_t at = (c < last) ? c : last;
+        mg_scaling eight = {&s->multiplier[at * each], &s->shift[at * each], s->output_offset,
+                            INT8_MIN, INT8_MAX};
+        int32_t sums[8];
+
+        weight = mg_dense_s8_paired_add(sums, zeros, values, weight, filters->steps);
+        if (is_open) {
+            mg_dense_s8_paired_twice(&eight, &filters->bias[at], each, sums, &output[at]);
+        } else {
+            eight.activation_min = s->activation_min;
+            eight.activation_max = s->activation_max;
+            mg_dense_s8_paired_twice(&eight, &filters->bias[at], each, sums, &output[at]);
+        }
+    }
+}
+
 MG_INLINE void mg_dense_s8_paired_channels(const mg_paired_filters *filters, int32_t each,
                                            const mg_scaling *s, const uint32_t *values,
                                            int8_t *output, int requantization)
 {
     if (requantization == MG_HIGH_WIDE) {
         mg_paired_dense_high(filters, each, s, values, output);
+    } else if (requantization == MG_ROUND_TWICE_NARROW) {
+        mg_paired_dense_twice(filters, each, s, values, output);
     } else {
         mg_paired_dense_clamped(filters, each, s, values, output);
     }

@@ -9,22 +9,22 @@
 #include "microgen/affine_sum_s8.h"
 #include "microgen/avg_pool2d_s8.h"
 #include "microgen/conv2d_1x1_s8_blocks.h"
-#include "microgen/conv2d_s8_paired.h"
-#include "microgen/dense_s8_fours.h"
+#include "microgen/conv2d_s8_blocks.h"
+#include "microgen/dense_s8.h"
 #include "microgen/depthwise_conv2d_s8_blocks.h"
-#include "microgen/softmax_s8_table.h"
+#include "microgen/softmax_s8.h"
 
 /* conv1/Relu */
 __attribute__((noinline))
 int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
     const int8_t *in0,
-    const int32_t *weight,
-    const int32_t *start,
+    const int8_t *weight,
+    const int32_t *bias,
     const int32_t *multiplier,
-    int8_t *out0,
-    uint8_t *scratch)
+    const int8_t *rounding_shift,
+    int8_t *out0)
 {
-    static const mg_conv2d_s8_paired_params params = {
+    static const mg_conv2d_s8_blocks_params params = {
         .batches = 1,
         .input_height = 8,
         .input_width = 8,
@@ -46,16 +46,16 @@ int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_conv2d_s8_paired_body(
+    mg_conv2d_s8_blocks_body(
         &params,
         in0,
         weight,
-        start,
+        bias,
         multiplier,
-        NULL,
+        rounding_shift,
         out0,
-        scratch,
-        MG_HIGH);
+        MG_DSP,
+        MG_ROUND_TWICE_NARROW);
     return 0;
 }
 
@@ -211,11 +211,12 @@ __attribute__((noinline))
 int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
     const int8_t *in0,
     const int8_t *weight,
-    const int32_t *offset,
+    const int32_t *bias,
     const int32_t *multiplier,
+    const int8_t *shift,
     int8_t *out0)
 {
-    static const mg_dense_s8_fours_params params = {
+    static const mg_dense_s8_params params = {
         .batches = 1,
         .input_features = 256,
         .output_features = 10,
@@ -225,15 +226,15 @@ int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_dense_s8_fours_body(
+    mg_dense_s8_body(
         &params,
         in0,
         weight,
-        offset,
+        bias,
         multiplier,
-        NULL,
+        shift,
         out0,
-        MG_LINEAR);
+        MG_ROUND_NEAREST);
     return 0;
 }
 
@@ -241,18 +242,18 @@ int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
 __attribute__((noinline))
 int32_t tvmgen_default_fused_nn_softmax(
     const int8_t *in0,
-    const int32_t *table,
     int8_t *out0)
 {
-    static const mg_softmax_s8_table_params params = {
+    static const mg_softmax_s8_params params = {
         .outer_size = 1,
         .depth = 10,
-        .entries = 125,
+        .input_multiplier = 1854989184,
+        .input_left_shift = 24,
+        .diff_min = -124,
     };
-    mg_softmax_s8_table_body(
+    mg_softmax_s8_body(
         &params,
         in0,
-        table,
         out0);
     return 0;
 }
