@@ -363,7 +363,8 @@ MG_ONCE void mg_paired_dense_twice(const mg_paired_filters *filters, int32_t eac
                             INT8_MIN, INT8_MAX};
         int32_t sums[8];
 
-        weight = mg_dense_s8_paired_add(sums, zeros, values, weight, filters->steps);
+        weight =
+            mg_dense_s8_paired_add(sums, zeros, values, weight, filters->steps, MG_DENSE_WORDS);
         if (is_open) {
             mg_dense_s8_paired_twice(&eight, &filters->bias[at], each, sums, &output[at]);
         } else {
