@@ -256,7 +256,10 @@ def _write(column: str, found: Found) -> None:
     the core does not have it."""
     table = stack.loads(TABLE.read_text(encoding="utf-8")) if TABLE.exists() else {}
     table[column] = found
-    TABLE.write_text(stack.dumps(table), encoding="utf-8")
+    # Other processes may be reading it.
+    written = TABLE.with_suffix(".new")
+    written.write_text(stack.dumps(table), encoding="utf-8")
+    written.replace(TABLE)
 
 
 def _support(board: Board, kind: str, folder: Path) -> list[Path]:
