@@ -76,7 +76,7 @@ MG_INLINE int32_t mg_one_over_one_plus(int32_t x)
         const int32_t error = one - mg_multiply_high(half_denominator, estimate);
         estimate += mg_saturating_shift_left(mg_multiply_high(estimate, error), 2);
     }
-    return mg_saturating_shift_left(estimate, 1);
+    return mg_opaque(mg_saturating_shift_left(estimate, 1));
 }
 
 #endif

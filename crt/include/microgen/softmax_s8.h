@@ -58,8 +58,7 @@ MG_INLINE void mg_softmax_s8_row(const mg_softmax_s8_params *p, const int8_t *in
     do {
         headroom++;
     } while (((uint32_t)sum << headroom) < ((uint32_t)1 << 31));
-    reciprocal = mg_opaque(
-        mg_one_over_one_plus((int32_t)(((uint32_t)sum << headroom) - ((uint32_t)1 << 31))));
+    reciprocal = mg_one_over_one_plus((int32_t)(((uint32_t)sum << headroom) - ((uint32_t)1 << 31)));
     exponent = 12 - headroom + 31 - 8;
 
     for (int32_t i = 0; i < p->depth; i++) {

@@ -41,8 +41,7 @@ MG_INLINE void mg_softmax_s8_s16_row(const mg_softmax_s8_s16_params *p, const in
     do {
         headroom++;
     } while (((uint32_t)sum << headroom) < ((uint32_t)1 << 31));
-    reciprocal = mg_opaque(
-        mg_one_over_one_plus((int32_t)(((uint32_t)sum << headroom) - ((uint32_t)1 << 31))));
+    reciprocal = mg_one_over_one_plus((int32_t)(((uint32_t)sum << headroom) - ((uint32_t)1 << 31)));
     exponent = 12 - headroom + 31 - 16;
 
     for (int32_t i = 0; i < p->depth; i++) {

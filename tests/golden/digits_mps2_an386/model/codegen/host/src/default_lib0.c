@@ -4,12 +4,13 @@
  *
  * tvmgen_default_global_workspace, 2064 bytes:
  *    offset     bytes  calls        buffer
- *      1040      1024  1..4         sid_5
- *        16      1024  2..3         sid_10
- *         0      1024  3..4         sid_15
- *      1040      1024  4..5         sid_17
- *      1040       256  5..6         sid_18
- *         0        10  6..7         sid_23
+ *      1040      1024  1..4         sid_4
+ *        16      1024  2..3         sid_9
+ *         0      1024  3..4         sid_14
+ *      1040      1024  4..5         sid_16
+ *      1040       256  5..6         sid_17
+ *         0        10  6..7         sid_21
+ *         0        96  1..1         scratch_0
  */
 #include "tvmgen_default.h"
 #include "default_lib1.h"
@@ -28,57 +29,57 @@ int32_t tvmgen_default___tvm_main__(void *image, void *output);
 
 int32_t tvmgen_default___tvm_main__(void *image, void *output)
 {
-    /* 1/7 conv1/Relu: int8[1,8,8,1] -> int8[1,8,8,16], mg_conv2d_s8_dsp */
+    /* 1/7 conv1/Relu: int8[1,8,8,1] -> int8[1,8,8,16], mg_conv2d_s8_high_paired */
     (void)tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
         (const int8_t *)image,
         tvmgen_default_conv1_Relu_weight,
-        tvmgen_default_conv1_Relu_bias,
+        tvmgen_default_conv1_Relu_start,
         tvmgen_default_conv1_Relu_multiplier,
-        tvmgen_default_conv1_Relu_rounding_shift,
-        (int8_t *)&tvmgen_default_global_workspace[1040] /* sid_5 */);
+        (int8_t *)&tvmgen_default_global_workspace[1040] /* sid_4 */,
+        &tvmgen_default_global_workspace[0]);
 
     /* 2/7 block/depthwise/Relu: int8[1,8,8,16] -> int8[1,8,8,16], mg_depthwise_conv2d_s8_dsp */
     (void)tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
-        (const int8_t *)&tvmgen_default_global_workspace[1040] /* sid_5 */,
+        (const int8_t *)&tvmgen_default_global_workspace[1040] /* sid_4 */,
         tvmgen_default_block_depthwise_Relu_weight,
         tvmgen_default_block_depthwise_Relu_bias,
         tvmgen_default_block_depthwise_Relu_multiplier,
         tvmgen_default_block_depthwise_Relu_rounding_shift,
-        (int8_t *)&tvmgen_default_global_workspace[16] /* sid_10 */);
+        (int8_t *)&tvmgen_default_global_workspace[16] /* sid_9 */);
 
     /* 3/7 block/pointwise/BiasAdd: int8[1,8,8,16] -> int8[1,8,8,16], mg_conv2d_1x1_s8_dsp */
     (void)tvmgen_default_fused_nn_conv2d_nn_bias_add(
-        (const int8_t *)&tvmgen_default_global_workspace[16] /* sid_10 */,
+        (const int8_t *)&tvmgen_default_global_workspace[16] /* sid_9 */,
         tvmgen_default_block_pointwise_BiasAdd_weight,
         tvmgen_default_block_pointwise_BiasAdd_bias,
         tvmgen_default_block_pointwise_BiasAdd_multiplier,
         tvmgen_default_block_pointwise_BiasAdd_rounding_shift,
-        (int8_t *)&tvmgen_default_global_workspace[0] /* sid_15 */);
+        (int8_t *)&tvmgen_default_global_workspace[0] /* sid_14 */);
 
     /* 4/7 block/add/Relu: int8[1,8,8,16], int8[1,8,8,16] -> int8[1,8,8,16], mg_affine_sum_s8 */
     (void)tvmgen_default_fused_add_clip(
-        (const int8_t *)&tvmgen_default_global_workspace[1040] /* sid_5 */,
-        (const int8_t *)&tvmgen_default_global_workspace[0] /* sid_15 */,
+        (const int8_t *)&tvmgen_default_global_workspace[1040] /* sid_4 */,
+        (const int8_t *)&tvmgen_default_global_workspace[0] /* sid_14 */,
         tvmgen_default_block_add_Relu_coefficient,
-        (int8_t *)&tvmgen_default_global_workspace[1040] /* sid_17 */);
+        (int8_t *)&tvmgen_default_global_workspace[1040] /* sid_16 */);
 
     /* 5/7 pool/AvgPool: int8[1,8,8,16] -> int8[1,4,4,16], mg_avg_pool2d_s8 */
     (void)tvmgen_default_fused_nn_avg_pool2d(
-        (const int8_t *)&tvmgen_default_global_workspace[1040] /* sid_17 */,
-        (int8_t *)&tvmgen_default_global_workspace[1040] /* sid_18 */);
+        (const int8_t *)&tvmgen_default_global_workspace[1040] /* sid_16 */,
+        (int8_t *)&tvmgen_default_global_workspace[1040] /* sid_17 */);
 
-    /* 6/7 dense/BiasAdd: int8[1,256] -> int8[1,10], mg_dense_s8 */
+    /* 6/7 dense/BiasAdd: int8[1,256] -> int8[1,10], mg_dense_s8_linear_fours */
     (void)tvmgen_default_fused_nn_dense_nn_bias_add(
-        (const int8_t *)&tvmgen_default_global_workspace[1040] /* sid_18 */,
+        (const int8_t *)&tvmgen_default_global_workspace[1040] /* sid_17 */,
         tvmgen_default_dense_BiasAdd_weight,
-        tvmgen_default_dense_BiasAdd_bias,
+        tvmgen_default_dense_BiasAdd_offset,
         tvmgen_default_dense_BiasAdd_multiplier,
-        tvmgen_default_dense_BiasAdd_shift,
-        (int8_t *)&tvmgen_default_global_workspace[0] /* sid_23 */);
+        (int8_t *)&tvmgen_default_global_workspace[0] /* sid_21 */);
 
-    /* 7/7 probabilities: int8[1,10] -> int8[1,10], mg_softmax_s8 */
+    /* 7/7 probabilities: int8[1,10] -> int8[1,10], mg_softmax_s8_table */
     (void)tvmgen_default_fused_nn_softmax(
-        (const int8_t *)&tvmgen_default_global_workspace[0] /* sid_23 */,
+        (const int8_t *)&tvmgen_default_global_workspace[0] /* sid_21 */,
+        tvmgen_default_probabilities_table,
         (int8_t *)output);
 
     return 0;

@@ -9,22 +9,22 @@
 #include "microgen/affine_sum_s8.h"
 #include "microgen/avg_pool2d_s8.h"
 #include "microgen/conv2d_1x1_s8_blocks.h"
-#include "microgen/conv2d_s8_blocks.h"
-#include "microgen/dense_s8.h"
+#include "microgen/conv2d_s8_paired.h"
+#include "microgen/dense_s8_fours.h"
 #include "microgen/depthwise_conv2d_s8_blocks.h"
-#include "microgen/softmax_s8.h"
+#include "microgen/softmax_s8_table.h"
 
 /* conv1/Relu */
 __attribute__((noinline))
 int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
     const int8_t *in0,
-    const int8_t *weight,
-    const int32_t *bias,
+    const int32_t *weight,
+    const int32_t *start,
     const int32_t *multiplier,
-    const int8_t *rounding_shift,
-    int8_t *out0)
+    int8_t *out0,
+    uint8_t *scratch)
 {
-    static const mg_conv2d_s8_blocks_params params = {
+    static const mg_conv2d_s8_paired_params params = {
         .batches = 1,
         .input_height = 8,
         .input_width = 8,
@@ -46,16 +46,16 @@ int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_conv2d_s8_blocks_body(
+    mg_conv2d_s8_paired_body(
         &params,
         in0,
         weight,
-        bias,
+        start,
         multiplier,
-        rounding_shift,
+        NULL,
         out0,
-        MG_DSP,
-        MG_ROUND_TWICE_NARROW);
+        scratch,
+        MG_HIGH);
     return 0;
 }
 
@@ -211,12 +211,11 @@ __attribute__((noinline))
 int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
     const int8_t *in0,
     const int8_t *weight,
-    const int32_t *bias,
+    const int32_t *offset,
     const int32_t *multiplier,
-    const int8_t *shift,
     int8_t *out0)
 {
-    static const mg_dense_s8_params params = {
+    static const mg_dense_s8_fours_params params = {
         .batches = 1,
         .input_features = 256,
         .output_features = 10,
@@ -226,15 +225,15 @@ int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_dense_s8_body(
+    mg_dense_s8_fours_body(
         &params,
         in0,
         weight,
-        bias,
+        offset,
         multiplier,
-        shift,
+        NULL,
         out0,
-        MG_ROUND_NEAREST);
+        MG_LINEAR);
     return 0;
 }
 
@@ -242,18 +241,18 @@ int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
 __attribute__((noinline))
 int32_t tvmgen_default_fused_nn_softmax(
     const int8_t *in0,
+    const int32_t *table,
     int8_t *out0)
 {
-    static const mg_softmax_s8_params params = {
+    static const mg_softmax_s8_table_params params = {
         .outer_size = 1,
         .depth = 10,
-        .input_multiplier = 1854989184,
-        .input_left_shift = 24,
-        .diff_min = -124,
+        .entries = 125,
     };
-    mg_softmax_s8_body(
+    mg_softmax_s8_table_body(
         &params,
         in0,
+        table,
         out0);
     return 0;
 }

@@ -15,11 +15,11 @@ extern "C" {
 
 int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
     const int8_t *in0,
-    const int8_t *weight,
-    const int32_t *bias,
+    const int32_t *weight,
+    const int32_t *start,
     const int32_t *multiplier,
-    const int8_t *rounding_shift,
-    int8_t *out0);
+    int8_t *out0,
+    uint8_t *scratch);
 int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
     const int8_t *in0,
     const int8_t *weight,
@@ -45,12 +45,12 @@ int32_t tvmgen_default_fused_nn_avg_pool2d(
 int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
     const int8_t *in0,
     const int8_t *weight,
-    const int32_t *bias,
+    const int32_t *offset,
     const int32_t *multiplier,
-    const int8_t *shift,
     int8_t *out0);
 int32_t tvmgen_default_fused_nn_softmax(
     const int8_t *in0,
+    const int32_t *table,
     int8_t *out0);
 
 #ifdef __cplusplus

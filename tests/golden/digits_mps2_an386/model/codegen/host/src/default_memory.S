@@ -13,29 +13,33 @@
 tvmgen_default_global_workspace:
     .skip 2064
 
-    .type sid_5, %object
-    .set sid_5, tvmgen_default_global_workspace + 1040
-    .size sid_5, 1024
+    .type sid_4, %object
+    .set sid_4, tvmgen_default_global_workspace + 1040
+    .size sid_4, 1024
 
-    .type sid_10, %object
-    .set sid_10, tvmgen_default_global_workspace + 16
-    .size sid_10, 1024
+    .type sid_9, %object
+    .set sid_9, tvmgen_default_global_workspace + 16
+    .size sid_9, 1024
 
-    .type sid_15, %object
-    .set sid_15, tvmgen_default_global_workspace + 0
-    .size sid_15, 1024
+    .type sid_14, %object
+    .set sid_14, tvmgen_default_global_workspace + 0
+    .size sid_14, 1024
+
+    .type sid_16, %object
+    .set sid_16, tvmgen_default_global_workspace + 1040
+    .size sid_16, 1024
 
     .type sid_17, %object
     .set sid_17, tvmgen_default_global_workspace + 1040
-    .size sid_17, 1024
+    .size sid_17, 256
 
-    .type sid_18, %object
-    .set sid_18, tvmgen_default_global_workspace + 1040
-    .size sid_18, 256
+    .type sid_21, %object
+    .set sid_21, tvmgen_default_global_workspace + 0
+    .size sid_21, 10
 
-    .type sid_23, %object
-    .set sid_23, tvmgen_default_global_workspace + 0
-    .size sid_23, 10
+    .type scratch_0, %object
+    .set scratch_0, tvmgen_default_global_workspace + 0
+    .size scratch_0, 96
 
 /* The note also keeps the local symbols: ld drops those of an object that contributes nothing but
  * NOLOAD sections (and, from 2.44 on, mergeable ones). */
