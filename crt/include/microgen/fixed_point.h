@@ -34,7 +34,7 @@ MG_INLINE int32_t mg_exp_of_quarter(int32_t x)
     const int32_t exp_minus_eighth = 1895147668; /* exp(-1/8) */
     const int32_t third = 715827883;             /* 1/3 */
     const int32_t d = x + ((int32_t)1 << 28);    /* x + 1/8 */
-    const int32_t d2 = mg_opaque(mg_multiply_high(d, d));
+    const int32_t d2 = mg_multiply_high(d, d);
     const int32_t d3 = mg_multiply_high(d2, d);
     const int32_t d4_over_4 = mg_divide_by_power_of_two(mg_multiply_high(d2, d2), 2);
     const int32_t d4_over_12_plus_d3_over_3 = mg_multiply_high(d4_over_4 + d3, third);
@@ -76,7 +76,7 @@ MG_INLINE int32_t mg_one_over_one_plus(int32_t x)
         const int32_t error = one - mg_multiply_high(half_denominator, estimate);
         estimate += mg_saturating_shift_left(mg_multiply_high(estimate, error), 2);
     }
-    return mg_opaque(mg_saturating_shift_left(estimate, 1));
+    return mg_saturating_shift_left(estimate, 1);
 }
 
 #endif

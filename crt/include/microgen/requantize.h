@@ -30,16 +30,6 @@ MG_INLINE int32_t mg_shift_left(int32_t x, int32_t bits)
     return (int32_t)((uint32_t)x << bits);
 }
 
-/* The value, hidden from GCC. If GCC knows that a rounded product fits int32, it multiplies it as an
- * int64 the next time, in three multiplications. */
-MG_INLINE int32_t mg_opaque(int32_t value)
-{
-#if defined(__GNUC__)
-    __asm__("" : "+r"(value));
-#endif
-    return value;
-}
-
 /* a * b / 2^31, rounded to nearest, ties upwards. a and b must not both be INT32_MIN. */
 MG_INLINE int32_t mg_multiply_high(int32_t a, int32_t b)
 {

@@ -43,7 +43,7 @@ MG_INLINE void mg_softmax_s8_row(const mg_softmax_s8_params *p, const int8_t *in
 {
     int32_t largest = INT8_MIN;
     int32_t sum = 0;      /* Q12.19; at least 1.0, because the largest value adds exp(0) */
-    int32_t headroom = 0; /* leading zeros of sum: 1 to 12 */
+    int32_t headroom = 0; /* leading zeros of sum */
     int32_t reciprocal = 0;
     int32_t exponent = 0;
 
@@ -55,9 +55,9 @@ MG_INLINE void mg_softmax_s8_row(const mg_softmax_s8_params *p, const int8_t *in
     for (int32_t i = 0; i < p->depth; i++) {
         sum += mg_divide_by_power_of_two(mg_softmax_exp(p, input[i] - largest), 12);
     }
-    do {
+    while (((uint32_t)sum << headroom) < ((uint32_t)1 << 31)) {
         headroom++;
-    } while (((uint32_t)sum << headroom) < ((uint32_t)1 << 31));
+    }
     reciprocal = mg_one_over_one_plus((int32_t)(((uint32_t)sum << headroom) - ((uint32_t)1 << 31)));
     exponent = 12 - headroom + 31 - 8;
 

@@ -38,9 +38,9 @@ MG_INLINE void mg_softmax_s8_s16_row(const mg_softmax_s8_s16_params *p, const in
     for (int32_t i = 0; i < p->depth; i++) {
         sum += mg_divide_by_power_of_two(mg_softmax_exp(p, input[i] - largest), 12);
     }
-    do {
+    while (((uint32_t)sum << headroom) < ((uint32_t)1 << 31)) {
         headroom++;
-    } while (((uint32_t)sum << headroom) < ((uint32_t)1 << 31));
+    }
     reciprocal = mg_one_over_one_plus((int32_t)(((uint32_t)sum << headroom) - ((uint32_t)1 << 31)));
     exponent = 12 - headroom + 31 - 16;
 
