@@ -391,7 +391,7 @@ def stages_of(
             'has operators that are not supported: RFFT2D in "y"',
         ),
         ("model.tflite", models.valid()[:200], "is truncated or corrupt: "),
-        ("model.onnx", b"", "has the suffix '.onnx', which no frontend reads"),
+        ("model.pb", b"", "has the suffix '.pb', which no frontend reads"),
         ("model.zip", b"", "is an archive"),
     ],
 )

@@ -17,9 +17,12 @@ import numpy as np
 from microgen import kernels, ops
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import DType, Quant, TensorType
+from microgen.ops import real_formulas
 from microgen.ops.base import Padding
+from microgen.ops.bitwise import BitFunction
 from microgen.ops.lookup import ENTRIES
 from microgen.ops.softmax import SoftmaxAttrs
+from tests.crt import real_movements
 from tests.ops import conformance as c
 
 Shape = tuple[int, ...]
@@ -79,6 +82,7 @@ CHOICES: Mapping[str, Sequence[object]] = {  # for an attribute of that name in 
     "half_pixel_centers": (False, True),
     "in_floats": (False, True),
     "ties_upward": (False, True),
+    **dict.fromkeys(("in_float32", "ties_even", "keeps_nan"), (False, True)),
     "pads": (((0, 0), (1, 2), (3, 4), (0, 0)),),
     "value": (0.0,),
     "src_layout": ("NHWC",),
@@ -86,6 +90,9 @@ CHOICES: Mapping[str, Sequence[object]] = {  # for an attribute of that name in 
     **dict.fromkeys(("lhs_scale", "rhs_scale", "input_scale", "output_scale"), (0.5,)),
 }
 OWN: Mapping[str, Mapping[str, Sequence[object]]] = {  # for attributes of one op only
+    "bitwise": {"function": tuple(BitFunction)},
+    "divide": {"activation": tuple(Activation)[:2]},
+    "real_function": {"function": tuple(real_formulas.FORMULAS)},
     "strided_slice": {
         "begin": ((0, 24, 0, 0),),
         "strides": ((1, -2, 2, 1),),
@@ -123,7 +130,7 @@ OUTPUTS: Mapping[tuple[str, DType], Quant] = {
 
 def cases() -> Iterator[c.Case]:
     """At least one case for each kernel of ``microgen.kernels``."""
-    own = [*_products(), *_pools(), *_svdfs(), *_lstms()]
+    own = [*_products(), *_pools(), *_svdfs(), *_lstms(), *real_movements.cases()]
     wider = (_tensor(IMAGE, I8),)
     yield c.Case("to int16", "nn.softmax", SoftmaxAttrs(1.0), wider, c.quant(2.0**-16, -32768), I16)
     yield from own
@@ -140,6 +147,11 @@ def _tensor(
     return c.Tensor(TensorType(shape, dtype, quant), np.zeros(shape, dtype.numpy), is_constant)
 
 
+def _plain(tensor: c.Tensor) -> c.Tensor:
+    """The tensor without a scale."""
+    return dataclasses.replace(tensor, type=dataclasses.replace(tensor.type, quant=None))
+
+
 def _accepted(op: str, inputs: Sequence[c.Tensor], dtype: DType, **given: Any) -> Iterator[c.Case]:
     """The case with every choice of the attributes that are not given, without refused ones."""
     kind = ops.registry()[op].attrs
@@ -147,6 +159,8 @@ def _accepted(op: str, inputs: Sequence[c.Tensor], dtype: DType, **given: Any) -
     own = OWN.get(op, {})
     choices = [(given[n],) if n in given else own.get(n, CHOICES.get(n, (0,))) for n in names]
     output = OUTPUTS.get((op, dtype), _tensor((), dtype).type.quant)
+    if inputs[0].type.dtype in (I8, U8, I16) and inputs[0].type.quant is None:
+        output = None  # integers without a scale
     for values in product(*choices):
         attrs = kind(**dict(zip(names, values, strict=True)))
         with contextlib.suppress(ValueError):
@@ -203,6 +217,7 @@ def _weighted(op: str, data: Shape, weight: Shape, axis: int, **fields: Any) -> 
     yield from _accepted(op, (data_, offset, bias_), I8, **fields)
     fields["activation"] = Activation.NONE
     yield from _accepted(op, (data_, weight_, bias_), I8, **fields)
+    yield from _accepted(op, (data_, offset, bias_), I32, **fields)
 
 
 def _operands(
@@ -309,3 +324,4 @@ def _images(op: str, dtype: DType) -> Iterator[tuple[c.Tensor, ...]]:
         yield (image,)
         yield image, image
         yield image, channel
+        yield _plain(image), _plain(channel)

@@ -150,11 +150,11 @@ CORES = [
     for core in cost.MEASURED
 ]
 # Measured in every run of the tests: a core with many kernels to choose from, and one with few.
-USUAL = [core for core in CORES if core.values[0] in ("cortex-m4f", "rv32imac")]
-UNUSUAL = [
+USUAL_CORES = [core for core in CORES if core.values[0] in ("cortex-m4f", "rv32imac")]
+OTHER_CORES = [
     pytest.param(*core.values, marks=[*core.marks, pytest.mark.slow])
     for core in CORES
-    if core not in USUAL
+    if core not in USUAL_CORES
 ]
 
 
@@ -217,7 +217,7 @@ def _in_another_order(found: Sequence[Measured], core: str, form: str) -> list[s
 
 
 @NEEDS_NINJA
-@pytest.mark.parametrize("core", [*USUAL, *UNUSUAL])
+@pytest.mark.parametrize("core", [*USUAL_CORES, *OTHER_CORES])
 def test_estimates_agree_with_one_measured_layer_of_each_op(core: str, tmp_path: Path) -> None:
     _check(USUAL, core, cost.SPECIALISED, tmp_path)
 

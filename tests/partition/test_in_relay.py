@@ -48,7 +48,7 @@ from microgen.relay.expr import Call, Op
 from microgen.relay.visit import post_order
 from tests.partition.networks import Builder, of_relay, outputs, samples
 
-NONE, RELU, RELU6, UNIT = Activation
+NONE, RELU, RELU6, UNIT, *_ = Activation
 DOUBLE = Rounding.DOUBLE
 IMAGE = (2, 5, 6, 4)
 

@@ -27,9 +27,8 @@ NEEDS: tuple[frozenset[Feature], ...] = (base.DSP, base.REFERENCE)
 def calls() -> list[Call]:
     return [
         call
-        for needs in NEEDS
         for case in mve_elementwise.cases()
-        for call in calls_of(case, needs)
+        for call in calls_of(case, NEEDS)
         if call.kernel.symbol.startswith(NEW)
     ]
 

@@ -78,7 +78,7 @@ MG_INLINE float mg_box_ratio(const mg_all_class_suppression_f32_params *p, const
 
 /* The best box after box `last` in the order of scores, or the first one if last is -1. -1 if no
  * box is left. */
-MG_INLINE int32_t mg_best_box(const mg_all_class_suppression_f32_params *p, const float *scores,
+MG_INLINE int32_t mg_best_of_class(const mg_all_class_suppression_f32_params *p, const float *scores,
                               int32_t last)
 {
     int32_t best = -1;
@@ -114,7 +114,7 @@ MG_INLINE int32_t mg_class_suppression(const mg_all_class_suppression_f32_params
                                        int32_t klass, int64_t *rows)
 {
     int32_t count = 0;
-    int32_t box = mg_best_box(p, scores, -1);
+    int32_t box = mg_best_of_class(p, scores, -1);
 
     while (box >= 0 && count < p->most) {
         if (mg_is_overlapping(p, boxes, rows, count, box) == 0) {
@@ -123,7 +123,7 @@ MG_INLINE int32_t mg_class_suppression(const mg_all_class_suppression_f32_params
             rows[count * 3 + 2] = box;
             count++;
         }
-        box = mg_best_box(p, scores, box);
+        box = mg_best_of_class(p, scores, box);
     }
     return count;
 }
