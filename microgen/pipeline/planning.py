@@ -108,6 +108,7 @@ def offers(model: Path, board: Board, options: Options) -> list[tuple[int, int]]
 
 def explored(model: Path, board: Board, options: Options) -> Front:
     """The schedules that are best at something."""
+    options = replace(options, numerics=frontends.numerics_of(model, options.numerics))
     found = partitioned(model, board, options)
     ram_of, stack_of = _ram_of(found, board, options), _stack_of(board, options)
     front = schedule.explore(found.partition, board.cpu, ram_of, stack_of)

@@ -108,7 +108,7 @@ def test_capacity_is_of_all_models_together(tmp_path: Path) -> None:
     with pytest.raises(
         CapacityError, match=r"RAM, but the --ram budget is .*digits\.global_workspace"
     ):
-        microgen.compile_models(pairs, "mps2_an386", ram=both.ram_least - 1)
+        microgen.compile_models(pairs, "mps2_an386", ram=both.ram_least // 2)
     microgen.compile_models(pairs, "mps2_an386", ram=both.ram, flash=both.flash)
 
 

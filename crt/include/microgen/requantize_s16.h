@@ -49,7 +49,7 @@ typedef struct {
     uint64_t low;
 } mg_u128;
 
-MG_INLINE mg_u128 mg_multiply_u64(uint64_t a, uint64_t b)
+MG_INLINE mg_u128 mg_multiply_wide_u64(uint64_t a, uint64_t b)
 {
     const uint64_t mask = 0xFFFFFFFFU;
     const uint64_t low = (a & mask) * (b & mask);
@@ -83,7 +83,7 @@ MG_INLINE mg_u128 mg_add_power_u128(mg_u128 x, int32_t n)
 MG_INLINE int32_t mg_requantize_real(int64_t x, int64_t significand, int32_t shift)
 {
     const uint64_t magnitude = (x < 0) ? (0U - (uint64_t)x) : (uint64_t)x;
-    const mg_u128 product = mg_multiply_u64(magnitude, (uint64_t)significand);
+    const mg_u128 product = mg_multiply_wide_u64(magnitude, (uint64_t)significand);
     const int32_t bits = (product.high != 0U) ? (64 + mg_bit_length_u64(product.high))
                                               : mg_bit_length_u64(product.low);
     mg_u128 sum = mg_add_power_u128(product, shift - 1);
