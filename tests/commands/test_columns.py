@@ -19,7 +19,7 @@ from tests.commands.conftest import SEED, Run, Terminal
 from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
-MODELS = ("kws_ref_model", "str_ww_ref_model", "ad01_int8", "vww_96_int8", "pretrainedResnet_quant")
+MODELS = ("str_ww_ref_model", "kws_ref_model", "ad01_int8", "vww_96_int8", "pretrainedResnet_quant")
 
 
 def _check(run: Run, command: list[str | Path]) -> str:
