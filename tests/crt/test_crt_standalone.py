@@ -78,10 +78,17 @@ def _definitions(header: Path) -> list[str]:
 # The headers whose kernels compute with floats.
 FLOATS = re.compile(
     r"_f32|_in_float|^argmax|^cast|^comparison|^cumsum|^cumprod|^extremum|quantize|_s16$"
+    r"|^power|^real_function|^scatter_combined|^topk"
 )
+LONG_DIVISIONS = ("integer_division",)
 GROUPS = {
     "floats": [kernel for kernel in IMPLEMENTATIONS if FLOATS.search(kernel.stem)],
-    "integers": [kernel for kernel in IMPLEMENTATIONS if not FLOATS.search(kernel.stem)],
+    "divisions": [kernel for kernel in IMPLEMENTATIONS if kernel.stem in LONG_DIVISIONS],
+    "integers": [
+        kernel
+        for kernel in IMPLEMENTATIONS
+        if not FLOATS.search(kernel.stem) and kernel.stem not in LONG_DIVISIONS
+    ],
 }
 
 
@@ -192,6 +199,8 @@ def _is_compilers_own(name: str, core: str, group: str) -> bool:
     """Whether the symbol is the compiler's helper for an instruction that the core lacks."""
     if name in INTEGER_HELPERS:
         return core == "cortex-m0"
+    if group == "divisions":
+        return name.endswith("divmod")
     return group == "floats" and name.startswith("__aeabi_")
 
 
