@@ -78,8 +78,8 @@ MG_INLINE float mg_box_ratio(const mg_all_class_suppression_f32_params *p, const
 
 /* The best box after box `last` in the order of scores, or the first one if last is -1. -1 if no
  * box is left. */
-MG_INLINE int32_t mg_best_of_class(const mg_all_class_suppression_f32_params *p, const float *scores,
-                              int32_t last)
+MG_INLINE int32_t mg_best_of_class(const mg_all_class_suppression_f32_params *p,
+                                   const float *scores, int32_t last)
 {
     int32_t best = -1;
 
