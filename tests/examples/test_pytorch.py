@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ import microgen
 from microgen import frontends
 from microgen.frontends.onnx.ort import OnnxRuntime
 from microgen.ir.graph import DType
+from tests.tools import NEEDS_NINJA
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "pytorch"
 MODEL = EXAMPLE / "digits_qdq.onnx"
@@ -38,10 +38,9 @@ def test_its_layers_are_integers() -> None:
     assert floats == ["qnn.dequantize"]
 
 
+@NEEDS_NINJA
 @pytest.mark.skipif(bool(OnnxRuntime().lacking()), reason=OnnxRuntime().lacking())
 def test_the_firmware_computes_what_onnx_runtime_does(tmp_path: Path) -> None:
-    if not shutil.which("cmake"):
-        pytest.skip("needs cmake")
     microgen.generate(MODEL, "native", tmp_path / "p")
     result = microgen.run(tmp_path / "p", _images(), compare=True)
     assert [verdict.ok for verdict in result.verdicts] == [True, True]
