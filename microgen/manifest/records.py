@@ -39,10 +39,12 @@ class PortRecord:
 @dataclass(frozen=True, slots=True)
 class ArgumentRecord:
     """An argument of a call. ``storage`` is "input", "output", "sid", "scratch", "constant" or
-    "device"; ``name`` is a port's or device's C name, a buffer's name, or a constant's symbol."""
+    "device"; ``name`` is a port's or device's C name, a buffer's name, or a constant's symbol. The
+    tensor begins ``offset`` bytes after that: it is a part of the buffer."""
 
     storage: str
     name: str
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,8 @@ class StepRecord:
     """A layer that a call computes. ``tensor``, ``shape`` and ``dtype`` describe its result.
 
     When the function returns, the result is ``offset`` bytes after the address in the call's
-    ``args[argument]``, an output or the scratch. If it is not there, ``argument`` is None and
-    ``unseen`` says why.
+    ``args[argument]``, an output or the scratch. Before it, with a negative offset, is a result
+    whose last part is the output. If it is not there, ``argument`` is None and ``unseen`` says why.
     """
 
     op: str

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from microgen.partition import Partition
 from microgen.schedule import feeding, start
+from microgen.schedule.assembled import space
 from microgen.schedule.division import Pieces, pieces
 from microgen.schedule.goals import ROLLS
-from microgen.schedule.options import Option, Space, space
+from microgen.schedule.options import Option, Space
 from microgen.schedule.search import Search, Visit
 from microgen.schedule.stacks import StackOf, unknown
 from microgen.schedule.state import Candidate, Picks, RamOf, Scorer, scheduled
@@ -109,7 +110,10 @@ def reasons(found: Space, candidate: Candidate, goal: str) -> Mapping[str, str]:
 
 
 def _reason(option: Option, every: list[Option], goal: str) -> str:
-    others = [other for other in every if other is not option]
+    others = [other for other in every if other is not option and other.cost]
+    if option.is_assembled:
+        compared = "".join(f"; {_title(o)} {_numbers(o)}" for o in others)
+        return f"--optimize {goal}: its parts are computed in its bytes{compared}"
     if option.cost is None:
         return "the first implementation that fits; its cost is not measured for this core"
     if not others:
@@ -120,7 +124,7 @@ def _reason(option: Option, every: list[Option], goal: str) -> str:
 
 
 def _title(option: Option) -> str:
-    own = option.kernel.symbol
+    own = "parts in its bytes" if option.is_assembled else option.kernel.symbol
     return f"{own} out of line" if option.is_shared else own
 
 
