@@ -1,0 +1,161 @@
+"""Networks that concatenate along rows, channels and other axes, int8 or float32, as .tflite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
+
+SCALE, ZERO = float(np.float32(0.05)), 3
+_WEIGHT = float(np.float32(0.01))
+
+
+class Network:
+    """Appends layers and returns the names of their results."""
+
+    def __init__(self, seed: int, dtype: str = "int8") -> None:
+        self.rng = np.random.default_rng(seed)
+        self.dtype = dtype
+        self.tensors: list[TensorSpec] = []
+        self.operators: list[OperatorSpec] = []
+        self.inputs: list[str] = []
+        self.shapes: dict[str, tuple[int, ...]] = {}
+
+    def input(self, *shape: int) -> str:
+        self.inputs.append(self._activation(f"x{len(self.inputs)}", shape))
+        return self.inputs[-1]
+
+    def constant(self, *shape: int) -> str:
+        name = f"constant{len(self.tensors)}"
+        values = self.rng.integers(-128, 128, shape)
+        self.shapes[name] = shape
+        if self.dtype == "float32":
+            self.tensors.append(TensorSpec(name, shape, "float32", values.astype(np.float32) / 64))
+        else:
+            data = values.astype(np.int8)
+            self.tensors.append(TensorSpec(name, shape, "int8", data, (SCALE,), (ZERO,)))
+        return name
+
+    def conv(self, data: str, channels: int, size: int = 3, stride: int = 1) -> str:
+        """A convolution with padding and ReLU6."""
+        _, height, width, depth = self.shapes[data]
+        weight = self.rng.integers(-127, 128, (channels, size, size, depth))
+        bias = self.rng.integers(-99, 99, channels)
+        options = {"padding": 0, "strideH": stride, "strideW": stride, "fusedActivationFunction": 3}
+        shape = (1, -(-height // stride), -(-width // stride), channels)
+        arrays = self._weights(weight, bias)
+        return self._layer("CONV_2D", [data, *arrays], shape, "Conv2DOptions", options)
+
+    def pool(self, data: str, kind: str = "MAX_POOL_2D", size: int = 3, stride: int = 1) -> str:
+        _, height, width, depth = self.shapes[data]
+        sizes = {"filterHeight": size, "filterWidth": size, "strideH": stride, "strideW": stride}
+        shape = (1, -(-height // stride), -(-width // stride), depth)
+        return self._layer(kind, [data], shape, "Pool2DOptions", {"padding": 0, **sizes})
+
+    def dense(self, data: str, features: int) -> str:
+        """A dense layer over all values of the data."""
+        count = int(np.prod(self.shapes[data]))
+        weight = self.rng.integers(-127, 128, (features, count))
+        arrays = self._weights(weight, self.rng.integers(-99, 99, features), is_dense=True)
+        flat = self.reshape(data, 1, count)
+        return self._layer("FULLY_CONNECTED", [flat, *arrays], (1, features), "FullyConnectedOptions")
+
+    def reshape(self, data: str, *shape: int) -> str:
+        return self._layer("RESHAPE", [data], shape, "ReshapeOptions", {"newShape": list(shape)})
+
+    def concat(self, names: Sequence[str], axis: int) -> str:
+        first = self.shapes[names[0]]
+        size = sum(self.shapes[name][axis] for name in names)
+        shape = (*first[:axis], size, *first[axis + 1 :])
+        return self._layer("CONCATENATION", names, shape, "ConcatenationOptions", {"axis": axis})
+
+    def model(self, *outputs: str) -> bytes:
+        return build_model(self.tensors, self.operators, self.inputs, outputs)
+
+    def _layer(
+        self,
+        code: str,
+        inputs: Sequence[str],
+        shape: tuple[int, ...],
+        table: str,
+        options: dict[str, object] | None = None,
+    ) -> str:
+        name = self._activation(f"layer{len(self.operators)}", shape)
+        self.operators.append(OperatorSpec(code, inputs, [name], table, options or {}))
+        return name
+
+    def _activation(self, name: str, shape: tuple[int, ...]) -> str:
+        self.shapes[name] = shape
+        quant = ((SCALE,), (ZERO,)) if self.dtype == "int8" else ((), ())
+        self.tensors.append(TensorSpec(name, shape, self.dtype, None, *quant))
+        return name
+
+    def _weights(self, weight: np.ndarray, bias: np.ndarray, is_dense: bool = False) -> list[str]:
+        names = [f"weight{len(self.operators)}", f"bias{len(self.operators)}"]
+        if self.dtype == "float32":
+            fan = 64 * np.sqrt(weight[0].size)
+            self.tensors.append(TensorSpec(names[0], weight.shape, "float32", (weight / fan).astype(np.float32)))
+            self.tensors.append(TensorSpec(names[1], bias.shape, "float32", (bias / 99).astype(np.float32)))
+            return names
+        count = 1 if is_dense else len(weight)
+        scale = float(np.float32(_WEIGHT / np.sqrt(weight[0].size)))
+        sums = float(np.float32(SCALE) * np.float32(scale))
+        self.tensors.append(
+            TensorSpec(names[0], weight.shape, "int8", weight.astype(np.int8), (scale,) * count, (0,) * count)
+        )
+        self.tensors.append(
+            TensorSpec(names[1], bias.shape, "int32", bias.astype(np.int32), (sums,) * count, (0,) * count)
+        )
+        return names
+
+
+def rows() -> Network:
+    """Two branches joined along the rows, joined again with what they give."""
+    made = Network(1)
+    x = made.input(1, 6, 6, 3)
+    both = made.concat([made.conv(x, 4), made.conv(x, 4, 1)], 1)
+    again = made.concat([both, made.conv(both, 4)], 1)
+    made.conv(again, 2)
+    return made
+
+
+def random(seed: int, dtype: str = "int8") -> tuple[Network, list[str]]:
+    """A network of up to fourteen layers, half of which concatenate, and its outputs: parts that are
+    inputs, constants, outputs, parts of several results or of one twice, and views."""
+    made = Network(seed, dtype)
+    rng = made.rng
+    height, width, depth = (int(n) for n in rng.integers(1, 6, 3))
+    images = [made.input(1, height, width, depth)]
+    for _ in range(int(rng.integers(4, 15))):
+        data = str(rng.choice(images))
+        choice = rng.integers(10)
+        if choice < 3:
+            images.append(made.conv(data, int(rng.integers(1, 6)), int(rng.choice([1, 3]))))
+        elif choice == 3:
+            images.append(made.pool(data))
+        elif choice == 4:
+            images.append(made.constant(*made.shapes[data]))
+        elif choice == 5:
+            rows_, columns, channels = made.shapes[data][1:]
+            images.append(made.reshape(data, 1, columns, rows_, channels))
+        else:
+            images.append(_joined(made, images, data))
+    outputs = list(dict.fromkeys(map(str, rng.choice(images, int(rng.integers(1, 3))))))
+    computed = [name for name in outputs if name.startswith("layer")]
+    last = made.conv(images[-1], 2, 1)
+    return made, [*dict.fromkeys([*computed, last])]
+
+
+def _joined(made: Network, images: Sequence[str], data: str) -> str:
+    axis = int(made.rng.choice([1, 1, 1, 2, 3]))
+    shape = made.shapes[data]
+    others = [
+        name
+        for name in images
+        if all(a == b for i, (a, b) in enumerate(zip(made.shapes[name], shape)) if i != axis)
+    ]
+    count = int(made.rng.integers(1, 4))
+    chosen = [data, *map(str, made.rng.choice(others, count, replace=len(others) < count))]
+    return made.concat([chosen[i] for i in made.rng.permutation(len(chosen))], axis)
