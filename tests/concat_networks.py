@@ -129,7 +129,7 @@ def random(seed: int, dtype: str = "int8") -> tuple[Network, list[str]]:
     height, width, depth = (int(n) for n in rng.integers(1, 6, 3))
     images = [made.input(1, height, width, depth)]
     for _ in range(int(rng.integers(4, 15))):
-        data = str(rng.choice(images))
+        data = images[-int(rng.integers(1, min(4, len(images)) + 1))]
         choice = rng.integers(10)
         if choice < 3:
             images.append(made.conv(data, int(rng.integers(1, 6)), int(rng.choice([1, 3]))))
@@ -145,7 +145,7 @@ def random(seed: int, dtype: str = "int8") -> tuple[Network, list[str]]:
     outputs = list(dict.fromkeys(map(str, rng.choice(images, int(rng.integers(1, 3))))))
     computed = [name for name in outputs if name.startswith("layer")]
     last = made.conv(images[-1], 2, 1)
-    return made, [*dict.fromkeys([*computed, last])]
+    return made, [*dict.fromkeys([last, *computed][: int(rng.integers(1, 3))])]
 
 
 def _joined(made: Network, images: Sequence[str], data: str) -> str:
@@ -156,6 +156,7 @@ def _joined(made: Network, images: Sequence[str], data: str) -> str:
         for name in images
         if all(a == b for i, (a, b) in enumerate(zip(made.shapes[name], shape)) if i != axis)
     ]
-    count = int(made.rng.integers(1, 4))
+    count = int(made.rng.integers(0, 3))
     chosen = [data, *map(str, made.rng.choice(others, count, replace=len(others) < count))]
+    chosen.append(made.conv(data, shape[3]) if made.rng.random() < 0.8 else chosen[-1])
     return made.concat([chosen[i] for i in made.rng.permutation(len(chosen))], axis)
