@@ -60,7 +60,9 @@ class Network:
         weight = self.rng.integers(-127, 128, (features, count))
         arrays = self._weights(weight, self.rng.integers(-99, 99, features), is_dense=True)
         flat = self.reshape(data, 1, count)
-        return self._layer("FULLY_CONNECTED", [flat, *arrays], (1, features), "FullyConnectedOptions")
+        return self._layer(
+            "FULLY_CONNECTED", [flat, *arrays], (1, features), "FullyConnectedOptions"
+        )
 
     def reshape(self, data: str, *shape: int) -> str:
         return self._layer("RESHAPE", [data], shape, "ReshapeOptions", {"newShape": list(shape)})
@@ -96,17 +98,30 @@ class Network:
         names = [f"weight{len(self.operators)}", f"bias{len(self.operators)}"]
         if self.dtype == "float32":
             fan = 64 * np.sqrt(weight[0].size)
-            self.tensors.append(TensorSpec(names[0], weight.shape, "float32", (weight / fan).astype(np.float32)))
-            self.tensors.append(TensorSpec(names[1], bias.shape, "float32", (bias / 99).astype(np.float32)))
+            self.tensors.append(
+                TensorSpec(names[0], weight.shape, "float32", (weight / fan).astype(np.float32))
+            )
+            self.tensors.append(
+                TensorSpec(names[1], bias.shape, "float32", (bias / 99).astype(np.float32))
+            )
             return names
         count = 1 if is_dense else len(weight)
         scale = float(np.float32(_WEIGHT / np.sqrt(weight[0].size)))
         sums = float(np.float32(SCALE) * np.float32(scale))
         self.tensors.append(
-            TensorSpec(names[0], weight.shape, "int8", weight.astype(np.int8), (scale,) * count, (0,) * count)
+            TensorSpec(
+                names[0],
+                weight.shape,
+                "int8",
+                weight.astype(np.int8),
+                (scale,) * count,
+                (0,) * count,
+            )
         )
         self.tensors.append(
-            TensorSpec(names[1], bias.shape, "int32", bias.astype(np.int32), (sums,) * count, (0,) * count)
+            TensorSpec(
+                names[1], bias.shape, "int32", bias.astype(np.int32), (sums,) * count, (0,) * count
+            )
         )
         return names
 
@@ -160,3 +175,26 @@ def _joined(made: Network, images: Sequence[str], data: str) -> str:
     chosen = [data, *map(str, made.rng.choice(others, count, replace=len(others) < count))]
     chosen.append(made.conv(data, shape[3]) if made.rng.random() < 0.8 else chosen[-1])
     return made.concat([chosen[i] for i in made.rng.permutation(len(chosen))], axis)
+
+
+def squeezes(dtype: str = "int8") -> tuple[Network, str]:
+    """Three fire modules: 1x1 convolutions to few channels, from which 1x1 and 3x3 convolutions are
+    joined along the channels."""
+    made = Network(7, dtype)
+    data = made.conv(made.input(1, 32, 32, 3), 16, stride=2)
+    for few, many in ((8, 16), (8, 16), (16, 32)):
+        less = made.conv(data, few, 1)
+        data = made.concat([made.conv(less, many, 1), made.conv(less, many, 3)], 3)
+        data = made.pool(data, stride=2) if many == 16 else data
+    return made, made.dense(data, 10)
+
+
+def dense_blocks(dtype: str = "int8") -> tuple[Network, str]:
+    """Two dense blocks: each layer's eight channels are joined to all before it."""
+    made = Network(8, dtype)
+    data = made.conv(made.input(1, 32, 32, 3), 16, stride=2)
+    for _ in range(2):
+        for _ in range(4):
+            data = made.concat([data, made.conv(made.conv(data, 32, 1), 8, 3)], 3)
+        data = made.pool(made.conv(data, 24, 1), "AVERAGE_POOL_2D", 2, 2)
+    return made, made.dense(data, 10)

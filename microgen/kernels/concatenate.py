@@ -39,12 +39,21 @@ def _each_input(node: Node, graph: Graph) -> tuple[base.Fields, ...]:
     )
 
 
+def _in_place(node: Node, graph: Graph) -> base.Lags:
+    """The first input is copied before the others are, row after row. When row k is, the output has
+    been written up to that row's end, and the input is read from its row k on."""
+    rows = dict(_params(node, graph))["rows"]
+    first, whole = _row(node, graph.types[node.inputs[0]]), _row(node, graph.types[node.outputs[0]])
+    return {0: (rows - 1) * (whole - first) + first}
+
+
 IMPLEMENTATIONS = (
     base.Implementation(
         symbol="mg_write_slice",
         needs=base.REFERENCE,
         refusal=moves.any_tensor,
         params=_params,
+        in_place=_in_place,
         each_input=_each_input,
     ),
 )

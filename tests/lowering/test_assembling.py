@@ -71,4 +71,6 @@ def test_random_networks_equal_the_references(first: int, tmp_path: Path) -> Non
         wanted = expected(tmp_path / f"n{seed}.tflite", inputs)
         for own, other in zip(built.run(index, inputs), wanted, strict=True):
             for array, reference in zip(own, other, strict=True):
-                np.testing.assert_allclose(array, reference, rtol=1e-4, atol=1e-4, err_msg=str(seed))
+                np.testing.assert_allclose(
+                    array, reference, rtol=1e-4, atol=1e-4, err_msg=str(seed)
+                )
