@@ -126,19 +126,21 @@ class Network:
         return names
 
 
-def rows() -> Network:
-    """Two branches joined along the rows, joined again with what they give."""
-    made = Network(1)
+def rows(dtype: str = "int8") -> tuple[Network, str]:
+    """Two branches joined along the rows, joined again with the input, with a constant and with
+    what they give."""
+    made = Network(1, dtype)
     x = made.input(1, 6, 6, 3)
     both = made.concat([made.conv(x, 4), made.conv(x, 4, 1)], 1)
-    again = made.concat([both, made.conv(both, 4)], 1)
-    made.conv(again, 2)
-    return made
+    more = made.conv(both, 4)
+    again = made.concat([made.constant(1, 1, 6, 4), both, more], 1)
+    whole = made.concat([made.reshape(again, 1, 600), made.reshape(x, 1, 108)], 1)
+    return made, made.dense(whole, 5)
 
 
 def random(seed: int, dtype: str = "int8") -> tuple[Network, list[str]]:
-    """A network of up to fourteen layers, half of which concatenate, and its outputs: parts that are
-    inputs, constants, outputs, parts of several results or of one twice, and views."""
+    """A network that mostly concatenates, and its outputs. Parts are inputs, constants, outputs,
+    parts of several results or of one twice, and views, too."""
     made = Network(seed, dtype)
     rng = made.rng
     height, width, depth = (int(n) for n in rng.integers(1, 6, 3))
@@ -166,15 +168,15 @@ def random(seed: int, dtype: str = "int8") -> tuple[Network, list[str]]:
 def _joined(made: Network, images: Sequence[str], data: str) -> str:
     axis = int(made.rng.choice([1, 1, 1, 2, 3]))
     shape = made.shapes[data]
-    others = [
-        name
-        for name in images
-        if all(a == b for i, (a, b) in enumerate(zip(made.shapes[name], shape)) if i != axis)
-    ]
+    others = [name for name in images if _without(made.shapes[name], axis) == _without(shape, axis)]
     count = int(made.rng.integers(0, 3))
     chosen = [data, *map(str, made.rng.choice(others, count, replace=len(others) < count))]
     chosen.append(made.conv(data, shape[3]) if made.rng.random() < 0.8 else chosen[-1])
     return made.concat([chosen[i] for i in made.rng.permutation(len(chosen))], axis)
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return shape[:axis] + shape[axis + 1 :]
 
 
 def squeezes(dtype: str = "int8") -> tuple[Network, str]:

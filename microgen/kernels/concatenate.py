@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Mapping
 from itertools import accumulate
 
 from microgen.ir.graph import Graph, Node, TensorType
-from microgen.kernels import base, moves
+from microgen.kernels import base, moves, work
 from microgen.ops.concatenate import ConcatenateAttrs
 
 OP_NAME = "concatenate"
+
+_SHORT = 64  # bytes of a row that compilers copy without a call
 
 
 def _axis(node: Node) -> int:
@@ -47,6 +51,24 @@ def _in_place(node: Node, graph: Graph) -> base.Lags:
     return {0: (rows - 1) * (whole - first) + first}
 
 
+def _work(node: Node, graph: Graph) -> Mapping[str, int]:
+    """Rows of each input, and what is in them: compilers copy short ones by words where the core
+    takes them anywhere. Other copies are calls, which take words where both places are multiples of
+    4 bytes, and single bytes elsewhere."""
+    fields = dict(_params(node, graph))
+    found = Counter({"part": len(node.inputs), **work.common(node, graph)})
+    for own in map(dict, _each_input(node, graph)):
+        size, rows = own["input_row"], fields["rows"]
+        places = ((k * size | k * fields["output_row"] + own["offset"], k) for k in range(4))
+        even = sum(len(range(k, rows, 4)) for place, k in places if place % 4 == 0)
+        kind = "short" if size <= _SHORT else "long"
+        found[f"{kind}_row"] += rows
+        found[f"{kind}_quad"] += rows * (size // 4)
+        found[f"{kind}_word"] += even * (size // 4)
+        found[f"{kind}_byte"] += rows * size - even * (size // 4) * 4
+    return found
+
+
 IMPLEMENTATIONS = (
     base.Implementation(
         symbol="mg_write_slice",
@@ -54,6 +76,7 @@ IMPLEMENTATIONS = (
         refusal=moves.any_tensor,
         params=_params,
         in_place=_in_place,
+        work=_work,
         each_input=_each_input,
     ),
 )

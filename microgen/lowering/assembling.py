@@ -1,4 +1,4 @@
-"""Where the parts of assembled concatenations are computed, and which call computes the last one."""
+"""Where the parts of assembled concatenations are computed, and which call computes the last."""
 
 from __future__ import annotations
 

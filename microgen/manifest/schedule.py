@@ -15,10 +15,10 @@ class ChoiceRecord:
     ``computes`` names the results of the nodes in the kernel graph (`microgen partition` prints
     it). ``implementation`` is the kernel's C symbol, or empty if an external code generator
     computes the nodes. ``form`` is "specialised" for a body compiled for the operator's shape, or
-    "shared" for the out-of-line form. It is "assembled" for a concatenation whose parts are computed
-    in its result's bytes, so that no kernel is called. ``in_place``: the result may take the place of an input.
-    If ``rows`` is not 0, so many rows are computed at a time; then all choices of the function are,
-    and what is between them never exists whole.
+    "shared" for the out-of-line form. It is "assembled" for a concatenation whose parts are
+    computed in its result's bytes, so that no kernel is called. ``in_place``: the result may take
+    the place of an input. If ``rows`` is not 0, so many rows are computed at a time; then all
+    choices of the function are, and what is between them never exists whole.
     """
 
     computes: tuple[str, ...]

@@ -35,8 +35,8 @@ def problems(program: Program, plan: MemoryPlan, *, is_shared: bool = False) -> 
 
     This checks that each sid and scratch buffer is placed once and with its size; alignment; sizes
     and capacities of pools, and who may use them; the callers' buffers; lifetimes; in-place pairs;
-    that no two buffers that are live at the same time share bytes; parts of buffers; peak, lower bound and gap;
-    constants in their pools.
+    that no two buffers that are live at the same time share bytes; parts of buffers; peak, lower
+    bound and gap; constants in their pools.
     """
     needs, impossible = _needs(program)
     found = [

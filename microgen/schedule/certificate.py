@@ -5,10 +5,11 @@ a region, a pattern, or regions that follow one another a few rows at a time, by
 fits, with results in their inputs' places where kernels allow it. The calls of any schedule divide
 the regions. So it needs at least what the largest call of the least division needs.
 
-What a call needs is counted plainly and never too high: tensors that are alive are whole, but for parts of a
-concatenation that can be computed in its result; kernels have the scratch that they state, and functions with rows have what ``row_demand`` finds. Where this
-module cannot know, it takes the less. It shares no code with ``division`` and ``search``, and tests
-compare the two with all schedules of small networks.
+What a call needs is counted plainly and never too high: tensors that are alive are whole, except
+for parts of a concatenation that can be computed in its result. Kernels have the scratch that they
+state, and functions with rows have what ``row_demand`` finds. Where this module cannot know, it
+takes the less. It shares no code with ``division`` and ``search``, and tests compare the two with
+all schedules of small networks.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ def _alive(parts: Partition, free: Collection[str]) -> dict[str, _Alive]:
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A part, by the tensor whose bytes it has, that can be computed in a concatenation's result."""
+    """A part, by the tensor whose bytes it has, that can be computed in a concatenation's
+    result."""
 
     root: str
     result: str

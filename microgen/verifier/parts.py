@@ -1,4 +1,4 @@
-"""Whether calls that compute parts of one buffer leave each other's parts alone, by the manifest."""
+"""Whether calls that compute parts of a buffer leave each other's parts alone, by the manifest."""
 
 from __future__ import annotations
 
