@@ -200,3 +200,16 @@ def dense_blocks(dtype: str = "int8") -> tuple[Network, str]:
             data = made.concat([data, made.conv(made.conv(data, 32, 1), 8, 3)], 3)
         data = made.pool(made.conv(data, 24, 1), "AVERAGE_POOL_2D", 2, 2)
     return made, made.dense(data, 10)
+
+
+def detector(dtype: str = "int8") -> tuple[Network, str, str]:
+    """Boxes and classes of four feature maps, as detectors join them: one run of bytes each."""
+    made = Network(9, dtype)
+    data = made.conv(made.input(1, 48, 48, 3), 8, stride=2)
+    boxes, classes = list[str](), list[str]()
+    for channels in (16, 16, 24, 24):
+        data = made.conv(data, channels, stride=2)
+        places = 3 * made.shapes[data][1] * made.shapes[data][2]
+        boxes.append(made.reshape(made.conv(data, 12), 1, places, 4))
+        classes.append(made.reshape(made.conv(data, 15), 1, places, 5))
+    return made, made.concat(boxes, 1), made.concat(classes, 1)

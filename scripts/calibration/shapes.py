@@ -241,7 +241,6 @@ _MATMUL = [
     {"batches": 1, "rows": 4, "depth": 40, "columns": 9},
 ]
 _IMAGES = [(8, 8, 16), (12, 12, 8), (4, 4, 64), (5, 7, 9), (16, 16, 3)]
-_JOINED = [(6, 6, 32), (6, 6, 4), (5, 5, 24), (3, 3, 128), (6, 5, 12), (8, 8, 10), (4, 4, 40)]
 _SIZES = [16, 64, 250, 640, 1000]
 _CLAMPED: dict[str, Any] = {"rounding": Rounding.UPWARD, "activation": _RELU}
 _ROWS = [(1, 2), (1, 10), (1, 12), (1, 35), (8, 10), (4, 100)]
@@ -303,8 +302,7 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
     "nn.pad": _each(layers.pad, [{"data": d, "by": i % 2 + 1} for i, d in enumerate(_IMAGES)]),
     "transpose": _sized(layers.transpose, "data", _IMAGES),
     "concatenate": _each(
-        layers.concatenate,
-        [{"data": d, "parts": i % 3 + 2} for i, d in enumerate([*_IMAGES, *_JOINED])],
+        layers.concatenate, [{"data": d, "parts": i % 3 + 2} for i, d in enumerate(_IMAGES)]
     ),
     "lookup": _sized(layers.lookup, "size", _SIZES),
     "copy": _sized(layers.copy, "size", _SIZES),
