@@ -73,7 +73,7 @@ def plan(program: Program, graph: ExecutorGraph, pointer_bytes: int) -> MemoryPl
         proof=f"storage ids of the graph; the executor's own tables take {first:,} bytes",
         by_name={p.name: p for p in placements},
     )
-    if found := check.problems(program, made, is_shared=True):
+    if found := check.problems(program, made):
         raise InternalError("; ".join(found[:3]), where="memory plan (graph)")
     # The executor takes whole units of the alignment, also for the last storage.
     return replace(made, pools=(Pool(POOL, max(end, executor_bytes), tables.ALIGNMENT),))

@@ -51,6 +51,11 @@ class LoweredRegions:
     regions: tuple[Lowered, ...]
     external: tuple[ExternalModule, ...]
 
+    @property
+    def primitives(self) -> tuple[Primitive, ...]:
+        """The primitive function of each region."""
+        return tuple(item.primitive for item in self.regions)
+
     def functions_without(self, dropped: Collection[int]) -> tuple[PrimFunc, ...]:
         """Every function once, in the order of first calls. The regions with the numbers
         ``dropped`` are not called."""

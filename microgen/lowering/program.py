@@ -23,7 +23,7 @@ from microgen.lowering.assembling import Assembled
 from microgen.lowering.functions import Lowered, LoweredRegions
 from microgen.lowering.updates import Updates
 from microgen.names import aliases, cnames
-from microgen.partition import Partition
+from microgen.partition import Partition, copies
 from microgen.program.element_types import ctype
 from microgen.program.external import ExternalModule, HeldConstant
 from microgen.program.steps import Step
@@ -60,7 +60,7 @@ def lower(
     Equal primitive functions (same body, same target) become one, called with different weights.
     Raises MicrogenError for a region of a target that is not among ``targets``.
     """
-    partition = assembling.with_copies(partition)
+    partition = copies.with_copies(partition)
     graph = partition.graph
     inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
     outputs = _output_ports(graph, output_names, output_aliases, {p.name for p in inputs})
@@ -68,11 +68,9 @@ def lower(
     lowered = functions.lower_regions(
         partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
     )
-    primitives = [item.primitive for item in lowered.regions]
-    updated = updates.of(graph, partition.regions, primitives)
-    assembled = assembling.of(partition, primitives)
-    by_target = {device.target: device for device in needed}
-    state = _Lowering(graph, partition.regions, by_target, updated, assembled, inputs, outputs)
+    updated = updates.of(graph, partition.regions, lowered.primitives)
+    assembled = assembling.of(partition, lowered.primitives)
+    state = _Lowering(graph, partition.regions, needed, updated, assembled, inputs, outputs)
     external = state.add_all(partition.regions, lowered)
     return Program(
         module=module,
@@ -147,7 +145,7 @@ class _Lowering:
 
     graph: Graph
     regions: tuple[Region, ...]
-    devices: Mapping[str, Device]  # by target
+    devices: tuple[Device, ...]
     updates: Updates
     assembled: Assembled
     inputs: tuple[Port, ...]
@@ -210,7 +208,8 @@ class _Lowering:
 
     def add(self, region: Region, lowered: Lowered, more: Sequence[Step] = ()) -> None:
         """Append the call of one region's primitive function. It completes the steps ``more``."""
-        primitive, device = lowered.primitive, self.devices.get(region.target)
+        primitive = lowered.primitive
+        device = next((one for one in self.devices if one.target == region.target), None)
         # Inputs are bound before constants and results: a constant's id precedes its call's.
         arguments = [self.storage[self.bytes_of[name]] for name in primitive.inputs]
         arguments += [self._constant(c, _reader(region, c)) for c in primitive.constants]

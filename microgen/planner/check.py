@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import accumulate
 
-from microgen.planner import parts_check
 from microgen.program.plan import MemoryPlan, Placement, Pool
 from microgen.program.types import Call, Program, Role, Storage
 
@@ -29,19 +28,17 @@ class _Need:
     is_state: bool = False
 
 
-def problems(program: Program, plan: MemoryPlan, *, is_shared: bool = False) -> list[str]:
+def problems(program: Program, plan: MemoryPlan) -> list[str]:
     """Everything that is wrong with a plan, one sentence each, naming the buffers; empty if none.
-    ``is_shared``: a buffer has several tensors, one after the other, as in the graph executor.
 
     This checks that each sid and scratch buffer is placed once and with its size; alignment; sizes
     and capacities of pools, and who may use them; the callers' buffers; lifetimes; in-place pairs;
-    that no two buffers that are live at the same time share bytes; parts of buffers; peak, lower
-    bound and gap; constants in their pools.
+    that no two buffers that are live at the same time share bytes; peak, lower bound and gap;
+    constants in their pools.
     """
     needs, impossible = _needs(program)
     found = [
         *impossible,
-        *(() if is_shared else parts_check.problems(program)),
         *_presence(needs, plan),
         *_pools(plan),
         *_rights(program, plan),
