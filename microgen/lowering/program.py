@@ -65,9 +65,7 @@ def lower(
     inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
     outputs = _output_ports(graph, output_names, output_aliases, {p.name for p in inputs})
     needed = _devices(partition, codegens, targets, {p.name for p in (*inputs, *outputs)})
-    lowered = functions.lower_regions(
-        partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
-    )
+    lowered = functions.lower_regions(partition, codegens, board, f"tvmgen_{module}", needed)
     updated = updates.of(graph, partition.regions, lowered.primitives)
     assembled = assembling.of(partition, lowered.primitives)
     state = _Lowering(graph, partition.regions, needed, updated, assembled, inputs, outputs)
