@@ -55,7 +55,7 @@ class Assembled(Option):
         return (options.ASSEMBLED,)
 
     @property
-    def kind(self) -> tuple[str, bool]:
+    def form(self) -> tuple[str, bool]:
         """It is no form of a kernel."""
         return options.ASSEMBLED, False
 

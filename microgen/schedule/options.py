@@ -132,8 +132,8 @@ class Option:
         yield Choice(self.nodes, symbol, self.is_shared, reason=reason, refusals=self.refusals)
 
     @property
-    def kind(self) -> tuple[str, bool]:
-        """Implementation and form. The search exchanges all options of a kind at once, too."""
+    def form(self) -> tuple[str, bool]:
+        """The implementation, and whether it is out of line."""
         return self.kernel.symbol, self.is_shared
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -39,6 +39,15 @@ class Candidate:
     def options(self) -> list[Option]:
         """The options, each once, in the order of the nodes."""
         return _each(self.picks.values())
+
+    @cached_property
+    def by_form(self) -> Mapping[tuple[str, bool], Sequence[Option]]:
+        """The options for single nodes by implementation and form."""
+        found: dict[tuple[str, bool], list[Option]] = {}
+        for option in self.options:
+            if not option.is_pattern:
+                found.setdefault(option.form, []).append(option)
+        return found
 
     @cached_property
     def time(self) -> tuple[int, int]:
