@@ -2,9 +2,10 @@
 of three values of four channels.
 
 A kind of transform: ``columns_3x3``. Its source is the weight int8 [1, 3, 3, channels]. It makes
-int32 [4 * blocks * 3]: for each block of four channels, of which the last one has the last four,
-for each of its channels, for each column of taps, a word. Bytes 0 and 2 are the taps of rows 0 and
-1. That of row 2 is byte 1 for the first two channels of a block, and byte 3 for the others.
+int32 [4 * blocks * 6]: for each block of four channels, of which the last one has the last four,
+for each of its channels, words of two int16. There is one for each column, with the taps of rows 0
+and 1, and then another one for each column, with that of row 2 in the low half for the first two
+channels of a block and in the high half for the others, and 0 in the other half.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from microgen.ops.geometry import explicit
 OP_NAME = "nn.depthwise_conv2d"
 _FOUR = 4  # channels of a block
 _SIDE = 3
-_PARTS = ("fill", "even", "odd", "2_even", "2_odd")
+_PARTS = ("even", "odd", "2_even", "2_odd", "one")
 _CORES = tuple(f"mg_columns_{part}" for part in _PARTS)
 _COLUMN = 4 * 8  # bytes: MG_COLUMN words
 _PART = 24  # MG_COLUMNS_PART
@@ -96,9 +97,9 @@ def _columns_3x3(sources: Sequence[Array], _arguments: transforms.Arguments) -> 
     channels = weight.shape[3]
     first = np.minimum(np.arange(0, channels, _FOUR), channels - _FOUR)
     taps = weight[0].transpose(2, 1, 0)[first[:, None] + np.arange(_FOUR)]
-    words = np.zeros((len(first), _FOUR, _SIDE, 4), np.int8)
-    words[..., 0], words[..., 2] = taps[..., 0], taps[..., 1]
-    words[:, :2, :, 1], words[:, 2:, :, 3] = taps[:, :2, :, 2], taps[:, 2:, :, 2]
+    words = np.zeros((len(first), _FOUR, 2, _SIDE, 2), np.int16)
+    words[:, :, 0] = taps[..., :2]
+    words[:, :2, 1, :, 0], words[:, 2:, 1, :, 1] = taps[:, :2, :, 2], taps[:, 2:, :, 2]
     return np.ascontiguousarray(words).view("<i4").reshape(-1).astype(np.int32)
 
 

@@ -38,29 +38,32 @@ static MG_COLUMNS_ATTRIBUTES void mg_depthwise_conv2d_s8_linear_columns_part(
     const int32_t values = (inside > begin) ? inside - begin : 0;
     const uint32_t zero = mg_twice_s16(-p->input_offset);
     uint32_t *const to = &columns[MG_COLUMN * (begin - left)];
-    const int32_t row = p->input_width * depth;
-    const int8_t *const from = &input[(values > 0) ? begin * depth : 0];
-    int8_t *const line = &output[first * depth];
-    mg_columns_four four = {columns,
-                            line,
-                            scales->weight,
-                            scales->bias,
-                            scales->multiplier,
-                            depth + 65536 * (count / 2 - 1),
-                            4,
-                            depth,
-                            count};
+    mg_columns_blocks blocks = {&input[(values > 0) ? begin * depth : 0],
+                                p->input_width * depth,
+                                to,
+                                to + MG_COLUMN * values,
+                                columns,
+                                &output[first * depth],
+                                scales->weight,
+                                scales->bias,
+                                scales->multiplier,
+                                depth + 65536 * (count / 2 - 1),
+                                depth / MG_PLANES,
+                                depth,
+                                count};
 
     mg_columns_clear(columns, begin - left, zero);
     mg_columns_clear(to + MG_COLUMN * values, end - begin - values, zero);
-    for (int32_t c = 0; c < depth; c += 4) {
-        const int32_t channel = (c + 4 <= depth) ? c : depth - 4;
-        mg_columns_fill(&from[channel], depth, row, values, to);
-        four.output = &line[channel];
-        four.bias = &scales->bias[channel];
-        four.multiplier = &scales->multiplier[channel];
-        mg_columns_filters(&four, p->stride_width);
-        four.weight += 4 * MG_COLUMNS_TAPS;
+    mg_columns_filters(&blocks, p->stride_width);
+    if (depth % MG_PLANES != 0) {
+        const int32_t last = depth - MG_PLANES;
+        blocks.from += last;
+        blocks.output += last;
+        blocks.weight += MG_COLUMNS_TAPS * MG_PLANES * blocks.blocks;
+        blocks.bias += last;
+        blocks.multiplier += last;
+        blocks.blocks = 1;
+        mg_columns_filters(&blocks, p->stride_width);
     }
 }
 
@@ -69,7 +72,7 @@ static MG_COLUMNS_ATTRIBUTES void mg_depthwise_conv2d_s8_linear_columns_part(
  *
  * Filters are 3x3 without dilation, there are four channels or more, at most 65535, the depth
  * multiplier is 1, strides along the width are 1 or 2, and there is no padding above or below.
- * weight has three words for each channel, as microgen/kernels/depthwise_conv2d_columns.py says.
+ * weight has six words for each channel, as microgen/kernels/depthwise_conv2d_columns.py says.
  * bias contains the zero point of the data, as MG_LINEAR's offset. scratch is aligned to 4 bytes,
  * and has MG_COLUMN words for each column of the windows of a part of a row. */
 MG_INLINE void mg_depthwise_conv2d_s8_columns_body(const mg_depthwise_conv2d_s8_columns_params *p,
