@@ -117,19 +117,25 @@ MG_INLINE void mg_columns_clear(uint32_t *to, int32_t columns, uint32_t zero)
     "add sp, sp, #52\n"                                                                            \
     "pop {r4-r11, pc}\n"
 
-/* A channel's outputs. `taps` and `place` move to the channel's, which is the one with a number. */
-#define MG_COLUMNS_CHANNEL(number, taps, place, outputs)                                           \
+/* The outputs of the four channels. */
+#define MG_COLUMNS_CHANNELS(outputs)                                                               \
+    ".irp channel, 0, 1, 2, 3\n"                                                                   \
     "add r0, sp, #32\n"                                                                            \
-    "ldm r0, {r0-r2, lr}\n" taps "ldm r0, {r4-r9}\n"                                               \
-    "ldr r3, [r1, #4*" #number "]\n"                                                               \
-    "ldr r10, [r2, #4*" #number "]\n"                                                              \
+    "ldm r0, {r0-r2, lr}\n"                                                                        \
+    ".if \\channel\n"                                                                              \
+    "add r0, r0, #24*\\channel\n"                                                                  \
+    ".endif\n"                                                                                     \
+    "ldm r0, {r4-r9}\n"                                                                            \
+    "ldr r3, [r1, #4*\\channel]\n"                                                                 \
+    "ldr r10, [r2, #4*\\channel]\n"                                                                \
     "lsl r0, r3, #16\n"                                                                            \
     "asr r1, r3, #16\n"                                                                            \
     "strd r0, r1, [sp]\n"                                                                          \
-    "ldrd r11, r12, [sp, #24]\n" place outputs
-#define MG_COLUMNS_NEXT(number, outputs)                                                           \
-    MG_COLUMNS_CHANNEL(number, "add r0, r0, #24*" #number "\n",                                    \
-                       "add r11, r11, #8*" #number "\nadd r12, r12, #" #number "\n", outputs)
+    "ldrd r11, r12, [sp, #24]\n"                                                                   \
+    ".if \\channel\n"                                                                              \
+    "add r11, r11, #8*\\channel\n"                                                                 \
+    "add r12, r12, #\\channel\n"                                                                   \
+    ".endif\n" outputs ".endr\n"
 
 /* A column's words, and their products. */
 #define MG_COLUMNS_AT(column) "ldrd r2, r3, [r11, #32*" #column "]\n"
@@ -182,8 +188,7 @@ MG_INLINE void mg_columns_clear(uint32_t *to, int32_t columns, uint32_t zero)
     static __attribute__((naked, noinline, unused)) void name(__attribute__((unused))              \
                                                               const mg_columns_blocks *blocks)     \
     {                                                                                              \
-        __asm__(MG_COLUMNS_BEGIN MG_COLUMNS_CHANNEL(0, "", "", outputs) MG_COLUMNS_NEXT(           \
-            1, outputs) MG_COLUMNS_NEXT(2, outputs) MG_COLUMNS_NEXT(3, outputs) MG_COLUMNS_END);   \
+        __asm__(MG_COLUMNS_BEGIN MG_COLUMNS_CHANNELS(outputs) MG_COLUMNS_END);                     \
     }
 
 MG_COLUMNS_FUNCTION(mg_columns_even, MG_COLUMNS_PAIRS(MG_COLUMNS_PAIR))
