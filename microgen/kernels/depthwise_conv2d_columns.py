@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from microgen.ir.graph import Array, Graph, Node
-from microgen.kernels import base, transforms
+from microgen.kernels import base, lags, transforms
 from microgen.kernels.depthwise_conv2d import LAYER
 from microgen.kernels.weighted import LINEAR, Loop
 from microgen.kernels.work import Work, common
@@ -49,8 +49,7 @@ def _refusal(node: Node, graph: Graph) -> str | None:
         return "the depth multiplier is not 1"
     if not _FOUR <= data.shape[3] <= _MOST_CHANNELS:
         return f"there are {data.shape[3]} channels, the kernel takes {_FOUR} or more"
-    above, _, below, _ = explicit(attrs.padding)
-    return "there is padding above or below" if above or below else None
+    return None
 
 
 def _parts(node: Node, graph: Graph) -> list[int]:
@@ -66,7 +65,34 @@ def _columns(node: Node, outputs: int) -> int:
 
 
 def _scratch(node: Node, graph: Graph) -> int:
-    return _COLUMN * _columns(node, max(_parts(node, graph), default=1))
+    """The columns of a part, and a row of padding if there is some above or below."""
+    _, _, width, depth = graph.types[node.inputs[0]].shape
+    columns = _COLUMN * _columns(node, max(_parts(node, graph), default=1))
+    return columns + width * depth * _is_padded(node, graph)
+
+
+def _is_padded(node: Node, graph: Graph) -> bool:
+    """Whether windows reach above or below the input."""
+    attrs = _attrs(node)
+    (_, height, *_), (_, lines, *_) = (
+        graph.types[name].shape for name in (node.inputs[0], node.outputs[0])
+    )
+    above = explicit(attrs.padding)[0]
+    return bool(above or (lines - 1) * attrs.strides[0] - above + _SIDE > height)
+
+
+def _in_place(node: Node, graph: Graph) -> base.Lags:
+    """All results of a part of a row may be stored before the last value is read for it."""
+    attrs, output = _attrs(node), graph.types[node.outputs[0]].shape
+    _, height, width, depth = graph.types[node.inputs[0]].shape
+    above, left, *_ = explicit(attrs.padding)
+    ends = np.cumsum(_parts(node, graph))
+    lines = np.arange(output[0] * output[1])[:, None]
+    row = np.clip(lines % output[1] * attrs.strides[0] - above, 0, height)
+    row += lines // output[1] * height
+    first = np.clip((ends - _parts(node, graph)) * attrs.strides[1] - left, 0, width)
+    read, written = row * width + first, lines * output[2] + ends
+    return lags.of_steps(node, graph, written.ravel() * depth, read.ravel() * depth)
 
 
 def _work(node: Node, graph: Graph) -> Work:
@@ -110,6 +136,7 @@ _LOOP = Loop(
     needs=base.DSP,
     refusal=_refusal,
     scratch=_scratch,
+    in_place=_in_place,
     cores=_CORES,
     work=_work,
     is_raw=True,

@@ -35,10 +35,10 @@ typedef struct {
 
 /* Blocks of four channels of `count` outputs. Assembly reads all but the last two. */
 typedef struct {
-    const int8_t *from; /* the first value inside the image of the first of three rows */
-    int32_t row;        /* bytes from one row to the next */
-    uint32_t *to;       /* the columns of the values inside the image */
+    const int8_t *rows[3]; /* of each row, the first value of the columns that are filled */
+    uint32_t *to;          /* these columns: those inside the image */
     uint32_t *end;
+    int32_t channel;         /* the first block's */
     const uint32_t *columns; /* all columns, also those of padding */
     int8_t *output;
     const int32_t *weight;
@@ -69,58 +69,64 @@ MG_INLINE void mg_columns_clear(uint32_t *to, int32_t columns, uint32_t zero)
  * and r1 are sums of two outputs, r2 and r3 words of a column. */
 #define MG_COLUMNS_BEGIN                                                                           \
     "push {r4-r11, lr}\n"                                                                          \
-    "ldm r0, {r1-r11}\n"                                                                           \
-    "push {r1-r11}\n"                                                                              \
+    "ldm r0!, {r1-r6}\n"                                                                           \
+    "sub sp, sp, #28\n"                                                                            \
+    "push {r1-r6}\n"                                                                               \
+    "ldm r0, {r1-r7}\n"                                                                            \
+    "add r0, sp, #24\n"                                                                            \
+    "stm r0, {r1-r7}\n"                                                                            \
     "sub sp, sp, #8\n"                                                                             \
     "1:\n"                                                                                         \
     "add r0, sp, #8\n"                                                                             \
-    "ldm r0, {r0-r3}\n"                                                                            \
-    "ldrh r4, [sp, #44]\n"                                                                         \
-    "lsl r5, r1, #1\n"                                                                             \
-    "cmp r2, r3\n"                                                                                 \
+    "ldm r0, {r0-r5}\n"                                                                            \
+    "sub r1, r1, r0\n"                                                                             \
+    "sub r2, r2, r0\n"                                                                             \
+    "add r0, r0, r5\n"                                                                             \
+    "ldrh r5, [sp, #52]\n"                                                                         \
+    "cmp r3, r4\n"                                                                                 \
     "beq 5f\n"                                                                                     \
     "4:\n"                                                                                         \
     "ldr r6, [r0]\n"                                                                               \
     "ldr r7, [r0, r1]\n"                                                                           \
-    "ldr r9, [r0, r5]\n"                                                                           \
+    "ldr r9, [r0, r2]\n"                                                                           \
     "pkhbt r10, r6, r7, lsl #16\n"                                                                 \
     "pkhtb r11, r7, r6, asr #16\n"                                                                 \
     "sxtb16 r7, r9\n"                                                                              \
     "sxtb16 r9, r9, ror #8\n"                                                                      \
     "sxtb16 r6, r10\n"                                                                             \
     "sxtb16 r8, r10, ror #8\n"                                                                     \
-    "stm r2!, {r6-r9}\n"                                                                           \
+    "stm r3!, {r6-r9}\n"                                                                           \
     "sxtb16 r6, r11\n"                                                                             \
     "sxtb16 r8, r11, ror #8\n"                                                                     \
-    "stm r2!, {r6-r9}\n"                                                                           \
-    "add r0, r0, r4\n"                                                                             \
-    "cmp r2, r3\n"                                                                                 \
+    "stm r3!, {r6-r9}\n"                                                                           \
+    "add r0, r0, r5\n"                                                                             \
+    "cmp r3, r4\n"                                                                                 \
     "bne 4b\n"                                                                                     \
     "5:\n"
 
 /* The next block, or the end. */
 #define MG_COLUMNS_END                                                                             \
-    "ldr r0, [sp, #8]\n"                                                                           \
+    "ldr r0, [sp, #28]\n"                                                                          \
     "add r0, r0, #4\n"                                                                             \
-    "str r0, [sp, #8]\n"                                                                           \
-    "add r0, sp, #28\n"                                                                            \
+    "str r0, [sp, #28]\n"                                                                          \
+    "add r0, sp, #36\n"                                                                            \
     "ldm r0, {r1-r4}\n"                                                                            \
     "add r1, r1, #4\n"                                                                             \
     "add r2, r2, #96\n"                                                                            \
     "add r3, r3, #16\n"                                                                            \
     "add r4, r4, #16\n"                                                                            \
     "stm r0, {r1-r4}\n"                                                                            \
-    "ldr r0, [sp, #48]\n"                                                                          \
+    "ldr r0, [sp, #56]\n"                                                                          \
     "subs r0, r0, #1\n"                                                                            \
-    "str r0, [sp, #48]\n"                                                                          \
+    "str r0, [sp, #56]\n"                                                                          \
     "bne 1b\n"                                                                                     \
-    "add sp, sp, #52\n"                                                                            \
+    "add sp, sp, #60\n"                                                                            \
     "pop {r4-r11, pc}\n"
 
 /* The outputs of the four channels. */
 #define MG_COLUMNS_CHANNELS(outputs)                                                               \
     ".irp channel, 0, 1, 2, 3\n"                                                                   \
-    "add r0, sp, #32\n"                                                                            \
+    "add r0, sp, #40\n"                                                                            \
     "ldm r0, {r0-r2, lr}\n"                                                                        \
     ".if \\channel\n"                                                                              \
     "add r0, r0, #24*\\channel\n"                                                                  \
@@ -131,7 +137,7 @@ MG_INLINE void mg_columns_clear(uint32_t *to, int32_t columns, uint32_t zero)
     "lsl r0, r3, #16\n"                                                                            \
     "asr r1, r3, #16\n"                                                                            \
     "strd r0, r1, [sp]\n"                                                                          \
-    "ldrd r11, r12, [sp, #24]\n"                                                                   \
+    "ldrd r11, r12, [sp, #32]\n"                                                                   \
     ".if \\channel\n"                                                                              \
     "add r11, r11, #8*\\channel\n"                                                                 \
     "add r12, r12, #\\channel\n"                                                                   \
@@ -219,13 +225,15 @@ MG_INLINE void mg_columns_filters(const mg_columns_blocks *blocks, int32_t strid
 
 #else
 
-/* Copies the columns of the block whose first values are at `from`. */
-MG_INLINE void mg_columns_fill(const mg_columns_blocks *blocks, const int8_t *from)
+/* Copies the columns of the block that begins with a channel. */
+MG_INLINE void mg_columns_fill(const mg_columns_blocks *blocks, int32_t channel)
 {
+    int32_t at = channel;
+
     for (uint32_t *to = blocks->to; to != blocks->end; to += MG_COLUMN) {
-        const uint32_t first = mg_load_4_s8(from);
-        const uint32_t second = mg_load_4_s8(from + blocks->row);
-        const uint32_t third = mg_load_4_s8(from + 2 * blocks->row);
+        const uint32_t first = mg_load_4_s8(&blocks->rows[0][at]);
+        const uint32_t second = mg_load_4_s8(&blocks->rows[1][at]);
+        const uint32_t third = mg_load_4_s8(&blocks->rows[2][at]);
         const uint32_t low = mg_low_halves(first, second), high = mg_high_halves(first, second);
 
         to[0] = mg_sxtb16(low);
@@ -236,7 +244,7 @@ MG_INLINE void mg_columns_fill(const mg_columns_blocks *blocks, const int8_t *fr
         to[3] = mg_sxtb16_odd(third);
         to[5] = to[1];
         to[7] = to[3];
-        from += blocks->step;
+        at += blocks->step;
     }
 }
 
@@ -261,7 +269,7 @@ MG_INLINE void mg_columns_filters(const mg_columns_blocks *blocks, int32_t strid
         const mg_channel channel = mg_channel_of(&s, blocks->bias, c, MG_LINEAR);
         const uint32_t *const columns = &blocks->columns[2 * (c % MG_PLANES)];
         if (c % MG_PLANES == 0) {
-            mg_columns_fill(blocks, &blocks->from[c]);
+            mg_columns_fill(blocks, blocks->channel + c);
         }
         for (int32_t x = 0; x < blocks->count; x++) {
             const int32_t sum = mg_columns_sum(&columns[MG_COLUMN * stride * x],
