@@ -66,19 +66,17 @@ def _columns(node: Node, outputs: int) -> int:
 
 def _scratch(node: Node, graph: Graph) -> int:
     """The columns of a part, and a row of padding if there is some above or below."""
-    _, _, width, depth = graph.types[node.inputs[0]].shape
     columns = _COLUMN * _columns(node, max(_parts(node, graph), default=1))
-    return columns + width * depth * _is_padded(node, graph)
+    return columns + _padding(node, graph)
 
 
-def _is_padded(node: Node, graph: Graph) -> bool:
-    """Whether windows reach above or below the input."""
+def _padding(node: Node, graph: Graph) -> int:
+    """The bytes of a row of padding, if windows reach above or below the input."""
     attrs = _attrs(node)
-    (_, height, *_), (_, lines, *_) = (
-        graph.types[name].shape for name in (node.inputs[0], node.outputs[0])
-    )
+    _, height, width, depth = graph.types[node.inputs[0]].shape
     above = explicit(attrs.padding)[0]
-    return bool(above or (lines - 1) * attrs.strides[0] - above + _SIDE > height)
+    last = (graph.types[node.outputs[0]].shape[1] - 1) * attrs.strides[0] - above
+    return width * depth if above or last + _SIDE > height else 0
 
 
 def _in_place(node: Node, graph: Graph) -> base.Lags:
@@ -107,6 +105,7 @@ def _work(node: Node, graph: Graph) -> Work:
         "column_part": lines * len(parts),
         "column_block": blocks * len(parts),
         "column": blocks * columns,
+        "column_padding": _padding(node, graph),
         "column_pair": filters * sum(count // 2 for count in parts),
         "column_single": filters * sum(count % 2 for count in parts),
     }
