@@ -35,6 +35,7 @@ CONSTANTS = {
     "a": _data(3),
     "c": _data(3, 1, 1),
     "of_4": _data(4, 1, 1),
+    "of_x": _data(4),
     "of_row": _data(3, 1),
     "one": _data(1),
     "pixels": _data(3, 4, 3),
@@ -129,3 +130,19 @@ def test_a_weight_of_two_layers_is_scaled_for_each(tmp_path: Path) -> None:
     CONSTANTS["square"] = square
     steps = [_step("Conv", "", "square"), _step("Mul", "", "of_4"), _step("Conv", "", "square")]
     assert _checked(_graph(steps, tmp_path)) == ["nn.conv2d", "nn.conv2d"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "also", "ops"),
+    [
+        ([_step("BatchNormalization", "", *["of_x"] * 4)], (), ["multiply", "add"]),
+        ([_step("Sub", "", "one"), _step("Add", "", "of_4"), _step("Sub", "", "one")], (), ["add"]),
+        ([_step("Add", "", "one"), _step("Sub", "", "one")], ("t0",), ["add", "subtract"]),
+        ([_step("Sub", "one", ""), _step("Add", "", "one")], (), ["subtract", "add"]),
+        ([_step("Add", "", "one"), _step("Relu", ""), _step("Add", "", "one")], (), ["add"] * 2),
+    ],
+)
+def test_sums_that_no_layer_absorbs_become_one(
+    steps: list[Step], also: tuple[str, ...], ops: list[str], tmp_path: Path
+) -> None:
+    assert _checked(_graph(steps, tmp_path, also=also)) == ops
