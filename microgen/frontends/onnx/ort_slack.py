@@ -60,7 +60,7 @@ def _of_places(data: Array) -> float:
     """Places between pixels are computed in float32, by another formula. The weights of the pixels
     are as far off as the places, which are as large as the image."""
     largest = np.abs(data, where=np.isfinite(data), out=np.zeros_like(data)).max(initial=0)
-    return _ROUNDINGS * max(data.shape[1:-1]) * float(largest)
+    return _ROUNDINGS * int(max(data.shape[1:-1])) * float(largest)
 
 
 def _of_logarithms(data: Array) -> Array:

@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import onnx
+from onnx import numpy_helper
 
 from microgen import frontends
 from microgen.errors import MicrogenError
@@ -55,6 +57,8 @@ def _printed(paths: Sequence[Path]) -> list[str]:
 
 def _judged(path: Path) -> str:
     """What is wrong with a file."""
+    if not _is_finite(onnx.load(path)):
+        return ""
     try:
         graph, oracle = frontends.load(path), OnnxRuntime()
         given = _inputs(graph)
@@ -64,6 +68,17 @@ def _judged(path: Path) -> str:
         return next((what for one in every if (what := _difference(graph, one))), "")
     except (MicrogenError, OracleError, StatusError):
         return ""
+
+
+def _is_finite(model: onnx.ModelProto) -> bool:
+    """Whether all numbers of the main graph are. ONNX does not say what integers others become."""
+    attributes = [attribute for node in model.graph.node for attribute in node.attribute]
+    numbers = [number for a in attributes for number in (a.f, *a.floats)]
+    floats = [each for each in model.graph.initializer if each.data_type == onnx.TensorProto.FLOAT]
+    return bool(
+        np.isfinite(numbers).all()
+        and all(np.isfinite(numpy_helper.to_array(each)).all() for each in floats)
+    )
 
 
 def _difference(graph: Graph, one: beside.Expected) -> str:

@@ -38,7 +38,7 @@ def _batches() -> Iterator[object]:
             yield pytest.param(kind, seeds, id=f"{kind}-{first}", marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize(("kind", "seeds"), _batches())
+@pytest.mark.parametrize(("kind", "seeds"), [*_batches()])
 def test_random_networks_are_right(
     kind: str, seeds: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
