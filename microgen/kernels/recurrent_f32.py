@@ -6,7 +6,7 @@ from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
 from microgen.ops.recurrent import RecurrentAttrs
 from microgen.ops.recurrent_functions import FORMULAS, Function
-from microgen.ops.recurrent_steps import GATES, Inputs
+from microgen.ops.recurrent_steps import GATES
 
 OP_NAME = "nn.recurrent"
 

@@ -95,7 +95,7 @@ def check(
 
 def _choices(attrs: RecurrentAttrs) -> str | None:
     """The attributes that only some kinds have, and the functions."""
-    if attrs.resets_after and attrs.kind != "gru" or attrs.couples and attrs.kind != "lstm":
+    if (attrs.resets_after and attrs.kind != "gru") or (attrs.couples and attrs.kind != "lstm"):
         return f"a layer of the kind {attrs.kind} has no such gates"
     if len(attrs.functions) != FUNCTIONS[attrs.kind]:
         return f"there are {len(attrs.functions)} functions; {FUNCTIONS[attrs.kind]} are expected"

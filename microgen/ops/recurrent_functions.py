@@ -89,9 +89,7 @@ def _softsign(x: Ball, _alpha: float, _beta: float) -> Ball:
 
 
 def _softplus(x: Ball, _alpha: float, _beta: float) -> Ball:
-    return x.apply(
-        lambda v: np.maximum(v, 0) + np.log1p(np.exp(-np.abs(v))), _SOFTPLUS_ULPS
-    )
+    return x.apply(lambda v: np.maximum(v, 0) + np.log1p(np.exp(-np.abs(v))), _SOFTPLUS_ULPS)
 
 
 FORMULAS: Mapping[str, Callable[[Ball, float, float], Ball]] = {

@@ -60,7 +60,9 @@ class Layer:
 
     def sums(self, gate: int, x: Ball, state: Ball, added: Sequence[Ball] = ()) -> Ball:
         """The products of a gate with the input and a state, its bias, and what is added."""
-        return total([*self._inputs(gate, x), *self._states(gate, state)], [self._row(gate), *added])
+        return total(
+            [*self._inputs(gate, x), *self._states(gate, state)], [self._row(gate), *added]
+        )
 
     def _inputs(self, gate: int, x: Ball) -> list[Products]:
         weight = _part(self.weight, gate)
@@ -102,10 +104,8 @@ class Layer:
             return [_part(self.peephole, place) * state_of_cell]
 
         take = self.gate(self.sums(0, x, state, seen(0, cell)), 0)
-        if self.couples:
-            keep = _ONE - take
-        else:
-            keep = self.gate(self.sums(2, x, state, seen(2, cell)), 0)
+        free = self.gate(self.sums(2, x, state, seen(2, cell)), 0)
+        keep = _ONE - take if self.couples else free
         change = self.gate(self.sums(3, x, state), 1)
         cell = (keep * cell + take * change).stored()
         output = self.gate(self.sums(1, x, state, seen(1, cell)), 0)
@@ -162,6 +162,4 @@ def _initial(given: Ball | None, lengths: Array, cells: int) -> Ball:
 def _where(chosen: Array, one: Ball, other: Ball) -> Ball:
     """The rows of one where chosen, otherwise those of the other."""
     column = chosen[:, None]
-    return Ball(
-        np.where(column, one.value, other.value), np.where(column, one.error, other.error)
-    )
+    return Ball(np.where(column, one.value, other.value), np.where(column, one.error, other.error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -43,7 +44,9 @@ def sized(
     may be left out."""
     steps, batches, features, cells = sizes
     gates, scale = GATES[attrs.kind], 1 / math.sqrt(cells)
-    lengths = rng.integers(0, steps + 2, batches) - 1 if rng.random() < 0.4 else np.full(batches, steps)
+    lengths = (
+        rng.integers(0, steps + 2, batches) - 1 if rng.random() < 0.4 else np.full(batches, steps)
+    )
     inputs = (
         c.float32(rng, (steps, batches, features)),
         c.float32(rng, (gates, cells, features)),
@@ -75,3 +78,13 @@ def random_case(seed: int) -> c.Case:
     sizes = tuple(int(n) for n in rng.integers(1, (6, 4, 7, 7)))
     most = 3 if kind == "lstm" else 1
     return sized(rng, attrs, sizes, int(rng.integers(0, most + 1)))  # type: ignore[arg-type]
+
+
+def real() -> Iterator[c.Case]:
+    """Layers of the sizes that networks have: for each kind the usual functions and others."""
+    rng = np.random.default_rng(5)
+    for kind in KINDS:
+        other = tuple(map(function, ("hard_sigmoid", "softsign", "elu")))[: FUNCTIONS[kind]]
+        for functions in (random_functions(rng, kind, usual=True), other):
+            attrs = RecurrentAttrs(kind, functions, resets_after=kind == "gru")
+            yield sized(rng, attrs, (28, 1, 27, 128), 2 if kind == "lstm" else 1)
