@@ -12,6 +12,11 @@ OP_NAME = "nn.recurrent"
 
 USUAL = {"rnn": ("tanh",), "gru": ("sigmoid", "tanh"), "lstm": ("sigmoid", "tanh", "tanh")}
 _PLACES = 3
+_USUAL_CORES = ("mg_recurrent_sigmoid", "mg_recurrent_tanh")
+_CORES = (
+    *(*_USUAL_CORES, "mg_recurrent_expm1", "mg_recurrent_softplus"),
+    "mg_recurrent_function",
+)
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
@@ -67,6 +72,7 @@ def _kernel(kind: str, is_usual: bool) -> base.Implementation:
         params=_params,
         inputs=tuple(range(8)),
         scratch=_scratch,
+        cores=_USUAL_CORES if is_usual else _CORES,
         ulps=64,  # as of mg_lstm_f32: sums err by units of theirs, and steps pass errors on
     )
 

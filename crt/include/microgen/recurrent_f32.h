@@ -99,14 +99,36 @@ MG_INLINE mg_recurrent_f32_sums mg_recurrent_f32_products(const float *values, c
     return sums;
 }
 
+/* Functions that are large, and not in the innermost loops, are once in the code. */
+
+MG_ONCE float mg_recurrent_sigmoid(float x)
+{
+    return mg_f32_sigmoid(x);
+}
+
+MG_ONCE float mg_recurrent_tanh(float x)
+{
+    return mg_f32_tanh(x);
+}
+
+MG_ONCE float mg_recurrent_expm1(float x)
+{
+    return mg_f32_expm1(x);
+}
+
+MG_ONCE float mg_recurrent_softplus(float x)
+{
+    return mg_f32_softplus(x);
+}
+
 /* One of the functions of x. */
 MG_INLINE float mg_recurrent_f32_of(int32_t which, float alpha, float beta, float x)
 {
     switch (which) {
     case MG_RECURRENT_TANH:
-        return mg_f32_tanh(x);
+        return mg_recurrent_tanh(x);
     case MG_RECURRENT_SIGMOID:
-        return mg_f32_sigmoid(x);
+        return mg_recurrent_sigmoid(x);
     case MG_RECURRENT_AFFINE:
         return alpha * x + beta;
     case MG_RECURRENT_LEAKY_RELU:
@@ -114,18 +136,25 @@ MG_INLINE float mg_recurrent_f32_of(int32_t which, float alpha, float beta, floa
     case MG_RECURRENT_THRESHOLDED_RELU:
         return (x > alpha) ? x : 0.0F;
     case MG_RECURRENT_SCALED_TANH:
-        return alpha * mg_f32_tanh(beta * x);
+        return alpha * mg_recurrent_tanh(beta * x);
     case MG_RECURRENT_HARD_SIGMOID:
         return mg_clamp_f32(alpha * x + beta, 0.0F, 1.0F);
     case MG_RECURRENT_ELU:
-        return (x < 0.0F) ? alpha * mg_f32_expm1(x) : x;
+        return (x < 0.0F) ? alpha * mg_recurrent_expm1(x) : x;
     case MG_RECURRENT_SOFTSIGN:
         return x / (1.0F + mg_f32_abs(x));
     case MG_RECURRENT_SOFTPLUS:
-        return mg_f32_softplus(x);
+        return mg_recurrent_softplus(x);
     default:
         return (x < 0.0F) ? 0.0F : x;
     }
+}
+
+/* The same, for functions that are not known while the code is compiled. It is not inlined, so that
+ * there is one table of functions in the code, which is not in a loop. */
+MG_ONCE float mg_recurrent_function(int32_t which, float alpha, float beta, float x)
+{
+    return mg_recurrent_f32_of(which, alpha, beta, x);
 }
 
 /* The layer's function at a place in its formulas: 0 is f, 1 is g, 2 is h. */
@@ -133,9 +162,13 @@ MG_INLINE float mg_recurrent_f32_function(const mg_recurrent_f32_params *p, int 
                                           int kind, int is_usual)
 {
     if (is_usual) {
-        return (place == 0 && kind != MG_RECURRENT_RNN) ? mg_f32_sigmoid(x) : mg_f32_tanh(x);
+        return (place == 0 && kind != MG_RECURRENT_RNN) ? mg_recurrent_sigmoid(x)
+                                                        : mg_recurrent_tanh(x);
     }
-    return mg_recurrent_f32_of(p->function[place], p->alpha[place], p->beta[place], x);
+    if (MG_IS_KNOWN(p->function[place])) {
+        return mg_recurrent_f32_of(p->function[place], p->alpha[place], p->beta[place], x);
+    }
+    return mg_recurrent_function(p->function[place], p->alpha[place], p->beta[place], x);
 }
 
 /* The value of a gate with a sum. */
@@ -156,8 +189,7 @@ MG_INLINE void mg_recurrent_f32_rnn(const mg_recurrent_f32_params *p,
             mg_recurrent_f32_products(input, &w->input[c * p->features], p->features, 0, 1).a;
         const float h =
             mg_recurrent_f32_products(s->state, &w->recurrent[c * p->cells], p->cells, 0, 1).a;
-        s->scratch[c] =
-            mg_recurrent_f32_gate(p, 0, w->bias[c] + x + h, MG_RECURRENT_RNN, is_usual);
+        s->scratch[c] = mg_recurrent_f32_gate(p, 0, w->bias[c] + x + h, MG_RECURRENT_RNN, is_usual);
     }
 }
 
@@ -168,9 +200,8 @@ MG_INLINE void mg_recurrent_f32_gru_gates(const mg_recurrent_f32_params *p,
                                           const mg_recurrent_f32_states *s, int is_usual)
 {
     for (int32_t c = 0; c < p->cells; c++) {
-        const mg_recurrent_f32_sums x =
-            mg_recurrent_f32_products(input, &w->input[c * p->features], p->features,
-                                      p->cells * p->features, 2);
+        const mg_recurrent_f32_sums x = mg_recurrent_f32_products(
+            input, &w->input[c * p->features], p->features, p->cells * p->features, 2);
         const mg_recurrent_f32_sums h = mg_recurrent_f32_products(
             s->state, &w->recurrent[c * p->cells], p->cells, p->cells * p->cells, 2);
         const float reset = mg_recurrent_f32_gate(p, 0, w->bias[p->cells + c] + x.b + h.b,
@@ -229,9 +260,8 @@ MG_INLINE float mg_recurrent_f32_lstm_cell(const mg_recurrent_f32_params *p,
                                            int is_usual)
 {
     const float before = *cell;
-    const float take =
-        mg_recurrent_f32_gate(p, 0, sums.a + mg_recurrent_f32_seen(p, w, 0, c, before),
-                              MG_RECURRENT_LSTM, is_usual);
+    const float take = mg_recurrent_f32_gate(
+        p, 0, sums.a + mg_recurrent_f32_seen(p, w, 0, c, before), MG_RECURRENT_LSTM, is_usual);
     const float keep =
         (p->couples != 0)
             ? 1.0F - take
@@ -253,9 +283,8 @@ MG_INLINE void mg_recurrent_f32_lstm(const mg_recurrent_f32_params *p,
 {
     for (int32_t c = 0; c < p->cells; c++) {
         const float *bias = &w->bias[c];
-        const mg_recurrent_f32_sums x =
-            mg_recurrent_f32_products(input, &w->input[c * p->features], p->features,
-                                      p->cells * p->features, 4);
+        const mg_recurrent_f32_sums x = mg_recurrent_f32_products(
+            input, &w->input[c * p->features], p->features, p->cells * p->features, 4);
         const mg_recurrent_f32_sums h = mg_recurrent_f32_products(
             s->state, &w->recurrent[c * p->cells], p->cells, p->cells * p->cells, 4);
         const mg_recurrent_f32_sums sums = {
@@ -330,9 +359,9 @@ MG_INLINE void mg_recurrent_f32_sequence(const mg_recurrent_f32_params *p,
  * overlap. */
 MG_INLINE void mg_recurrent_f32_body(const mg_recurrent_f32_params *p, const float *input,
                                      const float *input_weight, const float *recurrent_weight,
-                                     const float *bias, const int32_t *lengths,
-                                     const float *hidden, const float *cell, const float *peephole,
-                                     float *output, uint8_t *scratch, int kind, int is_usual)
+                                     const float *bias, const int32_t *lengths, const float *hidden,
+                                     const float *cell, const float *peephole, float *output,
+                                     uint8_t *scratch, int kind, int is_usual)
 {
     const mg_recurrent_f32_weights w = {input_weight, recurrent_weight, bias, peephole};
     const int32_t row = p->batches * p->cells;
