@@ -310,3 +310,34 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
     "qnn.quantize": _sized(layers.quantize, "size", _SIZES),
     "qnn.dequantize": _sized(layers.dequantize, "size", _SIZES),
 }
+
+_RECURRENT = ({"steps": 28, "features": 27, "cells": 32}, {"steps": 3, "features": 8, "cells": 5})
+_FUNCTIONS = {
+    "rnn": (("tanh",), ("relu",), ("leaky_relu",)),
+    "gru": (("sigmoid", "tanh"), ("hard_sigmoid", "softsign"), ("affine", "elu")),
+    "lstm": (
+        ("sigmoid", "tanh", "tanh"),
+        ("hard_sigmoid", "softsign", "elu"),
+        ("softplus", "scaled_tanh", "thresholded_relu"),
+    ),
+}
+
+
+def _peepholes(kind: str, functions: tuple[str, ...]) -> tuple[Layer, ...]:
+    if kind != "lstm":
+        return ()
+    return _each(layers.recurrent, _RECURRENT, kind=kind, functions=functions, has_peephole=True)
+
+
+# Layers of which no costs are measured, but the stack.
+FURTHER: Mapping[str, tuple[Layer, ...]] = {
+    "nn.recurrent": tuple(
+        layer
+        for kind, choices in _FUNCTIONS.items()
+        for functions in choices
+        for layer in (
+            *_each(layers.recurrent, _RECURRENT, kind=kind, functions=functions),
+            *_peepholes(kind, functions),
+        )
+    )
+}

@@ -93,7 +93,7 @@ def _inverse_of_real(node: OnnxNode, length: int, read: int) -> Array:
     counts[0] = 1
     if length % 2 == 0 and read == length // 2 + 1:
         counts[-1] = 1
-    return matrix * counts[:, None] / length
+    return np.asarray(matrix * counts[:, None] / length)
 
 
 def _along(node: OnnxNode, data: Tensor, axis: int, matrix: Array) -> Tensor:
