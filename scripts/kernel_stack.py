@@ -130,7 +130,12 @@ def _with_missing(asked: tuple[str, str]) -> Found:
         found["shared"] |= _shared(board, kind, Path(scratch), missing)
         further = measure.cases(shapes.FURTHER, board.cpu)
         if cases := [case for case in further if case.kernel.code.stem not in found["own"]]:
-            _add(found, _layers(cases, board, kind, Path(scratch) / "layers"))
+            made = _layers(cases, board, kind, Path(scratch) / "layers")
+            own = {case.kernel.code.stem for case in cases}  # without what is around the layers
+            only = {
+                part: {n: b for n, b in rows.items() if n in own} for part, rows in made.items()
+            }
+            _add(found, only)
     return {**found, "one": _less(found)}
 
 

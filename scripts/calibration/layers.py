@@ -211,18 +211,21 @@ def recurrent(
     steps: int,
     features: int,
     cells: int,
-    has_peephole: bool = False,
+    batches: int = 1,
+    is_special: bool = False,
 ) -> Node:
-    """nn.recurrent of one sequence, with its states before the first step if it has peepholes."""
-    numbers = [Function(name, 0.5, 0.25) for name in functions]
-    attrs = RecurrentAttrs(kind, tuple(numbers), resets_after=kind == "gru")
+    """nn.recurrent. A special LSTM has peepholes and states before the first step; the reset gate
+    of a special GRU applies to a product."""
+    numbers = [Function(name, 0.2, 0.5) for name in functions]
+    attrs = RecurrentAttrs(kind, tuple(numbers), resets_after=kind == "gru" and is_special)
     gates = GATES[kind]
     weights = [b.weight(dtype, (gates, cells, n), None) for n in (features, cells)]
     bias = b.bias(dtype, gates + attrs.resets_after, cells)
-    lengths = b.constant(np.full(1, steps, np.int32), None, f"lengths_{steps}")
-    states = [b.data(dtype, 1, cells)] * 2 if has_peephole else []
-    peephole = [b.weight(dtype, (3, cells), None)] if has_peephole else []
-    inputs = (b.data(dtype, steps, 1, features), *weights, bias, lengths, *states, *peephole)
+    lengths = b.constant(np.full(batches, steps, np.int32), None, f"lengths_{batches}_{steps}")
+    is_whole = kind == "lstm" and is_special
+    states = [b.data(dtype, batches, cells)] * 2 if is_whole else []
+    peephole = [b.weight(dtype, (3, cells), None)] if is_whole else []
+    inputs = (b.data(dtype, steps, batches, features), *weights, bias, lengths, *states, *peephole)
     return b.node("nn.recurrent", attrs, *inputs, dtype=dtype)
 
 

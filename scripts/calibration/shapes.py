@@ -311,22 +311,26 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
     "qnn.dequantize": _sized(layers.dequantize, "size", _SIZES),
 }
 
-_RECURRENT = ({"steps": 28, "features": 27, "cells": 32}, {"steps": 3, "features": 8, "cells": 5})
+_RECURRENT = (
+    {"steps": 28, "features": 27, "cells": 32},
+    {"steps": 3, "features": 8, "cells": 5},
+    {"steps": 6, "features": 5, "cells": 8, "batches": 2},
+)
 _FUNCTIONS = {
     "rnn": (("tanh",), ("relu",), ("leaky_relu",)),
-    "gru": (("sigmoid", "tanh"), ("hard_sigmoid", "softsign"), ("affine", "elu")),
+    "gru": (
+        ("sigmoid", "tanh"),
+        ("hard_sigmoid", "softsign"),
+        ("sigmoid", "softplus"),
+        ("leaky_relu", "elu"),
+    ),
     "lstm": (
         ("sigmoid", "tanh", "tanh"),
         ("hard_sigmoid", "softsign", "elu"),
         ("softplus", "scaled_tanh", "thresholded_relu"),
+        ("affine", "hard_sigmoid", "leaky_relu"),
     ),
 }
-
-
-def _peepholes(kind: str, functions: tuple[str, ...]) -> tuple[Layer, ...]:
-    if kind != "lstm":
-        return ()
-    return _each(layers.recurrent, _RECURRENT, kind=kind, functions=functions, has_peephole=True)
 
 
 # Layers of which no costs are measured, but the stack.
@@ -335,9 +339,13 @@ FURTHER: Mapping[str, tuple[Layer, ...]] = {
         layer
         for kind, choices in _FUNCTIONS.items()
         for functions in choices
-        for layer in (
-            *_each(layers.recurrent, _RECURRENT, kind=kind, functions=functions),
-            *_peepholes(kind, functions),
+        for is_special in ((False,) if kind == "rnn" else (False, True))
+        for layer in _each(
+            layers.recurrent,
+            _RECURRENT,
+            kind=kind,
+            functions=functions,
+            is_special=is_special,
         )
     )
 }
