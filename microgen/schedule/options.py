@@ -131,6 +131,11 @@ class Option:
         yield Choice(self.nodes, symbol, self.is_shared, reason=reason, refusals=self.refusals)
 
     @property
+    def form(self) -> tuple[str, bool]:
+        """The implementation, and whether it is out of line."""
+        return self.kernel.symbol, self.is_shared
+
+    @property
     def is_pattern(self) -> bool:
         """Whether it computes several nodes."""
         return len(self.nodes) > 1
