@@ -14,6 +14,7 @@ from microgen.firmware.compiled import Firmware
 from microgen.options import Options
 from microgen.pipeline import budget, planning
 from microgen.pipeline.budget import Offer
+from microgen.schedule.options import NOISE
 from microgen.target import board as boards
 from tests.places import DIGITS
 
@@ -56,7 +57,8 @@ def test_less_ram_is_kept_to_and_costs_cycles(usual: Firmware) -> None:
     found = [firmware(limit) for limit in (most - 1, most * 2 // 3)]
     assert needed(found[0]) <= most - 1
     assert needed(found[1]) <= most * 2 // 3
-    assert cycles(usual) <= cycles(found[0]) < cycles(found[1])
+    # What is fast as far as estimates can tell may be left for less RAM.
+    assert cycles(usual) * (1 - NOISE) <= cycles(found[0]) < cycles(found[1])
 
 
 def test_of_a_shared_workspace_the_largest_model_counts(usual: Firmware) -> None:
@@ -125,8 +127,8 @@ def test_kernels_without_arrays_on_the_stack_are_offered(mlperf_models: Path) ->
 
     usual = found(0)
     most = usual.manifest.estimate.ram_most
-    small = found(most - 1000)
-    assert small.manifest.estimate.ram_most <= most - 1000
+    small = found(most - 1800)
+    assert small.manifest.estimate.ram_most <= most - 1800
     assert any("stack" in kernel for kernel in usual.models[0].manifest.kernels)
     assert not any("stack" in kernel for kernel in small.models[0].manifest.kernels)
     assert cycles(usual) < cycles(small)
