@@ -44,7 +44,8 @@ def assemblies(partition: Partition) -> dict[str, Assembly]:
     They are regions of the built-in kernels that have no other node, and no variable's next value.
     A part is copied unless a kernel computes it: inputs, constants and variables are, and outputs
     of the network, next values of variables, and what has its place in another concatenation.
-    With code for several targets there are none, because a target may have memory of its own.
+    With code for several targets there are none, because a target may have memory of its own. An
+    output in the buffer of an input is not assembled.
     """
     regions, graph = partition.regions, partition.graph
     if partition.copies_parts or len({region.target for region in regions}) > 1:
@@ -52,7 +53,7 @@ def assemblies(partition: Partition) -> dict[str, Assembly]:
     bytes_of = roots(graph)
     free = _free(regions, graph, bytes_of)
     alone = {region.nodes[0].outputs[0] for region in regions if _is_alone(region)}
-    kept = set(_next_values(graph, bytes_of))
+    kept = {*_next_values(graph, bytes_of), *(graph.outputs if partition.is_overlaid else ())}
     found: dict[str, Assembly] = {}
     for node in graph.nodes:
         result = node.outputs[0]

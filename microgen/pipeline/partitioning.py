@@ -67,6 +67,7 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
         fed=options.input_rows,
         # Both have a buffer for each tensor, as TVM has.
         copies_parts=options.executor == "graph" or options.planner == "on-demand",
+        is_overlaid=options.output_overlay,
     )
     took = {region.codegen for region in parts.regions}
     idle = external.idle(generators, took, refusals, composite=options.composite)
