@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from microgen.partition import Partition
 from microgen.schedule import feeding, start
@@ -93,13 +94,35 @@ def forced_picks(divided: Pieces) -> Sequence[Picks]:
     return every[:: -(-len(every) // MOST_FORCED)]
 
 
-def divisions(partition: Partition, cpu: Cpu, ram_of: RamOf) -> Iterator[tuple[int, int]]:
-    """RAM in bytes, as planned, and cycles of the divisions that no other beats in both. A limit of
-    so many bytes makes ``choose`` take one that is at least as good."""
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A division that a model can have: its RAM as planned, what is reserved for the stack of its
+    calls, both in bytes, and its cycles."""
+
+    nbytes: int
+    stack: int
+    cycles: int
+    space: Space
+    candidate: Candidate
+
+    def schedule(self, goal: str, considered: int) -> Schedule:
+        """The division as a schedule, which was chosen for a goal of so many."""
+        return made(self.space, self.candidate, goal=goal, considered=considered)
+
+
+def offers(
+    partition: Partition, cpu: Cpu, ram_of: RamOf, stack_of: StackOf = unknown
+) -> Iterator[Offer]:
+    """The divisions that no other beats in bytes and cycles, of all kernels and of those without
+    arrays on the stack."""
     found = space(partition, cpu, prefers_shared=False)
-    scorer = Scorer(found, ram_of)
-    for division in pieces(found, cpu).front():
-        yield scorer.ram(Candidate(division.picks)).peak, division.cycles
+    scorer = Scorer(found, ram_of, stack_of)
+    for lean in (None,) if stack_of is unknown else (None, 0):
+        for division in pieces(found, cpu, lean).front():
+            candidate = Candidate(division.picks)
+            nbytes = scorer.ram(candidate).peak
+            stack = scorer.total(candidate) - nbytes
+            yield Offer(nbytes, stack, division.cycles, found, candidate)
 
 
 def made(found: Space, candidate: Candidate, *, goal: str, considered: int) -> Schedule:
