@@ -8,6 +8,7 @@ assembled. A part that no call can write there is copied.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -69,9 +70,9 @@ def _parts(
     node: Node, graph: Graph, bytes_of: Mapping[str, str], free: Collection[str]
 ) -> Iterator[Part]:
     names = [bytes_of[name] for name in node.inputs]
-    offset = 0
+    counts, offset = Counter(names), 0
     for tensor, root in zip(node.inputs, names, strict=True):
-        yield Part(tensor, root, offset, is_copied=root not in free or names.count(root) > 1)
+        yield Part(tensor, root, offset, is_copied=root not in free or counts[root] > 1)
         offset += graph.types[tensor].nbytes
 
 
