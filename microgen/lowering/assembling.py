@@ -37,7 +37,8 @@ def of(partition: Partition, primitives: Sequence[Primitive]) -> Assembled:
     """The places of all parts of a partition that has its copies (``partition.copies``), and whose
     regions have these primitive functions."""
     dropped = [i for i, region in enumerate(partition.regions) if region.is_assembled]
-    parts = {i: tuple(_parts(partition.regions[i].main, partition.graph)) for i in dropped}
+    graph, bytes_of = partition.graph, roots(partition.graph)
+    parts = {i: tuple(_parts(partition.regions[i].main, graph, bytes_of)) for i in dropped}
     places: dict[str, Placed] = {}
     for i in reversed(dropped):  # a result that is a part itself is placed before its own parts
         result = partition.regions[i].main.outputs[0]
@@ -47,9 +48,9 @@ def of(partition: Partition, primitives: Sequence[Primitive]) -> Assembled:
     return Assembled(places, frozenset(dropped), _steps(partition, primitives, parts))
 
 
-def _parts(node: Node, graph: Graph) -> Iterator[tuple[str, int]]:
+def _parts(node: Node, graph: Graph, bytes_of: Mapping[str, str]) -> Iterator[tuple[str, int]]:
     """The tensors whose bytes are a concatenation's parts, with their offsets."""
-    bytes_of, offset = roots(graph), 0
+    offset = 0
     for name in node.inputs:
         yield bytes_of[name], offset
         offset += graph.types[name].nbytes

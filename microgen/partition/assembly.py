@@ -8,6 +8,7 @@ assembled. A part that no call can write there is copied.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -44,7 +45,8 @@ def assemblies(partition: Partition) -> dict[str, Assembly]:
     They are regions of the built-in kernels that have no other node, and no variable's next value.
     A part is copied unless a kernel computes it: inputs, constants and variables are, and outputs
     of the network, next values of variables, and what has its place in another concatenation.
-    With code for several targets there are none, because a target may have memory of its own.
+    With code for several targets there are none, because a target may have memory of its own. An
+    output in the buffer of an input is not assembled.
     """
     regions, graph = partition.regions, partition.graph
     if partition.copies_parts or len({region.target for region in regions}) > 1:
@@ -52,7 +54,7 @@ def assemblies(partition: Partition) -> dict[str, Assembly]:
     bytes_of = roots(graph)
     free = _free(regions, graph, bytes_of)
     alone = {region.nodes[0].outputs[0] for region in regions if _is_alone(region)}
-    kept = set(_next_values(graph, bytes_of))
+    kept = {*_next_values(graph, bytes_of), *(graph.outputs if partition.is_overlaid else ())}
     found: dict[str, Assembly] = {}
     for node in graph.nodes:
         result = node.outputs[0]
@@ -68,9 +70,9 @@ def _parts(
     node: Node, graph: Graph, bytes_of: Mapping[str, str], free: Collection[str]
 ) -> Iterator[Part]:
     names = [bytes_of[name] for name in node.inputs]
-    offset = 0
+    counts, offset = Counter(names), 0
     for tensor, root in zip(node.inputs, names, strict=True):
-        yield Part(tensor, root, offset, is_copied=root not in free or names.count(root) > 1)
+        yield Part(tensor, root, offset, is_copied=root not in free or counts[root] > 1)
         offset += graph.types[tensor].nbytes
 
 

@@ -22,7 +22,8 @@ class Partition:
     outputs whose bytes may hold other tensors, before an output is written or after an input dies.
     So may some bytes in front of each, as many as it says. Unless ``fed`` is 0, the caller feeds
     the only input so many rows at a time, so the first region has to read it in rows. If it
-    ``copies_parts``, each tensor has a buffer of its own, so concatenations copy.
+    ``copies_parts``, each tensor has a buffer of its own, so concatenations copy. With an output
+    that ``is_overlaid``, which lies in the buffer of an input, it is written as late as possible.
     """
 
     graph: Graph
@@ -31,6 +32,7 @@ class Partition:
     planned: Mapping[str, int] = field(default_factory=dict)
     fed: int = 0
     copies_parts: bool = False
+    is_overlaid: bool = False
 
 
 def assign(graph: Graph, codegens: Sequence[Codegen], board: Board) -> Partition:

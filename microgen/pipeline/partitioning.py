@@ -65,7 +65,9 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
         parts,
         planned=_planned(graph, options),
         fed=options.input_rows,
-        copies_parts=options.executor == "graph",  # it has a storage for each tensor
+        # Both have a buffer for each tensor, as TVM has.
+        copies_parts=options.executor == "graph" or options.planner == "on-demand",
+        is_overlaid=options.output_overlay,
     )
     took = {region.codegen for region in parts.regions}
     idle = external.idle(generators, took, refusals, composite=options.composite)

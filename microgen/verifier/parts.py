@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from microgen.ir.graph import DType
 from microgen.manifest import CallRecord, ModuleRecord, StepRecord
@@ -13,7 +15,6 @@ _NBYTES = {dtype.value: dtype.nbytes for dtype in DType}
 _BUFFERS = ("sid", "output")
 
 _Place = tuple[str, str]  # the storage, and the buffer in it
-_Written = tuple[int, int, int]  # the first byte, the one after the last, and the call
 
 
 def problems(module: ModuleRecord) -> Iterator[str]:
@@ -23,24 +24,49 @@ def problems(module: ModuleRecord) -> Iterator[str]:
     results whose last part that is. Variables are left out, because calls write them again.
     """
     state = {buffer.name for buffer in module.plan.buffers if buffer.is_state}
-    written: dict[_Place, list[_Written]] = {}
+    written: dict[_Place, _Written] = {}
     for call in module.calls:
         own: set[int] = set()
         for step, position in _results(call):
             argument = call.args[position]
-            there = written.setdefault((argument.storage, argument.name), [])
             start = argument.offset + step.offset
             end = start + _nbytes(step)
-            inside = [w for w in there if w[0] < end and start < w[1]]
+            there = written.setdefault((argument.storage, argument.name), _Written())
             if argument.name in state:
                 continue
-            if position not in own:
-                own.add(position)
-                there.append((start, end, call.index))
-                for _, _, other in inside[:1]:
-                    yield f"call {call.index} writes {step.tensor} over what call {other} wrote"
-            elif sum(min(w[1], end) - max(w[0], start) for w in inside) != end - start:
+            if position in own and not there.has(start, end):
                 yield f"call {call.index}: not all of {step.tensor} is written"
+            elif position not in own and not there.add(start, end):
+                yield f"call {call.index} writes {step.tensor} over what another call wrote"
+            own.add(position)
+
+
+@dataclass(slots=True)
+class _Written:
+    """The bytes of a buffer that calls have written: the first bytes of runs that do not touch, in
+    order, and the ones after their last bytes."""
+
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+    def has(self, start: int, end: int) -> bool:
+        """Whether all bytes from ``start`` to the one before ``end`` are written."""
+        run = bisect_right(self.starts, start) - 1
+        return start >= end or (run >= 0 and end <= self.ends[run])
+
+    def add(self, start: int, end: int) -> bool:
+        """Write these bytes; False if some of them are written already."""
+        first, last = bisect_right(self.ends, start), bisect_left(self.starts, end)
+        if start < end and first < last:
+            return False
+        before = first > 0 and self.ends[first - 1] == start
+        after = last < len(self.starts) and self.starts[last] == end
+        new_start = self.starts[first - 1] if before else start
+        new_end = self.ends[last] if after else end
+        if start < end:
+            self.starts[first - before : last + after] = [new_start]
+            self.ends[first - before : last + after] = [new_end]
+        return True
 
 
 def _results(call: CallRecord) -> Iterator[tuple[StepRecord, int]]:

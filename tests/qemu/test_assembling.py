@@ -12,6 +12,7 @@ import pytest
 import microgen
 from microgen import manifest
 from tests import concat_networks
+from tests.passes.rolling.forced import roll
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
 pytestmark = [NEEDS_NINJA]
@@ -56,6 +57,26 @@ def test_firmware_equals_the_references(
         assert verdict.ok or verdict.is_skipped, str(verdict)
         assert verdict.layers is None or not verdict.layers.unseen
     assert ran.verdicts[0].layers is not None
+
+
+@NEEDS_ARM
+def test_a_part_that_is_computed_row_by_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = concat_networks.Network(5)
+    x = made.input(1, 8, 6, 3)
+    first, second = made.conv(x, 4), made.conv(made.conv(made.conv(x, 8), 8), 2)
+    output = made.conv(made.concat([first, made.conv(second, 4)], 1), 2, 1)
+    (tmp_path / "m.tflite").write_bytes(made.model(output))
+    sizes = roll(monkeypatch, 1)
+    microgen.generate(tmp_path / "m.tflite", "mps2_an386", tmp_path / "p", optimize="speed")
+    assert max(sizes) > 1, "nothing is computed row by row"
+    calls = manifest.load(tmp_path / "p").calls
+    (joined,) = (step for call in calls for step in call.steps if step.op == "concatenate")
+    assert joined.unseen == "its last part is computed row by row, and compared there"
+    ran = microgen.run(tmp_path / "p", compare=True)
+    assert ran.checks.ok, ran.checks.to_text()
+    assert all(verdict.ok for verdict in ran.verdicts)
 
 
 def test_the_graph_executor_copies(tmp_path: Path) -> None:

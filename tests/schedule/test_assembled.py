@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import microgen
 from microgen import codegens, frontends, lowering, planner
 from microgen.partition import Partition
 from microgen.partition.assembly import assemblies
@@ -120,3 +121,13 @@ def test_a_graph_executor_has_none(tmp_path: Path) -> None:
     parts = _parts(made.model(boxes, classes), tmp_path)
     assert len(assemblies(parts)) == 2
     assert not assemblies(replace(parts, copies_parts=True))
+
+
+def test_an_output_in_an_inputs_buffer_is_not_assembled(tmp_path: Path) -> None:
+    made = concat_networks.Network(3)
+    x = made.input(1, 4, 4, 2)
+    path = tmp_path / "m.tflite"
+    path.write_bytes(made.model(made.concat([made.conv(x, 2, 1), made.conv(x, 2, 1)], 1)))
+    for optimize in ("speed", "balanced"):
+        found = microgen.compile_model(path, M4, optimize=optimize, output_overlay=True)
+        assert [step.op for call in found.program.calls for step in call.steps][-1] == "concatenate"

@@ -14,8 +14,8 @@ void mg_io_print_int(int32_t value)
     do {
         uint32_t digit = 0U;
         uint32_t bit;
-        /* Divides by 10 bit by bit, because division is a library call on cores without a divider. The
-         * quotient's bits enter `rest` where the dividend's leave it. */
+        /* Divides by 10 bit by bit, because division is a library call on cores without a divider.
+         * The quotient's bits enter `rest` where the dividend's leave it. */
         for (bit = 0U; bit < 32U; bit++) {
             digit = digit << 1 | rest >> 31;
             rest <<= 1;
@@ -37,8 +37,9 @@ void mg_io_print_hex(uint32_t value)
     char text[11] = "0x";
     uint32_t i;
 
-    for (i = 0U; i < 8U; i++) {
-        text[2U + i] = "0123456789abcdef"[(value >> (28U - 4U * i)) & 15U];
+    for (i = 0U; i < 8U; i++, value <<= 4) {
+        const uint32_t digit = value >> 28;
+        text[2U + i] = (char)(digit < 10U ? '0' + digit : 'a' - 10U + digit);
     }
     text[10] = '\0';
     mg_io_print(text);

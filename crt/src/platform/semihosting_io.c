@@ -12,8 +12,10 @@ int32_t mg_io_open(const char *name, uint32_t length, mg_io_mode mode)
     return mg_semihosting(SYS_OPEN, block);
 }
 
-/* SYS_READ and SYS_WRITE return the number of bytes not transferred. */
-static uint32_t transfer(uint32_t operation, int32_t file, uintptr_t data, uint32_t nbytes)
+/* SYS_READ and SYS_WRITE return the number of bytes not transferred. Not inlined, because two
+ * copies would be larger. */
+__attribute__((noinline)) static uint32_t transfer(int32_t file, uintptr_t data, uint32_t nbytes,
+                                                   uint32_t operation)
 {
     const uintptr_t block[3] = {(uintptr_t)file, data, nbytes};
     const uint32_t left = (uint32_t)mg_semihosting(operation, block);
@@ -23,12 +25,12 @@ static uint32_t transfer(uint32_t operation, int32_t file, uintptr_t data, uint3
 
 uint32_t mg_io_read(int32_t file, void *data, uint32_t nbytes)
 {
-    return transfer(SYS_READ, file, (uintptr_t)data, nbytes);
+    return transfer(file, (uintptr_t)data, nbytes, SYS_READ);
 }
 
 uint32_t mg_io_write(int32_t file, const void *data, uint32_t nbytes)
 {
-    return transfer(SYS_WRITE, file, (uintptr_t)data, nbytes);
+    return transfer(file, (uintptr_t)data, nbytes, SYS_WRITE);
 }
 
 int32_t mg_io_close(int32_t file)
