@@ -31,7 +31,7 @@ from microgen import api  # noqa: E402
 from microgen.building.builder import disassemble  # noqa: E402
 from microgen.emit import symbols  # noqa: E402
 from microgen.errors import BuildError, CapacityError  # noqa: E402
-from microgen.firmware import code_size  # noqa: E402
+from microgen.firmware import code_size, entry_stack  # noqa: E402
 from microgen.kernels import registry, stack  # noqa: E402
 from microgen.options import TOOLCHAINS, Options  # noqa: E402
 from microgen.program.types import Program  # noqa: E402
@@ -234,12 +234,11 @@ def _entry(program: Program, graph: CallGraph, options: Options) -> dict[str, in
     reset = graph.code.reset
     graph.depth(reset)
     handlers = sorted(arch.handlers(graph.code.elf, graph.code.board, graph.handlers()))
-    most = max(len(f.parameters) for f in program.functions)
     runner = code_size.runner(options)
-    ends = list(operators.values())
-    if runner != "graph":
+    ends, around = list(operators.values()), entry_stack.until_call(program, options)
+    if runner == "c":
         ends = [_address(graph, f"tvmgen_{program.module}_run")]
-    arguments = stack.packed if runner == "packed" else stack.arguments
+    above = entry_stack.above(entry_stack.count(program), options)
     nothing = CallGraph(graph.code, deepest=dict.fromkeys(ends, (0, ())))
     deep = CallGraph(graph.code, deepest=dict.fromkeys(operators.values(), (_DEEP, ())))
     rolled = [
@@ -249,8 +248,8 @@ def _entry(program: Program, graph: CallGraph, options: Options) -> dict[str, in
         for p in [max(f.rolling.parts, key=lambda p: len(p.parameters))]
     ]
     return {
-        f"{runner} call": deep.depth(reset)[0] - _DEEP - arguments(most),
-        f"{runner} other": nothing.depth(reset)[0],
+        f"{runner} call": deep.depth(reset)[0] - _DEEP - around,
+        f"{runner} other": nothing.depth(reset)[0] - (around if runner == "packed" else above),
         "handler": max(graph.depth(handler)[0] for handler in handlers),
         **({"rolled": max(rolled)} if rolled else {}),
     }

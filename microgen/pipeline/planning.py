@@ -59,13 +59,20 @@ class Part:
     dead_channels: tuple[DeadChannelsRecord, ...]
 
 
-def planned(model: Path, board: Board, options: Options, limit: int | None = None) -> Part:
+def planned(
+    model: Path,
+    board: Board,
+    options: Options,
+    limit: int | None = None,
+    given: Schedule | None = None,
+) -> Part:
     """One model after the stages that each model goes through by itself. Its schedule keeps to
     ``limit`` bytes of workspace, inputs, outputs and operators' stack, if that can be; by default
-    it keeps to what the board's memories and the budget leave a single model."""
+    it keeps to what the board's memories and the budget leave a single model. It is the ``given``
+    one if there is one."""
     options = replace(options, numerics=frontends.numerics_of(model, options.numerics))
     found = partitioned(model, board, options)
-    chosen = _scheduled(found, board, options, limit)
+    chosen = given or _scheduled(found, board, options, limit)
     parts = chosen.partition
     program = _lowered(found, parts, board, options)
     if not options.schedule:  # a file may have what no search finds
@@ -87,7 +94,8 @@ def _scheduled(found: Partitioned, board: Board, options: Options, limit: int | 
     ram_of = _ram_of(found, board, options)
     stack_of = _stack_of(board, options)
     if limit is None:
-        limit = capacity.buffers_limit(board, options) - stack_size.around(board, options)
+        ports = len(found.source.inputs) + len(found.source.outputs)
+        limit = capacity.buffers_limit(board, options) - stack_size.around(board, options, ports)
     return schedule.choose(found.partition, board.cpu, options.optimize, ram_of, limit, stack_of)
 
 
@@ -98,12 +106,11 @@ def _stack_of(board: Board, options: Options) -> StackOf:
     return stacks.known(stack.column(board.cpu, options.toolchain))
 
 
-def offers(model: Path, board: Board, options: Options) -> list[tuple[int, int]]:
-    """Bytes of workspace, inputs and outputs, and cycles, of the model's divisions that no other
-    beats in both."""
+def offers(model: Path, board: Board, options: Options) -> list[schedule.Offer]:
+    """The divisions that the model can have instead of its schedule."""
     found = partitioned(model, board, options)
-    ram_of = _ram_of(found, board, options)
-    return list(schedule.divisions(found.partition, board.cpu, ram_of))
+    ram_of, stack_of = _ram_of(found, board, options), _stack_of(board, options)
+    return list(schedule.offers(found.partition, board.cpu, ram_of, stack_of))
 
 
 def explored(model: Path, board: Board, options: Options) -> Front:

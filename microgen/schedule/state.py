@@ -194,9 +194,9 @@ def _always(_bound: int) -> bool:
 
 def _saved(gone: Iterable[Option], come: Iterable[Option]) -> int:
     """The most bytes by which the peak can fall: scratch, what is between the nodes of a pattern,
-    and results that may take the place of an input now."""
+    results that may take the place of an input now, and what is no longer held for other calls."""
     before, after = list(gone), list(come)
     inner = sum(option.inner_bytes for option in after)
     scratch = sum(o.scratch for o in before) - sum(o.scratch for o in after)
-    places = sum(max(0, o.shared_bytes) for o in after)
+    places = sum(max(0, o.shared_bytes) for o in after) + sum(o.held_bytes for o in before)
     return inner + max(0, scratch) + places
