@@ -329,24 +329,25 @@ MG_INLINE int32_t mg_recurrent_f32_length(const mg_recurrent_f32_params *p, int3
     return (given > p->steps) ? p->steps : given;
 }
 
-/* All steps of a sequence, whose input and output begin at `input` and `output`. */
+/* All steps of a sequence, whose input and output begin at `input` and `output`. A loop fills the
+ * output, because calls of memset and memcpy would keep more in registers. */
 MG_INLINE void mg_recurrent_f32_sequence(const mg_recurrent_f32_params *p,
                                          const mg_recurrent_f32_weights *w, const float *input,
                                          float *output, const mg_recurrent_f32_states *s,
                                          int32_t length, int kind, int is_usual)
 {
-    const size_t row_bytes = (size_t)p->cells * sizeof(float);
     const int32_t row = p->batches * p->cells;
+    const int32_t steps = (p->keeps != 0) ? p->steps : length;
 
-    for (int32_t step = 0; step < length; step++) {
-        const int32_t t = (p->reverse != 0) ? length - 1 - step : step;
-        mg_recurrent_f32_step(p, w, &input[t * p->batches * p->features], s, kind, is_usual);
-        if (p->keeps != 0) {
-            (void)memcpy(&output[t * row], s->state, row_bytes);
+    for (int32_t step = 0; step < steps; step++) {
+        const int is_inside = step < length;
+        const int32_t t = (is_inside && p->reverse != 0) ? length - 1 - step : step;
+        if (is_inside) {
+            mg_recurrent_f32_step(p, w, &input[t * p->batches * p->features], s, kind, is_usual);
         }
-    }
-    for (int32_t t = length; p->keeps != 0 && t < p->steps; t++) {
-        (void)memset(&output[t * row], 0, row_bytes);
+        for (int32_t c = 0; p->keeps != 0 && c < p->cells; c++) {
+            output[t * row + c] = is_inside ? s->state[c] : 0.0F;
+        }
     }
 }
 

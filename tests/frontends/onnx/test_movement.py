@@ -61,6 +61,7 @@ DECLARED = [
     (OneNode("Tile", (_X, np.array([2, 1, 2])), n_data=2), [(2, 4, 12)]),
     (OneNode("TopK", (_X, np.array([2])), {"axis": 1}, 2, 2), [(1, 2, 6)] * 2),
     (OneNode("OneHot", (_HALVES, np.array(5), _X[0, 0, :2]), n_data=3), [(2, 5)]),
+    (OneNode("Range", tuple(np.array(n, np.float32) for n in (3, 10, 2)), n_data=3), [(4,)]),
     (OneNode("Split", (_X, _HALVES), {"axis": 1}, 2, 2), [(1, 3, 6), (1, 1, 6)]),
     (OneNode("CenterCropPad", (_X, np.array([9])), {"axes": [2]}, 2), [(1, 4, 9)]),
     (OneNode("Resize", (_X, None, None, np.array([1, 4, 9])), n_data=4), [(1, 4, 9)]),

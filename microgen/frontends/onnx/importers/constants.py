@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from microgen.frontends.onnx import moves, types
+from microgen.frontends.onnx import composing, moves, types
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
 from microgen.ir.graph import Array, DType, TensorType
@@ -47,6 +48,9 @@ def _size(node: OnnxNode) -> Tensor:
 
 def _range(node: OnnxNode) -> Tensor:
     """Source: the specification: element i is start + i * delta."""
+    declared = next(filter(None, map(node.declared_for, range(3))), None)
+    if declared is not None:
+        return _computed_range(node, declared)
     start, limit, delta = (node.constant_of(i, "limits").ravel() for i in range(3))
     if any(len(part) != 1 for part in (start, limit, delta)) or not delta[0]:
         raise node.invalid("needs three numbers, and a step other than 0")
@@ -57,6 +61,16 @@ def _range(node: OnnxNode) -> Tensor:
     kind = moves.shape_of(node, (count,), DType(start.dtype.name))
     budget.spend(moved(None, (), (kind,)), node.where)
     return node.constant(start + np.arange(count).astype(start.dtype) * delta, "range")
+
+
+def _computed_range(node: OnnxNode, declared: Sequence[int]) -> Tensor:
+    """As many elements as the model declares, from numbers that are computed."""
+    start, delta = (node.reshaped(node.tensor(i), ()) for i in (0, 2))
+    kind = moves.shape_of(node, declared, start.dtype)
+    budget.spend(moved(None, (), (kind,)), node.where)
+    numbers = node.constant(np.arange(kind.size).astype(kind.dtype.numpy), "numbers")
+    steps = composing.binary(node, "multiply", node.reshaped(numbers, declared), delta)
+    return composing.binary(node, "add", steps, start)
 
 
 def _eye_like(node: OnnxNode) -> Tensor:
