@@ -79,6 +79,8 @@ def _small_power(node: OnnxNode, base: Tensor, exponent: Tensor) -> Tensor | Non
     """A square, a cube or the base itself, if all exponents are 2, 3 or 1, and the result has the
     base's shape."""
     assert exponent.value is not None
+    if not exponent.type.size:
+        return None
     power = exponent.value.flat[0]
     shape = np.broadcast_shapes(base.shape, exponent.shape)
     if shape != base.shape or power not in (1, 2, 3) or np.any(exponent.value != power):
