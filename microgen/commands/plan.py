@@ -93,7 +93,7 @@ def _of_model(args: argparse.Namespace, console: Console) -> Outcome:
     with console.step("planning"):
         program, plan, schedule = api.plan(args.model, board, **compiling.selected(args))
     static = 0 if board.is_host else capacity.STATIC_DATA
-    stack = stack_size.of(program, board, Options(**compiling.selected(args)))
+    stack = stack_size.of([program], board, Options(**compiling.selected(args)))
     used = Ram(plan.peak, program.io_bytes, static, stack.reserve, stack.bound, stack.margin)
     return _shown([of_program(program, plan, schedule)], board.name, used)
 

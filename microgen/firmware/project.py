@@ -237,10 +237,10 @@ def _folders(model_files: FileTree, include_dirs: Sequence[str]) -> dict[str, li
 def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
     """The sources below ``model/`` in three groups, each sorted: first all others, then those with
     symbols in the shared workspace, then the workspace itself. Nothing may come between the last
-    two groups in memory."""
-    names = sorted(
-        n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM
-    )
+    two groups in memory. The executor's graphs follow the C sources, because LLVM's linker takes
+    the ABI from the first object, and assembled data have none."""
+    own = [n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM]
+    names = sorted(own, key=lambda name: (name.endswith(_GRAPH), name))
     sharing = [f"{_MODEL_SOURCES}/{m.module}_memory.S" for m in models if m.shares_workspace]
     last = [*sharing, f"{_MODEL_SOURCES}/{shared.FILE}"] if sharing else []
     return [*(name for name in names if name not in last), *last]
@@ -257,6 +257,7 @@ def _model_folders(model_files: FileTree) -> list[str]:
 
 
 _C_OR_ASM = (".c", ".S")
+_GRAPH = "_graph.S"
 
 # Headers for compilers without a C library. CMakeLists.txt searches them last. Clang's own stdint.h
 # needs no other header, but uses another one if it finds it.

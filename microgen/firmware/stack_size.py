@@ -7,11 +7,11 @@ from the ELF that it suffices.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from microgen.errors import BoardError
-from microgen.firmware import code_size
+from microgen.firmware import code_size, entry_stack
 from microgen.formats.c_layout import aligned
 from microgen.kernels import stack
 from microgen.kernels.stack import Column
@@ -22,6 +22,7 @@ from microgen.target.cpu import Cpu
 
 _ALIGNMENT = {"arm": 8, "riscv": 16}  # of the stack pointer, by the procedure call standards
 _FED = {"arm": 48, "riscv": 96}  # the most measured was 32 and 80, with GCC
+_PORTS = 2  # in which tensors may lie, before it is known
 _PER_KERNEL = 8  # of each further kernel in one function
 # Assumed of code that no kernel is: other code generators' functions, runtimes of modules, drivers.
 _FOREIGN = 2048
@@ -48,8 +49,8 @@ class Stack:
         )
 
 
-def of(program: Program, board: Board, options: Options) -> Stack:
-    """The stack of a firmware with the program of one model, or that of several together. It
+def of(programs: Sequence[Program], board: Board, options: Options) -> Stack:
+    """The stack of a firmware with the programs of its models, which run one after the other. It
     reserves what ``--stack`` says, or else the board, or else what is expected and the margin.
 
     Raises BoardError if a stack is asked for on the host."""
@@ -61,7 +62,8 @@ def of(program: Program, board: Board, options: Options) -> Stack:
                 hint="leave it out",
             )
         return Stack()
-    found, margin = bound(program, board.cpu, options), options.stack_margin
+    found = max(bound(program, board.cpu, options) for program in programs)
+    margin = options.stack_margin
     if is_computed(board, options):
         return Stack(found, margin, reserve(found + margin))
     return Stack(found, margin, options.stack or board.stack_bytes)
@@ -72,14 +74,16 @@ def is_computed(board: Board, options: Options) -> bool:
     return not (board.is_host or board.has_stack or options.stack)
 
 
-def around(board: Board, options: Options) -> int:
-    """What is reserved besides the calls of operators: all of it, if the code does not decide."""
+def around(board: Board, options: Options, ports: int) -> int:
+    """What is reserved besides the calls of operators: all of it, if the code does not decide.
+    ``ports`` is the number of inputs and outputs."""
     if board.is_host:
         return 0
     if not is_computed(board, options):
         return options.stack or board.stack_bytes
     found = stack.column(board.cpu, options.toolchain)
-    entry = found.entry(f"{code_size.runner(options)} call") + _PORTS * _KEPT
+    entry = found.entry(f"{code_size.runner(options)} call")
+    entry += entry_stack.until_runner(ports, options) + _PORTS * entry_stack.KEPT
     frame = board.cpu.exception_frame + found.entry("handler") + _ALIGNMENT[board.cpu.architecture]
     thread = entry + entry // stack.DOUBT + _fed(board.cpu, options)
     return thread + frame + options.stack_margin + STACK_UNIT
@@ -92,7 +96,8 @@ def _fed(cpu: Cpu, options: Options) -> int:
 
 def calls(program: Program, board: Board, options: Options) -> int:
     """What is reserved for the calls of operators: nothing if the code does not decide."""
-    return max(0, of(program, board, options).reserve - around(board, options))
+    ports = entry_stack.count(program)
+    return max(0, of([program], board, options).reserve - around(board, options, ports))
 
 
 def reserve(nbytes: int) -> int:
@@ -109,31 +114,21 @@ def bound(program: Program, cpu: Cpu, options: Options) -> int:
     return aligned(thread, unit) + cpu.exception_frame + aligned(found.entry("handler"), unit)
 
 
-_PORTS = 2  # of most models: their buffers, in which tensors may lie
-_KEPT = 8  # bytes for a pointer that the runner saves a register for, aligned
-
-
 def _runner(program: Program, found: Column, options: Options) -> int:
-    """The path to the deepest operator. The runner has memory for the most arguments of any."""
-    runner = code_size.runner(options)
-    most = max((len(function.parameters) for function in program.functions), default=0)
-    passed = stack.packed(most) if runner == "packed" else stack.arguments(most)
-    ports = len(program.inputs) + len(program.outputs) + len(program.devices)
-    given = len(options.pool) + ports
+    """The path to the deepest operator."""
+    entry = found.entry(f"{code_size.runner(options)} call")
     deepest = max((_operator(f, found) for f in program.functions), default=0)
-    own = found.entry(f"{runner} call") + _KEPT * _kept(program)
-    return own + passed + stack.arguments(given) + deepest
-
-
-def _kept(program: Program) -> int:
-    """The pointers to the caller's buffers that the runner keeps, because tensors lie there."""
-    planned = {buffer.name for buffer in program.buffers}
-    return sum(p.sid in planned and not p.buffer for p in (*program.inputs, *program.outputs))
+    return entry + entry_stack.until_call(program, options) + deepest
 
 
 def _others(program: Program, found: Column, options: Options) -> Iterator[int]:
-    """The paths without operators: input and output, what loads modules and drives devices."""
-    yield found.entry(f"{code_size.runner(options)} other")
+    """The paths without operators: input and output, what checks packed arguments, what loads
+    modules and drives devices."""
+    runner = code_size.runner(options)
+    own = entry_stack.above(entry_stack.count(program), options)
+    if runner == "packed":
+        own = entry_stack.until_call(program, options)
+    yield found.entry(f"{runner} other") + own
     if program.runtime_modules or program.devices:
         yield _FOREIGN
 

@@ -2,9 +2,10 @@
 of three values of four channels.
 
 A kind of transform: ``columns_3x3``. Its source is the weight int8 [1, 3, 3, channels]. It makes
-int32 [4 * blocks * 3]: for each block of four channels, of which the last one has the last four,
-for each of its channels, for each column of taps, a word. Bytes 0 and 2 are the taps of rows 0 and
-1. That of row 2 is byte 1 for the first two channels of a block, and byte 3 for the others.
+int32 [4 * blocks * 6]: for each block of four channels, of which the last one has the last four,
+for each of its channels, words of two int16. There is one for each column, with the taps of rows 0
+and 1, and then another one for each column, with that of row 2 in the low half for the first two
+channels of a block and in the high half for the others, and 0 in the other half.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from microgen.ir.graph import Array, Graph, Node
-from microgen.kernels import base, transforms
+from microgen.kernels import base, lags, transforms
 from microgen.kernels.depthwise_conv2d import LAYER
 from microgen.kernels.weighted import LINEAR, Loop
 from microgen.kernels.work import Work, common
@@ -24,7 +25,7 @@ from microgen.ops.geometry import explicit
 OP_NAME = "nn.depthwise_conv2d"
 _FOUR = 4  # channels of a block
 _SIDE = 3
-_PARTS = ("fill", "even", "odd", "2_even", "2_odd")
+_PARTS = ("even", "odd", "2_even", "2_odd", "one")
 _CORES = tuple(f"mg_columns_{part}" for part in _PARTS)
 _COLUMN = 4 * 8  # bytes: MG_COLUMN words
 _PART = 24  # MG_COLUMNS_PART
@@ -48,8 +49,7 @@ def _refusal(node: Node, graph: Graph) -> str | None:
         return "the depth multiplier is not 1"
     if not _FOUR <= data.shape[3] <= _MOST_CHANNELS:
         return f"there are {data.shape[3]} channels, the kernel takes {_FOUR} or more"
-    above, _, below, _ = explicit(attrs.padding)
-    return "there is padding above or below" if above or below else None
+    return None
 
 
 def _parts(node: Node, graph: Graph) -> list[int]:
@@ -65,7 +65,32 @@ def _columns(node: Node, outputs: int) -> int:
 
 
 def _scratch(node: Node, graph: Graph) -> int:
-    return _COLUMN * _columns(node, max(_parts(node, graph), default=1))
+    """The columns of a part, and a row of padding if there is some above or below."""
+    columns = _COLUMN * _columns(node, max(_parts(node, graph), default=1))
+    return columns + _padding(node, graph)
+
+
+def _padding(node: Node, graph: Graph) -> int:
+    """The bytes of a row of padding, if windows reach above or below the input."""
+    attrs = _attrs(node)
+    _, height, width, depth = graph.types[node.inputs[0]].shape
+    above = explicit(attrs.padding)[0]
+    last = (graph.types[node.outputs[0]].shape[1] - 1) * attrs.strides[0] - above
+    return width * depth if above or last + _SIDE > height else 0
+
+
+def _in_place(node: Node, graph: Graph) -> base.Lags:
+    """All results of a part of a row may be stored before the last value is read for it."""
+    attrs, output = _attrs(node), graph.types[node.outputs[0]].shape
+    _, height, width, depth = graph.types[node.inputs[0]].shape
+    above, left, *_ = explicit(attrs.padding)
+    ends = np.cumsum(_parts(node, graph))
+    lines = np.arange(output[0] * output[1])[:, None]
+    row = np.clip(lines % output[1] * attrs.strides[0] - above, 0, height)
+    row += lines // output[1] * height
+    first = np.clip((ends - _parts(node, graph)) * attrs.strides[1] - left, 0, width)
+    read, written = row * width + first, lines * output[2] + ends
+    return lags.of_steps(node, graph, written.ravel() * depth, read.ravel() * depth)
 
 
 def _work(node: Node, graph: Graph) -> Work:
@@ -80,6 +105,7 @@ def _work(node: Node, graph: Graph) -> Work:
         "column_part": lines * len(parts),
         "column_block": blocks * len(parts),
         "column": blocks * columns,
+        "column_padding": _padding(node, graph),
         "column_pair": filters * sum(count // 2 for count in parts),
         "column_single": filters * sum(count % 2 for count in parts),
     }
@@ -96,9 +122,9 @@ def _columns_3x3(sources: Sequence[Array], _arguments: transforms.Arguments) -> 
     channels = weight.shape[3]
     first = np.minimum(np.arange(0, channels, _FOUR), channels - _FOUR)
     taps = weight[0].transpose(2, 1, 0)[first[:, None] + np.arange(_FOUR)]
-    words = np.zeros((len(first), _FOUR, _SIDE, 4), np.int8)
-    words[..., 0], words[..., 2] = taps[..., 0], taps[..., 1]
-    words[:, :2, :, 1], words[:, 2:, :, 3] = taps[:, :2, :, 2], taps[:, 2:, :, 2]
+    words = np.zeros((len(first), _FOUR, 2, _SIDE, 2), np.int16)
+    words[:, :, 0] = taps[..., :2]
+    words[:, :2, 1, :, 0], words[:, 2:, 1, :, 1] = taps[:, :2, :, 2], taps[:, 2:, :, 2]
     return np.ascontiguousarray(words).view("<i4").reshape(-1).astype(np.int32)
 
 
@@ -109,6 +135,7 @@ _LOOP = Loop(
     needs=base.DSP,
     refusal=_refusal,
     scratch=_scratch,
+    in_place=_in_place,
     cores=_CORES,
     work=_work,
     is_raw=True,

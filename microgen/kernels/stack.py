@@ -18,7 +18,6 @@ Rows: TypeAlias = Mapping[str, Mapping[str, int]]
 _COLUMNS = "columns"
 _WORD, _ALIGNMENT = 4, 8
 _REGISTERS = 4  # arguments in registers, of Arm's cores; those of RISC-V have more
-_PACKED = 24  # a value, its code, and a register in which a compiler keeps a pointer
 _SHARED = 24  # registers that an operator saves around the call of an out-of-line form
 # Of a form that is compiled for a shape, if only the general one was measured. The most by which
 # a form of its own took more was 8 bytes with GCC, and 208 with LLVM, which unrolls loops.
@@ -35,12 +34,6 @@ def arguments(count: int) -> int:
     """The most bytes of stack for the arguments of one call."""
     nbytes = max(0, count - _REGISTERS) * _WORD
     return nbytes + -nbytes % _ALIGNMENT
-
-
-def packed(count: int) -> int:
-    """The most bytes of stack for the packed arguments of one call, and for those of the function
-    that it wraps."""
-    return arguments(count) + _PACKED * count
 
 
 def has_one_batch(params: Fields) -> bool:

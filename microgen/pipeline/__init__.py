@@ -75,7 +75,7 @@ def compile_models(
         capacity.check_regions(part.plan, board)
     stored = sum(len(_graph_json(part.executed) or b"") for part in parts)
     whole = capacity.Firmware(program, plan, options, len(parts), stored)
-    stack = stack_size.of(program, board, options)
+    stack = stack_size.of([part.program for part in parts], board, options)
     board = capacity.placed(whole, replace(board, stack_bytes=stack.reserve))
     estimate = capacity.check(whole, board, stack)
     units = [_unit(part, board, sharing, several=len(parts) > 1) for part in parts]

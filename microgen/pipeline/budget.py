@@ -8,91 +8,110 @@ missing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from microgen.firmware import capacity, stack_size
+from microgen import schedule
+from microgen.firmware import capacity, entry_stack, stack_size
 from microgen.pipeline.planning import Part, offers, planned
 from microgen.target.board import Board
+
+MOST = 1000  # combinations of the first models that are tried with the next
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a model needs: bytes that only it has, bytes of a workspace that it shares, and cycles.
-    ``limit`` is what it is told to keep to."""
+    """What a model needs: bytes that only it has, bytes of a workspace that it shares, bytes of the
+    stack, which all models share, and cycles. ``number`` counts the model's offers."""
 
     own: int
     common: int
+    stack: int
     cycles: int
-    limit: int
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """Offers, one of each model so far. Of shared workspaces the largest counts."""
+    """Offers, one of each model so far. Of what models share the largest counts."""
 
     own: int = 0
     common: int = 0
+    stack: int = 0
     cycles: int = 0
-    limits: tuple[int, ...] = ()
+    numbers: tuple[int, ...] = ()
 
     @property
     def nbytes(self) -> int:
-        """Bytes of workspaces, inputs and outputs."""
-        return self.own + self.common
+        """Bytes of workspaces, inputs, outputs and the stack of calls."""
+        return self.own + self.common + self.stack
 
     def with_one(self, offer: Offer) -> Combination:
         """The combination with the offer of the next model."""
         return Combination(
             self.own + offer.own,
             max(self.common, offer.common),
+            max(self.stack, offer.stack),
             self.cycles + offer.cycles,
-            (*self.limits, offer.limit),
+            (*self.numbers, offer.number),
         )
 
 
 def kept(parts: Sequence[Part], board: Board, sharing: Collection[str]) -> list[Part]:
     """The models, planned again where all of them would need too much. Those in ``sharing`` share
     one workspace."""
-    options = parts[0].options
-    stacks = [stack_size.of(part.program, board, options).reserve for part in parts]
-    limit = capacity.buffers_limit(board, options, len(parts)) - max(stacks)
-    first = [_offer(part, sharing, _ram(part), part.schedule.score.cycles) for part in parts]
+    options, ports = parts[0].options, max(entry_stack.count(part.program) for part in parts)
+    limit = capacity.buffers_limit(board, options, len(parts))
+    limit -= stack_size.around(board, options, ports)
+    first = [_first(part, board, sharing) for part in parts]
     if len(parts) == 1 or best([[one] for one in first], limit).nbytes <= limit:
         return list(parts)
+    found = [offers(part.model, board, part.options) for part in parts]
     every = [
-        [one, *(_offer(part, sharing, *found) for found in offers(part.model, board, part.options))]
-        for one, part in zip(first, parts, strict=True)
+        [one, *_offers(part, sharing, own)]
+        for part, one, own in zip(parts, first, found, strict=True)
     ]
-    limits = best(every, limit).limits
+    numbers = best(every, limit).numbers
     return [
-        part if most >= _ram(part) else _smaller(part, board, most)
-        for part, most in zip(parts, limits, strict=True)
+        _smaller(part, board, own[number - 1], len(own)) if number else part
+        for part, number, own in zip(parts, numbers, found, strict=True)
     ]
 
 
-def _smaller(part: Part, board: Board, most: int) -> Part:
-    """The model with at most so many bytes of workspace, inputs and outputs, and as much stack."""
-    calls = stack_size.calls(part.program, board, part.options)
-    return planned(part.model, board, part.options, most + calls)
+def _smaller(part: Part, board: Board, offer: schedule.Offer, considered: int) -> Part:
+    given = offer.schedule(part.options.optimize, considered)
+    return planned(part.model, board, part.options, given=given)
 
 
-def _ram(part: Part) -> int:
-    return part.plan.peak + part.program.io_bytes
+def _first(part: Part, board: Board, sharing: Collection[str]) -> Offer:
+    """What the model needs as it is."""
+    nbytes = part.plan.peak + part.program.io_bytes
+    own = _own(part, sharing, nbytes)
+    stack = stack_size.calls(part.program, board, part.options)
+    return Offer(own, nbytes - own, stack, part.schedule.score.cycles)
 
 
-def _offer(part: Part, sharing: Collection[str], nbytes: int, cycles: int) -> Offer:
-    """What a schedule with so many bytes of workspace, inputs and outputs would need."""
-    is_shared = part.options.name in sharing
-    own = part.program.io_bytes if is_shared else nbytes
-    return Offer(own, nbytes - own, cycles, nbytes)
+def _offers(
+    part: Part, sharing: Collection[str], found: Iterable[schedule.Offer]
+) -> Iterator[Offer]:
+    for number, one in enumerate(found, 1):
+        own = _own(part, sharing, one.nbytes)
+        yield Offer(own, one.nbytes - own, one.stack, one.cycles, number)
+
+
+def _own(part: Part, sharing: Collection[str], nbytes: int) -> int:
+    """Those of a model's bytes that it does not share."""
+    return part.program.io_bytes if part.options.name in sharing else nbytes
 
 
 def best(models: Iterable[Sequence[Offer]], limit: int) -> Combination:
-    """The fastest combination of at most ``limit`` bytes; the smallest if there is none."""
+    """The fastest combination of at most ``limit`` bytes; the smallest if there is none. Of more
+    than ``MOST`` combinations of the first models, some between the fastest and the smallest are
+    left out."""
     found = [Combination()]
     for each in models:
-        found = _useful(one.with_one(offer) for one in found for offer in each)
+        found = _some(_useful(one.with_one(offer) for one in found for offer in each))
     fitting = [one for one in found if one.nbytes <= limit]
     if fitting:
         return min(fitting, key=lambda one: (one.cycles, one.nbytes))
@@ -102,7 +121,23 @@ def best(models: Iterable[Sequence[Offer]], limit: int) -> Combination:
 def _useful(combinations: Iterable[Combination]) -> list[Combination]:
     """Those that no other beats, the fastest first."""
     found: list[Combination] = []
-    for one in sorted(combinations, key=lambda one: (one.cycles, one.own, one.common)):
-        if not any(better.own <= one.own and better.common <= one.common for better in found):
+    least: dict[tuple[int, int], int] = {}  # own bytes, by what is shared
+    order = sorted(combinations, key=lambda one: (one.cycles, one.own, one.common, one.stack))
+    for one in order:
+        shared = one.common, one.stack
+        if not any(
+            own <= one.own and common <= one.common and stack <= one.stack
+            for (common, stack), own in least.items()
+        ):
             found.append(one)
+            least[shared] = min(one.own, least.get(shared, sys.maxsize))
     return found
+
+
+def _some(found: list[Combination]) -> list[Combination]:
+    """At most ``MOST`` of them, with the smallest, in the same order."""
+    if len(found) <= MOST:
+        return found
+    smallest = min(found, key=lambda one: (one.nbytes, one.cycles))
+    step = -(-len(found) // (MOST - 1))
+    return [one for i, one in enumerate(found) if i % step == 0 or one is smallest]

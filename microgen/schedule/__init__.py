@@ -5,19 +5,20 @@ writes one, ``front_file`` a front.
 """
 
 from microgen.schedule import file, front_file
-from microgen.schedule.choose import choose, divisions
+from microgen.schedule.choose import Offer, choose, offers
 from microgen.schedule.front import Found, Front, explore
 from microgen.schedule.types import Ram, Schedule, Score
 
 __all__ = [
     "Found",
     "Front",
+    "Offer",
     "Ram",
     "Schedule",
     "Score",
     "choose",
-    "divisions",
     "explore",
     "file",
     "front_file",
+    "offers",
 ]

@@ -15,7 +15,7 @@ from microgen.errors import MicrogenError, RunError
 from microgen.formats import params_file
 from microgen.ir.graph import Array
 from tests.places import DIGITS
-from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 
 # tests/qemu/test_mlperf_tiny_graph.py has the executor on mps3_an547 in every run of the tests.
 BOARDS = {
@@ -53,6 +53,15 @@ def test_gives_what_the_aot_executor_gives(board: str, tmp_path: Path) -> None:
     expected = ahead_of_time(tmp_path, inputs)
     for name, array in expected.items():
         np.testing.assert_array_equal(found.outputs[name], array)
+
+
+@NEEDS_ARM
+@NEEDS_LLVM
+def test_llvm_links_the_abi_of_the_c_code(tmp_path: Path) -> None:
+    """Its linker takes the ABI from the first object, so that may not be the assembled graph."""
+    project = generated(tmp_path, "mps2_an386", toolchain="llvm", optimize="ram")
+    found = microgen.run(project, compare=True)
+    assert all(verdict.ok for verdict in found.verdicts)
 
 
 def test_the_board_reads_the_files_of_the_library(tmp_path: Path) -> None:

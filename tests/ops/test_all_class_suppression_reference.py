@@ -7,13 +7,13 @@ import pytest
 
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.all_class_suppression import OP, AllClassSuppressionAttrs
+from tests.ops.movement_cases import random_all_class_suppression
 from tests.ops.onnx_oracle import by_onnx
-from tests.ops.test_all_class_suppression import random_case
 
 
 @pytest.mark.parametrize("seed", [seed for seed in range(50) if seed % 5])
 def test_equals_onnx(seed: int) -> None:
-    case = random_case(seed)
+    case = random_all_class_suppression(seed)
     attrs = case.attrs
     assert isinstance(attrs, AllClassSuppressionAttrs)
     least = attrs.least_score

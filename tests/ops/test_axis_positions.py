@@ -3,21 +3,9 @@ from pathlib import Path
 import numpy as np
 
 from microgen import kernels
-from microgen.ir.graph import DType, TensorType
-from microgen.ops.axis_positions import OP, AxisPositionsAttrs
+from microgen.ops.axis_positions import OP
 from tests.ops import conformance as c
-
-Shape = tuple[int, ...]
-
-
-def case_of(seed: int, shape: Shape, own: Shape, axis: int, over: int = 0) -> c.Case:
-    """A case of indices of shape ``own`` that are up to ``over`` outside of each end."""
-    rng, dtype = np.random.default_rng(seed), (DType.INT32, DType.INT64)[seed % 2]
-    values = rng.integers(-shape[axis] - over, shape[axis] + over, own).astype(dtype.numpy)
-    indices = c.Tensor(TensorType(own, dtype), values)
-    attrs = AxisPositionsAttrs(shape, axis)
-    name = f"{own} in {shape} along {axis}, {over} over"
-    return c.Case(name, OP.name, attrs, (indices,), None, DType.INT32)
+from tests.ops.movement_cases import axis_positions
 
 
 def _random(seed: int) -> c.Case:
@@ -26,11 +14,11 @@ def _random(seed: int) -> c.Case:
     axis = int(rng.integers(len(shape)))
     own = tuple(int(rng.integers(1, n + 1)) if rng.random() < 0.4 else n for n in shape)
     own = (*own[:axis], int(rng.integers(1, 7)), *own[axis + 1 :])
-    return case_of(seed, shape, own, axis, int(rng.random() < 0.2))
+    return axis_positions(seed, shape, own, axis, int(rng.random() < 0.2))
 
 
 CORNERS = [
-    case_of(seed, *one)
+    axis_positions(seed, *one)
     for seed in (0, 1)
     for one in (
         ((1,), (1,), 0),
@@ -56,6 +44,6 @@ def test_random_cases_have_indices_outside() -> None:
 
 
 def test_more_than_six_axes_are_refused() -> None:
-    case = case_of(0, (3,) * 7, (2,) * 7, 3)
+    case = axis_positions(0, (3,) * 7, (2,) * 7, 3)
     (kernel,) = kernels.registry()[OP.name]
     assert "lie along 7 axes" in str(kernel.refusal(case.node, case.graph))

@@ -8,7 +8,7 @@ import pytest
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.axis_positions import OP, AxisPositionsAttrs
 from microgen.ops.base import Operands, StatusError
-from tests.ops.test_axis_positions import case_of
+from tests.ops.movement_cases import axis_positions
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -17,7 +17,7 @@ def test_positions_are_those_of_the_elements(seed: int) -> None:
     shape = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(1, 5))))
     axis = int(rng.integers(len(shape)))
     own = tuple(int(rng.integers(1, n + 1)) for n in shape)
-    case = case_of(seed, shape, own, axis)
+    case = axis_positions(seed, shape, own, axis)
     data = np.arange(np.prod(shape)).reshape(shape)
     indices = case.inputs[0].array
     for place in np.ndindex(*own):

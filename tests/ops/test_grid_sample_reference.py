@@ -7,8 +7,8 @@ import pytest
 
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.grid_sample import MODES, OP, PADDINGS, GridSampleAttrs
+from tests.ops.movement_cases import grid_sample
 from tests.ops.onnx_oracle import by_onnx
-from tests.ops.test_grid_sample import case_of
 
 
 @pytest.mark.parametrize("seed", [seed for seed in range(40) if seed % 4])
@@ -19,7 +19,7 @@ def test_equals_onnx(seed: int) -> None:
     sizes = (1, *np.random.default_rng(seed).integers(2, 6, axes).tolist(), 2)
     if (mode, padding) == ("cubic", "border"):
         padding = "zeros"
-    case = case_of(seed, sizes, (3,) * axes, mode, padding, bool(seed % 2))
+    case = grid_sample(seed, sizes, (3,) * axes, mode, padding, bool(seed % 2))
     attrs = case.attrs
     assert isinstance(attrs, GridSampleAttrs)
     data, grid = (tensor.array for tensor in case.inputs)
@@ -36,7 +36,7 @@ def test_equals_onnx(seed: int) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("padding", PADDINGS)
 def test_coordinates_of_elements_give_the_elements(mode: str, padding: str) -> None:
-    case = case_of(3, (2, 3, 5, 4), (3, 5), mode, padding, True)
+    case = grid_sample(3, (2, 3, 5, 4), (3, 5), mode, padding, True)
     rows, columns = np.linspace(-1, 1, 3), np.linspace(-1, 1, 5)
     case.inputs[1].array[:] = np.stack(np.meshgrid(columns, rows), -1)
     np.testing.assert_allclose(case.expected, case.inputs[0].array, atol=1e-5)

@@ -6,25 +6,14 @@ from microgen import kernels
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.nd_positions import OP, NdPositionsAttrs
 from tests.ops import conformance as c
-
-Shape = tuple[int, ...]
-
-
-def case_of(seed: int, shape: Shape, counts: Shape, over: int) -> c.Case:
-    """A case whose indices are up to ``over`` outside of each end."""
-    rng, dtype = np.random.default_rng(seed), (DType.INT32, DType.INT64)[seed % 2]
-    sizes = np.array(shape)
-    values = rng.integers(-sizes - over, sizes + over, (*counts, len(shape)))
-    indices = c.Tensor(TensorType(values.shape, dtype), values.astype(dtype.numpy))
-    name = f"{values.shape} of {shape}, {over} over"
-    return c.Case(name, OP.name, NdPositionsAttrs(shape), (indices,), None, DType.INT32)
+from tests.ops.movement_cases import nd_positions
 
 
 def _random(seed: int) -> c.Case:
     rng = np.random.default_rng(1000 + seed)
     shape = tuple(int(n) for n in rng.integers(1, 6, int(rng.integers(1, 5))))
     counts = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(0, 3))))
-    return case_of(seed, shape, counts, int(rng.random() < 0.2))
+    return nd_positions(seed, shape, counts, int(rng.random() < 0.2))
 
 
 def _far(value: int) -> c.Case:
@@ -35,8 +24,8 @@ def _far(value: int) -> c.Case:
 
 
 CORNERS = [
-    *(case_of(seed, (1,), (), 0) for seed in (0, 1)),
-    *(case_of(seed, (2, 1, 3, 2, 1, 2, 2, 3), (7,), 0) for seed in (0, 1)),
+    *(nd_positions(seed, (1,), (), 0) for seed in (0, 1)),
+    *(nd_positions(seed, (2, 1, 3, 2, 1, 2, 2, 3), (7,), 0) for seed in (0, 1)),
     *(_far(value) for value in (2**32, -(2**32), 2**62, -(2**63))),
 ]
 
@@ -56,6 +45,6 @@ def test_random_cases_have_indices_outside() -> None:
 
 
 def test_more_than_eight_axes_are_refused() -> None:
-    case = case_of(0, (1,) * 9, (), 0)
+    case = nd_positions(0, (1,) * 9, (), 0)
     (kernel,) = kernels.registry()[OP.name]
     assert kernel.refusal(case.node, case.graph) == "9 axes have indices, the kernel takes 8"

@@ -7,14 +7,14 @@ import pytest
 
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.resample import OP, ResampleAttrs
-from tests.ops.test_resample import random_case
+from tests.ops.movement_cases import random_resample
 
 F, S = DType.FLOAT32, DType.INT32
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_is_a_product_with_a_matrix(seed: int) -> None:
-    case = random_case(seed)
+    case = random_resample(seed)
     assert isinstance(case.attrs, ResampleAttrs)
     data, first, weights = (tensor.array for tensor in case.inputs)
     matrix = np.zeros((len(first), data.shape[case.attrs.axis]))

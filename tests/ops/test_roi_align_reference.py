@@ -7,13 +7,13 @@ import pytest
 
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.roi_align import OP, RoiAlignAttrs
+from tests.ops.movement_cases import roi_align
 from tests.ops.onnx_oracle import by_onnx
-from tests.ops.test_roi_align import case_of
 
 
 @pytest.mark.parametrize("seed", [seed for seed in range(40) if seed % 4])
 def test_equals_onnx(seed: int) -> None:
-    case = case_of(seed, (2, 6, 7, 3), 4)
+    case = roi_align(seed, (2, 6, 7, 3), 4)
     attrs = case.attrs
     assert isinstance(attrs, RoiAlignAttrs)
     images, regions, numbers = (tensor.array for tensor in case.inputs)

@@ -3,31 +3,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.ir.graph import DType, TensorType
-from microgen.ops.scatter import OP, ScatterAttrs
+from microgen.ir.graph import DType
 from tests.ops import conformance as c
-from tests.ops.every_dtype import DTYPES, dtype_of, random_array, random_type
-
-Shape = tuple[int, ...]
-COMBINED = (DType.FLOAT32, DType.INT32, DType.INT64)
-REDUCTIONS = ("none", "add", "mul", "max", "min")
-
-
-def case_of(
-    seed: int, dtype: DType, shape: Shape, count: int, reduction: str, filled: bool, over: int = 0
-) -> c.Case:
-    """A case whose positions are up to ``over`` outside of each end."""
-    rng = np.random.default_rng(seed)
-    kind = random_type(rng, (), dtype)
-    data, updates = (
-        c.Tensor(TensorType(own, dtype, kind.quant), random_array(rng, own, dtype))
-        for own in (() if filled else shape, (count, *shape[1:]))
-    )
-    values = rng.integers(-over, shape[0] + over, count).astype(np.int32)
-    positions = c.Tensor(TensorType((count,), DType.INT32), values)
-    name = f"{reduction} {count} into {shape}, {over} over"
-    attrs = ScatterAttrs(shape, reduction)
-    return c.Case(name, OP.name, attrs, (data, positions, updates), kind.quant, dtype)
+from tests.ops.every_dtype import DTYPES, dtype_of
+from tests.ops.movement_cases import COMBINED, REDUCTIONS, scatter
 
 
 def _random(seed: int) -> c.Case:
@@ -36,12 +15,12 @@ def _random(seed: int) -> c.Case:
     reduction = REDUCTIONS[seed % len(REDUCTIONS)]
     dtype = dtype_of(seed // 5) if reduction == "none" else COMBINED[seed // 5 % len(COMBINED)]
     over = int(rng.random() < 0.2)
-    return case_of(seed, dtype, shape, int(rng.integers(1, 9)), reduction, seed % 3 == 0, over)
+    return scatter(seed, dtype, shape, int(rng.integers(1, 9)), reduction, seed % 3 == 0, over)
 
 
 def _special(seed: int) -> c.Case:
     """Floats that are not numbers, infinite or zeros of both signs."""
-    case = case_of(seed, DType.FLOAT32, (9, 4), 30, REDUCTIONS[3 + seed % 2], False)
+    case = scatter(seed, DType.FLOAT32, (9, 4), 30, REDUCTIONS[3 + seed % 2], False)
     values = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0], np.float32)
     rng = np.random.default_rng(seed)
     for tensor in (case.inputs[0], case.inputs[2]):
@@ -50,9 +29,9 @@ def _special(seed: int) -> c.Case:
 
 
 CORNERS = [
-    *(case_of(1, dtype, (5, 3), 4, "none", filled) for dtype in DTYPES for filled in (False, True)),
+    *(scatter(1, dtype, (5, 3), 4, "none", filled) for dtype in DTYPES for filled in (False, True)),
     *(
-        case_of(2, dtype, (3, 2), 9, reduction, filled)
+        scatter(2, dtype, (3, 2), 9, reduction, filled)
         for dtype in COMBINED
         for reduction in REDUCTIONS[1:]
         for filled in (False, True)
@@ -77,4 +56,4 @@ def test_random_cases_have_positions_outside() -> None:
 @pytest.mark.parametrize("dtype", [DType.INT8, DType.BOOL])
 def test_other_dtypes_are_not_combined(dtype: DType) -> None:
     with pytest.raises(ValueError, match="to be combined it must be float32, int32, int64"):
-        case_of(0, dtype, (2,), 1, "add", False)
+        scatter(0, dtype, (2,), 1, "add", False)

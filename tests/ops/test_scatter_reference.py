@@ -8,7 +8,7 @@ import pytest
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.base import Operands, StatusError
 from microgen.ops.scatter import OP, ScatterAttrs
-from tests.ops.test_scatter import REDUCTIONS, case_of
+from tests.ops.movement_cases import REDUCTIONS, scatter
 
 COMBINE = {
     "none": lambda _old, new: new,
@@ -23,7 +23,7 @@ COMBINE = {
 def test_rows_are_combined_one_by_one(seed: int) -> None:
     rng, reduction = np.random.default_rng(seed), REDUCTIONS[seed % len(REDUCTIONS)]
     shape = (int(rng.integers(1, 5)), *(int(n) for n in rng.integers(1, 4, int(rng.integers(3)))))
-    case = case_of(seed, DType.FLOAT32, shape, 12, reduction, bool(seed % 2))
+    case = scatter(seed, DType.FLOAT32, shape, 12, reduction, bool(seed % 2))
     data, positions, updates = (tensor.array for tensor in case.inputs)
     expected = np.broadcast_to(data, shape).copy()
     for position, row in zip(positions, updates, strict=True):
@@ -32,13 +32,13 @@ def test_rows_are_combined_one_by_one(seed: int) -> None:
 
 
 def test_integers_wrap() -> None:
-    case = case_of(0, DType.INT32, (1,), 2, "add", False)
+    case = scatter(0, DType.INT32, (1,), 2, "add", False)
     case.inputs[0].array[:], case.inputs[2].array[:] = 2**31 - 1, 1
     assert case.expected.tolist() == [-(2**31) + 1]
 
 
 def test_a_position_outside_is_named() -> None:
-    case = case_of(0, DType.INT32, (3,), 2, "none", False)
+    case = scatter(0, DType.INT32, (3,), 2, "none", False)
     kinds, arrays = case.input_types, [tensor.array for tensor in case.inputs]
     arrays[1] = np.array([2, 3], np.int32)
     with pytest.raises(StatusError) as caught:

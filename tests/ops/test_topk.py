@@ -6,24 +6,7 @@ import pytest
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.topk import OP, TopKAttrs
 from tests.ops import conformance as c
-
-NUMBERS = tuple(dtype for dtype in DType if dtype is not DType.BOOL)
-
-
-def case_of(seed: int, dtype: DType, shape: tuple[int, ...], axis: int, k: int) -> c.Case:
-    """A case with few different values, among them the extremes."""
-    rng = np.random.default_rng(seed)
-    if dtype is DType.FLOAT32:
-        few = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -2.0], np.float32)
-        values = rng.choice(few, shape) if seed % 3 else rng.normal(size=shape).astype(np.float32)
-    else:
-        limits = np.iinfo(dtype.numpy)
-        few = np.array([limits.min, limits.max, 0, 1, 2], dtype.numpy)
-        values = rng.choice(few, shape) if seed % 3 else rng.integers(0, 100, shape)
-    data = c.Tensor(TensorType(shape, dtype), values.astype(dtype.numpy))
-    attrs = TopKAttrs(axis, k, bool(seed % 2))
-    output = (DType.INT32, DType.INT64)[seed // 2 % 2]
-    return c.Case(f"{k} of {shape} along {axis}", OP.name, attrs, (data,), None, output)
+from tests.ops.movement_cases import NUMBERS, topk
 
 
 def _random(seed: int) -> c.Case:
@@ -31,11 +14,11 @@ def _random(seed: int) -> c.Case:
     shape = tuple(int(n) for n in rng.integers(1, 9, int(rng.integers(1, 5))))
     axis = int(rng.integers(len(shape)))
     k = int(rng.integers(1, shape[axis] + 1))
-    return case_of(seed, NUMBERS[seed % len(NUMBERS)], shape, axis, k)
+    return topk(seed, NUMBERS[seed % len(NUMBERS)], shape, axis, k)
 
 
 CORNERS = [
-    case_of(seed, dtype, *one)
+    topk(seed, dtype, *one)
     for seed, dtype in enumerate(NUMBERS * 2)
     for one in (((1,), 0, 1), ((40,), 0, 40), ((3, 30, 2), 1, 7))
 ]

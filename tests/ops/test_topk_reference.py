@@ -9,7 +9,7 @@ import pytest
 
 from microgen.ir.graph import DType, TensorType
 from microgen.ops.topk import OP, TopKAttrs
-from tests.ops.test_topk import NUMBERS, case_of
+from tests.ops.movement_cases import NUMBERS, topk
 
 
 def _key(value: float, is_largest: bool) -> tuple[bool, float]:
@@ -18,7 +18,7 @@ def _key(value: float, is_largest: bool) -> tuple[bool, float]:
 
 @pytest.mark.parametrize("seed", range(24))
 def test_the_best_come_first(seed: int) -> None:
-    case = case_of(seed, NUMBERS[seed % len(NUMBERS)], (2, 9, 3), 1, 1 + seed % 9)
+    case = topk(seed, NUMBERS[seed % len(NUMBERS)], (2, 9, 3), 1, 1 + seed % 9)
     attrs = case.attrs
     assert isinstance(attrs, TopKAttrs)
     for outer, inner in np.ndindex(2, 3):

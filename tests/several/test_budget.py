@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,7 +68,7 @@ def test_of_a_shared_workspace_the_largest_model_counts(usual: Firmware) -> None
 
 def test_what_is_missing_is_said_of_the_smallest_firmware() -> None:
     offers = planning.offers(DIGITS, boards.load(BOARD), Options(optimize="speed"))
-    least = 2 * min(nbytes for nbytes, _ in offers)
+    least = 2 * min(offer.nbytes for offer in offers)
     assert needed(firmware(least)) == least
     with pytest.raises(CapacityError, match=r"\(1 too many\)") as caught:
         firmware(least - 2 * (STATIC + ALIGNED) - 1)
@@ -79,19 +80,53 @@ def test_it_is_the_fastest_combination_that_fits(seed: int) -> None:
     rng = np.random.default_rng(seed)
     models = [
         [
-            Offer(own, common, int(rng.integers(100)), own + common)
-            for own, common in rng.integers(1, 50, (int(rng.integers(1, 6)), 2)).tolist()
+            Offer(own, common, stack, int(rng.integers(100)), number)
+            for number, (own, common, stack) in enumerate(
+                rng.integers(1, 50, (int(rng.integers(1, 6)), 3)).tolist()
+            )
         ]
         for _ in range(3)
     ]
     every = [
-        (sum(o.own for o in each) + max(o.common for o in each), sum(o.cycles for o in each))
+        (
+            sum(o.own for o in each) + max(o.common for o in each) + max(o.stack for o in each),
+            sum(o.cycles for o in each),
+        )
         for each in itertools.product(*models)
     ]
     for limit in sorted({nbytes for nbytes, _ in every}):
         found = budget.best(models, limit)
         assert found.nbytes <= limit
         assert found.cycles == min(cycles for nbytes, cycles in every if nbytes <= limit)
-        assert len(found.limits) == len(models)
+        assert len(found.numbers) == len(models)
+        chosen = [each[number] for each, number in zip(models, found.numbers, strict=True)]
+        assert found.cycles == sum(offer.cycles for offer in chosen)
     nothing = budget.best(models, 0)
     assert (nothing.nbytes, nothing.cycles) == min(every)
+
+
+def test_many_combinations_are_bounded_and_have_the_smallest() -> None:
+    models = [
+        [Offer(2000 - n, 0, 0, n * n + model, n) for n in range(100 + model)] for model in range(5)
+    ]
+    least = sum(2000 - len(each) + 1 for each in models)
+    assert budget.best(models, least).nbytes == least
+    found = budget.best(models, least + 250)
+    assert found.nbytes <= least + 250
+    assert found.cycles < 0.6 * budget.best(models, least).cycles
+
+
+def test_kernels_without_arrays_on_the_stack_are_offered(mlperf_models: Path) -> None:
+    """The fast kernels of ad have 1.4 KB on the stack."""
+    ad = mlperf_models / "ad01_int8.tflite"
+
+    def found(ram: int) -> Firmware:
+        return api.compile_models([(ad, "a"), (DIGITS, "b")], BOARD, optimize="speed", ram=ram)
+
+    usual = found(0)
+    most = usual.manifest.estimate.ram_most
+    small = found(most - 1000)
+    assert small.manifest.estimate.ram_most <= most - 1000
+    assert any("stack" in kernel for kernel in usual.models[0].manifest.kernels)
+    assert not any("stack" in kernel for kernel in small.models[0].manifest.kernels)
+    assert cycles(usual) < cycles(small)

@@ -6,6 +6,7 @@
 #define MICROGEN_DEPTHWISE_CONV2D_S8_COLUMNS_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "microgen/depthwise_conv2d_s8.h"
 #include "microgen/filters_columns_s8.h"
@@ -22,12 +23,14 @@ typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_columns_params;
 #define MG_COLUMNS_ATTRIBUTES __attribute__((noinline, unused))
 #endif
 
-/* `count` outputs of a row, which begin with output `first`, of all channels. `input` is the first
- * row of the windows. The last four channels have filters of their own. It is out of line, because
+/* `count` outputs of a row, which begin with output `first`, of all channels. `rows` are the three
+ * rows of the windows. The last four channels have filters of their own. It is out of line, because
  * operators share it, and named so that its bytes are counted as the kernel's. */
-static MG_COLUMNS_ATTRIBUTES void mg_depthwise_conv2d_s8_linear_columns_part(
-    const mg_depthwise_conv2d_s8_params *p, const int8_t *input, const mg_columns_scales *scales,
-    int8_t *output, uint32_t *columns, int32_t first, int32_t count)
+static MG_COLUMNS_ATTRIBUTES void
+mg_depthwise_conv2d_s8_linear_columns_part(const mg_depthwise_conv2d_s8_params *p,
+                                           const int8_t *const *rows,
+                                           const mg_columns_scales *scales, int8_t *output,
+                                           uint32_t *columns, int32_t first, int32_t count)
 {
     const int32_t depth = p->input_channels;
     const int32_t left = first * p->stride_width - p->pad_left;
@@ -38,40 +41,54 @@ static MG_COLUMNS_ATTRIBUTES void mg_depthwise_conv2d_s8_linear_columns_part(
     const int32_t values = (inside > begin) ? inside - begin : 0;
     const uint32_t zero = mg_twice_s16(-p->input_offset);
     uint32_t *const to = &columns[MG_COLUMN * (begin - left)];
-    const int32_t row = p->input_width * depth;
-    const int8_t *const from = &input[(values > 0) ? begin * depth : 0];
-    int8_t *const line = &output[first * depth];
-    mg_columns_four four = {columns,
-                            line,
-                            scales->weight,
-                            scales->bias,
-                            scales->multiplier,
-                            depth + 65536 * (count / 2 - 1),
-                            4,
-                            depth,
-                            count};
+    const int32_t at = (values > 0) ? begin * depth : 0;
+    mg_columns_blocks blocks = {{&rows[0][at], &rows[1][at], &rows[2][at]},
+                                to,
+                                to + MG_COLUMN * values,
+                                0,
+                                columns,
+                                &output[first * depth],
+                                scales->weight,
+                                scales->bias,
+                                scales->multiplier,
+                                depth + 65536 * (count / 2 - 1),
+                                depth / MG_PLANES,
+                                depth,
+                                count};
 
     mg_columns_clear(columns, begin - left, zero);
     mg_columns_clear(to + MG_COLUMN * values, end - begin - values, zero);
-    for (int32_t c = 0; c < depth; c += 4) {
-        const int32_t channel = (c + 4 <= depth) ? c : depth - 4;
-        mg_columns_fill(&from[channel], depth, row, values, to);
-        four.output = &line[channel];
-        four.bias = &scales->bias[channel];
-        four.multiplier = &scales->multiplier[channel];
-        mg_columns_filters(&four, p->stride_width);
-        four.weight += 4 * MG_COLUMNS_TAPS;
+    mg_columns_filters(&blocks, p->stride_width);
+    if (depth % MG_PLANES != 0) {
+        const int32_t last = depth - MG_PLANES;
+        blocks.channel = last;
+        blocks.output += last;
+        blocks.weight += MG_COLUMNS_TAPS * MG_PLANES * blocks.blocks;
+        blocks.bias += last;
+        blocks.multiplier += last;
+        blocks.blocks = 1;
+        mg_columns_filters(&blocks, p->stride_width);
     }
+}
+
+/* The row below the last window. */
+MG_INLINE int32_t mg_columns_below(const mg_depthwise_conv2d_s8_columns_params *p)
+{
+    return (p->output_height - 1) * p->stride_height - p->pad_top + MG_3X3_SIDE;
 }
 
 /* Computes the same as mg_depthwise_conv2d_s8_body (microgen/depthwise_conv2d_s8.h), with
  * MG_LINEAR.
  *
  * Filters are 3x3 without dilation, there are four channels or more, at most 65535, the depth
- * multiplier is 1, strides along the width are 1 or 2, and there is no padding above or below.
- * weight has three words for each channel, as microgen/kernels/depthwise_conv2d_columns.py says.
+ * multiplier is 1, and strides along the width are 1 or 2.
+ * weight has six words for each channel, as microgen/kernels/depthwise_conv2d_columns.py says.
  * bias contains the zero point of the data, as MG_LINEAR's offset. scratch is aligned to 4 bytes,
- * and has MG_COLUMN words for each column of the windows of a part of a row. */
+ * and has MG_COLUMN words for each column of the windows of a part of a row, and then, with padding
+ * above or below, a row of the input's width.
+ *
+ * The output and the input may overlap as far as no part of a row of outputs ends after the first
+ * value that is read for it, or for a later part. */
 MG_INLINE void mg_depthwise_conv2d_s8_columns_body(const mg_depthwise_conv2d_s8_columns_params *p,
                                                    const int8_t *input, const int32_t *weight,
                                                    const int32_t *bias, const int32_t *multiplier,
@@ -85,13 +102,23 @@ MG_INLINE void mg_depthwise_conv2d_s8_columns_body(const mg_depthwise_conv2d_s8_
     const int32_t parts = (p->output_width - 1) / most + 1;
     const int32_t part = (p->output_width - 1) / parts + 1;
     const int32_t lines = p->batches * p->output_height;
+    int8_t *const padding =
+        (int8_t *)&scratch[4 * MG_COLUMN * ((part - 1) * p->stride_width + MG_3X3_SIDE)];
     int8_t *out = (int8_t *)output;
 
     (void)shift;
     (void)requantization;
+    if ((p->pad_top > 0) || (mg_columns_below(p) > p->input_height)) {
+        (void)memset(padding, -p->input_offset, (size_t)row);
+    }
     for (int32_t n = 0; n < p->batches; n++) {
         for (int32_t y = 0; y < p->output_height; y++) {
-            const int8_t *rows = &input[(n * p->input_height + y * p->stride_height) * row];
+            const int8_t *rows[MG_3X3_SIDE];
+            for (int32_t i = 0; i < MG_3X3_SIDE; i++) {
+                const int32_t place = y * p->stride_height - p->pad_top + i;
+                const int32_t is_inside = (place >= 0) && (place < p->input_height);
+                rows[i] = (is_inside != 0) ? &input[(n * p->input_height + place) * row] : padding;
+            }
             for (int32_t x = 0; x < p->output_width; x += part) {
                 const int32_t rest = p->output_width - x;
                 mg_depthwise_conv2d_s8_linear_columns_part(p, rows, &scales, out,

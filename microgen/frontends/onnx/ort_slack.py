@@ -27,6 +27,7 @@ _FLOATS: Mapping[str, float] = {
     "nn.elu": 2.0**-23,
     "log": 2.0**-22,
     "nn.hard_swish": 2.0**-22,
+    "nn.recurrent": 2.0**-21,
     "real_function": 2.0**-22,
     "sigmoid": 2.0**-22,
     "tanh": 2.0**-21,
