@@ -67,8 +67,8 @@ def _hard_sigmoid(numbers: Numbers, x: Array) -> Array:
 def _shrink(numbers: Numbers, x: Array) -> Array:
     """Source: Shrink of ONNX; alpha is lambd, beta the bias."""
     threshold, bias = numbers[:2]
-    below = np.where(x < -threshold, x + bias, np.float32(0))
-    return np.where(x > threshold, x - bias, below)
+    above = np.where(x > threshold, x - bias, np.float32(0))
+    return np.where(x < -threshold, x + bias, above)
 
 
 def _sign(_numbers: Numbers, x: Array) -> Array:

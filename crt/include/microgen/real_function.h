@@ -100,10 +100,10 @@ MG_INLINE float mg_f32_hard_sigmoid(const mg_real_function_params *p, float x)
 /* x without beta of its magnitude, or 0 if that is at most alpha */
 MG_INLINE float mg_f32_shrink(const mg_real_function_params *p, float x)
 {
-    if (x > p->alpha) {
-        return x - p->beta;
+    if (x < -p->alpha) {
+        return x + p->beta;
     }
-    return (x < -p->alpha) ? x + p->beta : 0.0F;
+    return (x > p->alpha) ? x - p->beta : 0.0F;
 }
 
 /* x if it is more than alpha, else 0 */

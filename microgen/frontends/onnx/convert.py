@@ -96,4 +96,6 @@ def _type(info: onnx.ValueInfoProto, sizes: Mapping[str, int], file: str) -> Ten
         for axis, dim in enumerate(tensor.shape.dim)
     ]
     found = TensorType(tuple(map(int, shape)), dtype)
-    return tensors.checked(found, f"{file}: {called}") if found.size else found
+    whole = TensorType(tuple(size for size in found.shape if size), dtype)
+    tensors.checked(whole, f"{file}: {called}")  # without elements, too, so that numpy takes it
+    return found

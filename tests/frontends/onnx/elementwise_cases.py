@@ -55,6 +55,7 @@ def _number(value: float, dtype: DType = DType.FLOAT32) -> Array:
 def _floats() -> Iterator[OneNode]:
     yield from (node(op, FLOATS) for op in UNARY)
     yield from (node(op, FLOATS, **attrs) for op, attrs in _NUMBERED.items())
+    yield node("Shrink", FLOATS, lambd=-1.0, bias=0.25)  # both of its conditions may hold
     yield node("IsInf", FLOATS, detect_positive=0)
     yield node("IsInf", FLOATS, detect_positive=0, detect_negative=0)
     yield from (node(op, *_PAIR) for op in (*ARITHMETIC, *COMPARISONS))

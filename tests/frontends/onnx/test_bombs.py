@@ -87,6 +87,11 @@ def _huge_input() -> ModelProto:
     return model([node("Add", "x x", "y")], [info("x", (2**31, 2**31))], [info("y", None)])
 
 
+def _huge_without_elements() -> ModelProto:
+    shape = (0, 2**31, 2**31, 2**31)
+    return model([node("Add", "x x", "y")], [info("x", shape), X], [info("y", None)])
+
+
 def _huge_constant() -> ModelProto:
     found = one(node("Add", "x w", "y"), w=np.ones(1, np.float32))
     found.graph.initializer[0].dims[:] = [2**40, 2**40]
@@ -119,7 +124,7 @@ def _einsum() -> ModelProto:
     "made",
     [
         *(_filled, _expanded, _tiled, _many_constants, _wide, _deep, _window, _huge_input),
-        *(_huge_constant, _ranged, _hot, _split, _einsum),
+        *(_huge_without_elements, _huge_constant, _ranged, _hot, _split, _einsum),
     ],
 )
 def test_bombs_are_refused(made: object, tmp_path: Path) -> None:

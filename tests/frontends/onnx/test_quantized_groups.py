@@ -284,6 +284,22 @@ def test_int16_with_another_zero_point_is_computed_in_floats(tmp_path: Path) -> 
         np.testing.assert_array_equal(found[tensor], expected[tensor])
 
 
+def test_a_bias_that_the_scale_of_sums_cannot_hold_is_added_in_floats(tmp_path: Path) -> None:
+    """As it is if all weights of a channel are 0, and so is their scale."""
+    net = Network(seed=4)
+    values, scale, zeros = net.stored_weight((3, 4, 1, 1), 0)
+    scale[1] = 0
+    weight = net.add("DequantizeLinear", [net.constant(v) for v in (values, scale, zeros)], axis=0)
+    bias = net.constant(np.array([1, 2, -1], np.float32))
+    net.quantized(net.add("Conv", [_image(net), weight, bias]), 0.05, 3)
+    model = net.model()
+    graph, inputs = loaded(model, tmp_path), sample(net)
+    assert "which int32 cannot hold" in str([*graph.in_floats.values()])
+    found, expected = computed(graph, inputs), by_onnxruntime(model, inputs)
+    for tensor in net.outputs:
+        assert distance(found[tensor], expected[tensor]) <= 1, tensor
+
+
 def _int4(net: Network, dtype: int, shape: tuple[int, ...]) -> list[str]:
     """A weight of 4 bits with a scale for each filter."""
     is_signed = dtype == onnx.TensorProto.INT4

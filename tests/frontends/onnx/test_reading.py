@@ -31,6 +31,13 @@ def refusal(found: ModelProto, folder: Path, kind: type[MicrogenError] = ModelEr
     return str(caught.value).removeprefix("m.onnx: ")
 
 
+def test_axes_of_a_number_are_refused(tmp_path: Path) -> None:
+    squeezed = helper.make_node("Squeeze", ["x", "axes"], ["y"])
+    found = model([squeezed], [info("x", ())], [info("y", None)], {"axes": np.array([0])})
+    with pytest.raises(MicrogenError, match="removes the axes"):
+        frontends.load(written(found, tmp_path))
+
+
 def test_the_graph_has_the_models_names(tmp_path: Path) -> None:
     graph = read(adding(), tmp_path)
     assert (graph.name, graph.inputs, graph.outputs) == ("m", ("x",), ("y",))

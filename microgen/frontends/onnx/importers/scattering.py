@@ -46,7 +46,7 @@ def scattered(
 
 def _filler(node: OnnxNode, data: Tensor) -> Tensor | None:
     """The only value of a constant."""
-    if data.value is None or data.type.size == 1:
+    if data.value is None or data.type.size < 2:
         return None
     flat = data.value.ravel()
     if flat.tobytes() != np.full_like(flat, flat[0]).tobytes():

@@ -48,7 +48,7 @@ def _squeeze(node: OnnxNode) -> Tensor:
         axes = tuple(axis for axis, size in enumerate(shape) if size == 1)
     else:
         axes = arguments.axes(node, given, len(shape))
-    if any(shape[axis] != 1 for axis in axes):
+    if any(axis >= len(shape) or shape[axis] != 1 for axis in axes):  # a number has none
         raise node.invalid(f"removes the axes {list(axes)} of {data.type}; their sizes must be 1")
     return node.reshaped(data, [size for axis, size in enumerate(shape) if axis not in axes])
 

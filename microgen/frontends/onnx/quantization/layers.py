@@ -42,7 +42,7 @@ def _bias(rewriting: Rewriting, tensor: str, data: str, weight: str) -> str:
     if stored is not None and _is_in(stored.quant, scales):
         values = stored.values.astype(np.int32)
     else:
-        values = _in_scale(floats, scales)
+        values = _in_scale(tensor, floats, scales)
     if rewriting.types[data].dtype is DType.INT16:
         values = values.astype(np.int64)
     return rewriting.constant(f"{tensor}#stored", values, None)
@@ -62,12 +62,15 @@ def _is_in(quant: Quant, scales: Array) -> bool:
     return not any(quant.zero_point) and bool((abs(found - wanted) <= 1e-6 * wanted).all())
 
 
-def _in_scale(floats: Array, scales: Array) -> Array:
-    """Numbers as int32 in a scale; 0 if the scale is 0."""
+def _in_scale(tensor: str, floats: Array, scales: Array) -> Array:
+    """Numbers as int32 in a scale. NotInteger if one does not fit, for example because the scale of
+    a channel without weights is 0."""
     with np.errstate(all="ignore"):
         whole = np.rint(floats.astype(np.float64) / scales.astype(np.float64))
-    limits = np.iinfo(np.int32)
-    found: Array = np.clip(np.nan_to_num(whole), limits.min, limits.max).astype(np.int32)
+    whole = np.where(floats == 0, 0, whole)
+    if not (abs(whole) <= np.iinfo(np.int32).max).all():
+        raise NotInteger(f'adds the bias "{tensor}", which int32 cannot hold in the scale of sums')
+    found: Array = whole.astype(np.int32)
     return found
 
 
