@@ -9,8 +9,8 @@ and the networks of MLPerf Tiny. ``one`` has those with one batch, where they ta
 has what firmware takes around its operators, for each way to call them: up to the call of an
 operator without its arguments, in a path without operators, and in an exception; ``rolled`` what a
 function with rows takes around its parts, without their arguments. The environment's
-MICROGEN_MODELS names the folder of the networks. ``--missing`` measures only the out-of-line forms
-of kernels that the table does not have.
+MICROGEN_MODELS names the folder of the networks. ``--missing`` measures only the kernels that the
+table does not have: their out-of-line forms, and those for the shapes of ``shapes.FURTHER``.
 """
 
 from __future__ import annotations
@@ -110,9 +110,12 @@ def _column(asked: tuple[str, str]) -> Found:
         for number, (name, options) in enumerate(FIRMWARE):
             chosen = {**options, "toolchain": kind}
             _add(found, _firmware(name, board, chosen, folder / str(number)))
-    own = found["own"]
-    found["one"] = {name: n for name, n in found["one"].items() if n < own[name]}
-    return found
+    return {**found, "one": _less(found)}
+
+
+def _less(found: Found) -> dict[str, int]:
+    """The operators that take less with one batch."""
+    return {name: n for name, n in found["one"].items() if n < found["own"][name]}
 
 
 def _with_missing(asked: tuple[str, str]) -> Found:
@@ -125,7 +128,15 @@ def _with_missing(asked: tuple[str, str]) -> Found:
     with tempfile.TemporaryDirectory() as scratch:
         missing = stems - found["shared"].keys()
         found["shared"] |= _shared(board, kind, Path(scratch), missing)
-    return found
+        further = measure.cases(shapes.FURTHER, board.cpu)
+        if cases := [case for case in further if case.kernel.code.stem not in found["own"]]:
+            made = _layers(cases, board, kind, Path(scratch) / "layers")
+            own = {case.kernel.code.stem for case in cases}  # without what is around the layers
+            only = {
+                part: {n: b for n, b in rows.items() if n in own} for part, rows in made.items()
+            }
+            _add(found, only)
+    return {**found, "one": _less(found)}
 
 
 def _add(found: Found, more: Found) -> None:
@@ -154,7 +165,7 @@ def _shared(
 def _parts(board: Board) -> Iterator[list[Case]]:
     """Layers of some shapes for each kernel, in lists for one source each."""
     groups: dict[tuple[str, str], list[Case]] = {}
-    for case in measure.cases(shapes.FIT, board.cpu):
+    for case in measure.cases({**shapes.FIT, **shapes.FURTHER}, board.cpu):
         groups.setdefault((case.kernel.symbol, case.kind), []).append(case)
     few = [case for cases in groups.values() for case in _spread(cases)]
     yield from (few[i : i + MOST] for i in range(0, len(few), MOST))

@@ -72,10 +72,10 @@ class Net:
     tensors: list[TensorSpec] = field(default_factory=list)
     operators: list[OperatorSpec] = field(default_factory=list)
 
-    def image(self, size: int) -> Tensor:
+    def image(self, height: int, width: int, depth: int) -> Tensor:
         """The input: images of random blocks, so that neighbours are alike, with noise."""
-        coarse = self.random.randint(-100, 100, (IMAGES, -(-size // 8), -(-size // 8), 3))
-        blocks = coarse.repeat(8, 1).repeat(8, 2)[:, :size, :size]
+        coarse = self.random.randint(-100, 100, (IMAGES, -(-height // 8), -(-width // 8), depth))
+        blocks = coarse.repeat(8, 1).repeat(8, 2)[:, :height, :width]
         values = blocks + self.random.randint(-28, 28, blocks.shape)
         return self._activation("image", values.astype(np.int8), 1 / 128, 0)
 
@@ -133,6 +133,12 @@ class Net:
         """Probabilities."""
         made = self._activation(name, np.zeros_like(data.values), 1 / 256, -128)
         self._operator("SOFTMAX", [data], made, "SoftmaxOptions", {"beta": 1.0})
+        return made
+
+    def sigmoid(self, name: str, data: Tensor) -> Tensor:
+        """A probability of each class by itself."""
+        made = self._activation(name, np.zeros_like(data.values), 1 / 256, -128)
+        self._operator("LOGISTIC", [data], made, "", {})
         return made
 
     def _weights(self, shape: tuple[int, ...]) -> Array:
@@ -215,17 +221,24 @@ def _windows(data: Tensor, kernel: int, stride: int) -> Array:
     """float64 [images, rows, columns, kernel * kernel, channels]: the integers in each window, with
     SAME padding, less the zero point. Sums of their products with weights are exact, in any order.
     """
-    size = data.values.shape[1]
-    out = -(-size // stride)
-    both = max(0, (out - 1) * stride + kernel - size)
-    pads = (both // 2, both - both // 2)
-    centred = np.pad(data.values.astype(float) - data.zero, ((0, 0), pads, pads, (0, 0)))
+    (rows, *rows_pads), (columns, *columns_pads) = (
+        _same(size, kernel, stride) for size in data.values.shape[1:3]
+    )
+    pads = ((0, 0), tuple(rows_pads), tuple(columns_pads), (0, 0))
+    centred = np.pad(data.values.astype(float) - data.zero, pads)
     every = [
-        centred[:, y : y + out * stride : stride, x : x + out * stride : stride][:, :out, :out]
+        centred[:, y : y + rows * stride : stride, x : x + columns * stride : stride]
         for y in range(kernel)
         for x in range(kernel)
     ]
     return np.stack(every, 3)
+
+
+def _same(size: int, kernel: int, stride: int) -> tuple[int, int, int]:
+    """The size of the output along an axis, and the padding before and after the data."""
+    out = -(-size // stride)
+    both = max(0, (out - 1) * stride + kernel - size)
+    return out, both // 2, both - both // 2
 
 
 def _reals(data: Tensor) -> Array:
@@ -247,7 +260,7 @@ def model(width: float = WIDTH, size: int = SIZE, classes: int = CLASSES, seed: 
     """The bytes of the .tflite file: input int8 [1, size, size, 3], output int8 [1, classes]."""
     # RandomState's stream is frozen by numpy's compatibility policy; default_rng's is not.
     net = Net(np.random.RandomState(seed))
-    image = net.image(size)
+    image = net.image(size, size, 3)
     data = net.convolution("stem", image, channels(STEM * width), 3, 2)
     number = 0
     for expansion, count, blocks, first in STAGES:

@@ -3,7 +3,7 @@
     python scripts/tflite_to_qdq.py MODEL.tflite MODEL.onnx
 
 The network has the same integers, scales and zero points, in NCHW. It is for tests, which compare
-the two: it converts the operators of MLPerf Tiny's networks only.
+the two: it converts the operators of MLPerf Tiny's networks, MobileNetV2 and YAMNet only.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.dense import DenseAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.ops.mean import MeanAttrs
 from microgen.ops.softmax import SoftmaxAttrs
 from microgen.passes.canonical_padding import canonical_padding
 
@@ -151,6 +152,25 @@ def _add(writer: _Writer, node: Node, attrs: Attrs) -> None:
     writer.finish(node, found, attrs.activation)  # type: ignore[attr-defined]
 
 
+def _mean(writer: _Writer, node: Node, attrs: MeanAttrs) -> None:
+    """Over height and width, or all axes of an NCHW tensor that are moved alike."""
+    data = writer.graph.types[node.inputs[0]]
+    axes = attrs.axes if len(data.shape) != 4 else tuple(_TO_NHWC[axis] for axis in attrs.axes)
+    found = writer.add(
+        "ReduceMean",
+        [writer.dequantized(node.inputs[0])],
+        f"{node.outputs[0]}_mean",
+        axes=axes,
+        keepdims=int(attrs.keep_dims),
+    )
+    writer.finish(node, found)
+
+
+def _sigmoid(writer: _Writer, node: Node, _attrs: Attrs) -> None:
+    found = writer.add("Sigmoid", [writer.dequantized(node.inputs[0])], f"{node.outputs[0]}_found")
+    writer.finish(node, found)
+
+
 def _softmax(writer: _Writer, node: Node, _attrs: SoftmaxAttrs) -> None:
     found = writer.add(
         "Softmax", [writer.dequantized(node.inputs[0])], f"{node.outputs[0]}_shares", axis=-1
@@ -160,12 +180,14 @@ def _softmax(writer: _Writer, node: Node, _attrs: SoftmaxAttrs) -> None:
 
 _OPERATORS = {
     "add": _add,
+    "mean": _mean,
     "nn.avg_pool2d": _pool,
     "nn.conv2d": _conv,
     "nn.dense": _dense,
     "nn.depthwise_conv2d": _conv,
     "nn.softmax": _softmax,
     "reshape": _reshape,
+    "sigmoid": _sigmoid,
 }
 
 

@@ -59,7 +59,7 @@ def program_of(
     if given:
         chosen = schedule.file.applied(given, parts, cpu)
     else:
-        chosen = schedule.choose(parts, cpu, options.optimize, lambda _parts: Ram(0, 0))
+        chosen = schedule.choose(parts, cpu, options.optimize, lambda _parts, _worth: Ram(0, 0))
     return lowering.lower(
         chosen.partition,
         codegens.registry(),

@@ -45,13 +45,16 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Makes builds skip CMake's check of compilers, and use ccache if it is installed. In a run
-    without slow tests, builds with sanitizers are not optimized, and only some cases are compiled
-    with a kernel's body inlined.
+    """Keeps temporary files in memory. Makes builds skip CMake's check of compilers, and use ccache
+    if it is installed. In a run without slow tests, builds with sanitizers are not optimized, and
+    only some cases are compiled with a kernel's body inlined.
 
     Hundreds of projects are built, and most of their files are the same. With ccache each file is
     compiled once for each set of options, wherever the project is in the temporary folder.
     """
+    from tests import memory_disk
+
+    memory_disk.use()
     os.environ.setdefault("CMAKE_TOOLCHAIN_FILE", str(Path(__file__).with_name("toolchain.cmake")))
     if config.option.markexpr == "not slow":
         os.environ["TESTS_SANITIZE_UNOPTIMIZED"] = "1"

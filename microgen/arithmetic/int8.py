@@ -6,6 +6,7 @@ rather than double, this module does, too. "TFLite" means ``tensorflow/lite/kern
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from microgen.arithmetic import in_float32
 from microgen.arithmetic.terms import Activation, Rounding
-from microgen.ir.graph import Array, DType, Quant, TensorType
+from microgen.ir.graph import Array, DType, Quant, TensorType, frozen
 
 RELAY = (Rounding.UPWARD, Rounding.NEAREST)
 _ADD_LEFT_SHIFTS = {DType.INT8: 20, DType.INT16: 15}
@@ -50,8 +51,16 @@ def per_channel_multipliers(
 
     multiplier is 0 or in [2**30, 2**31); shift is in [-31, 30].
     Source: TFLite quantization_util.cc, QuantizeMultiplier. ValueError if a scale is negative,
-    not finite, or too large for that shift.
+    not finite, or too large for that shift. The arrays are read-only.
     """
+    return _multipliers(np.asarray(scales, np.float64).tobytes(), scales.shape)
+
+
+@functools.lru_cache(maxsize=1024)  # layers, each of which many kernels look at
+def _multipliers(
+    values: bytes, shape: tuple[int, ...]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
+    scales = np.frombuffer(values).reshape(shape)
     wrong = ~((scales >= 0) & (scales < math.inf))
     if wrong.any():
         raise ValueError(f"the multiplier {scales[wrong][0]} is negative or not finite")
@@ -62,7 +71,8 @@ def per_channel_multipliers(
     if (shifts > 30).any():
         raise ValueError(f"the multiplier {scales[shifts > 30][0]} is 2**30 or more")
     is_seen = shifts >= -31
-    return (multipliers * is_seen).astype(np.int32), (shifts * is_seen).astype(np.int8)
+    made = (multipliers * is_seen).astype(np.int32), (shifts * is_seen).astype(np.int8)
+    return frozen(made[0]), frozen(made[1])
 
 
 def _wrap32(x: Array) -> Array:
@@ -196,7 +206,7 @@ def weight_scales(weight: TensorType) -> npt.NDArray[np.float64]:
     """The scales of a weight in the file, one or one per channel; ValueError if there are none."""
     if weight.quant is None:
         raise ValueError(f"the weight {weight} is not quantized")
-    return np.array(weight.quant.scale, np.float32).astype(np.float64)
+    return weight.quant.scales.astype(np.float64)
 
 
 def conv_scales(

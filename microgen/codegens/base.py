@@ -27,9 +27,10 @@ class Choice:
     have a body compiled for its own shape. ``in_place``: the result may take the place of an input
     if the kernel allows it. With ``rows`` it computes so many rows of the result at a time; then
     all choices of its region do, and what is between them never exists whole. With ``fed``, too,
-    the caller of the model has so many rows of its input at a time. ``reason`` says why
-    this was chosen, ``refusals`` why kernels that stand before it in the registry cannot compute
-    the nodes.
+    the caller of the model has so many rows of its input at a time. ``is_assembled``: the node is a
+    concatenation whose parts are computed in its result's bytes, so nothing calls the kernel.
+    ``reason`` says why this was chosen, ``refusals`` why kernels that stand before it in the
+    registry cannot compute the nodes.
     """
 
     nodes: tuple[Node, ...]
@@ -38,6 +39,7 @@ class Choice:
     in_place: bool = True
     rows: int = 0
     fed: int = 0
+    is_assembled: bool = False
     reason: str = ""
     refusals: tuple[Refusal[Node], ...] = field(default=(), compare=False)
 
@@ -56,6 +58,11 @@ class Region:
     def is_rolled(self) -> bool:
         """Whether rows are computed at a time."""
         return any(choice.rows for choice in self.choices)
+
+    @property
+    def is_assembled(self) -> bool:
+        """Whether it is a concatenation whose parts are computed in its result's bytes."""
+        return any(choice.is_assembled for choice in self.choices)
 
     @property
     def fed(self) -> int:

@@ -11,7 +11,7 @@ from microgen.emit.tensors import tensors
 from microgen.emit.unit import Unit
 from microgen.names import cnames
 from microgen.program.plan import Placement, Pool
-from microgen.program.steps import InnerBuffer, InRows, NotStored, Step
+from microgen.program.steps import Around, InnerBuffer, InRows, NotStored, Step
 from microgen.program.types import Argument, Call, Parameter, Port, PrimFunc, Role, Storage
 
 _INDENT = 4  # of the calls
@@ -161,6 +161,8 @@ def _step(step: Step) -> str:
             text += f" in scratch[{offset}]"
         case InRows():
             text += " row by row"
+        case Around(before=before):
+            text += f" from {before} bytes before" if before else ""
         case NotStored():
             text += " (inside)"
     return f"{text}, {step.kernel}"
@@ -189,9 +191,12 @@ def _pointer(argument: Argument, parameter: Parameter, unit: Unit) -> str:
         return _constant(argument.name, parameter, unit)
     const = "" if parameter.role in (Role.OUTPUT, Role.STATE) else "const "
     if argument.storage is Storage.SID:
-        place = unit.place(argument.name)
-        return f"({const}{parameter.ctype} *){place} /* {argument.name} */"
-    return f"({const}{parameter.ctype} *){argument.name}"
+        place = unit.place(argument.name, argument.offset)
+        what = f"{argument.name} + {argument.offset}" if argument.offset else argument.name
+        return f"({const}{parameter.ctype} *){place} /* {what} */"
+    at = argument.offset
+    place = f"(({const}uint8_t *){argument.name} + {at})" if at else argument.name
+    return f"({const}{parameter.ctype} *){place}"
 
 
 def _constant(name: str, parameter: Parameter, unit: Unit) -> str:

@@ -71,8 +71,9 @@ class Tensors:
         if argument.storage is Storage.CONSTANT:
             return self.unit.constants[argument.name]
         if argument.storage is Storage.SID:
-            return self.unit.place(argument.name)
-        return argument.name
+            return self.unit.place(argument.name, argument.offset)
+        at = argument.offset
+        return f"((uint8_t *){argument.name} + {at})" if at else argument.name
 
 
 def tensors(unit: Unit) -> dict[str, Any]:

@@ -91,16 +91,16 @@ class Unit:
         """The name of a pool's first byte in C, inside main."""
         return self.passed_pools.get(pool) or symbols.arena(self.module, pool)
 
-    def place(self, buffer: str) -> str:
-        """The address of a planned buffer, inside main. For a pool that is part of the firmware it
-        is a constant expression."""
+    def place(self, buffer: str, offset: int = 0) -> str:
+        """The address ``offset`` bytes into a planned buffer, inside main. For a pool that is part
+        of the firmware it is a constant expression."""
         placed = self.plan.by_name[buffer]
         pool = self.plan.pool(placed.pool)
         if pool.port:
-            apart = placed.offset - pool.before
+            apart = placed.offset + offset - pool.before
             sign = "+" if apart > 0 else "-"
             return f"((uint8_t *){pool.port} {sign} {abs(apart)})" if apart else pool.port
-        return f"&{self.base(placed.pool)}[{placed.offset}]"
+        return f"&{self.base(placed.pool)}[{placed.offset + offset}]"
 
     def field(self, buffer: str) -> str:
         """The address of a planned buffer where ``workspace_pools`` is in scope."""

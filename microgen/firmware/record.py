@@ -44,7 +44,7 @@ from microgen.options import Options
 from microgen.program.external import MODULE_POOL, ExternalModule, LoadedModule
 from microgen.program.plan import MemoryPlan, Pool
 from microgen.program.rolling import Rolling
-from microgen.program.steps import InnerBuffer, InRows, Output, Step
+from microgen.program.steps import Around, InnerBuffer, InRows, Output, Step
 from microgen.program.types import Call, Constant, Port, Program, Role, Storage
 from microgen.target.board import Board
 from microgen.version import __version__
@@ -155,7 +155,7 @@ def _call(call: Call, unit: Unit, host: str, options: Options) -> CallRecord:
         argument = next(given)
         is_constant = argument.storage is Storage.CONSTANT
         name = unit.constants[argument.name] if is_constant else argument.name
-        args.append(ArgumentRecord(argument.storage.value, name))
+        args.append(ArgumentRecord(argument.storage.value, name, argument.offset))
     roles = [p.role for p in function.parameters]
     return CallRecord(
         index=call.index,
@@ -175,6 +175,9 @@ def _step(step: Step, roles: Sequence[Role], rolling: Rolling | None) -> StepRec
     match step.place:
         case Output(index):
             argument = [k for k, role in enumerate(roles) if role is Role.OUTPUT][index]
+        case Around(index, before):
+            argument = [k for k, role in enumerate(roles) if role is Role.OUTPUT][index]
+            offset = -before
         case InnerBuffer() as inner if not inner.overwritten_by:
             argument, offset = roles.index(Role.SCRATCH), inner.offset
         case InRows() as rows:

@@ -158,6 +158,11 @@ def supported() -> dict[str, tuple[str, ...]]:
     return {suffix: found.operators() for suffix, found in formats().items()}
 
 
+def about_operators() -> dict[str, list[str]]:
+    """Suffix of a model file -> what is known about that format's operators, as lines of text."""
+    return {suffix: found.about_operators() for suffix, found in formats().items()}
+
+
 def _format_of(path: Path) -> Format:
     """The format of the file's content, or else of its suffix. Raises MicrogenError for a
     directory, an archive or an unknown suffix."""

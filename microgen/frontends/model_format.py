@@ -137,6 +137,10 @@ class Format(abc.ABC):
     def operators(self) -> tuple[str, ...]:
         """Names of the operators that have an importer, sorted."""
 
+    def about_operators(self) -> list[str]:
+        """What is known about its operators, as lines of ``docs/supported-ops.md``."""
+        return []
+
     def oracle(self) -> Oracle | None:
         """The outside implementation that also runs models of this format, if there is one."""
         return None

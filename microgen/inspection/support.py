@@ -94,6 +94,8 @@ def markdown() -> str:
         f"| `{row.op}` | {row.about} | {', '.join(row.dtypes)} | {row.limits} | {row.how} |"
         for row in rows()
     ]
+    about = frontends.about_operators()
     for suffix, names in operators().items():
         lines += ["", f"## Operators of `{suffix}` files", "", ", ".join(names)]
+        lines += ["", *about[suffix]] if about[suffix] else []
     return "\n".join(lines)

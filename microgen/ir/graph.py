@@ -8,6 +8,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class DType(enum.Enum):
 MAX_BYTES = 2**31 - 1  # of one tensor: generated C counts bytes and elements with int32_t
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Quant:
     """Affine quantization: ``real = scale * (stored - zero_point)``.
 
@@ -54,6 +55,11 @@ class Quant:
     scale: tuple[float, ...]
     zero_point: tuple[int, ...]
     axis: int | None = None
+
+    @cached_property
+    def scales(self) -> Array:
+        """The scales, float32 [n], read-only: one array, by which what is computed is kept."""
+        return frozen(np.array(self.scale, np.float32))
 
     @property
     def is_per_tensor(self) -> bool:

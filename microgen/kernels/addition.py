@@ -19,10 +19,12 @@ def kernels(op: str) -> tuple[base.Implementation, ...]:
     plain = broadcast.plain_params
     return (
         *affine.KERNELS,
-        in_float32.elementwise(op),
+        *in_float32.elementwise(op),
         in_float32.without(broadcast.kernel(f"mg_{op}_s8", DType.INT8, _params, is_scaled=True)),
-        broadcast.kernel(
-            f"mg_{op}_s16", DType.INT16, _params, family="arithmetic_s16", is_scaled=True
+        in_float32.without(
+            broadcast.kernel(
+                f"mg_{op}_s16", DType.INT16, _params, family="arithmetic_s16", is_scaled=True
+            )
         ),
         broadcast.kernel(f"mg_{op}_s32", DType.INT32, plain, family="arithmetic_s32"),
         broadcast.kernel(f"mg_{op}_s64", DType.INT64, broadcast.shapes, family="arithmetic_s64"),

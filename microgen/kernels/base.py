@@ -7,14 +7,13 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from microgen.arithmetic.int8 import RELAY, activation_range, conv_scales, float_range, int32_range
 from microgen.arithmetic.int16 import SUM_LIMIT
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.errors import short
-from microgen.ir.graph import Array, DType, Graph, Node, TensorType
+from microgen.ir.graph import DType, Graph, Node, TensorType
 from microgen.kernels.constant import KernelConstant as KernelConstant
+from microgen.kernels.sums import largest_sums
 from microgen.kernels.work import Cost, Work, work
 from microgen.ops.base import Pair
 from microgen.ops.constraints import leaves_int32, weight_zero
@@ -296,21 +295,6 @@ def _overflow(node: Node, graph: Graph, axis: int) -> str | None:
     if worst <= limit:
         return None
     return f"sums with its weights and bias may reach {worst}, the kernel's accumulator {limit}"
-
-
-def largest_sums(node: Node, graph: Graph, axis: int) -> Array:
-    """For each output channel, the largest magnitude of a sum that its weights can make from the
-    data, and the magnitude of its bias: int64 [2, channels]. ``axis`` is the weight's axis of
-    output channels."""
-    data = graph.types[node.inputs[0]]
-    limits = np.iinfo(data.dtype.numpy)
-    farthest = max(int(limits.max) - data.zero_point, data.zero_point - int(limits.min))
-    weight, *bias = (graph.constants[name].astype(np.int64) for name in node.inputs[1:])
-    weight = weight - weight_zero(graph.types[node.inputs[1]])
-    others = tuple(i for i in range(weight.ndim) if i != axis)
-    products = np.abs(weight).sum(axis=others) * farthest
-    bounds = np.abs(np.clip(bias[0], -(2**62), 2**62)) if bias else np.zeros_like(products)
-    return np.stack([products, bounds])
 
 
 def spatial(tensor: TensorType) -> Pair:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from microgen.ir.graph import Graph, Node
 from microgen.kernels import base
+from microgen.kernels.sums import largest_sums
 from microgen.ops.constraints import largest_sum, weight_zero
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
@@ -40,7 +41,7 @@ def _separately(node: Node, graph: Graph) -> str | None:
     may exceed int32."""
     data, weight = graph.type_of(node.inputs[:2])
     values = largest_sum(data, weight.size // weight.shape[0]) // 128
-    sums = base.largest_sums(node, graph, 0).sum(axis=0)
+    sums = largest_sums(node, graph, 0).sum(axis=0)
     worst = int(sums.max()) + 2 * abs(weight_zero(weight)) * values
     if worst < 2**31:
         return None

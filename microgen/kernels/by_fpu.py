@@ -15,6 +15,7 @@ import numpy as np
 from microgen.arithmetic import in_float32
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base, transforms
+from microgen.kernels.sums import largest_sums
 
 _LIMIT = 2**31 - 256  # of scaled sums: with a zero point they fit int32
 
@@ -25,7 +26,7 @@ def refusal(node: Node, graph: Graph, axis: int) -> str | None:
     """Refusal unless scaled sums fit int32. ``axis`` is the weight's axis of output channels."""
     (data, weight, *_), output = base.types(node, graph)
     scales = in_float32.scale_of_sums(data, weight, output)
-    worst = float((base.largest_sums(node, graph, axis).sum(axis=0) * scales).max())
+    worst = float((largest_sums(node, graph, axis).sum(axis=0) * scales).max())
     if worst < _LIMIT:
         return None
     return f"scaled sums with its weights and bias may reach {worst:g}, the kernel takes {_LIMIT}"

@@ -22,10 +22,14 @@ def _row(node: Node, tensor: TensorType) -> int:
     return math.prod(tensor.shape[_axis(node) :]) * tensor.dtype.nbytes
 
 
+def _rows(node: Node, graph: Graph) -> int:
+    return math.prod(graph.types[node.outputs[0]].shape[: _axis(node)])
+
+
 def _params(node: Node, graph: Graph) -> base.Fields:
     output = graph.types[node.outputs[0]]
     return (
-        ("rows", math.prod(output.shape[: _axis(node)])),
+        ("rows", _rows(node, graph)),
         ("output_row", _row(node, output)),
         *moves.element_bytes(node, graph),
     )
@@ -39,12 +43,20 @@ def _each_input(node: Node, graph: Graph) -> tuple[base.Fields, ...]:
     )
 
 
+def _in_place(node: Node, graph: Graph) -> base.Lags:
+    """The first input is copied before the others are, row after row. When row k is, the output has
+    been written up to that row's end, and the input is read from its row k on."""
+    first, whole = (_row(node, graph.types[name]) for name in (node.inputs[0], node.outputs[0]))
+    return {0: (_rows(node, graph) - 1) * (whole - first) + first}
+
+
 IMPLEMENTATIONS = (
     base.Implementation(
         symbol="mg_write_slice",
         needs=base.REFERENCE,
         refusal=moves.any_tensor,
         params=_params,
+        in_place=_in_place,
         each_input=_each_input,
     ),
 )

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-import numpy as np
-
 from microgen.ir.graph import Array, Graph, frozen
 
 What = Literal["data", "scale"]
@@ -55,4 +53,4 @@ def _source(tensor: str, what: What, graph: Graph) -> Array:
         return graph.constants[tensor]
     quant = graph.types[tensor].quant
     assert quant is not None, "it has scales"
-    return frozen(np.array(quant.scale, np.float32))
+    return quant.scales

@@ -9,6 +9,7 @@ from microgen.arithmetic.int8 import conv_scales
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, weighted
+from microgen.kernels.sums import largest_sums
 from microgen.kernels.weighted import (
     FLOAT,
     FLOAT_FPU,
@@ -85,7 +86,7 @@ def _refuses_wide(node: Node, graph: Graph) -> str | None:
         return refusal
     inputs, output = base.types(node, graph)
     scales = conv_scales(inputs[0], inputs[1], output)
-    worst = float((base.largest_sums(node, graph, 0).sum(axis=0) * scales).max())
+    worst = float((largest_sums(node, graph, 0).sum(axis=0) * scales).max())
     if worst >= 2**31 - 256:
         return f"outputs with its bias may reach {worst:g} before the clamp, int32 holds less"
     return None

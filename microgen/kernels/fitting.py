@@ -32,18 +32,32 @@ class Fitting:
 
 def fitting(node: Node, graph: Graph, cpu: Cpu) -> Fitting:
     """The kernels for the node's op and for the form in which the model stores its weight."""
-    is_int4 = not graph.int4.isdisjoint(node.inputs[1:2])
     fit: list[Implementation] = []
     refusals: list[Refusal[Node]] = []
-    for kernel in registry().get(node.op, ()):
-        if kernel.takes_int4 and not is_int4:
-            continue
+    for kernel in _of_form(node, graph):
         why = refusal(kernel, node, graph, cpu)
         if why is None:
             fit.append(kernel)
         else:
             refusals.append(of_node(kernel.symbol, node, why))
     return Fitting(tuple(fit), tuple(refusals))
+
+
+def least_scratch(node: Node, graph: Graph, cpu: Cpu) -> int:
+    """The least bytes of scratch with which a kernel can compute the node; 0 if none can. Plain
+    kernels, which need none, are the last of the registry."""
+    least: list[int] = []
+    for kernel in reversed(_of_form(node, graph)):
+        if refusal(kernel, node, graph, cpu) is None:
+            least.append(kernel.scratch(node, graph))
+        if 0 in least:
+            break
+    return min(least, default=0)
+
+
+def _of_form(node: Node, graph: Graph) -> list[Implementation]:
+    is_int4 = not graph.int4.isdisjoint(node.inputs[1:2])
+    return [one for one in registry().get(node.op, ()) if is_int4 or not one.takes_int4]
 
 
 def refusal(kernel: Implementation, node: Node, graph: Graph, cpu: Cpu) -> str | None:

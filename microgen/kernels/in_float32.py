@@ -1,5 +1,5 @@
-"""Shared by kernels of int8 elements, of nodes that are computed in float32: their parameters, and
-who computes which nodes.
+"""Shared by kernels of int8 or int16 elements, of nodes that are computed in float32: their
+parameters, and who computes which nodes.
 
 The kernels compute with float, so cores without an FPU call the compiler's functions for it. Where
 a proof finds an exact form in integers, others are cheaper."""
@@ -49,8 +49,18 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def elementwise(op: str) -> base.Implementation:
-    """``mg_<op>_in_float_s8``."""
-    family = "arithmetic_in_float_s8"
-    made = broadcast.kernel(f"mg_{op}_in_float_s8", DType.INT8, _params, family=family)
-    return only(made)
+def elementwise(op: str) -> tuple[base.Implementation, ...]:
+    """``mg_<op>_in_float_s8`` and ``mg_<op>_in_float_s16``."""
+    narrow, wide = (
+        only(
+            broadcast.kernel(
+                f"mg_{op}_in_float_{suffix}",
+                dtype,
+                _params,
+                family=f"arithmetic_in_float_{suffix}",
+                is_scaled=True,
+            )
+        )
+        for suffix, dtype in (("s8", DType.INT8), ("s16", DType.INT16))
+    )
+    return narrow, dataclasses.replace(wide, measured_as=narrow)

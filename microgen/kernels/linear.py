@@ -136,6 +136,7 @@ def _linear_offset(sources: Sequence[Array], arguments: transforms.Arguments) ->
     return _proven(sources, arguments).offsets.astype(np.int32)
 
 
+@transforms.remembered
 def _fitted(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Linear:
     fit = linear.fit_equal if arguments.get("single") else linear.fit
     return fit(channels(sources, arguments))

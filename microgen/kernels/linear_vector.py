@@ -63,6 +63,7 @@ def _with(constant: base.KernelConstant, **arguments: float | int | str) -> base
     return dataclasses.replace(constant, arguments=tuple(changed.items()))
 
 
+@transforms.remembered
 def _fitted(
     sources: Sequence[Array], arguments: transforms.Arguments
 ) -> linear_vector.LinearVector:

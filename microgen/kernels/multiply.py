@@ -52,9 +52,11 @@ _SPECIFIED = (
 IMPLEMENTATIONS = (
     scaled_product.KERNEL,
     *map(in_float32.without, _SPECIFIED),
-    in_float32.elementwise(OP_NAME),
-    broadcast.kernel(
-        "mg_multiply_s16", DType.INT16, _params, family="arithmetic_s16", is_scaled=True
+    *in_float32.elementwise(OP_NAME),
+    in_float32.without(
+        broadcast.kernel(
+            "mg_multiply_s16", DType.INT16, _params, family="arithmetic_s16", is_scaled=True
+        )
     ),
     broadcast.kernel(
         "mg_multiply_s32", DType.INT32, broadcast.plain_params, family="arithmetic_s32"

@@ -12,6 +12,7 @@ from microgen.arithmetic import int8
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array, Graph, Node
 from microgen.kernels import base
+from microgen.kernels.sums import largest_sums
 
 _FLOAT_SHIFT = 13  # of MG_ROUND_FLOAT_NARROW: to the right, besides the bits of a fraction
 SUM_LIMIT = 2**30 - 1  # of accumulators, so that they can be doubled
@@ -26,7 +27,7 @@ def refusal(node: Node, graph: Graph, axis: int) -> str | None:
     if scaled[1].max() >= 0:
         largest = _scales(node, graph).max()
         return f"its largest scale is {largest:.3g}, the kernel takes less than 0.5"
-    sums = base.largest_sums(node, graph, axis)
+    sums = largest_sums(node, graph, axis)
     if _rounding_of(node) is Rounding.FLOAT and not _is_seen(node, graph, scaled, sums[0]):
         return f"a scale is below 2**-{_FLOAT_SHIFT}, the kernel takes no such scale"
     over = sums.sum(axis=0) > SUM_LIMIT

@@ -206,6 +206,7 @@ def missing(weight: Array, arguments: transforms.Arguments) -> Array:
     return found
 
 
+@transforms.remembered
 def _high(sources: Sequence[Array], arguments: transforms.Arguments) -> high.High:
     weight = sources[1]
     channels = linear.channels(sources, arguments, missing(weight, arguments))

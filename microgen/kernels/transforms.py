@@ -34,21 +34,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from microgen.arithmetic import in_float32, int8, int16
 from microgen.errors import ProjectError
 from microgen.ir.graph import Array, DType, Graph, Quant, TensorType, frozen
+from microgen.kernels.identity import Same
 
 if TYPE_CHECKING:
     from microgen.kernels.base import KernelConstant
 
 Arguments = Mapping[str, float | int | str]
 Function = Callable[[Sequence[Array], Arguments], Array]
+T = TypeVar("T")
 _KEPT = 1024  # constants of a network's candidates
 
 
@@ -74,28 +75,33 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
         ) from error
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Source:
-    """An array that nothing changes. Another one is another source, whatever its values are."""
-
-    array: Array
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Source) and self.array is other.array
-
-    def __hash__(self) -> int:
-        return id(self.array)
-
-
 def kept(kind: str, sources: Sequence[Array], arguments: tuple[tuple[str, Any], ...]) -> Array:
     """``apply``'s result, read-only, which the same read-only arrays do not compute again: all
     candidates for a schedule have the same constants."""
-    return _kept(kind, tuple(map(_Source, sources)), arguments)
+    return _kept(kind, tuple(map(Same, sources)), arguments)
 
 
 @functools.lru_cache(maxsize=_KEPT)
-def _kept(kind: str, sources: tuple[_Source, ...], arguments: tuple[tuple[str, Any], ...]) -> Array:
+def _kept(kind: str, sources: tuple[Same, ...], arguments: tuple[tuple[str, Any], ...]) -> Array:
     return frozen(apply(kind, [source.array for source in sources], dict(arguments)))
+
+
+def remembered(
+    found: Callable[[Sequence[Array], Arguments], T],
+) -> Callable[[Sequence[Array], Arguments], T]:
+    """A function of a transform's sources and arguments that does not compute the same twice for
+    read-only arrays: refusals, tables and costs of many kernels ask for one proof."""
+
+    @functools.lru_cache(maxsize=_KEPT)
+    def once(sources: tuple[Same, ...], arguments: tuple[tuple[str, Any], ...]) -> T:
+        return found([source.array for source in sources], dict(arguments))
+
+    def of(sources: Sequence[Array], arguments: Arguments) -> T:
+        if any(source.flags.writeable for source in sources):
+            return found(sources, arguments)
+        return once(tuple(map(Same, sources)), tuple(arguments.items()))
+
+    return of
 
 
 @functools.cache

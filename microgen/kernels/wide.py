@@ -10,6 +10,7 @@ from microgen.arithmetic.terms import Rounding
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Array, DType, Graph, Node
 from microgen.kernels import base, transforms, window
+from microgen.kernels.sums import largest_sums
 from microgen.kernels.transforms import Arguments
 from microgen.kernels.work import Work, work
 from microgen.target.cpu import Feature
@@ -30,7 +31,7 @@ def refusal(node: Node, graph: Graph, axis: int) -> str | None:
 
 def sums(node: Node, graph: Graph, axis: int) -> str | None:
     """Refusal if a sum of products and bias may exceed int32."""
-    worst = int(base.largest_sums(node, graph, axis).sum(axis=0).max())
+    worst = int(largest_sums(node, graph, axis).sum(axis=0).max())
     if worst < _INT32:
         return None
     return f"sums with its bias may reach {worst}, the kernel's accumulator {_INT32 - 1}"

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from microgen.codegens.base import Codegen, Primitive, Region
 from microgen.errors import MicrogenError
-from microgen.ir.graph import Graph
 from microgen.names import cnames
+from microgen.partition import Partition
 from microgen.program.external import ExternalModule
 from microgen.program.rolling import Event, Part, Rolling
 from microgen.program.types import Device, KernelCall, Parameter, PrimFunc, Role
@@ -50,6 +50,11 @@ class LoweredRegions:
 
     regions: tuple[Lowered, ...]
     external: tuple[ExternalModule, ...]
+
+    @property
+    def primitives(self) -> tuple[Primitive, ...]:
+        """The primitive function of each region."""
+        return tuple(item.primitive for item in self.regions)
 
     def functions_without(self, dropped: Collection[int]) -> tuple[PrimFunc, ...]:
         """Every function once, in the order of first calls. The regions with the numbers
@@ -104,15 +109,15 @@ class LoweringCache:
 
 
 def lower_regions(
-    regions: Sequence[Region],
-    graph: Graph,
+    partition: Partition,
     codegens: Mapping[str, Codegen],
     board: Board,
-    *,
     prefix: str,
     devices: Collection[Device],
 ) -> LoweredRegions:
-    """Lower every region; ``devices`` are those whose contexts are passed to operators."""
+    """Lower every region. Functions' names begin with ``prefix``, and ``devices`` are those whose
+    contexts are passed to operators."""
+    regions, graph = partition.regions, partition.graph
     cache = LoweringCache(prefix, taken={_symbol(region) for region in regions})
     context = {device.target: device.context for device in devices}
     collected: dict[tuple[str, str], list[int]] = {}

@@ -18,21 +18,25 @@ from microgen.codegens.base import Codegen, Primitive, Region
 from microgen.ir.graph import Array, DType, Graph, TensorType
 from microgen.kernels import transforms
 from microgen.kernels.base import KernelConstant
-from microgen.lowering import devices, functions, updates
+from microgen.lowering import assembling, devices, functions, updates
+from microgen.lowering.assembling import Assembled
 from microgen.lowering.functions import Lowered, LoweredRegions
 from microgen.lowering.updates import Updates
 from microgen.names import aliases, cnames
-from microgen.partition import Partition
+from microgen.partition import Partition, copies
 from microgen.program.element_types import ctype
 from microgen.program.external import ExternalModule, HeldConstant
+from microgen.program.steps import Step
 from microgen.program.types import (
     Argument,
     Buffer,
     Call,
     Constant,
     Device,
+    InPlace,
     Port,
     Program,
+    Role,
     Storage,
     Transform,
 )
@@ -56,22 +60,21 @@ def lower(
     Equal primitive functions (same body, same target) become one, called with different weights.
     Raises MicrogenError for a region of a target that is not among ``targets``.
     """
+    partition = copies.with_copies(partition)
     graph = partition.graph
     inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
     outputs = _output_ports(graph, output_names, output_aliases, {p.name for p in inputs})
     needed = _devices(partition, codegens, targets, {p.name for p in (*inputs, *outputs)})
-    lowered = functions.lower_regions(
-        partition.regions, graph, codegens, board, prefix=f"tvmgen_{module}", devices=needed
-    )
-    updated = updates.of(graph, partition.regions, [item.primitive for item in lowered.regions])
-    by_target = {device.target: device for device in needed}
-    state = _Lowering(graph, partition.regions, by_target, updated, inputs, outputs)
+    lowered = functions.lower_regions(partition, codegens, board, f"tvmgen_{module}", needed)
+    updated = updates.of(graph, partition.regions, lowered.primitives)
+    assembled = assembling.of(partition, lowered.primitives)
+    state = _Lowering(graph, partition.regions, needed, updated, assembled, inputs, outputs)
     external = state.add_all(partition.regions, lowered)
     return Program(
         module=module,
         inputs=state.numbered(inputs),
         outputs=state.numbered(outputs),
-        functions=lowered.functions_without(updated.dropped),
+        functions=lowered.functions_without(updated.dropped | assembled.dropped),
         calls=tuple(state.calls),
         buffers=tuple(state.buffers.values()),
         constants=tuple(state.constants.values()),
@@ -140,8 +143,9 @@ class _Lowering:
 
     graph: Graph
     regions: tuple[Region, ...]
-    devices: Mapping[str, Device]  # by target
+    devices: tuple[Device, ...]
     updates: Updates
+    assembled: Assembled
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     calls: list[Call] = field(default_factory=list)
@@ -181,8 +185,10 @@ class _Lowering:
             if name in used:
                 self.add_variable(name)
         for index, (region, item) in enumerate(zip(regions, lowered.regions, strict=True)):
-            if index not in self.updates.dropped:
-                self.add(region, item)
+            if index in self.assembled.dropped:
+                self._assembled(region.main.outputs[0])
+            elif index not in self.updates.dropped:
+                self.add(region, item, self.assembled.steps.get(index, ()))
         return tuple(self.with_constants(made, lowered) for made in lowered.external)
 
     def add_variable(self, tensor: str) -> None:
@@ -198,9 +204,10 @@ class _Lowering:
             self.buffers[argument.name], is_state=True, reset_byte=reset_byte, initial=initial
         )
 
-    def add(self, region: Region, lowered: Lowered) -> None:
-        """Append the call of one region's primitive function."""
-        primitive, device = lowered.primitive, self.devices.get(region.target)
+    def add(self, region: Region, lowered: Lowered, more: Sequence[Step] = ()) -> None:
+        """Append the call of one region's primitive function. It completes the steps ``more``."""
+        primitive = lowered.primitive
+        device = next((one for one in self.devices if one.target == region.target), None)
         # Inputs are bound before constants and results: a constant's id precedes its call's.
         arguments = [self.storage[self.bytes_of[name]] for name in primitive.inputs]
         arguments += [self._constant(c, _reader(region, c)) for c in primitive.constants]
@@ -212,9 +219,10 @@ class _Lowering:
                 function=lowered.function.name,
                 args=(*arguments, *context),
                 scratch=primitive.scratch,
-                in_place=primitive.in_place,
+                in_place=self._in_place(primitive),
                 steps=tuple(
-                    replace(step, tensor=self._model_name(step.tensor)) for step in primitive.steps
+                    replace(step, tensor=self._model_name(step.tensor))
+                    for step in (*primitive.steps, *more)
                 ),
                 device=device.name if device else "",
                 types=self._types(primitive, arguments),
@@ -244,12 +252,37 @@ class _Lowering:
         if tensor in self.updates.places:
             self.storage[tensor] = self.storage[self.updates.places[tensor]]
             return self.storage[tensor]
+        if tensor in self.assembled.places:
+            return self._part(tensor)
         if tensor not in self.written:
             return self._buffer(tensor)
         name = self.written[tensor].name
         self.port_sids[name] = self._new_sid()
         self.storage[tensor] = Argument(Storage.OUTPUT, name)
         return self.storage[tensor]
+
+    def _part(self, tensor: str) -> Argument:
+        """The place of a part in the result of a concatenation, which gets its own first."""
+        place = self.assembled.places[tensor]
+        whole = self._assembled(place.result)
+        self.storage[tensor] = replace(whole, offset=whole.offset + place.offset)
+        return self.storage[tensor]
+
+    def _assembled(self, result: str) -> Argument:
+        """The place of a concatenation's result, of which there may be parts already."""
+        return self.storage[result] if result in self.storage else self._result(result)
+
+    def _in_place(self, primitive: Primitive) -> tuple[InPlace, ...]:
+        """The pairs of parameters whose buffers may overlap. A part of a buffer is in none, because
+        the rest of the buffer is used at other times."""
+        tensors = (*primitive.inputs, *primitive.constants, *primitive.outputs)
+        pointers = [i for i, p in enumerate(primitive.parameters) if p.role is not Role.SCRATCH]
+        parts = {
+            position
+            for position, tensor in zip(pointers, tensors, strict=False)
+            if isinstance(tensor, str) and self.bytes_of[tensor] in self.assembled.places
+        }
+        return tuple(p for p in primitive.in_place if parts.isdisjoint((p.input, p.output)))
 
     def _buffer(self, tensor: str) -> Argument:
         name = self._new_sid()

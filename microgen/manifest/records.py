@@ -38,20 +38,21 @@ class PortRecord:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentRecord:
-    """An argument of a call. ``storage`` is "input", "output", "sid", "scratch", "constant" or
-    "device"; ``name`` is a port's or device's C name, a buffer's name, or a constant's symbol."""
+    """An argument of a call: ``offset`` bytes into what has the C name or symbol ``name``, which is
+    of the ``storage`` "input", "output", "sid", "scratch", "constant" or "device"."""
 
     storage: str
     name: str
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
     """A layer that a call computes. ``tensor``, ``shape`` and ``dtype`` describe its result.
 
-    When the function returns, the result is ``offset`` bytes after the address in the call's
-    ``args[argument]``, an output or the scratch. If it is not there, ``argument`` is None and
-    ``unseen`` says why.
+    When the function returns, the result is ``offset`` bytes after the call's ``args[argument]``,
+    the scratch or an output, which is its last part if the offset is negative. If it is not there,
+    ``argument`` is None and ``unseen`` says why.
     """
 
     op: str

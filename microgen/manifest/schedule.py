@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SPECIALISED, SHARED = "specialised", "shared"  # forms
+SPECIALISED, SHARED, ASSEMBLED = FORMS = "specialised", "shared", "assembled"
 FROM_FILE = "file"  # a goal
 
 
@@ -15,9 +15,10 @@ class ChoiceRecord:
     ``computes`` names the results of the nodes in the kernel graph (`microgen partition` prints
     it). ``implementation`` is the kernel's C symbol, or empty if an external code generator
     computes the nodes. ``form`` is "specialised" for a body compiled for the operator's shape, or
-    "shared" for the out-of-line form. ``in_place``: the result may take the place of an input.
-    If ``rows`` is not 0, so many rows are computed at a time; then all choices of the function are,
-    and what is between them never exists whole.
+    "shared" for the out-of-line form. It is "assembled" for a concatenation whose parts are
+    computed in its result's bytes, so that no kernel is called. ``in_place``: the result may take
+    the place of an input. If ``rows`` is not 0, so many rows are computed at a time; then all
+    choices of the function are, and what is between them never exists whole.
     """
 
     computes: tuple[str, ...]
@@ -29,8 +30,8 @@ class ChoiceRecord:
     def __post_init__(self) -> None:
         if not self.computes:
             raise ValueError("a choice computes nothing")
-        if self.form not in (SPECIALISED, SHARED):
-            raise ValueError(f"the form {self.form!r} is neither {SPECIALISED} nor {SHARED}")
+        if self.form not in FORMS:
+            raise ValueError(f"the form {self.form!r} is none of {', '.join(FORMS)}")
         if self.rows < 0:
             raise ValueError(f"{self.rows} rows at a time make no sense")
 

@@ -17,6 +17,7 @@ from microgen.ops.base import Operands
 from microgen.ops.constraints import INTEGERS
 
 _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32)
+_STORED = (DType.INT8, DType.INT16)  # in_float32
 _MOST_SHIFTED = 15  # beyond the bits of int16, TFLite does not round correctly
 
 
@@ -28,7 +29,7 @@ class AdditionAttrs(Attrs):
     With ``by_shifts``, for int16 tensors of equal shapes, scales are treated as powers of two. The
     operand whose scale differs from the output's is rounded to it, then both are added. With
     ``float32_scales`` the ratios of the scales are computed in float32, not in double. With
-    ``in_float32``, for int8 tensors, the numbers that are stored are added in float32.
+    ``in_float32``, for int8 and int16 tensors, the numbers that are stored are added in float32.
     """
 
     activation: Activation
@@ -84,7 +85,7 @@ def check(
     if attrs.by_shifts and outputs[0].dtype is not DType.INT16:
         return f"the output is {outputs[0]}; by shifts int16 is added"
     if attrs.in_float32:
-        return broadcast.constraint(inputs, outputs)
+        return broadcast.constraint(inputs, outputs, accepted=_STORED)
     scaling = functools.partial(parameters, attrs)
     sentence = broadcast.constraint(inputs, outputs, scaling, _DTYPES, INTEGERS)
     return sentence or broadcast.wide_activation(attrs.activation, outputs[0])

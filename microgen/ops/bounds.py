@@ -7,6 +7,7 @@ n successive roundings by at most gamma(n) = n u / (1 - n u). Integers are alway
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -138,6 +139,22 @@ def elementwise(grown: Callable[[Any, Inexact], Array], roundings: int = 1) -> B
     return dataclasses.replace(of_floats("equal", of), roundings=roundings)
 
 
+def sums_of_two() -> Bound:
+    """The bound of sums or differences of two numbers. If a result is not known, the
+    implementation may have added to one operand what is added to the result later: that rounding
+    is relative to the operands, which may cancel each other."""
+    plain = elementwise(sum_of_errors)
+
+    def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
+        (found,) = plain.of(attrs, given)
+        if given.expected[0].dtype.kind != "f" or given.found[0] is not None:
+            return (found,)
+        size = functools.reduce(np.add, _magnitudes(given.operands.inputs))
+        return (found + UNIT * size,)
+
+    return dataclasses.replace(plain, of=of)
+
+
 def lipschitz(constant: Callable[[Any], float], roundings: int = 1) -> Bound:
     """The bound of functions of one number that change by at most ``constant(attrs)`` times the
     change of their argument."""
@@ -175,6 +192,32 @@ def function(real: Callable[[Any, Array], Array], ulps: int) -> Bound:
         return (grown + (ulps + 1) * spacing(np.abs(expected) + grown),)
 
     return of_floats(f"{ulps} ulp" if ulps else "equal", of)
+
+
+def monotonic(reference: Reference) -> Bound:
+    """The bound of functions of each element of the first input that never decrease. If their
+    inputs are equal, so are their results."""
+
+    def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
+        error, *others = given.errors
+        if given.is_exact or any(other.any() for other in others):
+            return EQUAL.of(attrs, given)
+        data, (expected,) = given.operands.inputs[0], given.expected
+        ends = ({0: _moved_outward(data, sign * error)} for sign in (-1, 1))
+        found = (reference(attrs, _with(given.operands, end))[0] for end in ends)
+        apart = (np.abs(array.astype(np.float64) - expected.astype(np.float64)) for array in found)
+        return (np.where(error > 0, np.maximum(*apart), 0.0),)
+
+    return Bound("equal", of)
+
+
+def _moved_outward(data: Array, error: Array) -> Array:
+    """The data with errors of one sign, in its dtype."""
+    moved = data.astype(np.float64) + error
+    if data.dtype.kind == "f":
+        return np.where(error < 0, _outward(moved, -1), _outward(moved, 1))
+    limits = np.iinfo(data.dtype)
+    return np.clip(moved, limits.min, limits.max).astype(data.dtype)
 
 
 def wave(ulps: int) -> Bound:

@@ -35,7 +35,7 @@ def constraint(
 def scales(weight: TensorType) -> Array:
     """The weight's scales, float32: one, or one per channel."""
     assert weight.quant is not None, "weight_constraint has checked it"
-    return np.array(weight.quant.scale, np.float32)
+    return weight.quant.scales
 
 
 def quantized(values: Array, *, asymmetric: bool) -> tuple[Array, np.float32]:

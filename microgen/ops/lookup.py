@@ -9,10 +9,11 @@ import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
 from microgen.ops import tables
-from microgen.ops.base import Op, Operands, Shape
+from microgen.ops.base import EXACT, Bound, Inexact, Op, Operands, Shape
 from microgen.ops.constraints import activations_constraint
 
 LEAST = -128  # the stored value whose entry is the table's first
+_MOST_OFF = 4  # steps by which data may be off
 ENTRIES = {DType.INT8: 256, DType.INT16: tables.ENTRIES}
 
 
@@ -61,4 +62,25 @@ def parts(attrs: LookupAttrs, _n_inputs: int) -> tuple[str, ...]:
     return (attrs.function.replace(".", "_"),)
 
 
-OP = Op("lookup", LookupAttrs, infer, check, reference, parts)
+def _bound(attrs: LookupAttrs, given: Inexact) -> tuple[Array, ...]:
+    """The greatest change of the entry if int8 data is a few steps off."""
+    data, error = given.operands.inputs[0], given.errors[0]
+    if given.is_exact or given.errors[1].any() or data.dtype != np.int8 or error.max() > _MOST_OFF:
+        return EXACT.of(attrs, given)
+    (expected,), found = given.expected, np.zeros(data.shape)
+    for step in range(-_MOST_OFF, _MOST_OFF + 1):
+        at = np.clip(data.astype(np.intp) + step, LEAST, LEAST + 255) - LEAST
+        apart = np.abs(given.operands.inputs[1][at].astype(np.float64) - expected)
+        found = np.maximum(found, np.where(abs(step) <= error, apart, 0))
+    return (found,)
+
+
+OP = Op(
+    "lookup",
+    LookupAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    bound=Bound("equal", _bound),
+)

@@ -16,6 +16,7 @@ from microgen.ops.base import Op, Operands
 from microgen.ops.constraints import INTEGERS
 
 _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32)
+_STORED = (DType.INT8, DType.INT16)  # in_float32
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class MultiplyAttrs(Attrs):
     float32, or plain integers (modulo 2**n; with an activation, int32).
 
     With ``double_scales`` the ratio of the scales is computed in double, otherwise in float32.
-    With ``in_float32``, for int8 tensors, the numbers that are stored are multiplied in float32.
+    With ``in_float32``, for int8 and int16 tensors, the numbers that are stored are multiplied in
+    float32.
     """
 
     activation: Activation
@@ -58,7 +60,7 @@ def check(
 ) -> str | None:
     """One dtype throughout, and scales whose ratio the fixed point can hold."""
     if attrs.in_float32:
-        return broadcast.constraint(inputs, outputs)
+        return broadcast.constraint(inputs, outputs, accepted=_STORED)
     scaling = functools.partial(parameters, attrs)
     sentence = broadcast.constraint(inputs, outputs, scaling, _DTYPES, INTEGERS)
     return sentence or broadcast.wide_activation(attrs.activation, outputs[0])

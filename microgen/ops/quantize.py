@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.constraints import activation_constraint, quantized_constraint
 from microgen.ops.cost import moved
@@ -59,4 +60,13 @@ def parts(_attrs: QuantizeAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("qnn_quantize",)
 
 
-OP = Op("qnn.quantize", QuantizeAttrs, infer, check, reference, parts, cost=moved)
+OP = Op(
+    "qnn.quantize",
+    QuantizeAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    bound=bounds.monotonic(reference),
+    cost=moved,
+)

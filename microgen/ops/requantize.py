@@ -14,6 +14,7 @@ from microgen.arithmetic.int8 import (
 )
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
+from microgen.ops import bounds
 from microgen.ops.base import Op, Operands, Shape, one_input
 from microgen.ops.constraints import quantized_constraint
 
@@ -76,4 +77,12 @@ def parts(_attrs: RequantizeAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("qnn_requantize",)
 
 
-OP = Op("qnn.requantize", RequantizeAttrs, infer, check, reference, parts)
+OP = Op(
+    "qnn.requantize",
+    RequantizeAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    bound=bounds.monotonic(reference),
+)

@@ -19,7 +19,8 @@ from microgen.arithmetic.int8 import (
 )
 from microgen.arithmetic.terms import Rounding
 from microgen.ir.graph import Array, Attrs, DType, TensorType
-from microgen.ops.base import Op, Operands, Shape
+from microgen.ops import bounds
+from microgen.ops.base import EXACT, Bound, Inexact, Op, Operands, Shape
 
 DTYPES = (DType.INT8, DType.INT16, DType.INT32)
 
@@ -140,4 +141,18 @@ def parts(_attrs: RescaleAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("qnn_requantize",)
 
 
-OP = Op("qnn.rescale", RescaleAttrs, infer, check, reference, parts)
+def _bound(attrs: RescaleAttrs, given: Inexact) -> tuple[Array, ...]:
+    """int32 numbers are modulo 2**32, so only for the others results never decrease."""
+    is_narrow = given.operands.inputs[0].dtype.itemsize < 4
+    return (bounds.monotonic(reference) if is_narrow else EXACT).of(attrs, given)
+
+
+OP = Op(
+    "qnn.rescale",
+    RescaleAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    bound=Bound("equal", _bound),
+)

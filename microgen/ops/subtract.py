@@ -36,5 +36,5 @@ OP = Op(
     addition.check,
     reference,
     parts,
-    bound=bounds.elementwise(bounds.sum_of_errors),
+    bound=bounds.sums_of_two(),
 )

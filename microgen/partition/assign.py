@@ -21,7 +21,8 @@ class Partition:
     Views belong to no region, because they cost nothing. ``planned`` are the graph's inputs and
     outputs whose bytes may hold other tensors, before an output is written or after an input dies.
     So may some bytes in front of each, as many as it says. Unless ``fed`` is 0, the caller feeds
-    the only input so many rows at a time, so the first region has to read it in rows.
+    the only input so many rows at a time, so the first region has to read it in rows. If it
+    ``copies_parts``, each tensor has a buffer of its own, so concatenations copy.
     """
 
     graph: Graph
@@ -29,6 +30,7 @@ class Partition:
     refusals: tuple[Refusal[Node], ...]
     planned: Mapping[str, int] = field(default_factory=dict)
     fed: int = 0
+    copies_parts: bool = False
 
 
 def assign(graph: Graph, codegens: Sequence[Codegen], board: Board) -> Partition:

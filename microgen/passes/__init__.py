@@ -16,6 +16,7 @@ from microgen.passes.dead_code import dead_code
 from microgen.passes.fold_constants import fold_constants
 from microgen.passes.fold_pad import fold_pad
 from microgen.passes.fuse_activation import fuse_activation
+from microgen.passes.merge_affine import merge_affine
 from microgen.passes.merge_views import merge_views
 from microgen.passes.own_outputs import own_outputs
 from microgen.passes.own_updates import own_updates
@@ -31,6 +32,7 @@ DEFAULT_PIPELINE: tuple[Pass, ...] = (
     canonical_padding,  # SAME and VALID become numbers, to which fold_pad adds
     fold_pad,  # a pad with the zero point becomes the window's own padding
     scale_weights,  # factors and offsets per channel move into weights and biases of floats
+    merge_affine,  # of those that no layer took, one of each is left
     fuse_activation,  # a clamp moves into the node that computes its input
     merge_views,  # a chain of reshapes becomes one, a reshape to the same shape disappears
     tabulate,  # functions of one value become tables, which need no kernel of their own

@@ -61,7 +61,12 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     )
     refusals = (*refusals, *more)
     parts = partition.assign(graph, list(found.values()), board)
-    parts = replace(parts, planned=_planned(graph, options), fed=options.input_rows)
+    parts = replace(
+        parts,
+        planned=_planned(graph, options),
+        fed=options.input_rows,
+        copies_parts=options.executor == "graph",  # it has a storage for each tensor
+    )
     took = {region.codegen for region in parts.regions}
     idle = external.idle(generators, took, refusals, composite=options.composite)
     return Partitioned(found, source, files, parts, module, refusals, idle, removed)

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from microgen import frontends, lowering, planner, schedule
+from microgen import frontends, lowering, schedule
 from microgen.codegens import selection
-from microgen.errors import CapacityError, UnsupportedError
-from microgen.executors import graph as executor_graph
-from microgen.executors import stored
+from microgen.codegens.base import Codegen
+from microgen.codegens.remembered import Remembered
+from microgen.codegens.selection import BUILTIN
+from microgen.errors import CapacityError
 from microgen.executors.graph import ExecutorGraph
-from microgen.firmware import capacity, conventions, module_blob, stack_size
+from microgen.firmware import capacity, conventions, stack_size
 from microgen.ir import text
 from microgen.ir.graph import Graph
 from microgen.kernels import stack
@@ -23,14 +24,13 @@ from microgen.manifest.schedule import Origin
 from microgen.options import Options
 from microgen.partition import Partition
 from microgen.partition.external import Idle
+from microgen.pipeline import memory
 from microgen.pipeline.partitioning import Partitioned, partitioned
-from microgen.planner import pools
-from microgen.program import port_buffers, workspace_io
-from microgen.program.plan import MemoryPlan, Pool
+from microgen.program.plan import MemoryPlan
 from microgen.program.types import Program
 from microgen.schedule import Front, Ram, Schedule, certificate, division, stacks
 from microgen.schedule.stacks import StackOf
-from microgen.schedule.state import RamOf
+from microgen.schedule.state import RamOf, Worth
 from microgen.target.board import Board
 
 # Options that can change what schedules there are, or what memory they take.
@@ -78,7 +78,7 @@ def planned(
     if not options.schedule:  # a file may have what no search finds
         chosen = replace(chosen, bound=_bound(found, board, program, options))
     conventions.check(program, options)
-    program, plan, executed = _executed(program, parts.graph, board, options)
+    program, plan, executed = memory.planned(program, parts.graph, board, options)
     shown = text.show(found.source)
     return Part(
         *(model, options, shown, found.files, parts.graph, chosen),
@@ -157,12 +157,21 @@ def _as_text(value: object) -> str:
 
 
 def _ram_of(found: Partitioned, board: Board, options: Options) -> RamOf:
-    """The function that plans a candidate. One that no pool holds is as bad as can be."""
+    """The function that plans a candidate, if its bound is worth it. One that no pool holds is as
+    bad as can be."""
+    remembered: dict[str, Codegen] = {
+        **found.codegens,
+        BUILTIN: Remembered(found.codegens[BUILTIN]),
+    }
+    found = replace(found, codegens=remembered)
 
-    def ram_of(parts: Partition) -> Ram:
+    def ram_of(parts: Partition, worth: Worth) -> Ram:
         program = _lowered(found, parts, board, options)
+        bound = memory.bound(program, board, options)
+        if not worth(bound):
+            return Ram(bound, bound, is_planned=False)
         try:
-            program, plan, _ = _executed(program, parts.graph, board, options)
+            program, plan, _ = memory.planned(program, parts.graph, board, options)
         except CapacityError:
             return Ram(sys.maxsize, sys.maxsize)
         io_bytes = program.io_bytes
@@ -184,81 +193,3 @@ def _lowered(found: Partitioned, parts: Partition, board: Board, options: Option
             {generator.name: generator.needs_device_api for generator in generators}
         ),
     )
-
-
-def _executed(
-    program: Program, graph: Graph, board: Board, options: Options
-) -> tuple[Program, MemoryPlan, ExecutorGraph | None]:
-    """The program in the form of its executor, its plan, and the graph executor's graph."""
-    if options.executor == "aot":
-        plan, program = _plan(program, graph, board, options)
-        return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), None
-    stored.refuse_unsupported(program)
-    executed = executor_graph.build(program)
-    program = stored.stored(program, executed)
-    plan = stored.plan(program, executed, board.cpu.pointer_bytes)
-    return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), executed
-
-
-def _plan(
-    program: Program, graph: Graph, board: Board, options: Options
-) -> tuple[MemoryPlan, Program]:
-    """The plan, and the program with the planned parts.
-
-    An alignment is refused if it is less than C requires for a buffer's elements.
-    """
-    kinds = {buffer.tensor: graph.types[buffer.tensor] for buffer in program.buffers}
-    if options.workspace_io:
-        program = workspace_io.planned(program)
-        kinds |= {p.tensor: p.type for p in (*program.inputs, *program.outputs)}
-    buffers = {tensor: (str(kind), kind.dtype.nbytes) for tensor, kind in kinds.items()}
-    constants = {c.name: (c.ctype, c.array.itemsize) for c in program.constants}
-    for pool in options.pools:
-        for name, (kind, nbytes) in (constants if pool.is_constant else buffers).items():
-            if nbytes > pool.alignment:
-                raise UnsupportedError(
-                    f"an alignment of {pool.alignment} is too small for {name!r}, {kind}",
-                    where=f"--pool {pool.name}" if options.pool else "--alignment",
-                    hint=f"ask for at least {nbytes}",
-                )
-    declared = pools.on_host(options.pools, board.cpu.name)
-    if any(call.scratch for call in program.calls):
-        declared = tuple(_with_words(pool) for pool in declared)
-    return _with_ports(program, declared, options)
-
-
-def _with_ports(
-    program: Program, declared: tuple[Pool, ...], options: Options
-) -> tuple[MemoryPlan, Program]:
-    """The plan, and the program: with tensors in the caller's buffers if that needs less.
-
-    Raises UnsupportedError if the output cannot lie in the input's buffer.
-    """
-    if options.output_overlay and (len(program.inputs), len(program.outputs)) != (1, 1):
-        raise UnsupportedError(
-            f"the network has {len(program.inputs)} inputs and {len(program.outputs)} outputs, so "
-            "it is not clear which shall be in one buffer",
-            where="--output-overlay",
-            hint="use --input-consumed and --output-workspace on",
-        )
-    found, added = port_buffers.planned(
-        program,
-        options.alignment,
-        outputs=options.uses_outputs,
-        inputs=options.input_consumed,
-        overlay=options.output_overlay,
-        before=options.input_headroom,
-    )
-    if options.output_overlay:
-        return planner.plan(found, algorithm=options.planner, pools=(*declared, *added)), found
-    plain = planner.plan(program, algorithm=options.planner, pools=declared)
-    if not added or plain.peak <= planner.bound(found, added):
-        return plain, program
-    plan = planner.plan(found, algorithm=options.planner, pools=(*declared, *added))
-    is_same = (plan.peak, plan.lower_bound) == (plain.peak, plain.lower_bound)
-    return (plain, program) if is_same else (plan, found)
-
-
-def _with_words(pool: Pool) -> Pool:
-    """The pool, aligned so that it can hold scratch: kernels have words of 32 bits in it."""
-    return replace(pool, alignment=max(pool.alignment, 4))

@@ -10,7 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from microgen.errors import InternalError, MicrogenError
-from microgen.planner import check, constants, greedy, in_ports, on_demand, optimal, refusal, spill
+from microgen.planner import (
+    check,
+    constants,
+    greedy,
+    in_ports,
+    on_demand,
+    optimal,
+    parts_check,
+    refusal,
+    spill,
+)
 from microgen.planner.layout import Layout
 from microgen.planner.lifetimes import Liveness, analyse, lower_bound, shortened
 from microgen.program import port_buffers
@@ -51,7 +61,7 @@ def plan(
     for pool in pools:
         _check_alignment(pool.alignment)
     made = _assemble(algorithm, program, planner, pools)
-    if found := check.problems(program, made):
+    if found := [*check.problems(program, made), *parts_check.problems(program)]:
         raise InternalError("; ".join(found[:3]), where=f"memory plan ({algorithm})")
     return made
 

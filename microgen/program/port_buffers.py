@@ -57,15 +57,20 @@ def bound(program: Program, inputs: Iterable[Port], outputs: Iterable[Port]) -> 
         *(Buffer(p.sid, p.type.nbytes, p.tensor, is_output=True) for p in written),
     )
     sids = {
-        **{Argument(Storage.INPUT, p.name): p.sid for p in read},
-        **{Argument(Storage.OUTPUT, p.name): p.sid for p in written},
+        **{(Storage.INPUT, p.name): p.sid for p in read},
+        **{(Storage.OUTPUT, p.name): p.sid for p in written},
     }
     calls = tuple(_rebound(call, sids) for call in program.calls)
     return replace(program, buffers=buffers, calls=calls)
 
 
-def _rebound(call: Call, sids: Mapping[Argument, str]) -> Call:
-    args = (Argument(Storage.SID, sids[a]) if a in sids else a for a in call.args)
+def _rebound(call: Call, sids: Mapping[tuple[Storage, str], str]) -> Call:
+    args = (
+        Argument(Storage.SID, sids[a.storage, a.name], a.offset)
+        if (a.storage, a.name) in sids
+        else a
+        for a in call.args
+    )
     return replace(call, args=tuple(args))
 
 

@@ -25,6 +25,15 @@ class InnerBuffer:
 
 
 @dataclass(frozen=True, slots=True)
+class Around:
+    """A result whose last part is the call's output number ``index``. It begins ``before`` bytes
+    before that output; other calls have computed the rest."""
+
+    index: int
+    before: int
+
+
+@dataclass(frozen=True, slots=True)
 class NotStored:
     """A result that the function leaves nowhere, or nobody knows where. ``why`` is a clause for
     reports, for example "mg_x computes it together with the next layer"."""
@@ -42,7 +51,7 @@ class InRows:
     is_last: bool = False
 
 
-Place = Output | InnerBuffer | InRows | NotStored
+Place = Output | Around | InnerBuffer | InRows | NotStored
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,10 +37,13 @@ class Storage(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One pointer that a call passes, with the name of the sid, constant, port or device."""
+    """One pointer that a call passes, with the name of the sid, constant, port or device.
+
+    ``offset``: of a tensor that is a part of the buffer, in bytes from the buffer's beginning."""
 
     storage: Storage
     name: str
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)

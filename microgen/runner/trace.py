@@ -181,7 +181,7 @@ class _Tracer(Walker):
     ) -> list[Layer]:
         """The layers of a call that computes them row by row: what each of its parts has written
         when it returns."""
-        found: dict[str, list[Array]] = {step.tensor: [] for step in call.steps}
+        found: dict[str, list[Array]] = {step.tensor: [] for step in call.steps if step.in_rows}
         for step, each in rows:
             self.run_to(self._image.address(each.function) + self._bias)
             registers = self.registers()
@@ -227,7 +227,7 @@ class _Tracer(Walker):
         argument = call.args[position]
         if argument.storage != "sid":
             return
-        planned = self._planned(module, argument.name)
+        planned = self._planned(module, argument.name) + argument.offset
         if pointer != planned:
             raise RunError(
                 f"{_name(call)} writes to {pointer:#x}, but {argument.name} is at {planned:#x}",

@@ -5,10 +5,11 @@ a region, a pattern, or regions that follow one another a few rows at a time, by
 fits, with results in their inputs' places where kernels allow it. The calls of any schedule divide
 the regions. So it needs at least what the largest call of the least division needs.
 
-What a call needs is counted plainly and never too high: tensors that are alive are whole, kernels
-have the scratch that they state, and functions with rows have what ``row_demand`` finds. Where this
-module cannot know, it takes the less. It shares no code with ``division`` and ``search``, and tests
-compare the two with all schedules of small networks.
+What a call needs is counted plainly and never too high: tensors that are alive are whole, except
+for parts of a concatenation that can be computed in its result. Kernels have the scratch that they
+state, and functions with rows have what ``row_demand`` finds. Where this module cannot know, it
+takes the less. It shares no code with ``division`` and ``search``, and tests compare the two with
+all schedules of small networks.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from microgen.kernels import patterns
 from microgen.kernels.base import Implementation
 from microgen.kernels.fitting import fitting
 from microgen.partition import Partition
+from microgen.partition.assembly import assemblies
 from microgen.passes.views import roots
 from microgen.schedule.row_demand import Demand, reach
 from microgen.target.cpu import Cpu
@@ -67,11 +69,37 @@ def _alive(parts: Partition, free: Collection[str]) -> dict[str, _Alive]:
             read |= {bytes_of[name]: number for name in node.inputs}
     read |= {bytes_of[name]: len(parts.regions) for name in graph.outputs if name in free}
     foreign = {bytes_of[name] for name in graph.results if name not in free}
+    ends: dict[str, int] = {}
+    for number, part in _placed_parts(parts):
+        # From then on, or always if it is the caller's, the result has these bytes.
+        ends[part.root] = number - 1
+        if part.result in foreign:
+            foreign.add(part.root)
     return {
-        name: _Alive(graph.types[name].nbytes, first, max(first, read.get(name, first)))
+        name: _Alive(graph.types[name].nbytes, first, max(first, min(last, ends.get(name, last))))
         for name, first in made.items()
         if name not in foreign
+        for last in (read.get(name, first),)
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A part, by the tensor whose bytes it has, that can be computed in a concatenation's
+    result."""
+
+    root: str
+    result: str
+
+
+def _placed_parts(parts: Partition) -> Iterator[tuple[int, _Placed]]:
+    """The parts with the numbers of the concatenations' regions, the last region first."""
+    possible = assemblies(parts)
+    for number, region in reversed(list(enumerate(parts.regions))):
+        result = region.main.outputs[0]
+        if result in possible:
+            placed = (part for part in possible[result].parts if not part.is_copied)
+            yield from ((number, _Placed(part.root, result)) for part in placed)
 
 
 class _Network:

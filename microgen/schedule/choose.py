@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from microgen.partition import Partition
 from microgen.schedule import feeding, start
-from microgen.schedule.division import Pieces, pieces
+from microgen.schedule.assembled import space
+from microgen.schedule.division import Division, Pieces, pieces
 from microgen.schedule.goals import ROLLS
-from microgen.schedule.options import Option, Space, space
+from microgen.schedule.options import Option, Space
 from microgen.schedule.search import Search, Visit
 from microgen.schedule.stacks import StackOf, unknown
 from microgen.schedule.state import Candidate, Picks, RamOf, Scorer, scheduled
@@ -60,16 +61,28 @@ def _smaller(found: Candidate, divided: Pieces, scorer: Scorer, cpu: Cpu, limit:
     fits = [one for one in (_fitting(each, scorer, limit) for each in every) if one]
     if fits:
         return min(fits, key=lambda one: one.cheap)
-    return min((found, *(Candidate(one.least().picks) for one in every)), key=scorer.total)
+    least = (one for each in every for one in _forms(each.least(), scorer.space))
+    return min((found, *least), key=scorer.total)
 
 
 def _fitting(divided: Pieces, scorer: Scorer, limit: int) -> Candidate | None:
     """The fastest division whose plan fits into ``limit`` bytes."""
     for division in divided.front():
-        candidate = Candidate(division.picks)
-        if division.nbytes <= limit and scorer.total(candidate) <= limit:
-            return candidate
+        copying, *assembled = _forms(division, scorer.space)
+        possible = [*assembled, *([copying] if division.nbytes <= limit else [])]
+        for candidate in possible:
+            if scorer.total(candidate) <= limit:
+                return candidate
     return None
+
+
+def _forms(division: Division, space: Space) -> list[Candidate]:
+    """A division, which copies the parts of all concatenations, and, if there are some that can be
+    assembled, one in which they are."""
+    firsts = {name: options[0] for name, options in space.single.items()}
+    assembled = {name: option for name, option in firsts.items() if option.is_assembled}
+    changed = [Candidate({**division.picks, **assembled})] if assembled else []
+    return [Candidate(division.picks), *changed]
 
 
 def forced_picks(divided: Pieces) -> Sequence[Picks]:
@@ -132,7 +145,10 @@ def reasons(found: Space, candidate: Candidate, goal: str) -> Mapping[str, str]:
 
 
 def _reason(option: Option, every: list[Option], goal: str) -> str:
-    others = [other for other in every if other is not option]
+    others = [other for other in every if other is not option and other.cost]
+    if option.is_assembled:
+        compared = "".join(f"; {_title(o)} {_numbers(o)}" for o in others)
+        return f"--optimize {goal}: its parts are computed in its bytes{compared}"
     if option.cost is None:
         return "the first implementation that fits; its cost is not measured for this core"
     if not others:
@@ -143,7 +159,7 @@ def _reason(option: Option, every: list[Option], goal: str) -> str:
 
 
 def _title(option: Option) -> str:
-    own = option.kernel.symbol
+    own = "parts in its bytes" if option.is_assembled else option.kernel.symbol
     return f"{own} out of line" if option.is_shared else own
 
 

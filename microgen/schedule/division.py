@@ -233,6 +233,8 @@ class _Pieces:
         name = node.outputs[0]
         every = self.space.single[name] if self.lean is None else self.space.without_stack(name)
         for option in every:
+            if option.is_assembled:
+                continue  # its bytes are live during other pieces, too
             nbytes = live + option.scratch - self._saved(option, number, number + 1)
             yield Piece(number, number + 1, nbytes, option.cycles, {name: option})
 

@@ -21,6 +21,7 @@ from microgen.ir.graph import Graph, Node
 from microgen.kernels import patterns
 from microgen.kernels.fitting import fitting
 from microgen.manifest.schedule import (
+    ASSEMBLED,
     FROM_FILE,
     SHARED,
     SPECIALISED,
@@ -29,9 +30,10 @@ from microgen.manifest.schedule import (
     ScheduleRecord,
 )
 from microgen.partition import Partition
+from microgen.partition.assembly import Assembly, assemblies
 from microgen.passes.rolling import bands
 from microgen.passes.views import roots
-from microgen.schedule import feeding, rolled
+from microgen.schedule import assembled, feeding, rolled
 from microgen.schedule.options import Option, measured
 from microgen.schedule.state import Candidate
 from microgen.schedule.types import Schedule
@@ -65,13 +67,19 @@ def _function(region: Region) -> FunctionChoices:
             ChoiceRecord(
                 _results(choice.nodes),
                 choice.symbol,
-                SHARED if choice.is_shared else SPECIALISED,
+                _form(choice),
                 choice.in_place,
                 choice.rows,
             )
             for choice in region.choices
         ),
     )
+
+
+def _form(choice: Choice) -> str:
+    if choice.is_assembled:
+        return ASSEMBLED
+    return SHARED if choice.is_shared else SPECIALISED
 
 
 def _results(nodes: Sequence[Node]) -> tuple[str, ...]:
@@ -97,7 +105,8 @@ def applied(given: ScheduleRecord, partition: Partition, cpu: Cpu) -> Schedule:
 
     Raises UnsupportedError if a function names nodes that the partition does not have or gives to
     another code generator, if a node is missing or named twice, if an implementation does not fit,
-    or if a function comes before one whose result it reads.
+    if a function comes before one whose result it reads, or if a concatenation that shall be
+    assembled cannot be.
     """
     known = _Known.of(partition, cpu)
     _check_names(given, known.owners)
@@ -106,7 +115,11 @@ def applied(given: ScheduleRecord, partition: Partition, cpu: Cpu) -> Schedule:
     _check_order(regions, partition)
     made = replace(partition, regions=regions)
     feeding.check_fed(made)
-    picks = rolled.by_result(o for region in regions for o in _options(region, made, cpu))
+    possible = assemblies(made)
+    for region in regions:
+        if region.is_assembled and region.nodes[-1].outputs[0] not in possible:
+            raise _refused(f"{short(region.nodes[-1].outputs[0])!r} cannot be assembled")
+    picks = rolled.by_result(o for region in regions for o in _options(region, made, cpu, possible))
     return Schedule(made, FROM_FILE, Candidate(picks).score, considered=1)
 
 
@@ -208,6 +221,7 @@ def _fitting_choice(given: ChoiceRecord, own: tuple[Node, ...], known: _Known) -
         is_shared,
         given.in_place,
         given.rows,
+        is_assembled=given.form == ASSEMBLED,
         reason=f"{OPTION} says so",
         refusals=found.before(kernel, patterns.joined(own).op),
     )
@@ -233,7 +247,9 @@ def _check_order(regions: Sequence[Region], partition: Partition) -> None:
             done.update(node.outputs)
 
 
-def _options(region: Region, partition: Partition, cpu: Cpu) -> Iterator[Option]:
+def _options(
+    region: Region, partition: Partition, cpu: Cpu, possible: Mapping[str, Assembly]
+) -> Iterator[Option]:
     if region.is_rolled:
         yield rolled.of_region(region, partition.graph, cpu)
         return
@@ -241,6 +257,10 @@ def _options(region: Region, partition: Partition, cpu: Cpu) -> Iterator[Option]
         found = fitting(patterns.joined(choice.nodes), partition.graph, cpu)
         kernel = found.named(choice.symbol)
         assert kernel is not None, "it was checked"
+        if choice.is_assembled:
+            own = possible[choice.nodes[-1].outputs[0]]
+            yield assembled.option(own, kernel, partition, cpu)
+            continue
         forms = measured(choice.nodes, kernel, found, partition.graph, cpu)
         unknown = Option(choice.nodes, kernel, choice.is_shared, None, partition.graph)
         yield next((form for form in forms if form.is_shared == choice.is_shared), unknown)

@@ -12,11 +12,12 @@ from microgen.files import FileTree
 from microgen.manifest.schedule import FROM_FILE, Origin
 from microgen.partition import Partition
 from microgen.schedule import feeding, stacks
+from microgen.schedule.assembled import space
 from microgen.schedule.choose import made, searching
 from microgen.schedule.division import pieces
 from microgen.schedule.file import dumps, record
 from microgen.schedule.goals import GOALS
-from microgen.schedule.options import Space, space
+from microgen.schedule.options import Space
 from microgen.schedule.stacks import StackOf
 from microgen.schedule.state import Candidate, Picks, RamOf, Scorer
 from microgen.schedule.types import Ram, Schedule, Score
@@ -115,7 +116,7 @@ def explore(
         kept.keep(Candidate(division.picks))
     searches = {
         # Each has plans of its own to make, as if it were alone, but none is made twice.
-        goal: searching(replace(scorer, rams={}), goal, divisions, kept.visit)
+        goal: searching(replace(scorer, plans_all=True, rams={}), goal, divisions, kept.visit)
         for goal in GOALS
     }
     best = {goal: search.best() for goal, search in searches.items()}

@@ -54,10 +54,14 @@ def improved(goal: str, scorer: Scorer, found: Candidate, change: Picks) -> Cand
 
     here = key(scorer.ram(found).peak, scorer.stack(found), *others)
     stack = scorer.stack_after(found, change)
-    if key(scorer.least_ram(found, change), stack, *mine) >= here:
+
+    def is_better(peak: int) -> bool:
+        return key(peak, stack, *mine) < here
+
+    if not is_better(scorer.least_ram(found, change)):
         return found
     changed = found.after(change)
-    return changed if key(scorer.ram(changed).peak, stack, *mine) < here else found
+    return changed if scorer.has_less(changed, is_better) else found
 
 
 def _noise(found: Candidate, change: Picks) -> float:

@@ -18,6 +18,7 @@ from microgen.kernels.fitting import Fitting, fitting
 from microgen.partition import Partition
 from microgen.target.cpu import Cpu
 
+ASSEMBLED = "assembled"  # the kind of such options
 NOISE = 0.05  # estimates that differ by less say nothing about which option is better
 
 
@@ -129,6 +130,21 @@ class Option:
         """The choices of a region that has the option."""
         symbol = self.kernel.symbol
         yield Choice(self.nodes, symbol, self.is_shared, reason=reason, refusals=self.refusals)
+
+    @property
+    def form(self) -> tuple[str, bool]:
+        """The implementation, and whether it is out of line."""
+        return self.kernel.symbol, self.is_shared
+
+    @property
+    def is_assembled(self) -> bool:
+        """Whether nothing calls the kernel: see ``assembled``."""
+        return False
+
+    @property
+    def held_bytes(self) -> int:
+        """The most bytes that it takes before it is computed or after it was read."""
+        return 0
 
     @property
     def is_pattern(self) -> bool:

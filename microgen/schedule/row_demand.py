@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from microgen.ir.graph import Graph, Node, TensorType
-from microgen.kernels.fitting import fitting
+from microgen.kernels.fitting import least_scratch
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
@@ -101,8 +101,7 @@ class Demand:
         key = (name, name == group[-1])
         if key not in self.known:
             own, graph = self._cut(group, name)
-            kernels = fitting(own, graph, self.cpu).kernels
-            self.known[key] = min((one.scratch(own, graph) for one in kernels), default=0)
+            self.known[key] = least_scratch(own, graph, self.cpu)
         return self.known[key]
 
     def sums(self, group: Sequence[str]) -> int:

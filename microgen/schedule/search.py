@@ -89,7 +89,7 @@ def _fastest(options: Sequence[Option]) -> Option:
 def changes(space: Space, *, joins: bool) -> Iterator[Change]:
     """All changes, the larger ones first, and patterns only if it ``joins`` nodes. Each is a
     function of the candidate that it changes; the result is empty if it does not apply to it."""
-    kinds = list(dict.fromkeys(_kind(o) for options in space.single.values() for o in options))
+    kinds = list(dict.fromkeys(o.form for options in space.single.values() for o in options))
     yield from (_Gather(space, new) for new in kinds if new[1])
     for old in kinds:
         yield from (_Regroup(space, old, new) for new in kinds if new != old)
@@ -111,14 +111,14 @@ class _Regroup:
     part: float = 1.0
 
     def __call__(self, found: Candidate) -> Picks:
-        members = [o for o in found.options if _kind(o) == self.old and not o.is_pattern]
+        members = found.by_form.get(self.old, ())
         if len(members) < 2:
             return {}
         pairs = [
             (member, option)
             for member in members
             for option in self.space.single[member.result]
-            if _kind(option) == self.new
+            if option.form == self.new
         ]
         pairs.sort(key=lambda pair: pair[1].cycles - pair[0].cycles)
         return {member.result: option for member, option in pairs[: round(len(pairs) * self.part)]}
@@ -136,7 +136,7 @@ class _Gather:
             name: option
             for name, options in self.space.single.items()
             for option in options
-            if _kind(option) == self.new and not found.picks[name].is_pattern
+            if option.form == self.new and not found.picks[name].is_pattern
         }
 
 
@@ -166,7 +166,3 @@ class _Replace:
     def __call__(self, found: Candidate) -> Picks:
         picked = found.picks[self.name]
         return {} if picked is self.option or picked.is_pattern else {self.name: self.option}
-
-
-def _kind(option: Option) -> tuple[str, bool]:
-    return option.kernel.symbol, option.is_shared

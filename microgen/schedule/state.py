@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -16,7 +16,8 @@ from microgen.schedule.stacks import StackOf, most, unknown
 from microgen.schedule.types import Ram, Score
 
 Picks = Mapping[str, Option]  # by the first result of each node
-RamOf = Callable[[Partition], Ram]
+Worth = Callable[[int], bool]  # of a bound in bytes; false of all larger ones if it is false
+RamOf = Callable[[Partition, Worth], Ram]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,15 @@ class Candidate:
     def options(self) -> list[Option]:
         """The options, each once, in the order of the nodes."""
         return _each(self.picks.values())
+
+    @cached_property
+    def by_form(self) -> Mapping[tuple[str, bool], Sequence[Option]]:
+        """The options for single nodes by implementation and form."""
+        found: dict[tuple[str, bool], list[Option]] = {}
+        for option in self.options:
+            if not option.is_pattern:
+                found.setdefault(option.form, []).append(option)
+        return found
 
     @cached_property
     def time(self) -> tuple[int, int]:
@@ -114,27 +124,38 @@ def scheduled(space: Space, picks: Picks, reasons: Mapping[str, str]) -> Partiti
 class Scorer:
     """Knows the RAM of candidates, which takes lowering and planning. It is computed once for all
     that need the same memory, and only if asked for. ``stack_of`` is that of their options. What
-    other scorers of the same space computed, it need not compute again: ``shared``."""
+    other scorers of the same space computed, it need not compute again: ``shared``. If it
+    ``plans_all``, it does without bounds, so that others know the same as it."""
 
     space: Space
     ram_of: RamOf
     stack_of: StackOf = unknown
+    plans_all: bool = False
     rams: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
     shared: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
     _counted: tuple[Candidate, Counter[tuple[int, int]]] | None = None
 
     def ram(self, candidate: Candidate) -> Ram:
         """The RAM of a candidate."""
+        return self._known(candidate, _always)
+
+    def has_less(self, candidate: Candidate, worth: Worth) -> bool:
+        """Whether ``worth`` is true of the peak of a candidate, which is planned only if it is true
+        of its bound."""
+        return worth(self._known(candidate, _always if self.plans_all else worth).peak)
+
+    def _known(self, candidate: Candidate, worth: Worth) -> Ram:
         key = candidate.memory
-        if key not in self.rams:
-            if key not in self.shared:
-                self.shared[key] = self.ram_of(scheduled(self.space, candidate.picks, {}))
-            self.rams[key] = self.shared[key]
-        return self.rams[key]
+        ram = self.shared.get(key)
+        if ram is None or (not ram.is_planned and worth(ram.bound)):
+            ram = self.ram_of(scheduled(self.space, candidate.picks, {}), worth)
+        self.rams[key] = self.shared[key] = ram
+        return ram
 
     def is_planned(self, candidate: Candidate) -> bool:
         """Whether the RAM of a candidate is known, here or to those it is shared with."""
-        return candidate.memory in self.shared
+        ram = self.shared.get(candidate.memory)
+        return ram is not None and ram.is_planned
 
     def least_ram(self, candidate: Candidate, change: Picks) -> int:
         """The least RAM that the candidate could need after a change: without all memory that the
@@ -167,11 +188,15 @@ class Scorer:
         return self._counted[1]
 
 
+def _always(_bound: int) -> bool:
+    return True
+
+
 def _saved(gone: Iterable[Option], come: Iterable[Option]) -> int:
     """The most bytes by which the peak can fall: scratch, what is between the nodes of a pattern,
-    and results that may take the place of an input now."""
+    results that may take the place of an input now, and what is no longer held for other calls."""
     before, after = list(gone), list(come)
     inner = sum(option.inner_bytes for option in after)
     scratch = sum(o.scratch for o in before) - sum(o.scratch for o in after)
-    places = sum(max(0, o.shared_bytes) for o in after)
+    places = sum(max(0, o.shared_bytes) for o in after) + sum(o.held_bytes for o in before)
     return inner + max(0, scratch) + places

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from microgen.errors import MicrogenError
 from microgen.ir.graph import DType
 from microgen.manifest import ArgumentRecord, CallRecord, ModuleRecord, PortRecord, StepRecord
-from microgen.verifier import recorded_options
+from microgen.verifier import parts, recorded_options
 from microgen.verifier.subject import Finding, Subject, judged
 
 _DTYPES = {dtype.value: dtype for dtype in DType}
@@ -32,10 +32,14 @@ def _problems(module: ModuleRecord) -> Iterator[str]:
     if not module.outputs:
         yield "there are no outputs"
     names = _names(module)
+    is_graph = recorded_options.is_graph(module)
+    parted = {argument.name for call in module.calls for argument in call.args if argument.offset}
     for position, call in enumerate(module.calls):
         if call.index != position:
             yield f"call {call.index} is at position {position}"
-        yield from _call_problems(call, names, is_graph=recorded_options.is_graph(module))
+        yield from _call_problems(call, names, parted, is_graph=is_graph)
+    if not is_graph:
+        yield from parts.problems(module)
     for constant in module.constants:
         if not (constant.pool or constant.symbol) or (constant.symbol and constant.offset):
             yield f"constant {constant.symbol!r} has offset {constant.offset} in {constant.pool!r}"
@@ -88,8 +92,13 @@ def _names(module: ModuleRecord) -> dict[str, dict[str, int | None]]:
 
 
 def _call_problems(
-    call: CallRecord, names: dict[str, dict[str, int | None]], *, is_graph: bool
+    call: CallRecord,
+    names: dict[str, dict[str, int | None]],
+    parted: Collection[str],
+    *,
+    is_graph: bool,
 ) -> Iterator[str]:
+    """Problems of a call. Of the buffers in ``parted`` calls compute parts."""
     # A constant that the caller passes has no symbol, but arguments name it as if it had one.
     passed = {"constant"} if "" in names["constant"] else set()
     for arg in call.args:
@@ -97,7 +106,7 @@ def _call_problems(
             yield f"call {call.index} takes {arg.storage} {arg.name!r}, which is not planned"
     if call.device and call.device not in names["device"]:
         yield f"call {call.index} is for device {call.device!r}, which is not planned"
-    places = [(position, step.offset) for step, position in call.seen]
+    places = [(position, step.offset, step.shape) for step, position in call.seen]
     if not call.steps or len({*places}) < len(places):
         yield f"call {call.index} computes {len(call.steps)} layers at {len({*places})} places"
     for step in call.steps:
@@ -110,7 +119,8 @@ def _call_problems(
         elif step.argument is not None:
             argument = call.args[step.argument]
             planned = names.get(argument.storage, {}).get(argument.name)
-            if not _holds(step, argument, planned, is_graph=is_graph):
+            is_part = is_graph or argument.storage == "scratch" or argument.name in parted
+            if not _holds(step, argument, planned, is_part=is_part):
                 yield (
                     f"call {call.index} computes {step.dtype}{list(step.shape)} at "
                     f"{step.offset}, but {argument.name} has {planned} bytes"
@@ -132,16 +142,15 @@ def _row_problems(call: CallRecord, step: StepRecord) -> Iterator[str]:
 
 
 def _holds(
-    step: StepRecord, argument: ArgumentRecord, planned: int | None, *, is_graph: bool
+    step: StepRecord, argument: ArgumentRecord, planned: int | None, *, is_part: bool
 ) -> bool:
-    """Whether a step's result fits the buffer of ``planned`` bytes that ``argument`` names; None is
-    a buffer that is not planned."""
-    needed = _nbytes(step.shape, step.dtype)
-    if needed is None or step.offset < 0 or (argument.storage != "scratch" and step.offset):
+    """Whether a step's result fits the buffer of ``planned`` bytes that ``argument`` names, or is
+    all of it unless it may be a part; None is a buffer that is not planned."""
+    needed, start = _nbytes(step.shape, step.dtype), argument.offset + step.offset
+    if needed is None or start < 0 or (start and not is_part):
         return False
     # A storage of the graph executor is as large as the largest of its tensors.
-    is_part = is_graph or argument.storage == "scratch"
-    return planned is None or (step.offset + needed <= planned if is_part else needed == planned)
+    return planned is None or (start + needed <= planned if is_part else needed == planned)
 
 
 def _channel_problems(module: ModuleRecord) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The list of models: one path per line, relative to the list's folder."""
+"""The list of models: one path per line, relative to the list's folder, and values for it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,26 @@ from pathlib import Path
 
 from microgen.errors import MicrogenError
 
+FILE = ".npy"  # the end of a value that is a file
 _MAX_BYTES = 16 << 20
+_GIVEN = re.compile(r"[ \t]+--(dim|bind)[ \t]+([^ \t]+)")
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A model: the number of its line, its path as the list has it, and the path to open."""
+    """A model: the number of its line, its line, the path to open, and the values of ``--dim`` and
+    ``--bind`` after it. Files of values have absolute paths."""
 
     line: int
     name: str
     path: Path
+    dim: tuple[str, ...] = ()
+    bind: tuple[str, ...] = ()
 
 
 def read(path: Path) -> tuple[Entry, ...]:
-    """The models of a list, each path once, in the list's order. A ``#`` at the beginning of a line
+    """The models of a list, each line once, in the list's order. A ``#`` at the beginning of a line
     or after a space begins a comment. Raises MicrogenError if it cannot be read or names no model.
     """
     text = os.fsdecode(_content(path))
@@ -37,12 +42,25 @@ def read(path: Path) -> tuple[Entry, ...]:
                 hint="give a text file with one path per line",
             )
         if name:
-            found.setdefault(name, Entry(number, name, path.parent / name))
+            found.setdefault(name, _entry(number, name, path.parent))
     if not found:
         raise MicrogenError(
             "names no model", where=str(path), hint="write one path per line; # begins a comment"
         )
     return tuple(found.values())
+
+
+def _entry(number: int, line: str, folder: Path) -> Entry:
+    given = _GIVEN.findall(line)
+    dim = tuple(value for flag, value in given if flag == "dim")
+    bind = tuple(_placed(value, folder) for flag, value in given if flag == "bind")
+    return Entry(number, line, folder / _GIVEN.sub("", line), dim, bind)
+
+
+def _placed(bind: str, folder: Path) -> str:
+    """The value of ``--bind``; a file's path is relative to the list's folder."""
+    name, _, value = bind.rpartition("=")
+    return f"{name}={(folder / value).absolute()}" if value.endswith(FILE) else bind
 
 
 def _content(path: Path) -> bytes:

@@ -11,9 +11,10 @@ from typing import Any
 
 from microgen import frontends
 from microgen.errors import MicrogenError, ToolError
+from microgen.frontends import model_files
 from microgen.output import progress
 from microgen.zoo import cluster, identity
-from microgen.zoo.listing import Entry
+from microgen.zoo.listing import FILE, Entry
 from microgen.zoo.results import Cell, Store, failed
 from microgen.zoo.work import Done, Task
 
@@ -42,12 +43,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """A model before its cells are known. ``keys`` are those of its cells by board; ``cell`` is
-    that of all boards if it cannot be read."""
+    """A model before its cells are known. ``keys`` are those of its cells by board, ``options``
+    those of ``generate``; ``cell`` is that of all boards if it cannot be read."""
 
     entry: Entry
     sha256: str
     keys: Mapping[str, str]
+    options: Mapping[str, Any]
     cell: Cell | None = None
 
 
@@ -75,13 +77,29 @@ def run(plan: Plan, store: Store, note: Callable[[str], None]) -> tuple[Row, ...
 
 def _model(entry: Entry, plan: Plan) -> _Model:
     try:
-        sha256 = identity.of_model(frontends.stored(entry.path))
+        options, values = _given(entry, plan)
+        sha256 = identity.of_model(frontends.stored(entry.path) | values)
     except MicrogenError as error:
         cell = failed("read", f"{error.what}, in line {entry.line} of the list", error.hint)
-        return _Model(entry, "", {}, cell)
+        return _Model(entry, "", {}, {}, cell)
     name = identity.name_of(entry.path)
-    keys = {board: identity.key(sha256, name, board, plan.options) for board in plan.boards}
-    return _Model(entry, sha256, keys)
+    keys = {board: identity.key(sha256, name, board, options) for board in plan.boards}
+    return _Model(entry, sha256, keys, options)
+
+
+def _given(entry: Entry, plan: Plan) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The options for a model, and the files of values that they name, by the names under which
+    workers get them. Raises MicrogenError if one cannot be read."""
+    bind, files = list[str](), dict[str, bytes]()
+    for each in (*plan.options.get("bind", ()), *entry.bind):
+        name, _, value = each.rpartition("=")
+        if value.endswith(FILE):
+            own = f"bind{len(files)}{FILE}"
+            files[own] = model_files.read(Path(value))
+            each = f"{name}={own}"
+        bind.append(each)
+    dim = [*plan.options.get("dim", ()), *entry.dim]
+    return {**plan.options, "dim": dim, "bind": bind}, files
 
 
 def _row(model: _Model, boards: Sequence[str], found: Mapping[str, Cell]) -> Row:
@@ -125,7 +143,8 @@ def _tasks(
     """The tasks with their keys. Each model is read when its task is sent, so few are in memory."""
     for key, (model, board) in missing.items():
         files = frontends.stored(model.entry.path)
-        if identity.of_model(files) != model.sha256:
+        _, values = _given(model.entry, plan)
+        if identity.of_model(files | values) != model.sha256:
             raise MicrogenError(
                 "has changed in the meantime",
                 where=str(model.entry.path),
@@ -134,4 +153,5 @@ def _tasks(
         name = Path(identity.name_of(model.entry.path))
         first, *others = files.items()
         named = {name.name: first[1], **{f"{name.stem}{end}": data for end, data in others}}
-        yield key, Task(run, identity.own(), named, board, plan.options, plan.limit)
+        named |= values
+        yield key, Task(run, identity.own(), named, board, model.options, plan.limit)

@@ -28,6 +28,9 @@ from microgen.ops.mean import MeanAttrs
 from microgen.ops.multiply import MultiplyAttrs
 from microgen.ops.pad import PadAttrs
 from microgen.ops.quantize import QuantizeAttrs
+from microgen.ops.recurrent import RecurrentAttrs
+from microgen.ops.recurrent_functions import Function
+from microgen.ops.recurrent_steps import GATES
 from microgen.ops.requantize import RequantizeAttrs
 from microgen.ops.softmax import SoftmaxAttrs
 from microgen.ops.svdf import SvdfAttrs
@@ -196,6 +199,34 @@ def lstm(
     inputs = (b.data(dtype, 1, steps, features), *weights, b.bias(dtype, 4, cells))
     states = [b.variable(kind) for kind in kinds]
     return b.node("nn.lstm", attrs, *inputs, *states, dtype=dtype, quant=state)
+
+
+def recurrent(
+    b: Builder,
+    dtype: DType,
+    _bits: int,
+    *,
+    kind: str,
+    functions: Sequence[str],
+    steps: int,
+    features: int,
+    cells: int,
+    batches: int = 1,
+    is_special: bool = False,
+) -> Node:
+    """nn.recurrent. A special LSTM has peepholes and states before the first step; the reset gate
+    of a special GRU applies to a product."""
+    numbers = [Function(name, 0.2, 0.5) for name in functions]
+    attrs = RecurrentAttrs(kind, tuple(numbers), resets_after=kind == "gru" and is_special)
+    gates = GATES[kind]
+    weights = [b.weight(dtype, (gates, cells, n), None) for n in (features, cells)]
+    bias = b.bias(dtype, gates + attrs.resets_after, cells)
+    lengths = b.constant(np.full(batches, steps, np.int32), None, f"lengths_{batches}_{steps}")
+    is_whole = kind == "lstm" and is_special
+    states = [b.data(dtype, batches, cells)] * 2 if is_whole else []
+    peephole = [b.weight(dtype, (3, cells), None)] if is_whole else []
+    inputs = (b.data(dtype, steps, batches, features), *weights, bias, lengths, *states, *peephole)
+    return b.node("nn.recurrent", attrs, *inputs, dtype=dtype)
 
 
 def svdf(

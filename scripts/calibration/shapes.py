@@ -310,3 +310,42 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
     "qnn.quantize": _sized(layers.quantize, "size", _SIZES),
     "qnn.dequantize": _sized(layers.dequantize, "size", _SIZES),
 }
+
+_RECURRENT = (
+    {"steps": 28, "features": 27, "cells": 32},
+    {"steps": 3, "features": 8, "cells": 5},
+    {"steps": 6, "features": 5, "cells": 8, "batches": 2},
+)
+_FUNCTIONS = {
+    "rnn": (("tanh",), ("relu",), ("leaky_relu",)),
+    "gru": (
+        ("sigmoid", "tanh"),
+        ("hard_sigmoid", "softsign"),
+        ("sigmoid", "softplus"),
+        ("leaky_relu", "elu"),
+    ),
+    "lstm": (
+        ("sigmoid", "tanh", "tanh"),
+        ("hard_sigmoid", "softsign", "elu"),
+        ("softplus", "scaled_tanh", "thresholded_relu"),
+        ("affine", "hard_sigmoid", "leaky_relu"),
+    ),
+}
+
+
+# Layers of which no costs are measured, but the stack.
+FURTHER: Mapping[str, tuple[Layer, ...]] = {
+    "nn.recurrent": tuple(
+        layer
+        for kind, choices in _FUNCTIONS.items()
+        for functions in choices
+        for is_special in ((False,) if kind == "rnn" else (False, True))
+        for layer in _each(
+            layers.recurrent,
+            _RECURRENT,
+            kind=kind,
+            functions=functions,
+            is_special=is_special,
+        )
+    )
+}

@@ -84,6 +84,26 @@ def test_a_list(tmp_path: Path) -> None:
     ]
 
 
+def test_a_line_may_have_sizes_and_values(fake: Fake, run: Run, tmp_path: Path) -> None:
+    """Workers get the files of values; a result depends on what is in them."""
+    (tmp_path / "values").mkdir()
+    for name, data in (("m.onnx", b"m"), ("values/a.npy", b"a"), ("values/b.npy", b"a")):
+        (tmp_path / name).write_bytes(data)
+    lines = [f"m.onnx --dim H=4  --bind s=[1,2] --bind x=values/{n}.npy" for n in ("a", "b")]
+    (tmp_path / "list.txt").write_text("\n".join([*lines, "m.onnx", "m.onnx --bind x=no.npy"]))
+    command = ["zoo", tmp_path / "list.txt", "-o", tmp_path / "out", "--boards", "native"]
+    assert run([*command, "--dim", "W=5"]).code == 1
+    assert [task.options["dim"] for task in fake.tasks] == [["W=5", "H=4"], ["W=5"]]
+    assert [task.options["bind"] for task in fake.tasks] == [["s=[1,2]", "x=bind0.npy"], []]
+    assert fake.tasks[0].files == {"model.onnx": b"m", "bind0.npy": b"a"}
+    found = json.loads((tmp_path / "out" / "zoo.json").read_text())["models"]
+    assert [model["model"] for model in found][:2] == lines
+    assert found[3]["cells"]["native"]["cause"] == "no such file, in line 4 of the list"
+    (tmp_path / "values" / "b.npy").write_bytes(b"other")
+    run([*command, "--dim", "W=5"])
+    assert [task.files["bind0.npy"] for task in fake.tasks[2:]] == [b"other"]
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

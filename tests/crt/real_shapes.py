@@ -24,6 +24,7 @@ from microgen.ops.lookup import ENTRIES
 from microgen.ops.softmax import SoftmaxAttrs
 from tests.crt import real_movements
 from tests.ops import conformance as c
+from tests.ops import recurrent_cases
 
 Shape = tuple[int, ...]
 
@@ -130,7 +131,8 @@ OUTPUTS: Mapping[tuple[str, DType], Quant] = {
 
 def cases() -> Iterator[c.Case]:
     """At least one case for each kernel of ``microgen.kernels``."""
-    own = [*_products(), *_pools(), *_svdfs(), *_lstms(), *real_movements.cases()]
+    layers = [*_products(), *_pools(), *_svdfs(), *_lstms(), *recurrent_cases.real()]
+    own = [*layers, *real_movements.cases()]
     wider = (_tensor(IMAGE, I8),)
     yield c.Case("to int16", "nn.softmax", SoftmaxAttrs(1.0), wider, c.quant(2.0**-16, -32768), I16)
     yield from own

@@ -153,23 +153,20 @@ def _symbols(core: str, *options: str) -> list[tuple[str, str, str]]:
     return re.findall(r"^(\w+)\.o: *\w* (\w) (\w+)$", listing, re.MULTILINE)
 
 
+# Compiled in a third of the time. Firmware in which kernels are inlined is compiled by other tests.
+WITHOUT_INLINING = ("-Os", "-include", str(NOT_INLINED))
+
+
 @NEEDS_ARM_GCC
 def test_each_kernel_is_defined_for_its_macro() -> None:
-    defined = {name for _, kind, name in _symbols("cortex-m55", "-O2") if kind == "T"}
+    defined = {name for _, kind, name in _symbols("cortex-m55", *WITHOUT_INLINING) if kind == "T"}
     assert defined == {code.symbol for code in CODES}
 
 
-# Run in every run of the tests: the core that has every kernel.
-USUAL = {("cortex-m55", "-O2")}
-BUILDS = [
-    pytest.param(core, option, marks=() if (core, option) in USUAL else pytest.mark.slow)
-    for core in CORES
-    for option in ("-O0", "-Os", "-O2")
-]
-
-
+@pytest.mark.slow
 @NEEDS_ARM_GCC
-@pytest.mark.parametrize(("core", "option"), BUILDS)
+@pytest.mark.parametrize("option", ["-O0", "-Os", "-O2"])
+@pytest.mark.parametrize("core", CORES)
 def test_kernels_compile_without_a_warning_on_arm_and_use_nothing_else(
     core: str, option: str
 ) -> None:
@@ -177,13 +174,17 @@ def test_kernels_compile_without_a_warning_on_arm_and_use_nothing_else(
 
 
 @NEEDS_ARM_GCC
-def test_kernels_without_inlining_compile_on_the_smallest_core_and_use_nothing_else() -> None:
-    """Compiled in a third of the time. Firmware for that core is compiled by other tests."""
-    symbols = _symbols("cortex-m0", "-Os", "-include", str(NOT_INLINED))
+@pytest.mark.parametrize("core", ["cortex-m0", "cortex-m55"])
+def test_kernels_without_inlining_use_nothing_else(core: str) -> None:
+    assert not _others(core, _symbols(core, *WITHOUT_INLINING))
+
+
+@NEEDS_ARM_GCC
+def test_the_smallest_core_has_every_kernel_that_needs_nothing() -> None:
+    symbols = _symbols("cortex-m0", *WITHOUT_INLINING)
     defined = {name for _, kind, name in symbols if kind == "T"}
     portable = {k.code.symbol for found in registry().values() for k in found if not k.needs}
     assert portable <= defined
-    assert not _others("cortex-m0", symbols)
 
 
 def _others(core: str, symbols: Sequence[tuple[str, str, str]]) -> list[str]:

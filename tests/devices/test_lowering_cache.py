@@ -85,10 +85,8 @@ class _Recording:
 def test_external_functions_are_compiled_after_all_others_target_by_target() -> None:
     graph = passes.run(chain("npu0/f", "", "npu1/g", "npu0/h", "npu1"))
     recording = _Recording()
-    regions = partition.assign(graph, [recording], BOARD).regions
-    lowered = functions.lower_regions(
-        regions, graph, {"builtin": recording}, BOARD, prefix="tvmgen_x", devices=()
-    )
+    parts = partition.assign(graph, [recording], BOARD)
+    lowered = functions.lower_regions(parts, {"builtin": recording}, BOARD, "tvmgen_x", ())
     assert recording.lowered == ["layer1", "layer4", "f", "h", "g"]
     assert [item.function.name for item in lowered.regions][::2] == [
         "f",

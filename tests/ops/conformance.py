@@ -214,13 +214,18 @@ def check_inlined(cases: Sequence[Case], folder: Path) -> None:
 def _some(calls: Sequence[Call]) -> list[Call]:
     """In a run without slow tests at most so many calls of each kernel as conftest.py says, at
     equal distances: each call is a body of its own, which takes a compiler long to optimize."""
-    most = int(os.environ.get("TESTS_MOST_INLINED", len(calls) or 1))
+    most = most_inlined(len(calls) or 1)
     of_kernel: dict[str, list[Call]] = {}
     for call in calls:
         of_kernel.setdefault(call.kernel.symbol, []).append(call)
     steps = {symbol: max(1, -(-len(own) // most)) for symbol, own in of_kernel.items()}
     kept = {id(call) for symbol, own in of_kernel.items() for call in own[:: steps[symbol]]}
     return [call for call in calls if id(call) in kept]
+
+
+def most_inlined(usual: int) -> int:
+    """How many calls of each kernel are compiled inlined, of ``usual`` ones."""
+    return min(usual, int(os.environ.get("TESTS_MOST_INLINED", usual)))
 
 
 @dataclass(frozen=True)

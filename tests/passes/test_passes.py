@@ -52,7 +52,7 @@ def test_random_graphs_exercise_common_ops_and_every_pass() -> None:
     for step in passes.DEFAULT_PIPELINE:
         if step in (passes.cancel_layouts, passes.slide_windows, passes.own_updates):
             continue  # test_cancel_layouts.py and test_updates.py draw graphs for these
-        if step in (passes.dead_channels, passes.scale_weights):
+        if step in (passes.dead_channels, passes.merge_affine, passes.scale_weights):
             continue  # test_dead_networks.py and test_scale_weights.py have graphs for these
         changed = 0
         for graph in graphs:

@@ -35,6 +35,8 @@ CONSTANTS = {
     "a": _data(3),
     "c": _data(3, 1, 1),
     "of_4": _data(4, 1, 1),
+    "of_x": _data(4),
+    "of_x_huge": np.full((4, 1, 1), 3e38, np.float32),
     "of_row": _data(3, 1),
     "one": _data(1),
     "pixels": _data(3, 4, 3),
@@ -129,3 +131,30 @@ def test_a_weight_of_two_layers_is_scaled_for_each(tmp_path: Path) -> None:
     CONSTANTS["square"] = square
     steps = [_step("Conv", "", "square"), _step("Mul", "", "of_4"), _step("Conv", "", "square")]
     assert _checked(_graph(steps, tmp_path)) == ["nn.conv2d", "nn.conv2d"]
+
+
+_NORM_X = _step("BatchNormalization", "", "of_x", "of_x", "of_x", "of_x")
+
+
+@pytest.mark.parametrize(
+    ("steps", "also", "ops"),
+    [
+        ([_NORM_X], (), ["multiply", "add"]),
+        ([_step("Sub", "", "one"), _step("Add", "", "of_4"), _step("Sub", "", "one")], (), ["add"]),
+        ([_step("Add", "", "one"), _step("Sub", "", "one")], ("t0",), ["add", "subtract"]),
+        ([_step("Sub", "one", ""), _step("Sub", "one", "")], (), ["add"]),
+        ([_step("Sub", "one", ""), _step("Div", "", "of_4")], (), ["subtract", "divide"]),
+        ([_step("Div", "", "of_4"), _step("Mul", "", "one")], (), ["multiply"]),
+        (
+            [_step("Mul", "", "one"), *[_NORM_X] * 2],
+            (),
+            ["multiply", "add"],
+        ),
+        ([_step("Add", "", "of_x_huge"), _step("Mul", "", "of_x_huge")], (), ["add", "multiply"]),
+        ([_step("Add", "", "one"), _step("Relu", ""), _step("Add", "", "one")], (), ["add"] * 2),
+    ],
+)
+def test_those_that_no_layer_absorbs_become_one(
+    steps: list[Step], also: tuple[str, ...], ops: list[str], tmp_path: Path
+) -> None:
+    assert _checked(_graph(steps, tmp_path, also=also)) == ops

@@ -14,6 +14,7 @@ from microgen.kernels.cost import Cost
 from microgen.kernels.fitting import Fitting, fitting
 from microgen.partition import Partition
 from microgen.schedule import Ram
+from microgen.schedule.state import Worth
 from microgen.target import board as boards
 from microgen.target.board import Board
 from microgen.target.cpu import Cpu
@@ -55,7 +56,7 @@ def parts_of(graph: Graph, board: Board = M4) -> Partition:
     return partition.assign(passes.run(graph), [codegens.registry()["builtin"]], board)
 
 
-def no_ram(_parts: Partition) -> Ram:
+def no_ram(_parts: Partition, _worth: Worth) -> Ram:
     return Ram(100, 90)
 
 

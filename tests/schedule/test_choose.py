@@ -10,6 +10,7 @@ from microgen.partition import Partition
 from microgen.schedule import Ram, Schedule, choose, explore
 from microgen.schedule.options import space
 from microgen.schedule.search import _Gather, fastest
+from microgen.schedule.state import RamOf, Worth
 from microgen.target import board as boards
 from tests.schedule.costs import M4, Costs, costs, no_ram, parts_of, separable, two_convolutions
 
@@ -21,7 +22,7 @@ POINTWISE = "mg_conv2d_1x1_s8_dsp"
 KNOWN = {FAST: (100, 400, 500), SMALL: (300, 250, 300), POINTWISE: (80, 300, 350)}
 
 
-def chosen(goal: str, ram_of: Callable[[Partition], Ram] = no_ram) -> Schedule:
+def chosen(goal: str, ram_of: RamOf = no_ram) -> Schedule:
     return choose(parts_of(two_convolutions()), M4.cpu, goal, ram_of)
 
 
@@ -61,7 +62,7 @@ def test_ram_takes_what_needs_less_memory(costs: Callable[[Costs], None]) -> Non
     mve = "mg_conv2d_s8_mve"
     costs({mve: (10, 400, 400), "mg_conv2d_1x1_s8_mve": (11, 1, 1), SMALL: (90, 400, 400)})
 
-    def ram_of(parts: Partition) -> Ram:
+    def ram_of(parts: Partition, _worth: Worth) -> Ram:
         symbols = {c.symbol for region in parts.regions for c in region.choices}
         return Ram(200, 150) if mve in symbols else Ram(100, 80)
 
@@ -80,7 +81,7 @@ def test_balanced_gives_ram_for_cycles_at_the_same_rate(
     mve = "mg_conv2d_s8_mve"
     costs({mve: (100, 400, 400), SMALL: (150, 400, 400)})
 
-    def ram_of(parts: Partition) -> Ram:
+    def ram_of(parts: Partition, _worth: Worth) -> Ram:
         symbols = {c.symbol for region in parts.regions for c in region.choices}
         return Ram(100 + more, 80) if mve in symbols else Ram(100, 80)
 

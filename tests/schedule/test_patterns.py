@@ -17,6 +17,7 @@ from microgen.manifest.schedule import ChoiceRecord, FunctionChoices, ScheduleRe
 from microgen.partition import Partition
 from microgen.program.types import Program
 from microgen.schedule import Ram, Schedule
+from microgen.schedule.state import Worth
 from microgen.target import board as boards
 from microgen.target.board import Board
 from tests.compiling import write_project
@@ -58,7 +59,7 @@ def lowered(parts: Partition) -> Program:
     return lowering.lower(parts, codegens.registry(), M4, module="default", output_names=names)
 
 
-def ram_of(parts: Partition) -> Ram:
+def ram_of(parts: Partition, _worth: Worth = bool) -> Ram:
     program = lowered(parts)
     plan = planner.plan(program)
     return Ram(plan.peak + program.io_bytes, plan.lower_bound + program.io_bytes)

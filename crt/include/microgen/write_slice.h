@@ -22,7 +22,9 @@ typedef struct {
 } mg_write_slice_params;
 
 /* Copies input [rows][input_row] into output [rows][output_row] at `offset` of each row, and leaves
- * the rest of the output unchanged. Input and output must not overlap. */
+ * the rest of the output unchanged. They must not overlap, except that with an offset of 0 the output
+ * may begin (rows - 1) * (output_row - input_row) + input_row bytes before the input, or more: then
+ * each row is read before it is overwritten. */
 void mg_write_slice(const mg_write_slice_params *p, const void *input, void *output);
 
 MG_INLINE void mg_write_slice_body(const mg_write_slice_params *p, const void *input, void *output)

@@ -6,30 +6,30 @@
 
 void mg_io_print_int(int32_t value)
 {
-    /* Subtracts powers of ten, because division is a library call on cores without a divider. */
-    static const uint32_t powers[] = {1000000000U, 100000000U, 10000000U, 1000000U, 100000U,
-                                      10000U,      1000U,      100U,      10U,      1U};
-    char text[12];
-    char *end = text;
-    uint32_t rest = (uint32_t)value;
-    uint32_t i = 0U;
+    char text[12]; /* filled from its end, with the last digit first */
+    char *start = &text[11];
+    uint32_t rest = value < 0 ? 0U - (uint32_t)value : (uint32_t)value;
 
-    if (value < 0) {
-        *end++ = '-';
-        rest = 0U - rest;
-    }
-    while (i < 9U && rest < powers[i]) {
-        i++;
-    }
-    for (; i < 10U; i++) {
-        char digit = '0';
-        for (; rest >= powers[i]; rest -= powers[i]) {
-            digit++;
+    *start = '\0';
+    do {
+        uint32_t digit = 0U;
+        uint32_t bit;
+        /* Divides by 10 bit by bit, because division is a library call on cores without a divider. The
+         * quotient's bits enter `rest` where the dividend's leave it. */
+        for (bit = 0U; bit < 32U; bit++) {
+            digit = digit << 1 | rest >> 31;
+            rest <<= 1;
+            if (digit >= 10U) {
+                digit -= 10U;
+                rest++;
+            }
         }
-        *end++ = digit;
+        *--start = (char)('0' + digit);
+    } while (rest != 0U);
+    if (value < 0) {
+        *--start = '-';
     }
-    *end = '\0';
-    mg_io_print(text);
+    mg_io_print(start);
 }
 
 void mg_io_print_hex(uint32_t value)

@@ -12,6 +12,7 @@ from microgen.codegens.cmsis_nn import window
 from microgen.codegens.cmsis_nn.arithmetic import multipliers
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
+from microgen.kernels.sums import largest_sums
 from microgen.ops import multiply
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.conv2d import Conv2DAttrs
@@ -55,7 +56,7 @@ def _weighted(node: Node, graph: Graph, axis: int) -> str | None:
 
 def _shifted_sums(node: Node, graph: Graph, axis: int) -> str | None:
     _, shifts = multipliers(node, graph)
-    sums = base.largest_sums(node, graph, axis).sum(axis=0)
+    sums = largest_sums(node, graph, axis).sum(axis=0)
     worst = int((sums << np.maximum(shifts, 0).astype(np.int64)).max())
     if worst < _INT32:
         return None

@@ -55,6 +55,12 @@ class _Onnx(Format):
 
         return tuple(importers.registry())
 
+    def about_operators(self) -> list[str]:
+        """The node tests that pass."""
+        from microgen.frontends.onnx import node_tests
+
+        return node_tests.lines()
+
     def oracle(self) -> Oracle | None:
         """ONNX Runtime; None if the package onnx is missing."""
         if not _is_installed():

@@ -49,14 +49,20 @@ def filled(node: OnnxNode, sizes: Sequence[int], value: Array) -> Tensor:
     return node.constant(np.full(kind.shape, value, kind.dtype.numpy), "filled")
 
 
+def empty(node: OnnxNode, sizes: Sequence[int], dtype: DType) -> Tensor:
+    """A constant without elements: other operators may join it to some."""
+    shape_of(node, [max(size, 1) if size >= 0 else size for size in sizes], DType.INT8)
+    return node.constant(np.empty(tuple(sizes), dtype.numpy), "empty")
+
+
 def sliced(
     node: OnnxNode, data: Tensor, begin: Sequence[int], steps: Sequence[int], shape: Sequence[int]
 ) -> Tensor:
-    """The elements at regular steps along each axis. Constants may have none."""
+    """The elements at regular steps along each axis. There may be none."""
     if tuple(shape) == data.shape and all(step == 1 for step in steps):
         return data
-    if math.prod(shape) == 0 and data.value is not None:
-        return node.constant(np.empty(tuple(shape), data.dtype.numpy), "empty", data.type.quant)
+    if math.prod(shape) == 0:
+        return empty(node, shape, data.dtype)
     attrs = StridedSliceAttrs(tuple(begin), tuple(steps), shape_of(node, shape, data.dtype).shape)
     return node.emit("strided_slice", attrs, (data,))
 

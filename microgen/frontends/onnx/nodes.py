@@ -21,6 +21,13 @@ from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
 from microgen.ir.graph import Array, Attrs, Origin
 
 _NOTHING: Any = object()
+_OF_EACH = frozenset(  # ops whose every result is made of one element of each input
+    {
+        *("abs", "add", "broadcast_to", "cast", "clip", "divide", "exp", "log", "maximum"),
+        *("minimum", "multiply", "negative", "real_function", "reshape", "sigmoid", "sqrt"),
+        *("strided_slice", "subtract", "tanh", "transpose", "where"),
+    }
+)
 
 
 def operator_name(proto: onnx.NodeProto) -> str:
@@ -144,7 +151,13 @@ class OnnxNode(Operator):
         output: Tensor | None = None,
         **kinds: Any,
     ) -> Tensor:
-        """As ``Operator.emit``. A constant whose values only move keeps what is stored for it."""
+        """As ``Operator.emit``. A constant whose values only move keeps what is stored for it. What
+        is made of each element of nothing is nothing: a constant without elements."""
+        if op in _OF_EACH and not all(tensor.type.size for tensor in inputs):
+            shape = self.inferred(op, attrs, inputs)
+            dtype = kinds.get("dtype") or inputs[-1].dtype
+            if 0 in shape:
+                return self.constant(np.empty(shape, dtype.numpy), "empty")
         found = super().emit(op, attrs, inputs, output, **kinds)
         stored = provenance.moved(op, attrs, inputs, found)
         return found if stored is None else dataclasses.replace(found, stored=stored)

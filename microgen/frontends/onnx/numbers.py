@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -29,6 +30,14 @@ ARITHMETIC: dict[str, Callable[[Activation], Attrs]] = {
     "divide": lambda activation: DivideAttrs(activation, shifts_wrap=False),
 }
 EXTREMA = {"maximum": MaximumAttrs, "minimum": MinimumAttrs}
+
+
+def limits(dtype: DType) -> tuple[float, float]:
+    """The least and the greatest value of a dtype."""
+    if dtype.numpy.kind not in "iu":
+        return (-math.inf, math.inf) if dtype is DType.FLOAT32 else (0, 1)
+    found = np.iinfo(dtype.numpy)
+    return int(found.min), int(found.max)
 
 
 def is_float(tensor: Tensor) -> bool:

@@ -13,7 +13,7 @@ from onnx import ModelProto, ValueInfoProto
 
 from microgen.frontends.model_format import OracleError, Request
 from microgen.frontends.onnx import convert, ort_products, ort_slack, reader
-from microgen.ir.graph import Array, Graph, TensorType
+from microgen.ir.graph import Array, DType, Graph, TensorType
 
 _FATAL = 4  # the severity of messages that are printed: errors are raised, too
 
@@ -50,7 +50,8 @@ class OnnxRuntime:
             except Exception as error:  # of the runtime's own kinds
                 raise OracleError(_refusal(error)) from error
             pairs = zip(wanted, found, strict=True)
-            yield {n: _stored(graph.types[n], value) for n, value in pairs if n in graph.types}
+            known = {n: _stored(graph.types[n], value) for n, value in pairs if n in graph.types}
+            yield known | _inner(graph, known)
 
     def slack(self, op: str, inputs: Sequence[Array]) -> Array | float:
         """How much farther than an op's bound ONNX Runtime's kernels may be from the op's
@@ -66,6 +67,16 @@ def _watched(model: ModelProto, graph: Graph) -> list[str]:
     more = [name for name in made if name in graph.types and name not in outputs]
     model.graph.output.extend(ValueInfoProto(name=name) for name in more)
     return [*outputs, *more]
+
+
+def _inner(graph: Graph, known: Mapping[str, Array]) -> dict[str, Array]:
+    """The int8 tensors from which uint8 outputs are made, and which further layers read."""
+    made = {node.outputs[0]: node for node in graph.nodes if node.op == "qnn.requantize"}
+    return {
+        made[name].inputs[0]: _stored(graph.types[made[name].inputs[0]], known[name])
+        for name in graph.outputs
+        if name in made and name in known and graph.types[name].dtype is DType.UINT8
+    }
 
 
 def _session(model: ModelProto) -> Any:

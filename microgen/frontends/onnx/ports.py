@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from microgen.errors import short
+from microgen.frontends import tensors
 from microgen.frontends.tensors import GraphBuilder, Tensor
 from microgen.ir.graph import Node, Origin
 from microgen.ops.copy import CopyAttrs
@@ -14,11 +16,13 @@ def named(
     builder: GraphBuilder, found: Sequence[Tensor], wanted: Sequence[str], file: str
 ) -> list[Tensor]:
     """The outputs under their names in the model. A node's result that has another name is renamed,
-    if it is no other output. Inputs, constants and other outputs are copied."""
+    if it is no other output. Inputs, constants and other outputs are copied. UnsupportedError for
+    an output without elements."""
     free = {name for node in builder.nodes for name in node.outputs}.difference(wanted)
     results: list[Tensor] = []
     names: dict[str, str] = {}
     for tensor, name in zip(found, wanted, strict=True):
+        tensors.checked(tensor.type, f'{file}: the output "{short(name)}"')
         own = dataclasses.replace(tensor, name=names.get(tensor.name, tensor.name))
         if own.name == name:
             results.append(own)

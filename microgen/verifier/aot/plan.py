@@ -227,6 +227,11 @@ class _Places:
 
     def argument(self, argument: ArgumentRecord) -> Value | None:
         """The value of an argument; None if it is nowhere."""
+        whole = self._whole(argument)
+        return whole.plus(argument.offset) if whole and argument.offset else whole
+
+    def _whole(self, argument: ArgumentRecord) -> Value | None:
+        """The value of the buffer that has an argument's tensor."""
         name, storage = argument.name, argument.storage
         if storage in ("sid", "scratch"):
             return self.buffer(name)

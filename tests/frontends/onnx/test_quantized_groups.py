@@ -251,7 +251,9 @@ def test_a_group_is_computed_in_integers(
         assert distance(found[tensor], expected[tensor]) <= 1, tensor
 
 
-@pytest.mark.parametrize("name", ["convolution", "gemm", "depthwise_convolution"])
+@pytest.mark.parametrize(
+    "name", ["convolution", "gemm", "depthwise_convolution", "sum", "difference", "product"]
+)
 def test_a_group_of_int16(name: str, tmp_path: Path) -> None:
     """Activations of 16 bits with the zero point 0 have layers of integers, too."""
     build, ops = GROUPS[name]

@@ -93,6 +93,16 @@ def test_reasons_for_floats(tmp_path: Path) -> None:
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-3, atol=1)
 
 
+def test_recurrent_layers_are_in_floats(tmp_path: Path) -> None:
+    net = Network()
+    data = net.quantized(net.input((3, 1, 2)))
+    weights = [net.weight((1, 4, 2))[0], net.weight((1, 4, 4))[0]]
+    net.quantized(net.add("RNN", [data, *weights], output="states", hidden_size=4))
+    graph = loaded(net.model(), tmp_path)
+    (layer,) = (node for node in graph.nodes if node.op == "nn.recurrent")
+    assert graph.in_floats[layer.outputs[0]] == "nn.recurrent has no form for integers"
+
+
 def test_deep_concatenations_are_read(tmp_path: Path) -> None:
     """Chains that a file may make as long as it likes need no recursion."""
     net = Network()

@@ -79,9 +79,10 @@ def _small_power(node: OnnxNode, base: Tensor, exponent: Tensor) -> Tensor | Non
     """A square, a cube or the base itself, if all exponents are 2, 3 or 1, and the result has the
     base's shape."""
     assert exponent.value is not None
-    power = exponent.value.flat[0]
-    shape = np.broadcast_shapes(base.shape, exponent.shape)
-    if shape != base.shape or power not in (1, 2, 3) or np.any(exponent.value != power):
+    pairs = zip(exponent.shape[::-1], base.shape[::-1], strict=False)
+    fits = len(exponent.shape) <= len(base.shape) and all(one in (1, other) for one, other in pairs)
+    power = exponent.value.flat[0] if exponent.value.size else 0
+    if not fits or power not in (1, 2, 3) or np.any(exponent.value != power):
         return None
     return n.folded(partial(n.arithmetic, node, "multiply"), [base] * int(power))
 

@@ -31,14 +31,8 @@ def _constant_of_shape(node: OnnxNode) -> Tensor:
     if len(value) != 1:
         raise node.invalid(f"has {len(value)} values; one is expected")
     if 0 in sizes:
-        return _empty(node, sizes, value.dtype)
+        return moves.empty(node, sizes, DType(value.dtype.name))
     return moves.filled(node, sizes, value[0])
-
-
-def _empty(node: OnnxNode, sizes: tuple[int, ...], dtype: np.dtype[np.generic]) -> Tensor:
-    """No elements: other operators may join them to some."""
-    moves.shape_of(node, [max(size, 1) if size >= 0 else size for size in sizes], DType.INT8)
-    return node.constant(np.empty(sizes, dtype), "empty")
 
 
 def _shape(node: OnnxNode) -> Tensor:

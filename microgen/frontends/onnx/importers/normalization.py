@@ -62,8 +62,10 @@ def _scaled(node: OnnxNode, data: Tensor, factor: Tensor, offset: Tensor | None)
 
 
 def _batch(node: OnnxNode) -> Value:
-    """(data - mean) / sqrt(variance + epsilon) * scale + offset, with one factor and one offset
-    per channel. A pass puts them into a convolution right before."""
+    """(data - mean) / sqrt(variance + epsilon) * scale + offset as data * factor - mean * factor +
+    offset, with one of each per channel. Passes put them into a convolution right before, or make
+    one sum of both. Here they are two, because they may cancel each other: then implementations
+    differ more than the sum of them tells."""
     data = _floats(node, 1, 2, 3, 4)
     scale, offset, mean, variance = (node.tensor(i) for i in range(1, 5))
     rank, axis = len(data.shape), min(1, len(data.shape) - 1)
@@ -74,8 +76,13 @@ def _batch(node: OnnxNode) -> Value:
     if any(node.outputs[1:]):
         raise node.unsupported("has statistics as outputs", supported="inference with one output")
     factor = binary(node, "multiply", _inverse_root(node, variance, _epsilon(node)), scale)
-    shift = binary(node, "subtract", offset, binary(node, "multiply", mean, factor))
-    return _scaled(node, data, along(node, factor, axis, rank), along(node, shift, axis, rank))
+    shift = binary(node, "multiply", mean, factor)
+    if shift.value is None:
+        shift = binary(node, "subtract", offset, shift)
+        return _scaled(node, data, along(node, factor, axis, rank), along(node, shift, axis, rank))
+    product = binary(node, "multiply", data, along(node, factor, axis, rank))
+    centred = binary(node, "subtract", product, along(node, shift, axis, rank))
+    return binary(node, "add", centred, along(node, offset, axis, rank))
 
 
 def _training(node: OnnxNode, data: Tensor, axis: int) -> Value:

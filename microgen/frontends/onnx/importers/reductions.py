@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
-from microgen.frontends.onnx import reducing
+from microgen.frontends.onnx import moves, reducing
+from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx.composing import binary, flipped
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.nodes import OnnxNode
@@ -32,12 +34,18 @@ _Reduce = Callable[[OnnxNode, Tensor, Axes, bool], Tensor]
 _Numpy = Callable[..., Array]
 
 
-def _reduction(reduce: _Reduce, *accepted: DType, shapes: _Numpy | None = None) -> Importer:
-    """The importer of a reduction. ``shapes`` computes constant integers, of which shapes are
-    made, whatever their dtype."""
+def _reduction(
+    reduce: _Reduce, *accepted: DType, of_nothing: float, shapes: _Numpy | None = None
+) -> Importer:
+    """The importer of a reduction. ``of_nothing`` is its result without elements, limited to the
+    dtype's range. ``shapes`` computes constant integers, of which shapes are made, whatever their
+    dtype."""
 
     def importer(node: OnnxNode) -> Tensor:
         data, keep = node.tensor(0), bool(node.attr("keepdims", 1))
+        if not data.type.size:
+            node.expect(data, *accepted)
+            return _of_nothing(node, data, keep, of_nothing)
         axes = _axes(node, len(data.shape))
         if shapes and data.value is not None and data.value.dtype.kind in "iu":
             found = shapes(data.value, axis=axes, keepdims=keep).astype(data.value.dtype)
@@ -46,6 +54,19 @@ def _reduction(reduce: _Reduce, *accepted: DType, shapes: _Numpy | None = None) 
         return reduce(node, data, axes, keep)
 
     return importer
+
+
+def _of_nothing(node: OnnxNode, data: Tensor, keep: bool, result: float) -> Tensor:
+    """The results of a reduction of no elements, if there are some."""
+    shape = node.declared_for(1)
+    if shape is None:
+        shape = reducing.kept(data.shape, _axes(node, len(data.shape)), keep_dims=keep)
+    if 0 in shape:
+        return moves.empty(node, shape, data.dtype)
+    if math.isnan(result):
+        raise node.unsupported(f"of {data.type} has no value", supported="axes of 1 or more")
+    low, high = n.limits(data.dtype)
+    return moves.filled(node, shape, np.array(min(max(result, low), high), data.dtype.numpy))
 
 
 def _axes(node: OnnxNode, rank: int) -> Axes:
@@ -160,14 +181,14 @@ def _comparable(node: OnnxNode, data: Tensor) -> Tensor:
 IMPORTERS = {
     "ArgMax": _position("argmax", ArgMaxAttrs),
     "ArgMin": _position("argmin", ArgMinAttrs),
-    "ReduceL1": _reduction(_l1, DType.FLOAT32),
-    "ReduceL2": _reduction(_l2, DType.FLOAT32),
-    "ReduceLogSum": _reduction(_log_sum, DType.FLOAT32),
-    "ReduceLogSumExp": _reduction(_log_sum_exp, DType.FLOAT32),
-    "ReduceMax": _reduction(_max, *_ORDERED, shapes=np.max),
-    "ReduceMean": _reduction(_mean, DType.FLOAT32),
-    "ReduceMin": _reduction(_min, *_ORDERED, shapes=np.min),
-    "ReduceProd": _reduction(_product, *_NUMBERS, shapes=np.prod),
-    "ReduceSum": _reduction(_sum, *_NUMBERS, shapes=np.sum),
-    "ReduceSumSquare": _reduction(_squares, *_NUMBERS),
+    "ReduceL1": _reduction(_l1, DType.FLOAT32, of_nothing=0),
+    "ReduceL2": _reduction(_l2, DType.FLOAT32, of_nothing=0),
+    "ReduceLogSum": _reduction(_log_sum, DType.FLOAT32, of_nothing=-math.inf),
+    "ReduceLogSumExp": _reduction(_log_sum_exp, DType.FLOAT32, of_nothing=-math.inf),
+    "ReduceMax": _reduction(_max, *_ORDERED, shapes=np.max, of_nothing=-math.inf),
+    "ReduceMean": _reduction(_mean, DType.FLOAT32, of_nothing=math.nan),
+    "ReduceMin": _reduction(_min, *_ORDERED, shapes=np.min, of_nothing=math.inf),
+    "ReduceProd": _reduction(_product, *_NUMBERS, shapes=np.prod, of_nothing=1),
+    "ReduceSum": _reduction(_sum, *_NUMBERS, shapes=np.sum, of_nothing=0),
+    "ReduceSumSquare": _reduction(_squares, *_NUMBERS, of_nothing=0),
 }

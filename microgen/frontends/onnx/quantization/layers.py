@@ -52,7 +52,7 @@ def scales_of_sums(data: TensorType, weight: TensorType) -> Array:
     """The scale of sums of products, one for all or one for each channel, float32."""
     assert weight.quant is not None
     with np.errstate(all="ignore"):
-        found: Array = np.float32(data.scale) * np.array(weight.quant.scale, np.float32)
+        found: Array = np.float32(data.scale) * weight.quant.scales
     return found
 
 

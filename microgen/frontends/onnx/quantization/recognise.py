@@ -140,6 +140,8 @@ def _in_floats(rewriting: Rewriting, graph: Graph) -> dict[str, str]:
 
 
 def _why(rewriting: Rewriting, node: Node) -> str:
+    if node.op == "nn.recurrent":
+        return f"{node.op} has no form for integers"
     known = (*rewriting.meaning, *rewriting.graph.constants)
     floats = [name for name in node.inputs if name not in known]
     if floats:

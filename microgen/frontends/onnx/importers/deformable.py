@@ -1,0 +1,131 @@
+"""DeformConv: images sampled at computed places, then a product with the weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.frontends.onnx import convolving, moves, windows
+from microgen.frontends.onnx.composing import binary, flipped, joined, part, transposed
+from microgen.frontends.onnx.importers import arguments
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.windows import Window
+from microgen.frontends.tensors import Tensor
+from microgen.ir.graph import Array, DType
+from microgen.ops import budget
+from microgen.ops.cost import elementwise
+from microgen.ops.grid_sample import GridSampleAttrs
+
+_ONES, _NONE = (1, 1), (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """The operands: data [N, C, H, W], weight [O, I, taps...], offset [N, 2 taps of each offset
+    group, places...] and perhaps a mask [N, taps of each offset group, places...]."""
+
+    node: OnnxNode
+    data: Tensor
+    weight: Tensor
+    offset: Tensor
+    mask: Tensor | None
+    window: Window
+    groups: int  # of offsets
+
+    @property
+    def taps(self) -> int:
+        """The number of taps of a window."""
+        return math.prod(self.window.kernel)
+
+
+def _deform_conv(node: OnnxNode) -> Tensor:
+    """Source: ONNX's specification of DeformConv."""
+    layer, bias = _read(node), node.optional(3)
+    groups = arguments.groups(node, layer.data, layer.weight, bias)
+    if layer.weight.shape[1] * groups != layer.data.shape[1] or layer.weight.shape[0] % groups:
+        raise node.invalid(
+            f"has the weight {layer.weight.type} and {groups} groups for {layer.data.type}"
+        )
+    image = convolving.channels_last(node, layer.data)
+    each = image.shape[3] // layer.groups
+    sampled = [
+        _sampled(layer, part(node, image, 3, k * each, each), k) for k in range(layer.groups)
+    ]
+    columns = transposed(node, joined(node, sampled, 4), (0, 2, 3, 1, 4))
+    found = joined(node, list(_products(layer, columns, bias, groups)), 3)
+    return convolving.channels_second(node, found)
+
+
+def _read(node: OnnxNode) -> _Layer:
+    data, weight, offset, mask = node.tensor(0), node.tensor(1), node.tensor(2), node.optional(4)
+    for operand in (data, weight, offset, *([mask] if mask else [])):
+        node.expect(operand, DType.FLOAT32)
+    if len(data.shape) != 4 or len(weight.shape) != 4:
+        raise node.unsupported(f"of {data.type} has no kernel", supported="2 spatial axes")
+    kernel = windows.kernel_shape(node, 2, weight.shape[2:])
+    window = windows.window(node, data.shape[2:], kernel)
+    groups, taps = int(node.attr("offset_group", 1)), math.prod(kernel)
+    if groups < 1 or data.shape[1] % groups:
+        raise node.invalid(f"has {groups} groups of offsets for {data.shape[1]} channels")
+    for tensor, count in ((offset, 2 * taps * groups), (mask, taps * groups)):
+        wanted = (data.shape[0], count, *window.places)
+        if tensor is not None and tensor.shape != wanted:
+            raise node.invalid(f"has the input {tensor.type}; {list(wanted)} is expected")
+    return _Layer(node, data, weight, offset, mask, window, groups)
+
+
+def _sampled(layer: _Layer, image: Tensor, group: int) -> Tensor:
+    """The channels of an offset group at its places: [N, taps, places..., channels]. Offsets are
+    added to the taps, both in grid_sample's coordinates, in which an image is 2 wide."""
+    node, taps, places = layer.node, layer.taps, layer.window.places
+    batches, size = image.shape[0], layer.data.shape[2:]
+    own = part(node, layer.offset, 1, 2 * taps * group, 2 * taps)
+    pairs = node.reshaped(own, (batches, taps, 2, *places))
+    shifts = flipped(node, transposed(node, pairs, (0, 1, 3, 4, 2)), (4,))
+    scale = node.constant(np.array([2 / size[1], 2 / size[0]], np.float32), "scale")
+    grid = binary(node, "add", binary(node, "multiply", shifts, scale), _places(layer))
+    found = node.emit("grid_sample", GridSampleAttrs("linear", "zeros", False), (image, grid))
+    if layer.mask is None:
+        return found
+    mask = part(node, layer.mask, 1, taps * group, taps)
+    return binary(node, "multiply", found, node.reshaped(mask, (batches, taps, *places, 1)))
+
+
+def _places(layer: _Layer) -> Tensor:
+    """The places of the taps without offsets, x before y: [1, taps, places..., 2]."""
+    window, node = layer.window, layer.node
+    kind = moves.shape_of(node, (1, layer.taps, *window.places, 2), DType.FLOAT32)
+    budget.spend(elementwise(None, (), (kind,)), node.where)
+    sides = [_side(layer, axis) for axis in (0, 1)]
+    rows, columns = sides[0][:, None, :, None], sides[1][None, :, None, :]
+    grids = [np.broadcast_to(each, (*window.kernel, *window.places)) for each in (columns, rows)]
+    return node.constant(np.stack(grids, -1).reshape(kind.shape).astype(np.float32), "places")
+
+
+def _side(layer: _Layer, axis: int) -> Array:
+    """The coordinates along an axis, of each tap at each place."""
+    window, size = layer.window, layer.data.shape[2 + axis]
+    taps = window.dilations[axis] * np.arange(window.kernel[axis])[:, None]
+    at = window.strides[axis] * np.arange(window.places[axis]) - window.before[axis] + taps
+    return np.asarray((2 * at + 1) / size - 1)
+
+
+def _products(layer: _Layer, columns: Tensor, bias: Tensor | None, groups: int) -> Iterator[Tensor]:
+    """For each group, its channels of the columns [N, places..., taps, C] times its filters."""
+    node, places = layer.node, columns.shape[:3]
+    outputs, inputs = layer.weight.shape[0] // groups, layer.weight.shape[1]
+    depth = layer.taps * inputs
+    window = Window(*(_ONES,) * 3, *(_NONE,) * 3, layer.window.places)
+    for k in range(groups):
+        image = node.reshaped(part(node, columns, 4, k * inputs, inputs), (*places, depth))
+        own = part(node, layer.weight, 0, k * outputs, outputs)
+        weight = node.reshaped(transposed(node, own, (0, 2, 3, 1)), (outputs, depth, 1, 1))
+        added = None if bias is None else part(node, bias, 0, k * outputs, outputs)
+        filters = convolving.Filters(weight, added, 1)
+        yield convolving.convolved(node, image, filters, window)
+
+
+IMPORTERS = {"DeformConv": _deform_conv}

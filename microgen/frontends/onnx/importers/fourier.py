@@ -1,0 +1,207 @@
+"""Fourier transforms of static length, as products with constant matrices; and the windows and mel
+filters with which networks use them, which are constants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from microgen.arithmetic.terms import Activation, Rounding
+from microgen.frontends.onnx import moves, types
+from microgen.frontends.onnx.composing import binary, part, transposed
+from microgen.frontends.onnx.importers import arguments
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.tensors import Tensor
+from microgen.ir.graph import Array, DType
+from microgen.ops import budget
+from microgen.ops.conv2d import Conv2DAttrs
+from microgen.ops.cost import elementwise
+from microgen.ops.dense import DenseAttrs
+
+_NOTHING = 1e-12  # sines and cosines below it are roundings of 0
+_HANN = (0.5, 0.5, 0.0)
+_HAMMING = (25 / 46, 21 / 46, 0.0)
+_BLACKMAN = (0.42, 0.5, 0.08)
+
+
+def _dft(node: OnnxNode) -> Tensor:
+    """The products of the rows along the axis, real and imaginary parts of each element, with the
+    powers of the root of unity."""
+    data, axis, size = node.tensor(0), *_axis(node)
+    parts = data.shape[-1]
+    inverse, onesided = (bool(node.attr(name, 0)) for name in ("inverse", "onesided"))
+    is_real = inverse and onesided
+    if parts not in (1, 2) or (onesided and parts != 1 + inverse):
+        raise node.invalid(f"has values of {parts} parts; 1 is real, 2 are complex")
+    length = _length(node, 1, 2 * (size - 1) if is_real else size)
+    read = min(size, length // 2 + 1 if is_real else length)
+    made = length if is_real or not onesided else length // 2 + 1
+    matrix = _inverse_of_real(node, length, read) if is_real else None
+    if matrix is None:
+        matrix = _powers(node, length, (made, read), 1 if inverse else -1)
+        matrix = matrix[..., :parts] / (length if inverse else 1)
+    return _along(node, part(node, data, axis, 0, read), axis, matrix)
+
+
+def _axis(node: OnnxNode) -> tuple[int, int]:
+    """The axis and its size; an attribute before opset 20."""
+    data = node.tensor(0)
+    node.expect(data, DType.FLOAT32)
+    rank = len(data.shape)
+    if rank < 2:
+        raise node.invalid(f"has the input {data.type}; an axis and parts of numbers are expected")
+    if node.version < 20:
+        found = int(node.attr("axis", 1))
+    else:
+        found = -2 if node.optional(2) is None else int(moves.number_of(node, 2, "axis"))
+    axis = arguments.checked_axis(node, found, rank)
+    if axis == rank - 1:
+        raise node.invalid(f"has the axis {found}, which has the parts of numbers")
+    return axis, data.shape[axis]
+
+
+def _length(node: OnnxNode, position: int, default: int) -> int:
+    """The number of elements that are transformed."""
+    given = node.optional(position) is not None
+    found = int(moves.number_of(node, position, "length")) if given else default
+    if found < 1:
+        raise node.invalid(f"has the length {found}; 1 or more is expected")
+    return found
+
+
+def _powers(node: OnnxNode, length: int, shape: tuple[int, int], sign: int) -> Array:
+    """What the real and imaginary parts of each input add to those of each output: float64
+    [outputs, 2, inputs, 2]. Exponents are whole numbers modulo the length, so no angle is large."""
+    made, read = shape
+    _spend(node, (made, 2, read, 2))
+    exponents = np.outer(np.arange(made, dtype=np.int64), np.arange(read, dtype=np.int64)) % length
+    angles = 2 * np.pi / length * exponents
+    cosines, sines = (
+        np.where(np.abs(v) < _NOTHING, 0, v) for v in (np.cos(angles), np.sin(angles))
+    )
+    rows = [np.stack([cosines, -sign * sines], -1), np.stack([sign * sines, cosines], -1)]
+    return np.stack(rows, 1)
+
+
+def _inverse_of_real(node: OnnxNode, length: int, read: int) -> Array:
+    """The real parts of the inverse, if the input is the first half of a symmetrical one: all
+    elements but the first, and the middle one of an even length, stand for two."""
+    matrix = _powers(node, length, (length, read), 1)[:, :1]
+    counts = np.full(read, 2.0)
+    counts[0] = 1
+    if length % 2 == 0 and read == length // 2 + 1:
+        counts[-1] = 1
+    return np.asarray(matrix * counts[:, None] / length)
+
+
+def _along(node: OnnxNode, data: Tensor, axis: int, matrix: Array) -> Tensor:
+    """The data [..., axis, ..., parts] times a matrix [outputs, parts, inputs, parts]."""
+    rank, (made, parts, read, given) = len(data.shape), matrix.shape
+    others = [k for k in range(rank - 1) if k != axis]
+    moved = transposed(node, data, (*others, axis, rank - 1))
+    sizes = [data.shape[k] for k in others]
+    rows = node.reshaped(moved, (math.prod(sizes), read * given))
+    weight = _constant(node, matrix.reshape(made * parts, read * given))
+    attrs = DenseAttrs(Activation.UNLIMITED, Rounding.DOUBLE, keep_num_dims=False)
+    found = node.reshaped(node.emit("nn.dense", attrs, (rows, weight)), (*sizes, made, parts))
+    return transposed(node, found, (*range(axis), rank - 2, *range(axis, rank - 2), rank - 1))
+
+
+def _stft(node: OnnxNode) -> Tensor:
+    """A convolution whose filters are the powers of the root of unity, times the window."""
+    data, window = node.tensor(0), node.optional(2)
+    node.expect(data, DType.FLOAT32)
+    if len(data.shape) != 3 or data.shape[2] not in (1, 2):
+        raise node.invalid(f"has the signal {data.type}; [batch, length, 1 or 2] is expected")
+    batches, size, parts = data.shape
+    onesided, step = bool(node.attr("onesided", 1)), int(moves.number_of(node, 1, "step"))
+    length = _length(node, 3, window.type.size if window else size)
+    if not 1 <= length <= size or step < 1 or (onesided and parts == 2):
+        raise node.invalid(
+            f"has frames of {length} by steps of {step}, onesided={int(onesided)}, for {data.type}"
+        )
+    made = length // 2 + 1 if onesided else length
+    matrix = _powers(node, length, (made, length), -1)[..., :parts]
+    filters = _constant(node, matrix.reshape(2 * made, 1, length, parts))
+    if window is not None:
+        filters = _windowed(node, filters, window)
+    attrs = Conv2DAttrs((1, step), (1, 1), "VALID", Activation.UNLIMITED, Rounding.DOUBLE)
+    image = node.reshaped(data, (batches, 1, size, parts))
+    found = node.emit("nn.conv2d", attrs, (image, filters))
+    return node.reshaped(found, (batches, found.shape[2], made, 2))
+
+
+def _windowed(node: OnnxNode, filters: Tensor, window: Tensor) -> Tensor:
+    length = filters.shape[2]
+    node.expect(window, DType.FLOAT32)
+    if window.shape != (length,):
+        raise node.invalid(f"has the window {window.type} for frames of {length}")
+    return binary(node, "multiply", filters, node.reshaped(window, (1, 1, length, 1)))
+
+
+def _window(terms: Sequence[float]) -> Callable[[OnnxNode], Tensor]:
+    """The importer of a sum of cosines. Its size is a constant, or declared for its output."""
+
+    def importer(node: OnnxNode) -> Tensor:
+        declared = node.declared_for(0)
+        size = declared[0] if declared else int(moves.number_of(node, 0, "size"))
+        dtype = types.dtype(int(node.attr("output_datatype", 1)), "the output", node.where)
+        kind = moves.shape_of(node, (size,), dtype)
+        budget.spend(elementwise(None, (), (kind,)), node.where)
+        steps = size if node.attr("periodic", 1) else size - 1
+        angles = 2 * np.pi * np.arange(size) / max(steps, 1)
+        values = terms[0] - terms[1] * np.cos(angles) + terms[2] * np.cos(2 * angles)
+        return node.constant(values.astype(dtype.numpy), "window")
+
+    return importer
+
+
+def _mel_weights(node: OnnxNode) -> Tensor:
+    """Source: MelWeightMatrix of ONNX, whose bands are as many and two more, at equal distances
+    from the lower edge, on a scale that is logarithmic in the frequency."""
+    names = ("number of bands", "length", "rate", "lower edge", "upper edge")
+    bands, length, rate, low, high = (moves.number_of(node, i, n) for i, n in enumerate(names))
+    dtype = types.dtype(int(node.attr("output_datatype", 1)), "the output", node.where)
+    if min(bands, length, rate) < 1 or not -700 < low < high:
+        raise node.invalid(f"has {bands} bands from {low} to {high} of {length} values")
+    kind = moves.shape_of(node, (int(length) // 2 + 1, int(bands)), dtype)
+    budget.spend(elementwise(None, (), (kind,)), node.where)
+    edges = np.log10(1 + np.array([low, high]) / 700)
+    places = edges[0] + (edges[1] - edges[0]) / (bands + 2) * np.arange(bands + 2)
+    bins = np.floor((length + 1) * (700 * (10**places - 1)) / rate).astype(np.int64)
+    if bins.min() < 0 or bins.max() >= kind.shape[0]:
+        raise node.invalid(f"has bands up to place {bins.max()} of {kind.shape[0]}")
+    return node.constant(_triangles(bins, kind.shape[0]).astype(dtype.numpy), "mel")
+
+
+def _triangles(bins: Array, size: int) -> Array:
+    """Columns that rise from 0 at one place to 1 at the next, and fall to 0 at the next but one:
+    float64 [size, bands]. A side without length is upright."""
+    left, centre, right = bins[:-2], bins[1:-1], bins[2:]
+    at = np.arange(size)[:, None]
+    with np.errstate(all="ignore"):
+        rising, falling = (at - left) / (centre - left), (right - at) / (right - centre)
+    found = np.where((at >= left) & (at <= centre) & (centre > left), rising, 0)
+    found = np.where((at == centre) & (centre == left), 1, found)
+    return np.where((at >= centre) & (at < right), falling, found)
+
+
+def _spend(node: OnnxNode, shape: Sequence[int]) -> None:
+    kind = moves.shape_of(node, shape, DType.FLOAT32)
+    budget.spend(elementwise(None, (), (kind,)), node.where)
+
+
+def _constant(node: OnnxNode, values: Array) -> Tensor:
+    return node.constant(np.ascontiguousarray(values, np.float32), "roots")
+
+
+IMPORTERS = {
+    "BlackmanWindow": _window(_BLACKMAN),
+    "DFT": _dft,
+    "HammingWindow": _window(_HAMMING),
+    "HannWindow": _window(_HANN),
+    "MelWeightMatrix": _mel_weights,
+    "STFT": _stft,
+}

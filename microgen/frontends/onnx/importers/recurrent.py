@@ -1,0 +1,249 @@
+"""RNN, GRU and LSTM: a node for each direction, whose results are joined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.frontends.onnx import moves
+from microgen.frontends.onnx.composing import binary, joined, transposed
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.tensors import Tensor
+from microgen.ir.graph import DType
+from microgen.ops.recurrent import RecurrentAttrs
+from microgen.ops.recurrent_functions import Function
+from microgen.ops.recurrent_steps import FUNCTIONS, GATES
+
+_NAMES = {  # by ONNX's names in lower case, as ONNX Runtime reads them
+    "relu": "relu",
+    "tanh": "tanh",
+    "sigmoid": "sigmoid",
+    "affine": "affine",
+    "leakyrelu": "leaky_relu",
+    "thresholdedrelu": "thresholded_relu",
+    "scaledtanh": "scaled_tanh",
+    "hardsigmoid": "hard_sigmoid",
+    "elu": "elu",
+    "softsign": "softsign",
+    "softplus": "softplus",
+}
+_DEFAULTS: dict[str, tuple[float | None, ...]] = {  # alpha and beta; None: there is no default
+    "affine": (None, None),
+    "leaky_relu": (0.01,),
+    "thresholded_relu": (1.0,),
+    "scaled_tanh": (None, None),
+    "hard_sigmoid": (0.2, 0.5),
+    "elu": (1.0,),
+}
+_USUAL = {"rnn": ("tanh",), "gru": ("sigmoid", "tanh"), "lstm": ("sigmoid", "tanh", "tanh")}
+_DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """A node's sizes and operands. Data and states are in layout 0: [steps, batches, features] and
+    [directions, batches, cells]."""
+
+    node: OnnxNode
+    kind: str
+    reverses: tuple[bool, ...]  # of each direction
+    data: Tensor
+    cells: int
+    lengths: Tensor
+
+    @property
+    def steps(self) -> int:
+        """The number of steps."""
+        return self.data.shape[0]
+
+    @property
+    def batches(self) -> int:
+        """The number of sequences."""
+        return self.data.shape[1]
+
+    def operand(self, position: int, shape: tuple[int, ...]) -> Tensor | None:
+        """An optional float32 operand. ModelError if its shape is another one."""
+        found = self.node.optional(position)
+        if found is not None:
+            self.node.expect(found, DType.FLOAT32)
+            if found.shape != shape:
+                raise self.node.invalid(
+                    f"has the input {position} {found.type}; {list(shape)} is expected"
+                )
+        return found
+
+    def state(self, position: int) -> Tensor | None:
+        """The states before the first step in layout 0."""
+        directions = len(self.reverses)
+        if not _is_batch_first(self.node):
+            return self.operand(position, (directions, self.batches, self.cells))
+        found = self.operand(position, (self.batches, directions, self.cells))
+        return found and transposed(self.node, found, (1, 0, 2))
+
+    def of_direction(self, tensor: Tensor, direction: int, *shape: int) -> Tensor:
+        """A direction's part of an operand, under another shape."""
+        part = moves.cut(self.node, tensor, 0, direction, 1)
+        return self.node.reshaped(part, shape)
+
+
+def _importer(kind: str) -> Callable[[OnnxNode], tuple[Tensor, ...]]:
+    def importer(node: OnnxNode) -> tuple[Tensor, ...]:
+        layer = _read(node, kind)
+        wants = [bool(name) for name in (*node.outputs, "", "", "")[:3]]
+        functions, size = _functions(node, kind, len(layer.reverses)), FUNCTIONS[kind]
+        made = [
+            _direction(layer, k, functions[k * size : (k + 1) * size], keeps=wants[0])
+            for k in range(len(layer.reverses))
+        ]
+        return tuple(_results(layer, made, wants))
+
+    return importer
+
+
+def _read(node: OnnxNode, kind: str) -> _Layer:
+    data, recurrent = node.tensor(0), node.tensor(2)
+    node.expect(data, DType.FLOAT32)
+    if len(data.shape) != 3 or len(recurrent.shape) != 3:
+        raise node.invalid(f"has the inputs {data.type} and {recurrent.type}; 3 axes are expected")
+    direction = str(node.attr("direction", "forward"))
+    if direction not in _DIRECTIONS:
+        raise node.invalid(f"has the direction {direction!r}; {', '.join(_DIRECTIONS)} exist")
+    data = transposed(node, data, (1, 0, 2)) if _is_batch_first(node) else data
+    cells = int(node.attr("hidden_size", recurrent.shape[2]))
+    return _Layer(node, kind, _DIRECTIONS[direction], data, cells, _lengths(node, data))
+
+
+def _is_batch_first(node: OnnxNode) -> bool:
+    return bool(node.attr("layout", 0))
+
+
+def _lengths(node: OnnxNode, data: Tensor) -> Tensor:
+    """The steps of each sequence, by default all."""
+    steps, batches, _ = data.shape
+    found = node.optional(4)
+    if found is None:
+        return node.constant(np.full(batches, steps, np.int32), "lengths")
+    node.expect(found, DType.INT32)
+    if found.shape != (batches,):
+        raise node.invalid(f"has the lengths {found.type} for {batches} sequences")
+    if found.value is not None and not ((found.value >= 0) & (found.value <= steps)).all():
+        raise node.invalid(f"has sequences of {found.value.tolist()[:4]} of {steps} steps")
+    return found
+
+
+def _functions(node: OnnxNode, kind: str, directions: int) -> tuple[Function, ...]:
+    """The functions of all directions, which take the numbers in their order."""
+    names = node.attr("activations", _USUAL[kind] * directions)
+    alphas, betas = (iter(node.attr(f"activation_{n}", ())) for n in ("alpha", "beta"))
+    if len(names) != FUNCTIONS[kind] * directions:
+        raise node.invalid(f"has {len(names)} activations for {directions} directions")
+    found = tuple(_function(node, str(name), alphas, betas) for name in names)
+    if next(alphas, None) is not None or next(betas, None) is not None:
+        raise node.invalid("has more alphas or betas than its activations take")
+    return found
+
+
+def _function(
+    node: OnnxNode, name: str, alphas: Iterator[float], betas: Iterator[float]
+) -> Function:
+    own = _NAMES.get(name.lower())
+    if own is None:
+        raise node.unsupported(f"has the activation {name!r}", supported=", ".join(_NAMES))
+    defaults = _DEFAULTS.get(own, ())
+    numbers = [next(given, d) for given, d in zip((alphas, betas), defaults, strict=False)]
+    if None in numbers:
+        raise node.invalid(f"has no numbers for {name}, which has no default ones")
+    return Function(own, *(float(np.float32(number)) for number in numbers))
+
+
+def _direction(
+    layer: _Layer, direction: int, functions: tuple[Function, ...], *, keeps: bool
+) -> Tensor:
+    """The states of one direction, as nn.recurrent returns them."""
+    node, gates, cells = layer.node, GATES[layer.kind], layer.cells
+    after = layer.kind == "gru" and bool(node.attr("linear_before_reset", 0))
+    couples = layer.kind == "lstm" and bool(node.attr("input_forget", 0))
+    clip, reverse = node.attr("clip", None), layer.reverses[direction]
+    limit = math.inf if clip is None else float(np.float32(clip))
+    if not limit >= 0:
+        raise node.invalid(f"has the clip {clip}; 0 or more is expected")
+    attrs = RecurrentAttrs(layer.kind, functions, limit, reverse, keeps, after, couples)
+    weights = [
+        layer.of_direction(weight, direction, gates, cells, weight.shape[2])
+        for weight in _weights(layer)
+    ]
+    inputs = (
+        *(layer.data, *weights, _bias(layer, direction, after), layer.lengths),
+        *_states(layer, direction),
+    )
+    return node.emit("nn.recurrent", attrs, inputs)
+
+
+def _weights(layer: _Layer) -> Iterator[Tensor]:
+    rows = GATES[layer.kind] * layer.cells
+    for position, columns in ((1, layer.data.shape[2]), (2, layer.cells)):
+        found = layer.operand(position, (len(layer.reverses), rows, columns))
+        yield found or layer.node.tensor(position)
+
+
+def _bias(layer: _Layer, direction: int, resets_after: bool) -> Tensor:
+    """The biases of the input and of the state, added; but the state's own for the third gate of a
+    GRU that ``resets_after``."""
+    node, gates, cells = layer.node, GATES[layer.kind], layer.cells
+    found = layer.operand(3, (len(layer.reverses), 2 * gates * cells))
+    if found is None:
+        return node.constant(np.zeros((gates + resets_after, cells), np.float32), "bias")
+    rows = layer.of_direction(found, direction, 2 * gates, cells)
+    own, states = (moves.cut(node, rows, 0, first, gates) for first in (0, gates))
+    if not resets_after:
+        return binary(node, "add", own, states)
+    added = binary(node, "add", *(moves.cut(node, each, 0, 0, 2) for each in (own, states)))
+    return joined(node, [added, *(moves.cut(node, each, 0, 2, 1) for each in (own, states))], 0)
+
+
+def _states(layer: _Layer, direction: int) -> list[Tensor]:
+    """The states before the first step and the peepholes, without zeros at the end."""
+    batches, cells = layer.batches, layer.cells
+    positions = (5, 6) if layer.kind == "lstm" else (5,)
+    found = []
+    for position in positions:
+        state = layer.state(position)
+        if state is None:
+            zeros = np.zeros((batches, cells), np.float32)
+            found.append(layer.node.constant(zeros, "state"))
+        else:
+            found.append(layer.of_direction(state, direction, batches, cells))
+    if layer.kind == "lstm":
+        peephole = layer.operand(7, (len(layer.reverses), 3 * cells))
+        if peephole is not None:
+            return [*found, layer.of_direction(peephole, direction, 3, cells)]
+    while found and found[-1].value is not None and not found[-1].value.any():
+        found.pop()
+    return found
+
+
+def _results(layer: _Layer, made: list[Tensor], wants: list[bool]) -> Iterator[Tensor]:
+    """Y, Y_h and Y_c. Any tensor takes the place of an output that is not wanted."""
+    kept = layer.steps if wants[0] else 0
+    yield _sequence(layer, made) if wants[0] else made[0]
+    for place, is_wanted in enumerate(wants[1 : 2 + (layer.kind == "lstm")]):
+        yield _last(layer, made, kept + place) if is_wanted else made[0]
+
+
+def _sequence(layer: _Layer, made: list[Tensor]) -> Tensor:
+    node, shape = layer.node, (layer.steps, 1, layer.batches, layer.cells)
+    rows = [node.reshaped(moves.cut(node, one, 0, 0, layer.steps), shape) for one in made]
+    whole = joined(node, rows, 1)
+    return transposed(node, whole, (2, 0, 1, 3)) if _is_batch_first(node) else whole
+
+
+def _last(layer: _Layer, made: list[Tensor], row: int) -> Tensor:
+    node = layer.node
+    whole = joined(node, [moves.cut(node, one, 0, row, 1) for one in made], 0)
+    return transposed(node, whole, (1, 0, 2)) if _is_batch_first(node) else whole
+
+
+IMPORTERS = {"RNN": _importer("rnn"), "GRU": _importer("gru"), "LSTM": _importer("lstm")}

@@ -1,0 +1,44 @@
+"""How many of ONNX's node tests pass for each operator, as ``node_tests.json`` records it.
+
+``python -m tests.frontends.onnx.node_tests --record`` counts and writes the file.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import NamedTuple
+
+FILE = "node_tests.json"
+
+
+class Counts(NamedTuple):
+    """The numbers of an operator's tests: all; those that pass with parameters bound; those that
+    pass as they are."""
+
+    tests: int
+    bound: int
+    free: int
+
+
+def recorded() -> dict[str, Counts]:
+    """Operator -> its counts, in order."""
+    text = resources.files(__package__).joinpath(FILE).read_text("utf-8")
+    return {op: Counts(*counts) for op, counts in json.loads(text).items()}
+
+
+def lines() -> list[str]:
+    """The section about them of ``docs/supported-ops.md``."""
+    every = recorded()
+    total = Counts(*map(sum, zip(*every.values(), strict=True)))
+    return [
+        f"ONNX has {total.tests:,} tests of single operators. {total.bound:,} of them pass if"
+        " parameters such as shapes and axes are bound",
+        f"(`--bind`), and {total.free:,} as they are. The models of all others are refused by a"
+        " sentence. A test is counted for the",
+        "operator that it is for, also if its model is the function that defines the operator.",
+        "",
+        "| operator | tests | pass with parameters bound | pass as they are |",
+        "|---|---|---|---|",
+        *(f"| {op} | {row.tests} | {row.bound} | {row.free} |" for op, row in every.items()),
+    ]

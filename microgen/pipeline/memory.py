@@ -1,0 +1,131 @@
+"""The memory of a model's program: its plan, and a bound that needs none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from microgen import planner
+from microgen.errors import UnsupportedError
+from microgen.executors import graph as executor_graph
+from microgen.executors import stored
+from microgen.executors.graph import ExecutorGraph
+from microgen.firmware import module_blob
+from microgen.ir.graph import Graph
+from microgen.options import Options
+from microgen.planner import pools
+from microgen.program import port_buffers, workspace_io
+from microgen.program.plan import MemoryPlan, Pool
+from microgen.program.types import Program
+from microgen.target.board import Board
+
+
+def planned(
+    program: Program, graph: Graph, board: Board, options: Options
+) -> tuple[Program, MemoryPlan, ExecutorGraph | None]:
+    """The program in the form of its executor, its plan, and the graph executor's graph.
+
+    Raises UnsupportedError for what the options do not allow, and CapacityError if something fits
+    no pool."""
+    if options.executor == "aot":
+        plan, program = _plan(program, graph, board, options)
+        return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), None
+    stored.refuse_unsupported(program)
+    executed = executor_graph.build(program)
+    program = stored.stored(program, executed)
+    plan = stored.plan(program, executed, board.cpu.pointer_bytes)
+    return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), executed
+
+
+def bound(program: Program, board: Board, options: Options) -> int:
+    """Bytes of workspace, inputs and outputs that no plan of the program needs less of. 0 for the
+    graph executor, which is not planned by lifetimes alone."""
+    if options.executor != "aot":
+        return 0
+    program = _with_workspace(program, options)
+    forms = _forms(program, _declared(program, board, options), options)
+    return min(planner.bound(form, found) + form.io_bytes for form, found in forms)
+
+
+def _plan(
+    program: Program, graph: Graph, board: Board, options: Options
+) -> tuple[MemoryPlan, Program]:
+    """The plan, and the program with the planned parts.
+
+    An alignment is refused if it is less than C requires for a buffer's elements.
+    """
+    kinds = {buffer.tensor: graph.types[buffer.tensor] for buffer in program.buffers}
+    program = _with_workspace(program, options)
+    if options.workspace_io:
+        kinds |= {p.tensor: p.type for p in (*program.inputs, *program.outputs)}
+    buffers = {tensor: (str(kind), kind.dtype.nbytes) for tensor, kind in kinds.items()}
+    constants = {c.name: (c.ctype, c.array.itemsize) for c in program.constants}
+    for pool in options.pools:
+        for name, (kind, nbytes) in (constants if pool.is_constant else buffers).items():
+            if nbytes > pool.alignment:
+                raise UnsupportedError(
+                    f"an alignment of {pool.alignment} is too small for {name!r}, {kind}",
+                    where=f"--pool {pool.name}" if options.pool else "--alignment",
+                    hint=f"ask for at least {nbytes}",
+                )
+    return _best(_forms(program, _declared(program, board, options), options), options)
+
+
+def _with_workspace(program: Program, options: Options) -> Program:
+    """The program with its inputs and outputs in the workspace, if they are asked to be there."""
+    return workspace_io.planned(program) if options.workspace_io else program
+
+
+def _declared(program: Program, board: Board, options: Options) -> tuple[Pool, ...]:
+    """The pools that the options name."""
+    declared = pools.on_host(options.pools, board.cpu.name)
+    if any(call.scratch for call in program.calls):
+        return tuple(_with_words(pool) for pool in declared)
+    return declared
+
+
+def _forms(
+    program: Program, declared: tuple[Pool, ...], options: Options
+) -> list[tuple[Program, tuple[Pool, ...]]]:
+    """The forms of the program that may be planned, with their pools: the program itself, and with
+    tensors in the caller's buffers, if some may lie there.
+
+    Raises UnsupportedError if the output cannot lie in the input's buffer.
+    """
+    if options.output_overlay and (len(program.inputs), len(program.outputs)) != (1, 1):
+        raise UnsupportedError(
+            f"the network has {len(program.inputs)} inputs and {len(program.outputs)} outputs, so "
+            "it is not clear which shall be in one buffer",
+            where="--output-overlay",
+            hint="use --input-consumed and --output-workspace on",
+        )
+    found, added = port_buffers.planned(
+        program,
+        options.alignment,
+        outputs=options.uses_outputs,
+        inputs=options.input_consumed,
+        overlay=options.output_overlay,
+        before=options.input_headroom,
+    )
+    if options.output_overlay:
+        return [(found, (*declared, *added))]
+    return [(program, declared), *([(found, (*declared, *added))] if added else [])]
+
+
+def _best(
+    forms: list[tuple[Program, tuple[Pool, ...]]], options: Options
+) -> tuple[MemoryPlan, Program]:
+    """The plan that needs the least, and its form of the program; the first of equal ones."""
+    (first, own), *others = forms
+    plain = planner.plan(first, algorithm=options.planner, pools=own)
+    for found, added in others:
+        if plain.peak <= planner.bound(found, added):
+            continue
+        plan = planner.plan(found, algorithm=options.planner, pools=added)
+        if (plan.peak, plan.lower_bound) != (plain.peak, plain.lower_bound):
+            return plan, found
+    return plain, first
+
+
+def _with_words(pool: Pool) -> Pool:
+    """The pool, aligned so that it can hold scratch: kernels have words of 32 bits in it."""
+    return replace(pool, alignment=max(pool.alignment, 4))

@@ -1,0 +1,80 @@
+"""Concatenations whose parts are computed in their results, on emulated cores of each kind: they
+equal the references, and a part that is elsewhere is found."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import microgen
+from microgen import manifest
+from tests import concat_networks
+from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+
+pytestmark = [NEEDS_NINJA]
+
+PARTS = 6  # of three concatenations; three of them are copied
+RUNNER = "model/codegen/host/src/default_lib0.c"
+IN_A_BUFFER = re.compile(r"workspace\[(\d+)\] /\* (sid_\d+) \+ \d+ \*/")
+
+
+def project(folder: Path, board: str, dtype: str = "int8", **options: Any) -> Path:
+    """A project of the network that joins rows, three times."""
+    made, output = concat_networks.rows(dtype)
+    model = folder / "rows.tflite"
+    model.write_bytes(made.model(output))
+    microgen.generate(model, board, folder / "p", **options)
+    return folder / "p"
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize(
+    ("board", "dtype", "options"),
+    [
+        pytest.param("mps2_an386", "int8", {"optimize": "speed"}, marks=NEEDS_ARM),
+        pytest.param("mps3_an547", "int8", {"numerics": "tflm"}, marks=NEEDS_ARM),
+        pytest.param("mps2_an386", "int8", {"interface": "packed", "stack": 2048}, marks=NEEDS_ARM),
+        pytest.param("mps2_an386", "float32", {"workspace_io": True}, marks=NEEDS_ARM),
+        pytest.param("microbit", "int8", {"output_workspace": True}, marks=NEEDS_ARM),
+        pytest.param("qemu_riscv32", "int8", {"optimize": "ram"}, marks=NEEDS_RISCV),
+        ("native", "float32", {}),
+        ("native", "int8", {"interface": "packed"}),
+    ],
+)
+def test_firmware_equals_the_references(
+    board: str, dtype: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    made = project(tmp_path, board, dtype, **options)
+    calls = manifest.load(made).calls
+    assert any(argument.offset for call in calls for argument in call.args)
+    ran = microgen.run(made, compare=True, sanitize=board == "native")
+    assert ran.checks.ok, ran.checks.to_text()
+    for verdict in ran.verdicts:
+        assert verdict.ok or verdict.is_skipped, str(verdict)
+        assert verdict.layers is None or not verdict.layers.unseen
+    assert ran.verdicts[0].layers is not None
+
+
+def test_the_graph_executor_copies(tmp_path: Path) -> None:
+    made = project(tmp_path, "native", executor="graph")
+    calls = manifest.load(made).calls
+    assert not any(argument.offset for call in calls for argument in call.args)
+    assert microgen.run(made, compare=True).verdicts[0].ok
+
+
+@NEEDS_ARM
+def test_a_part_in_another_place_is_found(tmp_path: Path) -> None:
+    made = project(tmp_path, "mps2_an386")
+    text = (made / RUNNER).read_text()
+    place = next(IN_A_BUFFER.finditer(text))
+    moved = f"workspace[{int(place[1]) + 4}] /* "
+    (made / RUNNER).write_text(
+        text.replace(place[0], place[0].replace(f"workspace[{place[1]}] /* ", moved), 1)
+    )
+    microgen.build(made)
+    found = microgen.verify(made)
+    assert found.check("runner").status == "failed", found.to_text()
+    assert place[2] in found.check("runner").found
