@@ -14,6 +14,7 @@ from microgen.ops import floats
 from microgen.ops.add import AddAttrs
 from microgen.ops.multiply import MultiplyAttrs
 
+_MOST_CANCELLED = 2**12  # times: half of the digits of a float are left
 _OPS = ("add", "divide", "multiply", "subtract")
 
 
@@ -71,9 +72,12 @@ def _is_open(node: Node) -> bool:
 def _merged(
     chain: Sequence[Node], constants: dict[str, Array], types: dict[str, TensorType]
 ) -> list[Node]:
-    """The nodes that take the place of a chain: it, if they are not fewer, or if a number would not
-    be finite."""
-    factor, offset = _affine(chain, constants)
+    """The nodes that take the place of a chain: it, if they are not fewer, if a number would not be
+    finite, or if the chain adds numbers that are so much larger than what they make that it depends
+    on how it rounds. Some networks round floats by adding a large number and subtracting it."""
+    factor, offset, terms = _affine(chain, constants)
+    if (terms > _MOST_CANCELLED * np.maximum(np.abs(factor), np.abs(offset))).any():
+        return list(chain)
     steps = [("multiply", factor)] * bool((factor != 1).any())
     steps += [("add", offset)] * bool((offset != 0).any() or not steps)
     is_finite = np.isfinite(factor).all() and np.isfinite(offset).all()
@@ -117,18 +121,21 @@ def _attrs(op: str, activation: Activation) -> Attrs:
     return MultiplyAttrs(activation) if op == "multiply" else AddAttrs(activation)
 
 
-def _affine(chain: Sequence[Node], constants: dict[str, Array]) -> tuple[Array, Array]:
-    """Factor and offset of all nodes together, float32, computed in float64."""
-    factor, offset = np.ones(()), np.zeros(())
+def _affine(chain: Sequence[Node], constants: dict[str, Array]) -> tuple[Array, Array, Array]:
+    """Factor and offset of all nodes together, float32, computed in float64, and the sum of the
+    magnitudes of what the offset is the sum of."""
+    factor, offset, terms = np.ones(()), np.zeros(()), np.zeros(())
     with np.errstate(all="ignore"):
         for node in chain:
             is_first = node.inputs[0] in constants
             value = constants[node.inputs[not is_first]].astype(np.float64)
             if node.op in ("divide", "multiply"):
                 scale = 1 / value if node.op == "divide" else value
-                factor, offset = factor * scale, offset * scale
-            elif node.op == "add" or not is_first:
+                factor, offset, terms = factor * scale, offset * scale, terms * np.abs(scale)
+                continue
+            terms = terms + np.abs(value)
+            if node.op == "add" or not is_first:
                 offset = offset + (-value if node.op == "subtract" else value)
             else:
                 factor, offset = -factor, value - offset
-        return floats.rounded(factor), floats.rounded(offset)
+        return floats.rounded(factor), floats.rounded(offset), terms

@@ -237,7 +237,7 @@ _ONLY_IN_GRAPHS = {
     *("vision.multiclass_suppression", "vision.non_max_suppression"),
     # What only ONNX's frontend makes.
     *("axis_positions", "bitcast", "bitwise", "fmod", "grid_sample", "nd_positions", "power"),
-    *("real_function", "resample", "roi_align", "scatter", "topk"),
+    *("nn.recurrent", "real_function", "resample", "roi_align", "scatter", "topk"),
     "vision.all_class_non_max_suppression",
 }
 

@@ -15,7 +15,7 @@ from tests.frontends.onnx import node_tests
 from tests.frontends.onnx.node_tests import Case, Result
 
 _SAMPLED = 200
-_BUILT = 24  # of the sample, as one program
+_BUILT = 12  # of the sample, as one program
 _BATCH = 40
 _SHARDS = 8
 _ADVICE = "run: python -m tests.frontends.onnx.node_tests --record"
