@@ -116,7 +116,9 @@ def explore(
         kept.keep(Candidate(division.picks))
     searches = {
         # Each has plans of its own to make, as if it were alone, but none is made twice.
-        goal: searching(replace(scorer, plans_all=True, rams={}), goal, divisions, kept.visit)
+        goal: searching(
+            replace(scorer, plans_all=True, plans=0, rams={}), goal, divisions, kept.visit
+        )
         for goal in GOALS
     }
     best = {goal: search.best() for goal, search in searches.items()}

@@ -17,7 +17,8 @@ from microgen.schedule.state import Candidate, Picks, Scorer
 
 ROUNDS = 8  # through all changes
 PARTS = (0.8, 0.6, 0.4)  # of the nodes of a kernel that get its other form
-PLANS = 96  # candidates of a search that are lowered and planned
+PLANS = 96  # candidates of a search that are planned
+BOUNDS = 384  # candidates that are lowered, to be planned or for their bounds
 
 Change = Callable[[Candidate], Picks]
 Visit = Callable[[Candidate, Picks], None]
@@ -62,7 +63,9 @@ class Search:
 
     def _better(self, found: Candidate, change: Change) -> Candidate:
         """The candidate after the change if that is better, otherwise the candidate."""
-        changed = {} if len(self.scorer.rams) >= PLANS else change(found)
+        rams = self.scorer.rams
+        is_spent = len(rams) >= BOUNDS or self.scorer.plans >= PLANS
+        changed = {} if is_spent else change(found)
         if not changed:
             return found
         self.considered += 1

@@ -125,12 +125,14 @@ class Scorer:
     """Knows the RAM of candidates, which takes lowering and planning. It is computed once for all
     that need the same memory, and only if asked for. ``stack_of`` is that of their options. What
     other scorers of the same space computed, it need not compute again: ``shared``. If it
-    ``plans_all``, it does without bounds, so that others know the same as it."""
+    ``plans_all``, it does without bounds, so that others know the same as it. ``plans`` counts the
+    candidates that were planned."""
 
     space: Space
     ram_of: RamOf
     stack_of: StackOf = unknown
     plans_all: bool = False
+    plans: int = 0
     rams: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
     shared: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
     _counted: tuple[Candidate, Counter[tuple[int, int]]] | None = None
@@ -149,6 +151,8 @@ class Scorer:
         ram = self.shared.get(key)
         if ram is None or (not ram.is_planned and worth(ram.bound)):
             ram = self.ram_of(scheduled(self.space, candidate.picks, {}), worth)
+        before = self.rams.get(key)
+        self.plans += ram.is_planned and not (before and before.is_planned)
         self.rams[key] = self.shared[key] = ram
         return ram
 
