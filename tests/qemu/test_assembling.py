@@ -37,7 +37,7 @@ def project(folder: Path, board: str, dtype: str = "int8", **options: Any) -> Pa
     [
         pytest.param("mps2_an386", "int8", {"optimize": "speed"}, marks=NEEDS_ARM),
         pytest.param("mps3_an547", "int8", {"numerics": "tflm"}, marks=NEEDS_ARM),
-        pytest.param("mps2_an386", "int8", {"interface": "packed", "stack": 2048}, marks=NEEDS_ARM),
+        pytest.param("mps2_an386", "int8", {"interface": "packed"}, marks=NEEDS_ARM),
         pytest.param("mps2_an386", "float32", {"workspace_io": True}, marks=NEEDS_ARM),
         pytest.param("microbit", "int8", {"output_workspace": True}, marks=NEEDS_ARM),
         pytest.param("qemu_riscv32", "int8", {"optimize": "ram"}, marks=NEEDS_RISCV),
