@@ -142,6 +142,26 @@ MG_INLINE int32_t mg_high(int32_t x, int32_t multiplier, int requantization)
     return mg_shifted_by_8_as_s8(high);
 }
 
+/* The narrow roundings alone, for loops that have no others: compilers copy the code of all of them
+ * to each place where an output is stored, before they find out which one is meant. */
+MG_INLINE int8_t mg_scaled_narrow(const mg_scaling *s, int32_t x, int32_t multiplier, int32_t shift,
+                                  int requantization)
+{
+    if (requantization == MG_ROUND_TWICE_NARROW) {
+        return mg_scaled_twice_narrow(s, x, multiplier, shift);
+    }
+    if (requantization == MG_ROUND_UPWARD_NARROW) {
+        return mg_scaled_upward_narrow(s, x, multiplier, shift);
+    }
+    return mg_scaled_float_narrow(s, x, multiplier, shift);
+}
+
+MG_INLINE int mg_is_narrow(int requantization)
+{
+    return (requantization == MG_ROUND_TWICE_NARROW) ||
+           (requantization == MG_ROUND_UPWARD_NARROW) || (requantization == MG_ROUND_FLOAT_NARROW);
+}
+
 /* The other roundings. */
 MG_INLINE int32_t mg_rounded(int32_t x, int32_t multiplier, int32_t shift, int requantization)
 {
@@ -160,14 +180,8 @@ MG_INLINE int32_t mg_rounded(int32_t x, int32_t multiplier, int32_t shift, int r
 MG_INLINE int8_t mg_scaled_by(const mg_scaling *s, int32_t x, int32_t multiplier, int32_t shift,
                               int requantization)
 {
-    if (requantization == MG_ROUND_TWICE_NARROW) {
-        return mg_scaled_twice_narrow(s, x, multiplier, shift);
-    }
-    if (requantization == MG_ROUND_UPWARD_NARROW) {
-        return mg_scaled_upward_narrow(s, x, multiplier, shift);
-    }
-    if (requantization == MG_ROUND_FLOAT_NARROW) {
-        return mg_scaled_float_narrow(s, x, multiplier, shift);
+    if (mg_is_narrow(requantization)) {
+        return mg_scaled_narrow(s, x, multiplier, shift, requantization);
     }
     if (requantization == MG_ROUND_FLOAT_FPU) {
         return mg_scaled_by_float(s, x, multiplier);
@@ -254,7 +268,8 @@ MG_INLINE int8_t mg_paired_output(const mg_scaling *s, const mg_channel *channel
     if (mg_is_high(requantization)) {
         return mg_clamped_s8(s, mg_high(sum, channel->multiplier, requantization));
     }
-    return mg_output(s, channel, mg_shift_right(sum, 8), requantization);
+    return mg_scaled_narrow(s, mg_shift_right(sum, 8) + channel->bias, channel->multiplier,
+                            channel->shift, requantization);
 }
 
 /* Stores the same as element `at` of the outputs, which are int32 for MG_SUMS, and otherwise
