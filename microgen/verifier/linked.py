@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from microgen.errors import ProjectError
@@ -18,6 +18,10 @@ _PLANNED = frozenset({"memcpy", "memmove", "memset", "memcmp"})
 
 # Kernels are mg_<op>_<dtype>[_<variant>].
 _KERNEL = re.compile(r"mg_\w+_(?:[su](?:8|16|32|64)|f(?:16|32|64))(?:_\w+)?")
+
+# Functions of the headers of which GCC and clang leave no copy (inline.h): their names, or the ends
+# of names that macros make.
+_INLINE = re.compile(r"\bMG_INLINE\b[^;{}()]*?\b(?:(mg_\w+)|\w+##(_\w+))\(")
 
 # libgcc: GCC's own names, the names of the Arm run-time ABI (Arm IHI 0043), and the functions that
 # RISC-V's -msave-restore calls.
@@ -89,7 +93,8 @@ def _not_function(subject: Subject, symbol: Symbol) -> list[str]:
 
 
 def kernels(subject: Subject) -> Finding:
-    """Only kernels in the manifest are linked, and every operator is called."""
+    """Only kernels in the manifest are linked, and every operator is called. A compiler may keep
+    parts of kernels as local functions."""
     modules = subject.manifest.modules
     planned = {kernel for module in modules for kernel in module.kernels}
     calls = [call for module in modules for call in module.calls]
@@ -99,16 +104,27 @@ def kernels(subject: Subject) -> Finding:
     linked = {name for name in functions if _KERNEL.fullmatch(name)}
     prefixes = tuple(f"{module.prefix}_fused_" for module in modules)
     present = {name for name in functions if name.startswith(prefixes)}
-    problems = [
-        f"the kernel {name} is linked, but nothing in the plan uses it"
-        for name in sorted(linked - planned)
+    others = {
+        name
+        for name in linked - planned
         if not any(name.startswith(f"{kernel}_") for kernel in planned)
-    ]
+    }
+    others -= _local_parts(subject) if others else set()
+    problems = [f"the kernel {name} is linked, but nothing in the plan uses it" for name in others]
     problems += [f"the operator {name} is linked, but never called" for name in present - called]
     expected = f"only the kernels {', '.join(sorted(planned))}; only operators that are called"
     inlined = "inlined into their operators" if not linked else ", ".join(sorted(linked))
     found = f"{len(present)} operators; kernels {inlined}"
     return judged(expected, sorted(problems), found, operators=len(present))
+
+
+def _local_parts(subject: Subject) -> set[str]:
+    """The local functions that the project's headers, or macros there, mark as inline."""
+    found = [match for text in _texts(subject, (".h",)) for match in _INLINE.findall(text)]
+    names, ends = {name for name, _ in found}, tuple(end for _, end in found if end)
+    public = {s.stem for s in subject.functions() if s.binding != "local"}
+    local = {s.stem for s in subject.functions()} - public
+    return {name for name in local if name in names or name.endswith(ends)}
 
 
 def heap(subject: Subject) -> Finding:
@@ -143,14 +159,17 @@ def libc(subject: Subject) -> Finding:
 
 def _reserved_words(subject: Subject) -> set[str]:
     """Every identifier that begins with ``_`` in the project's C and assembler sources."""
-    words: set[str] = set()
+    texts = _texts(subject, (".c", ".h", ".s", ".S"))
+    return {word for text in texts for word in re.findall(r"\b_\w+", text)}
+
+
+def _texts(subject: Subject, suffixes: tuple[str, ...]) -> Iterator[str]:
+    """The contents of the project's files with these suffixes."""
     for name in subject.manifest.files:
-        if not name.endswith((".c", ".h", ".s", ".S")):
-            continue
-        with suppress(ProjectError):  # ``project_files`` names missing files
-            path = inside(subject.project, name)
-            words.update(re.findall(r"\b_\w+", path.read_text(encoding="utf-8", errors="replace")))
-    return words
+        if name.endswith(suffixes):
+            with suppress(ProjectError):  # ``project_files`` names missing files
+                path = inside(subject.project, name)
+                yield path.read_text(encoding="utf-8", errors="replace")
 
 
 def soft_float(subject: Subject) -> Finding:

@@ -1,0 +1,28 @@
+"""Compilers without GCC's attributes keep the functions of which kernels consist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import microgen
+from microgen.building import builder
+from tests.each_compiled import NOT_INLINED
+from tests.places import DIGITS
+from tests.tools import NEEDS_CC, NEEDS_NINJA
+
+pytestmark = [NEEDS_NINJA, NEEDS_CC]
+
+
+def test_local_ones_are_accepted_and_others_are_not(tmp_path: Path) -> None:
+    microgen.generate(DIGITS, "native", tmp_path / "p")
+    main = tmp_path / "p" / "src" / "main.c"
+    settings = {"MICROGEN_EXTRA_CFLAGS": f"-O0 -include {NOT_INLINED}"}
+    elf = builder.build(tmp_path / "p", settings=settings).elf
+    check = microgen.verify(tmp_path / "p", elf=elf).check("kernels")
+    assert (check.status, check.values["operators"]) == ("ok", 7)
+    declared = "__attribute__((constructor)) void mg_clamp_s8(void)"
+    main.write_text(f"{main.read_text()}{declared};\nvoid mg_clamp_s8(void) {{}}\n")
+    elf = builder.build(tmp_path / "p").elf
+    check = microgen.verify(tmp_path / "p", elf=elf).check("kernels")
+    assert check.status == "failed"
+    assert check.found == "the kernel mg_clamp_s8 is linked, but nothing in the plan uses it"
