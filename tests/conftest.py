@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
     memory_disk.use()
     os.environ.setdefault("CMAKE_TOOLCHAIN_FILE", str(Path(__file__).with_name("toolchain.cmake")))
     if config.option.markexpr == "not slow":
-        os.environ["TESTS_SANITIZE_UNOPTIMIZED"] = "1"
+        os.environ["TESTS_BUILD_QUICKLY"] = "1"
         os.environ["TESTS_MOST_INLINED"] = "2"
     if shutil.which("ccache"):
         os.environ["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
@@ -95,7 +95,7 @@ def uncached(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def as_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Optimizes builds with sanitizers, as users' are."""
-    monkeypatch.delenv("TESTS_SANITIZE_UNOPTIMIZED", raising=False)
+    monkeypatch.delenv("TESTS_BUILD_QUICKLY", raising=False)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -148,7 +148,7 @@ def test_any_legal_module_name_gives_code_that_compiles_and_runs(name: str, tmp_
     assert microgen.run(tmp_path / "p").samples == 1
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @pytest.mark.parametrize("planner", ["on-demand", "greedy", "optimal"])
 @pytest.mark.parametrize("optimize", ["speed", "flash"])

@@ -77,7 +77,7 @@ def _relay(n: int) -> bytes:
     return f"{head} {{\n{body}\n}}\n".encode()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("make", [_chain, _ports, _alive, _joined, _relay])
 def test_generating_is_linear(
     make: Callable[[int], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

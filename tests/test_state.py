@@ -97,7 +97,7 @@ def _project(folder: Path, board: str = "native", **options: object) -> Path:
     return folder / "p"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @needs_litert
 @pytest.mark.parametrize(("board", "options"), SEQUENCES)
@@ -225,7 +225,7 @@ def _on_boards(names: Iterable[str], *more: str) -> list[ParameterSet]:
     ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @needs_litert
 @pytest.mark.parametrize(("board", "name"), _on_boards(ALONE, "mps2_an385"))

@@ -90,7 +90,7 @@ OPTIONS: tuple[dict[str, object], ...] = (
 
 
 # In every run of the tests, each option with one of the models.
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @needs_litert
 @pytest.mark.parametrize(

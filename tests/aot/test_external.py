@@ -51,7 +51,7 @@ def _inputs(*shapes: tuple[int, ...]) -> list[Array]:
     return [rng.uniform(-1, 1, shape).astype(np.float32) for shape in shapes]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @MERGED
 @EVERY_CONVENTION
 def test_a_result_for_another_region_and_for_the_kernels(

@@ -44,7 +44,7 @@ def test_a_bound_parameter_is_no_input(convention: str, tmp_path: Path) -> None:
     holds(net, convention, tmp_path)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("groups", [1, 8])
 def test_conv2d_with_groups_and_weights_as_an_input(
     groups: int, convention: str, tmp_path: Path

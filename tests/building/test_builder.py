@@ -61,7 +61,7 @@ def _one_of_each_core() -> list[ParameterSet]:
     return found
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("board", _one_of_each_core())
 def test_nothing_is_linked_but_the_project_and_integer_helpers(board: str) -> None:
     names = symbols(built(board).elf)

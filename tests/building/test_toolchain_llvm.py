@@ -59,7 +59,7 @@ def board_marks(board: str) -> list[pytest.MarkDecorator]:
 RUN_HERE = [name for name in boards.available() if boards.load(name).qemu or name == "native"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "board", [pytest.param(name, marks=board_marks(name)) for name in RUN_HERE]
 )

@@ -136,7 +136,7 @@ def _others() -> Iterator[ParameterSet]:
             yield pytest.param(convention, turn, marks=() if is_usual else pytest.mark.slow)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @pytest.mark.parametrize(("convention", "turn"), list(_others()))
 def test_random_networks_in_other_conventions(convention: str, turn: int, tmp_path: Path) -> None:

@@ -17,6 +17,9 @@ from tests.each_compiled import NOT_INLINED, each_compiled
 from tests.ops.conformance import WARNINGS, host_cc
 from tests.tools import NEEDS_ARM_GCC
 
+# Compiled in a sixth of the time. Firmware in which kernels are inlined is compiled by other tests.
+WITHOUT_INLINING = ("-Og", "-include", str(NOT_INLINED))
+
 CRT = resources.folder("crt")
 HEADERS = sorted([*(CRT / "include").rglob("*.h"), *(CRT / "src").rglob("*.h")])
 CODES = {kernel.code for found in registry().values() for kernel in found}
@@ -136,11 +139,20 @@ def test_every_header_for_a_cpus_extension_compiles_alone_on_a_cpu_with_it(tmp_p
 
 
 @NEEDS_ARM_GCC
-def test_kernels_for_dsp_compile_without_a_warning_on_a_core_without_mve(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(WITHOUT_INLINING, id="not-inlined"),
+        pytest.param(("-O2",), id="-O2", marks=pytest.mark.slow),
+    ],
+)
+def test_kernels_for_dsp_compile_without_a_warning_on_a_core_without_mve(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
     headers = [header for header in IMPLEMENTATIONS if re.search("_dsp$|_blocks$", header.stem)]
     assert headers
     sources = [Path(name) for name in _alone(headers, tmp_path)]
-    each_compiled(_arm("cortex-m4", "-O2"), sources, tmp_path)
+    each_compiled(_arm("cortex-m4", *options), sources, tmp_path)
 
 
 @functools.cache
@@ -151,10 +163,6 @@ def _symbols(core: str, *options: str) -> list[tuple[str, str, str]]:
         each_compiled(_arm(core, *options), _grouped(folder), folder)
         listing = _run(["arm-none-eabi-nm", "-A", *(f"{name}.o" for name in GROUPS)], folder)
     return re.findall(r"^(\w+)\.o: *\w* (\w) (\w+)$", listing, re.MULTILINE)
-
-
-# Compiled in a third of the time. Firmware in which kernels are inlined is compiled by other tests.
-WITHOUT_INLINING = ("-Os", "-include", str(NOT_INLINED))
 
 
 @NEEDS_ARM_GCC

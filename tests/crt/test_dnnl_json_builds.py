@@ -22,7 +22,7 @@ OWN = sorted(
 NEEDED = rf"{GIVEN}|__gnu_thumb1_case_\w+|__(addsf3|mulsf3|subsf3|divsf3|\w+sf2|float\w+sf)"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("target", "option"), BUILDS)
 def test_it_compiles_without_a_warning_and_needs_nothing_else(
     target: str, option: str, tmp_path: Path

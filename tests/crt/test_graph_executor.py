@@ -397,7 +397,7 @@ BUILDS = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("target", "option"), BUILDS)
 def test_it_compiles_without_a_warning_and_needs_nothing_else(
     target: str, option: str, tmp_path: Path

@@ -28,7 +28,7 @@ SETTINGS = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_firmware_with_both_computes_what_the_reference_does(setting: str, tmp_path: Path) -> None:
     workspace_io, pools = SETTINGS[setting]

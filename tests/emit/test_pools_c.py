@@ -39,7 +39,7 @@ def _inputs(graph: Graph, seed: int) -> dict[str, np.ndarray]:
     }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_random_graphs_compute_what_the_reference_does(setting: str, tmp_path: Path) -> None:
     seed = 1100 + list(SETTINGS).index(setting)

@@ -112,7 +112,7 @@ def _ports() -> list[object]:
     ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @NEEDS_ARM
 @NEEDS_LLVM

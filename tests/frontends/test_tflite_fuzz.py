@@ -16,7 +16,7 @@ from microgen.ir.graph import Graph
 from tests.frontends.mutated import mutant, small_network, uint8_network
 
 LITERT = numerics.profile("litert")
-MUTANTS = (1200, pytest.param(3000, marks=pytest.mark.slow))
+MUTANTS = (600, pytest.param(3000, marks=pytest.mark.slow))
 SLOWEST_S = 1.0  # of one load; a sound one takes a few milliseconds
 
 

@@ -8,7 +8,6 @@ tested. It is tested in place, too, if it says that it can work in place.
 from __future__ import annotations
 
 import math
-import os
 import struct
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -29,7 +28,7 @@ from microgen.ops.base import Operands
 from microgen.program.types import Fields, Value
 from microgen.target.cpu import Feature
 from tests.each_compiled import NOT_INLINED, each_compiled
-from tests.ops import within
+from tests.ops import inlined_calls, within
 from tests.ops.cases import Case as Case
 from tests.ops.cases import Outcome as Outcome
 from tests.ops.cases import Tensor as Tensor
@@ -204,28 +203,12 @@ def _shared_driver(calls: Sequence[Call], folder: Path) -> Path:
 
 def check_inlined(cases: Sequence[Case], folder: Path) -> None:
     """Checks that inlined kernels with constant parameters, given by name, equal the reference."""
-    calls = _some([call for case in cases for call in calls_of(case)])
+    every = [call for case in cases for call in calls_of(case)]
+    calls = inlined_calls.some(every, len(every))
     used = list(dict.fromkeys(call.kernel for call in calls))
     bodies = [specialised_form(call) for call in calls]
-    driver = _compile(bodies, used, ["-O2"], folder)
+    driver = _compile(bodies, used, [inlined_calls.level()], folder)
     _run(driver, calls, list(range(len(calls))))
-
-
-def _some(calls: Sequence[Call]) -> list[Call]:
-    """In a run without slow tests at most so many calls of each kernel as conftest.py says, at
-    equal distances: each call is a body of its own, which takes a compiler long to optimize."""
-    most = most_inlined(len(calls) or 1)
-    of_kernel: dict[str, list[Call]] = {}
-    for call in calls:
-        of_kernel.setdefault(call.kernel.symbol, []).append(call)
-    steps = {symbol: max(1, -(-len(own) // most)) for symbol, own in of_kernel.items()}
-    kept = {id(call) for symbol, own in of_kernel.items() for call in own[:: steps[symbol]]}
-    return [call for call in calls if id(call) in kept]
-
-
-def most_inlined(usual: int) -> int:
-    """How many calls of each kernel are compiled inlined, of ``usual`` ones."""
-    return min(usual, int(os.environ.get("TESTS_MOST_INLINED", usual)))
 
 
 @dataclass(frozen=True)

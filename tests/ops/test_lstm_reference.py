@@ -20,7 +20,7 @@ DTYPES = [DType.INT8, DType.FLOAT32]
 BLOCKS = [pytest.param(block, marks=[pytest.mark.slow] * (block >= 2)) for block in range(8)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @needs_litert
 @pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("dtype", DTYPES)

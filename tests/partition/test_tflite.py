@@ -79,7 +79,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(3)
 @NEEDS_NINJA
 @NEEDS_ARM
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_float_network_of_mlperf_agrees_under_qemu(mlperf_models: Path, tmp_pa
     assert _taken(done) == {"dnnl": 10}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", INT8)
 def test_int8_networks_are_refused_and_stay_the_same(name: str, mlperf_models: Path) -> None:
     path = mlperf_models / f"{name}.tflite"

@@ -121,7 +121,7 @@ def test_vww_keeps_a_sixth_of_its_weights(mlperf_models: Path) -> None:
     assert sum(channels.count - len(channels.kept) for channels in removed) > 950
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("goal", OPTIMIZE)
 @pytest.mark.parametrize("board", ["mps2_an386", "mps3_an547"])
 def test_vww_has_80_kb_of_constants_at_most(board: str, goal: str, mlperf_models: Path) -> None:

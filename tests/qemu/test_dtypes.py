@@ -137,7 +137,7 @@ USUAL = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @pytest.mark.parametrize(
     ("model", "board"),

@@ -162,7 +162,7 @@ def _check_sizes(model: str, board: str, project: Path) -> None:
 
 
 @NEEDS_NINJA
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("model", FILES)
 def test_outputs_equal_tensorflow_lite_micro_with_its_numerics(
     model: str, mlperf_models: Path, tmp_path: Path

@@ -27,6 +27,7 @@ from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.target.cpu import Feature
 from tests import minimal_project
 from tests.ops import conformance as c
+from tests.ops import inlined_calls
 from tests.qemu import mve_elementwise
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
@@ -355,6 +356,7 @@ def overlapping(case: c.Case, needs: Collection[frozenset[Feature]] = INTEGERS) 
             yield dataclasses.replace(call, lag=lags[0])
 
 
+@functools.cache
 def _calls() -> list[Call]:
     """The calls of all cases: with an output of its own, and, as far as kernels may, with one that
     overlaps the data."""
@@ -429,17 +431,13 @@ def test_shared_forms_equal_the_reference(tmp_path: Path) -> None:
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    calls = _calls()
-    kept = list[Call]()
-    for kernel in dict.fromkeys(call.kernel for call in calls):
-        own = [call for call in calls if call.kernel is kernel]
-        kept += own[:: max(1, -(-len(own) // c.most_inlined(INLINED)))]
+    kept = inlined_calls.some(_calls(), INLINED)
     run(kept, [inlined(call) for call in kept], list(range(len(kept))), tmp_path)
 
 
 def test_cases_reach_every_kernel() -> None:
     entries = {k.symbol for found in kernels.registry().values() for k in found}
-    reached = {call.kernel.symbol for case in cases() for call in calls_of(case)}
+    reached = {call.kernel.symbol for call in _calls()}
     vectors = {symbol for symbol in entries if symbol.endswith("_mve")}
     assert reached == {symbol for symbol in vectors if "_s8" in symbol or "_s4" in symbol}
 

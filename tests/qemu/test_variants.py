@@ -26,7 +26,7 @@ MULTIPLIES = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @NEEDS_ARM
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ equal the numpy references, and floats are within the kernels' bounds."""
 from __future__ import annotations
 
 import dataclasses
+import functools
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ from microgen.ops.dense import DenseAttrs
 from microgen.target import board as boards
 from tests import minimal_project
 from tests.ops import conformance as c
-from tests.ops import convolving
+from tests.ops import convolving, inlined_calls
 from tests.ops.convolving import Geometry
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
@@ -119,6 +120,7 @@ def _kernels(board: str) -> tuple[Implementation, ...]:
     )
 
 
+@functools.cache
 def _calls(board: str) -> list[c.Call]:
     wanted = _kernels(board)
     return [
@@ -215,14 +217,10 @@ def test_shared_forms_equal_the_reference(board: str, tmp_path: Path) -> None:
     _run(board, calls, unique, [unique.index(body) for body in bodies], tmp_path)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("board", BOARDS)
 def test_inlined_bodies_equal_the_reference(board: str, tmp_path: Path) -> None:
-    calls = _calls(board)
-    kept = []
-    for kernel in dict.fromkeys(call.kernel for call in calls):
-        own = [call for call in calls if call.kernel is kernel]
-        kept += own[:: max(1, -(-len(own) // c.most_inlined(INLINED)))]
+    kept = inlined_calls.some(_calls(board), INLINED)
     bodies = [
         dataclasses.replace(body, statements=f"(void)a; {body.statements}")
         for body in map(c.specialised_form, kept)

@@ -133,7 +133,7 @@ def every(parts: Partition) -> Iterator[Partition]:
                 continue
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", GRAPHS)
 def test_no_schedule_needs_less_and_the_search_finds_the_least(name: str) -> None:
     parts = parts_of(GRAPHS[name])

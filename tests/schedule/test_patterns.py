@@ -113,7 +113,7 @@ def test_it_is_no_option_if_something_else_reads_the_inner_tensor() -> None:
         schedule.file.applied(given, parts_of(read_twice()), M4.cpu)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("board", "loop"),
     [

@@ -62,7 +62,7 @@ def _segment(elf: Elf32, chance: random.Random) -> None:
     _changed(chance.choice(loaded), chance.choice(fields), chance)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("count", _MANY)
 @pytest.mark.parametrize("change", [_byte, _symbol, _section, _segment])
 @pytest.mark.parametrize("board", board_params(*BOARDS))

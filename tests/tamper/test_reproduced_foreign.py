@@ -70,7 +70,7 @@ def _symbol(elf: Elf32, chance: random.Random) -> None:
     symbol[field] = (symbol[field] + chance.choice((-64, -4, -2, 2, 4, 64, 1 << 20))) % 2**32
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("count", _MANY)
 @pytest.mark.parametrize("change", [_byte, _symbol])
 @pytest.mark.parametrize("board", board_params(*vendor.BOARDS))

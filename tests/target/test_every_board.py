@@ -34,7 +34,7 @@ def _cases() -> list[object]:
     return [pytest.param(b, id=b.name, marks=needs(f"{b.toolchain}gcc")) for b in found]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(4)
 @NEEDS_NINJA
 @pytest.mark.parametrize("board", _cases())
 def test_its_firmware_is_verified_and_run_where_there_is_an_emulator(

@@ -49,7 +49,7 @@ def failed(project: Any) -> list[str]:
     return [check.name for check in verify(project.root).failed]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("board", "compiler"), TARGETS)
 def test_notes_survive_the_linker_and_strip_and_are_not_loaded(project: Make, board: str) -> None:
     made = project(board)

@@ -168,7 +168,7 @@ def failed(report: VerifyReport) -> dict[str, str]:
     return {check.name: check.found for check in report.failed}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("script", ["merged.ld", "sections.ld"])
 @pytest.mark.parametrize("board", [ARM, RISCV])
 def test_a_model_in_another_firmware_passes(
@@ -286,7 +286,7 @@ def _tampered() -> list[ParameterSet]:
     return rows
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("board", "tamper", "check"), _tampered())
 def test_a_tampered_model_in_another_firmware_fails(
     foreign: Callable[[str], Foreign],

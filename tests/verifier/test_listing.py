@@ -94,7 +94,7 @@ def _facts(code: Code, instruction: Instruction, is_conditional: bool) -> Facts:
     return Facts(instruction.size, kind, place, after.offset if after.base == "sp" else None)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @needs("llvm-objdump")
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("board", BOARDS)

@@ -170,7 +170,8 @@ def _unnoticed(
 
 
 @needs_build
-def test_every_edit_is_noticed(project: Path) -> None:
+@pytest.mark.parametrize("with_all", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_every_edit_is_noticed(with_all: bool, project: Path) -> None:
     def noticed() -> bool:
         try:
             manifest.load(project)
@@ -179,7 +180,7 @@ def test_every_edit_is_noticed(project: Path) -> None:
             return True
 
     assert not noticed()
-    assert not _unnoticed(project, noticed, with_digest=False, with_all=True)
+    assert not _unnoticed(project, noticed, with_digest=False, with_all=with_all)
 
 
 @needs_build

@@ -46,7 +46,7 @@ def _levels(*levels: str) -> list[ParameterSet]:
     ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("board", "level"), _levels("-O0", "-Os", "-O2", "-O3"))
 def test_frames_are_those_that_the_compiler_reports(project: Make, board: str, level: str) -> None:
     built = project(board)

@@ -56,7 +56,7 @@ def _cases(*others: tuple[object, ...]) -> list[ParameterSet]:
     ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("board", "interface", "merge_regions"), _cases(("c", "packed"), (False, True))
 )
@@ -112,7 +112,7 @@ SEEDS = (3000, 3003, 3007, 3012, 3014, 3025)
 
 
 # In every run of the tests, each network is on one of the boards.
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("board", "seed"),
     [

@@ -100,7 +100,7 @@ def regions(seed: int) -> Iterator[tuple[Region, Graph]]:
                 yield found, parts.graph
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("first", range(0, 64, 16))
 def test_a_lag_is_what_a_simulation_of_steps_finds(first: int) -> None:
     checked = 0

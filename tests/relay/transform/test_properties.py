@@ -49,7 +49,7 @@ def _check(seed: int, merges: bool) -> int:
     return len(externals(last))
 
 
-@pytest.mark.sampled(60)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("merges", [False, True])
 @pytest.mark.parametrize("number", range(60))
 def test_passes(number: int, merges: bool) -> None:
