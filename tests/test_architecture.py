@@ -6,6 +6,7 @@ import ast
 import functools
 import graphlib
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -188,7 +189,8 @@ def test_modules_stay_small() -> None:
     assert not [str(m) for m, n in lengths.items() if n > 400]
 
 
-def _function_lengths(folder: str) -> list[tuple[int, str]]:
+@functools.cache
+def _function_lengths(folder: str) -> Sequence[tuple[int, str]]:
     """The (lines from ``def`` to the last, name) of each function in a folder of the checkout."""
     return [
         (len(range(node.lineno, node.end_lineno or 0)) + 1, node.name)

@@ -150,7 +150,7 @@ CORES = [
     for core in cost.MEASURED
 ]
 # Measured in every run of the tests: a core with many kernels to choose from, and one with few.
-USUAL_CORES = [core for core in CORES if core.values[0] in ("cortex-m4f", "rv32imac")]
+USUAL_CORES = [core for core in CORES if core.values[0] == "cortex-m4f"]
 OTHER_CORES = [
     pytest.param(*core.values, marks=[*core.marks, pytest.mark.slow])
     for core in CORES

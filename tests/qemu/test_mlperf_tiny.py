@@ -54,10 +54,9 @@ HELD = {
 # Run in every run of the tests: each int8 network with DSP or MVE or both, each kind of core, and
 # networks of floats. The others are slow.
 _USUAL = {
-    *(("kws", "mps2_an385"), ("strww", "microbit"), ("strww", "qemu_riscv32")),
+    *(("strww", "mps2_an385"), ("strww", "microbit"), ("strww", "qemu_riscv32")),
     *(("vww", "mps2_an386"), ("resnet", "mps2_an386"), ("kws_hybrid", "mps2_an386")),
-    *(("kws", "mps3_an547"), ("resnet", "mps3_an547"), ("ad", "mps3_an547")),
-    *(("vww_fp32", "mps2_an386"), ("ad_fp32", "mps3_an547")),
+    *(("kws", "mps3_an547"), ("ad", "mps3_an547"), ("ad_fp32", "mps3_an547")),
 }
 
 CASES = [

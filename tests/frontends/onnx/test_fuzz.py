@@ -22,7 +22,7 @@ _SECONDS = 4.0  # of one load and the passes; a sound one takes a few millisecon
 _BYTES = 2**28  # more than sound models need
 _NETWORKS = 20  # of each kind
 _MOST_JUDGED = 10  # in every run
-_COUNTS = (150, pytest.param(20_000, marks=pytest.mark.slow))
+_COUNTS = (90, pytest.param(20_000, marks=pytest.mark.slow))
 
 
 def _seeds(path: Path) -> list[bytes]:
