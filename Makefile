@@ -11,7 +11,7 @@ PYTEST_WORKERS ?= 3
 BY_FILE := --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help bootstrap demo test test-full check lint golden bench bench-check clean
+.PHONY: help bootstrap demo test usual-tests test-full check lint golden bench bench-check clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -22,7 +22,11 @@ bootstrap: ## install missing tools (apt-get) and Python packages (.venv)
 demo: bootstrap ## train-to-device example in QEMU, one table (BOARD=mps2_an386)
 	@$(VENV)/python examples/digits/demo.py --board $(BOARD)
 
-test: lint ## lint, then every test that is not slow
+# At the same time, because mypy has one thread.
+test: bootstrap ## lint, and every test that is not slow
+	@$(MAKE) --no-print-directory -j2 lint usual-tests
+
+usual-tests:
 	$(VENV)/python -m pytest -n $(PYTEST_WORKERS) $(BY_FILE) -m "not slow"
 
 test-full: lint ## lint, then every test

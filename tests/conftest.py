@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("CMAKE_TOOLCHAIN_FILE", str(Path(__file__).with_name("toolchain.cmake")))
     if config.option.markexpr == "not slow":
         os.environ["TESTS_BUILD_QUICKLY"] = "1"
-        os.environ["TESTS_MOST_INLINED"] = "2"
+        os.environ["TESTS_MOST_INLINED"] = "1"
     if shutil.which("ccache"):
         os.environ["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
         os.environ["CCACHE_DIR"] = str(config.rootpath / ".pytest_cache" / "ccache")

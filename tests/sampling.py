@@ -1,8 +1,10 @@
 """The marker ``sampled(n)``, for tests whose cases repeat each other for other boards, compilers,
-options or seeds: n of the cases are part of every run, the others are slow."""
+options or seeds: n of the cases are part of every run, the others are slow. And ``seeds``, for
+random cases of one test."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import pytest
@@ -28,3 +30,8 @@ def spread(cases: int, count: int) -> set[int]:
     if count >= cases:
         return set(range(cases))
     return {index * (cases - 1) // max(1, count - 1) for index in range(count)}
+
+
+def seeds(count: int) -> range:
+    """The seeds of ``count`` random cases. In a run without slow tests it is the first third."""
+    return range(-(-count // 3) if "TESTS_BUILD_QUICKLY" in os.environ else count)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _pytest.mark import ParameterSet
 
 from microgen import resources
 from microgen.building import toolchain
@@ -25,6 +26,11 @@ from tests.minimal_project import (
 from tests.tools import NEEDS_CC
 
 EMULATED = [name for name in boards.available() if boards.load(name).qemu]
+# One for each kind of start-up code and of input and output. The others are slow.
+USUAL = {
+    *("microbit", "mps2_an386", "mps3_an547", "qemu_cortex_m3", "qemu_riscv32", "native"),
+    *("sifive_e", "stm32vldiscovery"),
+}
 CRT = resources.folder("crt")
 
 
@@ -44,7 +50,15 @@ def run_with(statement: str, board: str, folder: Path) -> toolchain.Finished:
     return run(board, elf, folder)
 
 
-@pytest.fixture(scope="module", params=board_params(*EMULATED, "native"))
+def _each() -> list[ParameterSet]:
+    return [
+        pytest.param(*board.values, marks=[*board.marks, *[pytest.mark.slow] * is_other])
+        for board in board_params(*EMULATED, "native")
+        for is_other in [board.values[0] not in USUAL]
+    ]
+
+
+@pytest.fixture(scope="module", params=_each())
 def firmware(request: pytest.FixtureRequest) -> tuple[str, Path]:
     return request.param, built(request.param).elf
 

@@ -8,6 +8,7 @@ from microgen.ops.conv2d import Conv2DAttrs
 from tests.ops import conformance as c
 from tests.ops import convolving
 from tests.ops.convolving import Geometry
+from tests.sampling import seeds
 
 
 def _case(
@@ -91,7 +92,7 @@ CORNERS = (
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([*CORNERS, *map(_random, range(150))], tmp_path)
+    c.check([*CORNERS, *map(_random, seeds(150))], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
@@ -122,7 +123,7 @@ OTHERS = (
 
 def test_int16_and_float_kernels_equal_the_reference(tmp_path: Path) -> None:
     random = [
-        case for seed in range(150) for case in convolving.random_cases(seed, depthwise=False)
+        case for seed in seeds(150) for case in convolving.random_cases(seed, depthwise=False)
     ]
     c.check([*OTHERS, *random], tmp_path)
 

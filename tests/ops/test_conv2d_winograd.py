@@ -13,6 +13,7 @@ from microgen.kernels import transforms
 from microgen.ops.base import Padding
 from microgen.ops.conv2d import Conv2DAttrs
 from tests.ops import conformance as c
+from tests.sampling import seeds
 
 SYMBOL = "mg_conv2d_winograd_s8"
 PADDINGS: tuple[Padding, ...] = ("SAME", "VALID", (0, 2, 1, 0), (2, 0, 2, 2), (2, 1, 0, 1))
@@ -100,7 +101,7 @@ def _takes(case: c.Case) -> bool:
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    cases = [*CASES, *map(random_case, range(60))]
+    cases = [*CASES, *map(random_case, seeds(60))]
     assert [case.name for case in cases if not _takes(case)] == []
     c.check(cases, tmp_path)
 

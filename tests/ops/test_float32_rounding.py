@@ -19,6 +19,7 @@ from tests.ops import convolving, float32_cases, test_conv2d_transpose
 from tests.ops import test_dense as denses
 from tests.ops.float32_cases import FLOAT, as_float
 from tests.ops.requantizing import is_for_any_rounding
+from tests.sampling import seeds
 
 _FLOAT_NAMES = {"float", "fpu"}
 _OPS = ("nn.conv2d", "nn.depthwise_conv2d", "nn.conv2d_transpose", "nn.dense")
@@ -31,10 +32,10 @@ def _entries() -> set[str]:
 
 
 def test_int8_kernels_equal_the_reference(tmp_path: Path) -> None:
-    cases = [float32_cases.random_convolution(seed) for seed in range(60)]
+    cases = [float32_cases.random_convolution(seed) for seed in seeds(60)]
     cases += [float32_cases.convolution(s, g) for s in range(2) for g in float32_cases.SPECIAL]
     cases += [float32_cases.convolution(s, float32_cases.SPECIAL[0], zero=s) for s in (-9, 77)]
-    cases += [float32_cases.dense(seed, zero=9 * (seed % 3)) for seed in range(60)]
+    cases += [float32_cases.dense(seed, zero=9 * (seed % 3)) for seed in seeds(60)]
     cases += [float32_cases.near_ties(seed) for seed in range(3)]
     cases += map(as_float, test_conv2d_transpose.CORNERS)
     c.check(cases, tmp_path)
@@ -56,7 +57,7 @@ def _int16(seed: int) -> c.Case:
 
 
 def test_int16_kernels_equal_the_reference(tmp_path: Path) -> None:
-    cases = [_int16(seed) for seed in range(60)]
+    cases = [_int16(seed) for seed in seeds(60)]
     cases += _WIDE_DENSE
     cases += [
         test_conv2d_transpose._int16(case, FLOAT) for case in test_conv2d_transpose.CORNERS[:4]

@@ -29,6 +29,7 @@ from tests import minimal_project
 from tests.ops import conformance as c
 from tests.ops import inlined_calls
 from tests.qemu import mve_elementwise
+from tests.sampling import seeds
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
@@ -266,7 +267,7 @@ def cases() -> tuple[c.Case, ...]:
         *(
             make(seed)
             for make in (_dense, _pointwise, _general, _depthwise, _along, _around, _sixteens)
-            for seed in range(RANDOM)
+            for seed in seeds(RANDOM)
         ),
         _largest_products(),
         *(

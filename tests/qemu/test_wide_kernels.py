@@ -24,6 +24,7 @@ from tests import minimal_project
 from tests.ops import conformance as c
 from tests.ops import convolving, inlined_calls
 from tests.ops.convolving import Geometry
+from tests.sampling import seeds
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [
@@ -96,7 +97,7 @@ def _cases() -> Iterator[c.Case]:
     for g in _LINES:
         yield from convolving.of_dtype(g)
         yield _special(convolving.float_case(8, f"{g}", g))
-    for seed in range(RANDOM):
+    for seed in seeds(RANDOM):
         yield from convolving.random_cases(seed, depthwise=False)
         yield from convolving.random_cases(seed, depthwise=True)
         yield from _dense(seed)

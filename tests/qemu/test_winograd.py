@@ -15,6 +15,7 @@ from tests.ops import conformance as c
 from tests.ops import inlined_calls
 from tests.ops.test_conv2d_winograd import CASES, random_case
 from tests.qemu import test_mve_kernels as on_board
+from tests.sampling import seeds
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
@@ -37,7 +38,7 @@ def _calls(case: c.Case) -> Iterator[on_board.Call]:
 
 @functools.cache
 def _all() -> list[on_board.Call]:
-    return [call for case in (*CASES, *map(random_case, range(60))) for call in _calls(case)]
+    return [call for case in (*CASES, *map(random_case, seeds(60))) for call in _calls(case)]
 
 
 def test_cases_reach_every_kernel() -> None:

@@ -194,6 +194,7 @@ def scheduler(
     return json.loads(place.read_text())["address"], process
 
 
+@pytest.mark.slow
 def test_a_scheduler_of_the_team_gives_the_same_bytes(
     tables: Path, listing: Path, start: Start, scheduler: tuple[str, object]
 ) -> None:
