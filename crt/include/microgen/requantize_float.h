@@ -56,8 +56,11 @@ MG_INLINE int32_t mg_float_integer(mg_float_parts x)
 /* x times the scale. x becomes float32, so does the product, and then it becomes an integer, each
  * time rounded to nearest, ties to even. The result is at most MG_FLOAT_LIMIT in magnitude.
  *
- * Scales are below 2^30, or else every x but 0 has a result of that magnitude. */
-MG_INLINE int32_t mg_requantize_float(int64_t x, int32_t multiplier, int32_t shift)
+ * Scales are below 2^30, or else every x but 0 has a result of that magnitude.
+ *
+ * It is not forced into its callers, unlike the others: it is as long as all other requantizations
+ * together, of which compilers make a copy at each place where an output is stored. */
+static inline int32_t mg_requantize_float(int64_t x, int32_t multiplier, int32_t shift)
 {
     const uint64_t magnitude = (x < 0) ? (0U - (uint64_t)x) : (uint64_t)x;
     const mg_float_parts sum = mg_float_of(magnitude, 0);
