@@ -81,8 +81,9 @@ gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Excludes the collected tests from every later search for garbage."""
+    """Excludes the collected tests from every later search for garbage, of which there are few."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 

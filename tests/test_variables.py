@@ -203,7 +203,7 @@ def by_own_main(project: Path, folder: Path, samples: streaming.Array, every: in
 
 @needs_litert
 @NEEDS_CC
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_thousand_steps_with_resets_equal_litert(seed: int, tmp_path: Path) -> None:
     model, samples, every = streaming.wake_word(seed), streaming.steps(1000, seed=seed), 137
     expected = streaming.by_litert(model, samples, range(0, 1000, every))

@@ -83,7 +83,7 @@ def test_every_boards_firmware_is_verified_and_equals_the_reference(
 @pytest.mark.parametrize(
     ("model", "board"),
     [
-        ("ad01_int8", "mps3_an547"),
+        pytest.param("ad01_int8", "mps3_an547", marks=pytest.mark.slow),
         pytest.param("kws_ref_model_float32", "mps2_an385", marks=pytest.mark.slow),
     ],
 )

@@ -112,6 +112,7 @@ def test_no_float_exceeds_the_bound_with_contraction(function: str, program: Pro
     _check(program(FUSED), function, 1)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("function", CONTRACTED)
 def test_the_bound_is_not_loose(function: str, program: Program) -> None:
     # More floats are tried only if those before are all too exact.

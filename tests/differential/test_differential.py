@@ -28,6 +28,7 @@ def _agree(seeds: Sequence[int], folder: Path) -> None:
     shutil.rmtree(folder)  # thousands of projects would fill a disk
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("first", range(0, 16, AT_ONCE))
 def test_random_networks_agree(first: int, tmp_path: Path) -> None:
     _agree(range(first, first + AT_ONCE), tmp_path)

@@ -112,6 +112,7 @@ def test_float_networks_of_mlperf_agree(
         assert _taken(done).keys() == {"dnnl"}
 
 
+@pytest.mark.slow
 @NEEDS_NINJA
 @NEEDS_ARM
 def test_a_float_network_of_mlperf_agrees_under_qemu(mlperf_models: Path, tmp_path: Path) -> None:

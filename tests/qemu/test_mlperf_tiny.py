@@ -3,6 +3,7 @@ tests/target/test_every_board.py has the other boards."""
 
 from __future__ import annotations
 
+import functools
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,16 +90,13 @@ def _inputs(model: Path) -> list[PortRecord]:
     return ports
 
 
-@pytest.fixture(scope="module")
-def expected(mlperf_models: Path) -> dict[str, Expected]:
-    found = {}
-    for name, file in ALL_FILES.items():
-        path = mlperf_models / file
-        random = RANDOM_FLOAT if name in FLOAT_FILES else RANDOM
-        inputs = stimuli.samples(_inputs(path), random=random)
-        samples = [list(arrays) for arrays in zip(*inputs.values(), strict=True)]
-        found[name] = Expected(inputs, list(LiteRT().layers(frontends.files(path), samples)))
-    return found
+@functools.cache
+def expected(name: str, models: Path) -> Expected:
+    path = models / ALL_FILES[name]
+    random = RANDOM_FLOAT if name in FLOAT_FILES else RANDOM
+    inputs = stimuli.samples(_inputs(path), random=random)
+    samples = [list(arrays) for arrays in zip(*inputs.values(), strict=True)]
+    return Expected(inputs, list(LiteRT().layers(frontends.files(path), samples)))
 
 
 @NEEDS_NINJA
@@ -106,9 +104,9 @@ def expected(mlperf_models: Path) -> dict[str, Expected]:
 @pytest.mark.skipif(bool(LiteRT().lacking()), reason="ai-edge-litert is not installed")
 @pytest.mark.parametrize(("model", "board"), CASES, ids=lambda value: value)
 def test_every_output_equals_litert(
-    model: str, board: str, mlperf_models: Path, expected: dict[str, Expected], tmp_path: Path
+    model: str, board: str, mlperf_models: Path, tmp_path: Path
 ) -> None:
-    _check(model, board, mlperf_models, expected[model], tmp_path / "p", _FEWER.get(board))
+    _check(model, board, mlperf_models, tmp_path / "p", _FEWER.get(board))
 
 
 @NEEDS_NINJA
@@ -118,23 +116,22 @@ def test_every_output_equals_litert(
 @pytest.mark.parametrize("board", ["mps2_an386", "mps3_an547"])
 @pytest.mark.parametrize("model", FILES)
 def test_every_output_of_all_samples_equals_litert_with_dsp_and_mve(
-    model: str, board: str, mlperf_models: Path, expected: dict[str, Expected], tmp_path: Path
+    model: str, board: str, mlperf_models: Path, tmp_path: Path
 ) -> None:
-    _check(model, board, mlperf_models, expected[model], tmp_path / "p", None)
+    _check(model, board, mlperf_models, tmp_path / "p", None)
 
 
-def _check(
-    model: str, board: str, models: Path, expected: Expected, project: Path, count: int | None
-) -> None:
+def _check(model: str, board: str, models: Path, project: Path, count: int | None) -> None:
     """Compares the outputs for the first ``count`` samples, or all, and the firmware's sizes."""
     made = microgen.generate(models / ALL_FILES[model], board, project).manifest
     kernels = {step.kernel for call in made.calls for step in call.steps}
     roundings = 2 if any(kernel.endswith("_mla") for kernel in kernels) else 1
     microgen.build(project)
-    inputs = {name: arrays[:count] for name, arrays in expected.inputs.items()}
+    wanted = expected(model, models)
+    inputs = {name: arrays[:count] for name, arrays in wanted.inputs.items()}
     result = microgen.run(project, inputs)  # verifies before it runs
     for name, found in result.outputs.items():
-        for sample, layers in zip(found, expected.outputs[:count], strict=True):
+        for sample, layers in zip(found, wanted.outputs[:count], strict=True):
             assert not far(sample, layers[name], roundings)
     if board != "native":
         assert result.checks.check("stack").values["used"] == result.stack

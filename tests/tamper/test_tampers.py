@@ -44,7 +44,20 @@ def _on_boards(tampers: Sequence[Tamper], names: Sequence[str]) -> list[Paramete
     ]
 
 
-@pytest.mark.parametrize(("board", "tamper"), _on_boards(TAMPERS, BOARDS))
+def _on_some(tampers: Sequence[Tamper], names: Sequence[str]) -> list[ParameterSet]:
+    """Each tamper on every other of its boards, in turn from the first or the second one, and on
+    the others in the slow run."""
+    found = []
+    for number, tamper in enumerate(tampers):
+        cases = _on_boards([tamper], names)
+        first = min(number % 2, len(cases) - 1)
+        for i, case in enumerate(cases):
+            slow = [pytest.mark.slow] * (i % 2 != first)
+            found.append(pytest.param(*case.values, marks=[*case.marks, *slow], id=case.id))
+    return found
+
+
+@pytest.mark.parametrize(("board", "tamper"), _on_some(TAMPERS, BOARDS))
 def test_it_is_caught_by_its_check(board: str, tamper: Tamper, tmp_path: Path) -> None:
     path = _tampered(board, tamper, tmp_path)
     assert set(failed(firmware(board), path, *tamper.checks)) & set(tamper.checks)
