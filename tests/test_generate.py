@@ -143,6 +143,7 @@ def test_bad_options_are_refused_with_a_sentence(
 
 @NEEDS_NINJA
 @pytest.mark.parametrize("name", ["MyModel", "a1_B", "x" * 96, "register"])
+@pytest.mark.sampled(2)
 def test_any_legal_module_name_gives_code_that_compiles_and_runs(name: str, tmp_path: Path) -> None:
     microgen.generate(DIGITS, "native", tmp_path / "p", name=name)
     assert microgen.run(tmp_path / "p").samples == 1

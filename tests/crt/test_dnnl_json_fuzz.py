@@ -24,10 +24,10 @@ def check(driver: Path, seed: int, count: int, seconds: int) -> Counter[tuple[in
 
 
 def test_mutations_are_run_or_refused(dnnl_driver: Path) -> None:
-    found = check(dnnl_driver, 1, 20_000, 120)
+    found = check(dnnl_driver, 1, 8_000, 120)
     # The mutations reach every refusal, and do not only break the syntax.
     assert {load for load, _, _ in found} == {0, MALFORMED, UNSUPPORTED, NO_MEMORY}
-    assert found[0, 0, 0] > 2000
+    assert found[0, 0, 0] > 800
     assert INVALID not in {code for codes in found for code in codes}
 
 

@@ -191,14 +191,14 @@ def _withheld(call: cases.Call, nbytes: int) -> cases.Call:
 
 
 def test_mutations_are_run_or_refused_as_python_has_it(driver: Path) -> None:
-    results = check(driver, list(cases.mutations(1, 8_000)))
+    results = check(driver, list(cases.mutations(1, 4_000)))
     loads = Counter(result.load for result in results)
     calls = Counter(call.code for result in results for call in result.calls)
     # The mutations reach every refusal, and do not only break the syntax.
     assert loads.keys() == {0, MALFORMED, UNSUPPORTED, NO_MEMORY}
     assert calls.keys() == {0, NO_MEMORY}
-    assert min(loads.values()) > 80
-    assert calls[0] > 1200
+    assert min(loads.values()) > 40
+    assert calls[0] > 600
 
 
 @pytest.mark.slow

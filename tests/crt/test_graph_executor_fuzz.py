@@ -43,7 +43,7 @@ def test_every_beginning_of_a_graph_or_of_parameters_is_refused(driver: Path) ->
 
 
 def test_mutations_are_run_or_refused(driver: Path) -> None:
-    results = check(driver, list(fuzz.mutations(1, 10_000)))
+    results = check(driver, list(fuzz.mutations(1, 6_000)))
     found = {
         *(result.create for result in results),
         *(result.load for result in results),
@@ -51,7 +51,7 @@ def test_mutations_are_run_or_refused(driver: Path) -> None:
     }
     # The mutations reach every refusal, and do not only break the syntax.
     assert found >= (CREATE | LOAD | RUN) - {-17}
-    assert Counter(result.codes for result in results)[0, 0, 0] > 500
+    assert Counter(result.codes for result in results)[0, 0, 0] > 300
 
 
 @pytest.mark.slow

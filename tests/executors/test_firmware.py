@@ -40,7 +40,7 @@ def ahead_of_time(directory: Path, inputs: dict[str, Array]) -> dict[str, Array]
     return dict(microgen.run(project, inputs).outputs)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("board", [pytest.param(b, marks=m) for b, m in BOARDS.items()])
 def test_gives_what_the_aot_executor_gives(board: str, tmp_path: Path) -> None:
     project = generated(tmp_path, board)

@@ -34,9 +34,11 @@ def _same(found: Array, expected: Array) -> bool:
     return found.tobytes() == np.ascontiguousarray(expected).tobytes()
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (150, 300, 450))]
+)
 def test_random_functions_equal_numpy_bit_for_bit(first: int, tmp_path: Path) -> None:
-    seeds = range(first, first + 300)
+    seeds = range(first, first + 150)
     every = [made(f"tvmgen_default_ccompiler_main_{seed}", seed) for seed in seeds]
     parts = [every[i : i + PER_SOURCE] for i in range(0, len(every), PER_SOURCE)]
     outputs = native.run([_compiled(part) for part in parts], tmp_path)

@@ -24,12 +24,12 @@ def _agree(seeds: Sequence[int], folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_random_networks_in_rows_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = _agree(range(AT_ONCE), tmp_path, monkeypatch)
+    sizes = _agree(range(5), tmp_path, monkeypatch)
     assert max(sizes) > 3, "no group is long enough to say anything"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(AT_ONCE, 1000, AT_ONCE))
+@pytest.mark.parametrize("first", range(0, 1000, AT_ONCE))
 def test_a_thousand_random_networks_in_rows_agree(
     first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

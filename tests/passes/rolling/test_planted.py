@@ -51,7 +51,7 @@ def test_a_short_buffer_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_the_check_of_plans_finds_every_small_lag(tmp_path: Path) -> None:
     """Every output that overlaps its input is moved towards it, as if its lag were smaller."""
     tried = 0
-    for seed in (0, 4, 5):
+    for seed in (0, 4):
         for variant in variants(generate(seed), tmp_path):
             program, plan = variant.compiled.program, variant.compiled.plan
             assert not check.problems(program, plan)
