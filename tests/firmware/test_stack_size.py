@@ -145,6 +145,7 @@ def _network(inputs: int, outputs: int) -> IRModule:
 
 @NEEDS_NINJA
 @NEEDS_ARM
+@pytest.mark.slow
 def test_several_models_take_the_most_of_all(mlperf_models: Path, tmp_path: Path) -> None:
     pairs = [(DIGITS, "digits"), (mlperf_models / "ad01_int8.tflite", "ad")]
     done = microgen.generate_models(pairs, M4, tmp_path / "p", optimize="ram")

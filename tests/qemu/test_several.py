@@ -28,6 +28,7 @@ NAMES = ("digits", "kws")
     ],
     ids=["c", "packed", "graph"],
 )
+@pytest.mark.slow
 def test_two_models_are_in_one_firmware_what_they_are_alone(
     options: dict[str, object], tmp_path: Path
 ) -> None:

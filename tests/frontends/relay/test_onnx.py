@@ -194,6 +194,7 @@ def test_the_seed_demo_computes_what_onnxruntime_does() -> None:
     close(found, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @NEEDS_NINJA
 @NEEDS_ARM

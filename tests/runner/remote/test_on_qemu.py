@@ -321,6 +321,7 @@ def test_ctrl_c_stops_the_core(make: Make, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @NEEDS_ARM
+@pytest.mark.slow
 def test_several_models(tmp_path: Path) -> None:
     project = tmp_path / "d"
     microgen.generate_models([(DIGITS, "a"), (DIGITS, "b")], _mine(tmp_path / "boards"), project)
