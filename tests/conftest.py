@@ -46,8 +46,8 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keeps temporary files in memory. Makes builds skip CMake's check of compilers, and use ccache
-    if it is installed. In a run without slow tests, builds with sanitizers are not optimized, and
-    only some cases are compiled with a kernel's body inlined.
+    if it is installed. In a run without slow tests, builds leave out what toolchain.cmake says, and
+    one case of each kernel is compiled with the kernel's body inlined.
 
     Hundreds of projects are built, and most of their files are the same. With ccache each file is
     compiled once for each set of options, wherever the project is in the temporary folder.

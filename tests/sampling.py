@@ -1,6 +1,6 @@
 """The marker ``sampled(n)``, for tests whose cases repeat each other for other boards, compilers,
-options or seeds: n of the cases are part of every run, the others are slow. And ``seeds``, for
-random cases of one test."""
+options or seeds: n of the cases are part of every run, the others are slow. ``seeds`` does
+the same for the random cases of one test."""
 
 from __future__ import annotations
 

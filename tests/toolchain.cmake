@@ -9,15 +9,12 @@ set(CMAKE_C_COMPILER_FORCED TRUE)
 #   would not be guarded.
 # - Only debuggers ask where variables are, and following them takes a sixth of GCC's time with -O2 -g.
 if(DEFINED ENV{TESTS_BUILD_QUICKLY} AND NOT "${CMAKE_C_COMPILER} $ENV{CC}" MATCHES clang)
-  set(TESTS_OPTIONS -fno-var-tracking)
+  add_compile_options($<$<COMPILE_LANGUAGE:C>:-fno-var-tracking>)
   if(MICROGEN_SANITIZE)
-    list(APPEND TESTS_OPTIONS "SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/not_inlined.h")
+    add_compile_options("$<$<COMPILE_LANGUAGE:C>:--include=${CMAKE_CURRENT_LIST_DIR}/not_inlined.h>")
     set(MICROGEN_MODEL_OPTIMIZATION -O0 -ftoplevel-reorder)
     set(MICROGEN_RUNTIME_OPTIMIZATION -O0 -ftoplevel-reorder)
   endif()
-  foreach(OPTION ${TESTS_OPTIONS})
-    add_compile_options("$<$<COMPILE_LANGUAGE:C>:${OPTION}>")
-  endforeach()
 endif()
 
 if(CMAKE_VERSION VERSION_LESS 3.21)

@@ -83,10 +83,11 @@ def test_every_boards_firmware_is_verified_and_equals_the_reference(
 @pytest.mark.parametrize(
     ("model", "board"),
     [
-        pytest.param("ad01_int8", "mps3_an547", marks=pytest.mark.slow),
-        pytest.param("kws_ref_model_float32", "mps2_an385", marks=pytest.mark.slow),
+        ("ad01_int8", "mps3_an547"),
+        ("kws_ref_model_float32", "mps2_an385"),
     ],
 )
+@pytest.mark.slow
 def test_a_network_of_mlperf_tiny(
     model: str, board: str, mlperf_models: Path, tmp_path: Path
 ) -> None:

@@ -41,7 +41,7 @@ def _combinations() -> Iterator[ParameterSet]:
         yield pytest.param(*one, marks=marks, id=name)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @pytest.mark.parametrize(("board", "convention", "merged"), list(_combinations()))
 def test_three_codegens_and_the_kernels(

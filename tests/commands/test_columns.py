@@ -70,7 +70,8 @@ def test_shipped_models(run: Run, command: str, model: Path) -> None:
     _check(run, [command, model])
 
 
-@pytest.mark.parametrize("model", [pytest.param(model, marks=pytest.mark.slow) for model in MODELS])
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS)
 def test_mlperf_models(run: Run, mlperf_models: Path, tmp_path: Path, model: str) -> None:
     path = mlperf_models / f"{model}.tflite"
     for command in ("plan", "inspect", "partition"):

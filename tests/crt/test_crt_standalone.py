@@ -17,7 +17,7 @@ from tests.each_compiled import NOT_INLINED, each_compiled
 from tests.ops.conformance import WARNINGS, host_cc
 from tests.tools import NEEDS_ARM_GCC
 
-# Compiled in a sixth of the time. Firmware in which kernels are inlined is compiled by other tests.
+# Compiled in a fraction of the time. Other tests compile firmware in which kernels are inlined.
 WITHOUT_INLINING = ("-Og", "-include", str(NOT_INLINED))
 
 CRT = resources.folder("crt")

@@ -52,9 +52,8 @@ def run_with(statement: str, board: str, folder: Path) -> toolchain.Finished:
 
 def _each() -> list[ParameterSet]:
     return [
-        pytest.param(*board.values, marks=[*board.marks, *[pytest.mark.slow] * is_other])
-        for board in board_params(*EMULATED, "native")
-        for is_other in [board.values[0] not in USUAL]
+        pytest.param(name, marks=[*marks, *[pytest.mark.slow] * (name not in USUAL)])
+        for (name,), marks, _ in board_params(*EMULATED, "native")
     ]
 
 

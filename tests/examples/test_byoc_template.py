@@ -172,7 +172,6 @@ def _mixed(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.slow
 @NEEDS_ARM
 @NEEDS_NINJA
 def test_three_generators_and_the_kernels(site: Path, tmp_path: Path) -> None:
