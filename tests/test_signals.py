@@ -48,13 +48,13 @@ def _until(what: Callable[[], bool]) -> bool:
     return what()
 
 
-def _running(word: Path) -> set[int]:
-    """The other processes whose command lines contain a path."""
+def _running(word: Path, file: str = "cmdline") -> set[int]:
+    """The other processes whose command lines, or environments, contain a path."""
     found = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             try:
-                if bytes(word) in (entry / "cmdline").read_bytes():
+                if bytes(word) in (entry / file).read_bytes():
                     found.add(int(entry.name))
             except OSError:
                 continue
@@ -296,6 +296,19 @@ def test_what_has_just_been_started_is_ended_too() -> None:
     done = subprocess.run([sys.executable, "-c", _KILLED_AT_ONCE, seconds], cwd=ROOT, check=False)
     assert done.returncode == -signal.SIGKILL
     assert _until(lambda: not _running(Path(f"sleep\0{seconds}"))), "a process is left"
+
+
+def test_a_watch_starts_few_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One for each process of the machine would be too many: several watches would count each
+    other's, and start more and more."""
+    seconds = f"62.{os.getpid()}"
+    monkeypatch.setenv("TEST_OF_WATCHES", seconds)
+    subprocess.run([sys.executable, "-c", _KILLED_AT_ONCE, seconds], cwd=ROOT, check=False)
+    numbers = []
+    for _ in range(50):
+        numbers.append(len(_running(Path(f"TEST_OF_WATCHES={seconds}"), "environ")))
+        time.sleep(0.01)
+    assert 0 < max(numbers) < 8
 
 
 @NEEDS_CC

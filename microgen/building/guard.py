@@ -17,15 +17,16 @@ from typing import Any
 _GRACE_SECONDS = 1.0
 _ROUNDS = 20
 _MARK = "MICROGEN_STARTED"
-# A process may start another one while it is being ended, so we look more than once. Each one is
-# looked at in the background, because reading about a process may block.
+# A process may start another one while it is being ended, so we look more than once. Each look is
+# one ``grep`` over all processes: with one for each process, several watches at once would count
+# each other's, and would soon have started as many as the machine can hold.
 _END = """
-end() {
-    for found in /proc/[0-9]*; do
-        if grep -qsF -- "$2" "$found/environ"; then kill -s "$1" "${found#/proc/}"; fi &
+for name in TERM KILL KILL KILL; do
+    for found in $(cd /proc && printf '%s\\n' [0-9]*/environ | xargs grep -lsF -- "$1"); do
+        kill -s "$name" "${found%/environ}"
     done
-}
-for name in TERM KILL KILL KILL; do end "$name" "$1"; sleep 1; done
+    sleep 1
+done
 """
 _REMOVE = 'sleep 2; rm -rf -- "$1"'  # by then nothing writes there any more
 
