@@ -49,10 +49,7 @@ def test_three_codegens_and_the_kernels(
     convention: str,
     merged: bool,
     tmp_path: Path,
-    request: pytest.FixtureRequest,
 ) -> None:
-    if convention == "c":  # elsewhere, programs with sanitizers are not optimized
-        request.getfixturevalue("as_shipped")
     options = {**CONVENTIONS[convention], "composite": merged, "merge_regions": merged}
     made = microgen.generate(
         mixed.network(), board, tmp_path / "p", codegen=mixed.CODEGENS, **options

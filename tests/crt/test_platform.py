@@ -158,6 +158,7 @@ CASES = [pytest.param(*case, marks=board_params(case[0])[0].marks) for case in F
 
 @needs_build
 @needs_qemu
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("board", "statement", "fault", "pc", "cfsr"), CASES)
 def test_a_fault_is_reported_with_its_cause(
     board: str, statement: str, fault: str, pc: str, cfsr: int, tmp_path: Path

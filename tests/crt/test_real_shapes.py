@@ -61,7 +61,7 @@ def test_bodies_compile(compiler: str, level: str, tmp_path: Path) -> None:
     _compile([c.call_of(*taken) for taken in _every()], compiler, level, tmp_path)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_bodies_of_sums_compile_as_they_are_shipped(part: int, tmp_path: Path) -> None:
     _compile(_first()[part::4], *SHIPPED, tmp_path)

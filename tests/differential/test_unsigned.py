@@ -50,7 +50,7 @@ def _compare(code: str, seeds: range, count: int) -> None:
 
 @pytest.mark.parametrize("code", CODES)
 def test_an_operator_equals_litert(code: str) -> None:
-    _compare(code, range(100), 10)
+    _compare(code, range(50), 5)
 
 
 @pytest.mark.slow

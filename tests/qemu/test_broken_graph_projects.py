@@ -190,6 +190,7 @@ BREAKAGES: dict[str, tuple[Callable[[Path], None], set[str]]] = {
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("what", BREAKAGES)
 def test_a_broken_promise_fails_its_own_check_only(what: str, sound: Path, tmp_path: Path) -> None:
     breakage, wanted = BREAKAGES[what]

@@ -142,6 +142,7 @@ BREAKAGES: dict[str, tuple[Breakage, set[str]]] = {
 }
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("what", BREAKAGES)
 def test_a_broken_promise_fails_its_own_check_only(what: str, sound: Path, tmp_path: Path) -> None:
     breakage, wanted = BREAKAGES[what]

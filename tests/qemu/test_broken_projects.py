@@ -166,6 +166,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("sound", "what"), CASES, indirect=["sound"])
 def test_a_broken_promise_fails_its_own_check_only(what: str, sound: Path, tmp_path: Path) -> None:
     breakage, wanted = BREAKAGES[what]

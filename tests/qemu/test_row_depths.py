@@ -24,7 +24,7 @@ pytestmark = [NEEDS_NINJA]
 
 _SHARED = 0.5
 _MOST_DEPTHS = 3  # of each network
-USUAL = ("mps2_an386", range(4, 6))
+USUAL = ("mps2_an386", range(4, 5))
 BOARDS = ("mps2_an385", "mps2_an386", "mps3_an547", "qemu_riscv32", "mps2_an500")
 EACH = 10  # networks of each board
 

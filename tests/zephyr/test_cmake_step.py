@@ -93,7 +93,6 @@ def test_what_is_wrong_with_a_network_is_one_line(app: Path) -> None:
     assert ERROR.search(said.output)
     shutil.copy(DIGITS, app / "model.file")
     assert configured(app).ok
-    ninja(app)
     (app / "model.file").write_bytes(b"nothing")
     failed = toolchain.run(["ninja", "-C", app / "b"], seconds=300)
     assert not failed.ok

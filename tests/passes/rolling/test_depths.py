@@ -25,7 +25,7 @@ from tests.passes.rolling.depths import schedules
 AT_ONCE = 10  # networks that are compiled together
 NETWORKS = 1000
 USUAL = 20
-FEW = 5  # of these at once
+FEW = 3  # of these at once
 MANY = 1000  # depths: all of a network's
 _SHARED = 0.9  # of the kernels are out of line, where all networks have the same code
 
