@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -298,17 +299,19 @@ def test_what_has_just_been_started_is_ended_too() -> None:
     assert _until(lambda: not _running(Path(f"sleep\0{seconds}"))), "a process is left"
 
 
-def test_a_watch_starts_few_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_watch_starts_few_processes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """One for each process of the machine would be too many: several watches would count each
-    other's, and start more and more."""
-    seconds = f"62.{os.getpid()}"
-    monkeypatch.setenv("TEST_OF_WATCHES", seconds)
-    subprocess.run([sys.executable, "-c", _KILLED_AT_ONCE, seconds], cwd=ROOT, check=False)
-    numbers = []
-    for _ in range(50):
-        numbers.append(len(_running(Path(f"TEST_OF_WATCHES={seconds}"), "environ")))
-        time.sleep(0.01)
-    assert 0 < max(numbers) < 8
+    other's, and start more and more. ``PATH`` has programs that note each start of theirs."""
+    log, mark = tmp_path / "log", f"TEST_OF_WATCHES={os.getpid()}"
+    for name in ("cat", "grep", "tr", "xargs"):
+        noting = f'#!/bin/sh\necho >> "{log}"\nexec {shutil.which(name)} "$@"\n'
+        (tmp_path / name).write_text(noting)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv(*mark.split("="))
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    subprocess.run([sys.executable, "-c", _KILLED_AT_ONCE, "62"], cwd=ROOT, check=False)
+    assert _until(lambda: not _running(Path(mark), "environ"))
+    assert 0 < log.read_text().count("\n") < 16
 
 
 @NEEDS_CC

@@ -108,7 +108,7 @@ def test_the_host_takes_the_sanitizers_of_clang(tmp_path: Path) -> None:
 @NEEDS_ARM
 @NEEDS_LLVM
 @pytest.mark.usefixtures("uncached")
-@pytest.mark.parametrize("board", ["mps2_an386", pytest.param("native", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("board", ["mps2_an386", "native"])
 @pytest.mark.slow
 def test_firmware_does_not_depend_on_where_it_is_built(board: str, tmp_path: Path) -> None:
     first = build(llvm(tmp_path / "p", board)).elf

@@ -26,10 +26,7 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
 }
 # The combinations that are not slow; True: merged regions and composites. test_options.py has the
 # graph executor on the host.
-QUICK = (
-    *(("native", "c", False), ("native", "packed", True)),
-    *((BOARD, "packed", False), (BOARD, "graph", True)),
-)
+QUICK = (("native", "c", False), (BOARD, "graph", True))
 
 
 def _combinations() -> Iterator[ParameterSet]:
@@ -41,7 +38,6 @@ def _combinations() -> Iterator[ParameterSet]:
         yield pytest.param(*one, marks=marks, id=name)
 
 
-@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @pytest.mark.parametrize(("board", "convention", "merged"), list(_combinations()))
 def test_three_codegens_and_the_kernels(
@@ -105,37 +101,19 @@ def _agree(seeds: range, codegens: tuple[str, ...], folder: Path, *, merged: boo
     return set().union(*map(mixed.takers, firmware.models))
 
 
-# Every codegen is first in one of these. Networks in other conventions have all orders.
-_USUAL_TURNS = (0, 2, 4)
-
-
 @pytest.mark.sampled(1)
 @NEEDS_NINJA
-@pytest.mark.parametrize(
-    "turn",
-    [
-        pytest.param(turn, marks=() if turn in _USUAL_TURNS else pytest.mark.slow)
-        for turn in range(len(ORDERS))
-    ],
-)
+@pytest.mark.parametrize("turn", range(len(ORDERS)))
 def test_random_networks_compute_what_numpy_does(turn: int, tmp_path: Path) -> None:
     codegens, merged = ORDERS[turn]
     seeds = range(AT_ONCE * turn, AT_ONCE * (turn + 1))
     assert _agree(seeds, codegens, tmp_path, merged=merged) == {"", *codegens}
 
 
-def _others() -> Iterator[ParameterSet]:
-    """Every convention but the first with every order. Each order has one that is not slow."""
-    names = [name for name in aot.CONVENTIONS if name != "c"]
-    for number, convention in enumerate(names):
-        for turn in range(len(ORDERS)):
-            is_usual = turn % len(names) == number
-            yield pytest.param(convention, turn, marks=() if is_usual else pytest.mark.slow)
-
-
 @pytest.mark.sampled(2)
 @NEEDS_NINJA
-@pytest.mark.parametrize(("convention", "turn"), list(_others()))
+@pytest.mark.parametrize("turn", range(len(ORDERS)))
+@pytest.mark.parametrize("convention", [name for name in aot.CONVENTIONS if name != "c"])
 def test_random_networks_in_other_conventions(convention: str, turn: int, tmp_path: Path) -> None:
     codegens, merged = ORDERS[turn]
     exactly = "dnnl" not in codegens

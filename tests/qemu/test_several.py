@@ -21,11 +21,7 @@ NAMES = ("digits", "kws")
 # tests/several/test_firmware.py runs the other conventions on the host.
 @pytest.mark.parametrize(
     "options",
-    [
-        pytest.param({}, marks=pytest.mark.slow),
-        {"interface": "packed"},
-        pytest.param({"executor": "graph"}, marks=pytest.mark.slow),
-    ],
+    [{}, {"interface": "packed"}, {"executor": "graph"}],
     ids=["c", "packed", "graph"],
 )
 @pytest.mark.slow

@@ -20,18 +20,19 @@ from tests.frontends.onnx.mutants import mutant
 
 _SECONDS = 4.0  # of one load and the passes; a sound one takes a few milliseconds
 _BYTES = 2**28  # more than sound models need
-_NETWORKS = 10  # of each kind
 _MOST_JUDGED = 10  # in every run
-_COUNTS = (90, pytest.param(20_000, marks=pytest.mark.slow))
+_QUICK, _SLOW = 90, 20_000  # mutants
 
 
-def _seeds(path: Path) -> list[bytes]:
-    """Models of node tests, of various operators, with their parameters as constants; and random
-    networks."""
-    results = node_tests.all_tried(node_tests.cases_without_pools()[::23], path, binds=True)
+def _seeds(path: Path, count: int = _QUICK) -> list[bytes]:
+    """What ``count`` mutants are made from: models of node tests, of various operators, with their
+    parameters as constants; and random networks."""
+    cases = node_tests.cases_without_pools() if count == _QUICK else node_tests.cases()
+    results = node_tests.all_tried(cases[::23], path, binds=True)
     models = [one.model for one in results if one.kind == "ok"]
     networks = float_networks.generate, quantized_networks.generate
-    models += [generate(seed).model for generate in networks for seed in range(_NETWORKS)]
+    each = 10 if count == _QUICK else 20
+    models += [generate(seed).model for generate in networks for seed in range(each)]
     return [model.SerializeToString() for model in models]
 
 
@@ -55,9 +56,9 @@ def _peak() -> int:
     return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-@pytest.mark.parametrize("count", _COUNTS)
+@pytest.mark.parametrize("count", [_QUICK, pytest.param(_SLOW, marks=pytest.mark.slow)])
 def test_mutants_are_right_or_refused(count: int, tmp_path: Path) -> None:
-    rng, seeds, peak = random.Random(count), _seeds(tmp_path / "m.onnx"), _peak()
+    rng, seeds, peak = random.Random(count), _seeds(tmp_path / "m.onnx", count), _peak()
     read: list[Path] = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -69,7 +70,7 @@ def test_mutants_are_right_or_refused(count: int, tmp_path: Path) -> None:
                 read.append(path)
     assert _peak() - peak < _BYTES
     assert count * 0.05 < len(read) < count * 0.9
-    assert not judged.wrong(read[-_MOST_JUDGED:] if count < 1000 else read)
+    assert not judged.wrong(read[-_MOST_JUDGED:] if count == _QUICK else read)
 
 
 @pytest.mark.parametrize("number", range(2))

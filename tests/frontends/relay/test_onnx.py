@@ -195,7 +195,6 @@ def test_the_seed_demo_computes_what_onnxruntime_does() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @NEEDS_ARM
 @pytest.mark.parametrize("options", [{"executor": "graph"}, {"interface": "packed"}])
