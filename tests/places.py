@@ -9,3 +9,5 @@ EXAMPLES = ROOT / "examples"
 DIGITS = EXAMPLES / "digits" / "digits_int8.tflite"
 SEED_DEMO = EXAMPLES / "seed_demo.relay"
 BYOC_GUIDE = EXAMPLES / "byoc_guide.relay"
+# Smaller in code and in time than DIGITS, with the same ports: tests/small_network.py makes it.
+SMALL = ROOT / "tests" / "data" / "small_int8.tflite"

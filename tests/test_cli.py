@@ -10,10 +10,10 @@ import pytest
 
 from microgen.cli import COMMANDS, main
 from tests.frontends.tweaked import chain
+from tests.places import SMALL
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 ROOT = Path(__file__).resolve().parent.parent
-DIGITS = str(ROOT / "examples" / "digits" / "digits_int8.tflite")
 Capture = pytest.CaptureFixture[str]
 
 
@@ -39,9 +39,9 @@ def test_every_command_has_help(command: str, capsys: Capture) -> None:
 
 @pytest.mark.parametrize("command", ["inspect", "partition", "plan"])
 def test_a_model_is_shown_as_text_and_as_json(command: str, capsys: Capture) -> None:
-    assert main([command, DIGITS]) == 0
-    assert "conv" in capsys.readouterr().out
-    assert main([command, DIGITS, "--json"]) == 0
+    assert main([command, str(SMALL)]) == 0
+    assert "dense" in capsys.readouterr().out
+    assert main([command, str(SMALL), "--json"]) == 0
     assert isinstance(_json(capsys), dict)
 
 
@@ -49,11 +49,11 @@ def test_a_model_is_shown_as_text_and_as_json(command: str, capsys: Capture) -> 
     ("arguments", "text"),
     [
         (["generate", "absent.tflite", "-b", "native"], "absent.tflite: no such file"),
-        (["generate", DIGITS, "-b", "moon"], "there is no board 'moon'"),
-        (["generate", DIGITS, "-b", "native", "--executor", "vm"], "not available"),
-        (["generate", DIGITS, "-b", "native", "--pool", "a:x"], "'x' is not a size"),
-        (["generate", DIGITS, "-b", "native", "--pool", "a:1"], "increase the size_hints"),
-        (["generate", DIGITS, "-b", "native", "--name", "a b"], "cannot name a module"),
+        (["generate", str(SMALL), "-b", "moon"], "there is no board 'moon'"),
+        (["generate", str(SMALL), "-b", "native", "--executor", "vm"], "not available"),
+        (["generate", str(SMALL), "-b", "native", "--pool", "a:x"], "'x' is not a size"),
+        (["generate", str(SMALL), "-b", "native", "--pool", "a:1"], "increase the size_hints"),
+        (["generate", str(SMALL), "-b", "native", "--name", "a b"], "cannot name a module"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(
@@ -104,7 +104,7 @@ def test_the_whole_way_by_commands(tmp_path: Path, capsys: Capture) -> None:
         tmp_path / name for name in ("p", "checks.xml", "in.npz", "out.npz")
     )
     np.savez(given, image=np.zeros((3, 1, 8, 8, 1), np.int8))
-    assert main(["generate", DIGITS, "-b", "mps2_an386", "-o", str(project)]) == 0
+    assert main(["generate", str(SMALL), "-b", "mps2_an386", "-o", str(project)]) == 0
     assert main(["build", str(project)]) == 0
     capsys.readouterr()
     assert main(["verify", str(project), "--json", "--junit", str(junit)]) == 0
@@ -125,7 +125,7 @@ def test_the_whole_way_by_commands(tmp_path: Path, capsys: Capture) -> None:
     with np.load(got) as outputs:
         assert outputs["probabilities"].shape == (1, 10)
     assert main(["inspect", str(project)]) == 0
-    assert "mg_conv2d_s8" in capsys.readouterr().out
+    assert "mg_dense_s8" in capsys.readouterr().out
     assert main(["inspect", str(project / "build" / "firmware.elf")]) == 0
     assert ".bss.noinit.tvm" in capsys.readouterr().out
 
@@ -136,6 +136,6 @@ def test_a_budget_that_is_exceeded_fails_verify_which_builds_first(
     tmp_path: Path, capsys: Capture
 ) -> None:
     project = str(tmp_path / "p")
-    assert main(["generate", DIGITS, "-b", "mps2_an386", "-o", project]) == 0
-    assert main(["verify", project, "--flash", "5000"]) == 1
+    assert main(["generate", str(SMALL), "-b", "mps2_an386", "-o", project]) == 0
+    assert main(["verify", project, "--flash", "3000"]) == 1
     assert "flash_budget" in capsys.readouterr().out

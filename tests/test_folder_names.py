@@ -18,7 +18,7 @@ from microgen.building import toolchain
 from microgen.errors import ProjectError
 from microgen.files import check_buildable
 from tests.minimal_project import needs_build
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.tools import NEEDS_ARM, NEEDS_GDBSERVER
 
 REFUSED = ['a"b', "a;touch X;b", "new\nline", "tab\tb", "a\x1b[31mb", "a\x7fb", "back\\slash"]
@@ -51,7 +51,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     def get(board: str) -> Path:
         if board not in made:
             made[board] = tmp_path_factory.mktemp(board) / "project"
-            microgen.generate(DIGITS, board, made[board])
+            microgen.generate(SMALL, board, made[board])
         return made[board]
 
     return get
@@ -64,7 +64,7 @@ def test_a_name_that_builds_cannot_have_is_refused_at_once(
     folder = tmp_path / name
     message = "no project can be built in a path that has the character '.*'; choose another"
     with pytest.raises(ProjectError, match=message) as caught:
-        microgen.generate(DIGITS, "native", folder)
+        microgen.generate(SMALL, "native", folder)
     assert str(caught.value).isprintable()
     assert not folder.exists()
     shutil.copytree(project("native"), folder)

@@ -19,7 +19,7 @@ import pytest
 import microgen
 from microgen import manifest
 from microgen.manifest import note
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.runner import standin
 from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_GDBSERVER
 
@@ -143,7 +143,7 @@ def looping(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def get(board: str) -> Path:
         if board not in made:
             made[board] = tmp_path_factory.mktemp(board) / "project"
-            microgen.generate(DIGITS, board, made[board])
+            microgen.generate(SMALL, board, made[board])
             _loop(made[board])
             microgen.build(made[board])
         return made[board]
@@ -319,7 +319,7 @@ def test_a_watch_starts_few_processes(monkeypatch: pytest.MonkeyPatch, tmp_path:
 def test_a_build_leaves_nothing(start: Start, tmp_path: Path, number: signal.Signals) -> None:
     """The compiler, which ninja has started, waits for a header that is a pipe."""
     project = tmp_path / "project"
-    microgen.generate(DIGITS, "native", project)
+    microgen.generate(SMALL, "native", project)
     os.mkfifo(project / "src" / "pipe.h")
     main = project / "src" / "main.c"
     main.write_text(f'#include "{project}/src/pipe.h"\n{main.read_text()}')

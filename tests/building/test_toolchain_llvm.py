@@ -18,7 +18,7 @@ from microgen.target import board as boards
 from microgen.target.cpu import CPUS
 from tests import forced
 from tests.minimal_project import without_machine
-from tests.places import DIGITS
+from tests.places import DIGITS, SMALL
 from tests.tools import (
     NEEDS_ARM,
     NEEDS_CLANG,
@@ -35,7 +35,7 @@ needs_build = [NEEDS_NINJA, NEEDS_ARM, NEEDS_LLVM]
 QUICK = ("microbit", "mps2_an386", "mps3_an547", "native", "qemu_riscv32")
 
 
-def llvm(folder: Path, board: str, model: Path = DIGITS, **options: str) -> Path:
+def llvm(folder: Path, board: str, model: Path = SMALL, **options: str) -> Path:
     microgen.generate(model, board, folder, toolchain="llvm", **options)
     return folder
 
@@ -66,7 +66,7 @@ RUN_HERE = [name for name in boards.available() if boards.load(name).qemu or nam
 def test_every_boards_firmware_is_verified_and_equals_the_reference(
     board: str, tmp_path: Path
 ) -> None:
-    project = llvm(tmp_path / "p", board)
+    project = llvm(tmp_path / "p", board, DIGITS)
     profile = board != "native"
     ran = microgen.run(project, compare=True, profile=profile)  # verifies, too
     assert ran.checks.check("stack").status == ("ok" if profile else "n/a")
@@ -151,7 +151,7 @@ def test_a_model_without_operators_of_ours_has_no_ir() -> None:
     [pytest.param("mps2_an386", marks=pytest.mark.slow), "mps3_an547", "qemu_riscv32", "native"],
 )
 def test_each_function_has_its_ir(board: str, tmp_path: Path) -> None:
-    compiled = microgen.generate(DIGITS, board, tmp_path / "p", emit="llvm-ir")
+    compiled = microgen.generate(SMALL, board, tmp_path / "p", emit="llvm-ir")
     names = [function.name for function in compiled.program.functions]
     files = {f for f in compiled.files.files if f.endswith(".ll")}
     assert files == {f"{IR}/{name}.ll" for name in names}
@@ -172,7 +172,7 @@ def test_each_function_has_its_ir(board: str, tmp_path: Path) -> None:
 @NEEDS_CLANG
 def test_ir_is_the_same_for_both_toolchains_and_every_time() -> None:
     made = [
-        microgen.compile_model(DIGITS, "mps2_an386", emit="llvm-ir", toolchain=kind).files.files
+        microgen.compile_model(SMALL, "mps2_an386", emit="llvm-ir", toolchain=kind).files.files
         for kind in ("gcc", "gcc", "llvm")
     ]
     texts = [{n: data for n, data in files.items() if n.startswith(IR)} for files in made]
@@ -182,8 +182,8 @@ def test_ir_is_the_same_for_both_toolchains_and_every_time() -> None:
 
 @NEEDS_CLANG
 def test_operators_that_share_a_kernel_declare_it(tmp_path: Path) -> None:
-    shared = forced.out_of_line(DIGITS, "mps2_an386", tmp_path / "s.json")
-    compiled = microgen.compile_model(DIGITS, "mps2_an386", emit="llvm-ir", schedule=shared)
+    shared = forced.out_of_line(SMALL, "mps2_an386", tmp_path / "s.json")
+    compiled = microgen.compile_model(SMALL, "mps2_an386", emit="llvm-ir", schedule=shared)
     for call in compiled.manifest.calls:
         text = compiled.files.files[f"{IR}/{call.function}.ll"].decode()
         declared = set(re.findall(r"^declare .*@(mg_\w+)\(", text, re.MULTILINE))
@@ -193,7 +193,7 @@ def test_operators_that_share_a_kernel_declare_it(tmp_path: Path) -> None:
 @NEEDS_CLANG
 def test_emit_changes_no_other_file() -> None:
     plain, more = (
-        dict(microgen.compile_model(DIGITS, "mps2_an386", emit=emit).files.files)
+        dict(microgen.compile_model(SMALL, "mps2_an386", emit=emit).files.files)
         for emit in ("", "llvm-ir")
     )
     assert {n for n in more if n not in plain} == {n for n in more if n.startswith(IR)}
@@ -212,7 +212,7 @@ def test_emit_changes_no_other_file() -> None:
 )
 def test_what_does_not_exist_is_refused(options: dict[str, str], message: str) -> None:
     with pytest.raises(MicrogenError, match=re.escape(message)):
-        microgen.compile_model(DIGITS, "mps2_an386", **options)
+        microgen.compile_model(SMALL, "mps2_an386", **options)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_ir_without_clang_is_one_line_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(toolchain, "search_path", lambda: str(tmp_path))
-    command = ["generate", str(DIGITS), "-b", "mps2_an386", "-o", str(tmp_path / "p")]
+    command = ["generate", str(SMALL), "-b", "mps2_an386", "-o", str(tmp_path / "p")]
     assert main([*command, "--emit", "llvm-ir"]) == 2
     said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("microgen:")]
     assert said == ["microgen: clang is not installed; apt-get install clang"]
@@ -249,7 +249,7 @@ def test_every_core_but_the_hosts_has_a_triple() -> None:
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("board", [name for name in boards.available() if name != "native"])
 def test_the_triple_and_the_core_stand_in_the_project(board: str) -> None:
-    files = microgen.compile_model(DIGITS, board, toolchain="llvm").files.files
+    files = microgen.compile_model(SMALL, board, toolchain="llvm").files.files
     text, cpu = files["CMakeLists.txt"].decode(), boards.load(board).cpu
     assert f"set(CMAKE_C_COMPILER_TARGET {cpu.triple})" in text
     assert "-mfpu=auto" not in text.partition("execute_process")[0]

@@ -12,7 +12,7 @@ import pytest
 
 import microgen
 from microgen.cli import main
-from tests.places import DIGITS
+from tests.places import SMALL
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = ROOT / "examples" / "seed_demo.relay"
@@ -59,6 +59,6 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The digits network for a Cortex-M4, built."""
     made = tmp_path_factory.mktemp("commands") / "p"
-    microgen.generate(DIGITS, "mps2_an386", made)
+    microgen.generate(SMALL, "mps2_an386", made)
     microgen.build(made)
     return made

@@ -11,7 +11,7 @@ import pytest
 
 from microgen import api
 from tests.commands.conftest import Run
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 
@@ -47,18 +47,18 @@ def test_usage_errors_obey_json(run: Run, command: list[str]) -> None:
 def test_a_project_has_its_plan_as_it_was_generated(run: Run, tmp_path: Path) -> None:
     made = tmp_path / "p"
     options = ["-b", "mps2_an385", "--planner", "on-demand"]
-    assert run(["generate", DIGITS, *options, "-o", made]).code == 0
-    of_model, of_project = run(["plan", DIGITS, *options]), run(["plan", made])
+    assert run(["generate", SMALL, *options, "-o", made]).code == 0
+    of_model, of_project = run(["plan", SMALL, *options]), run(["plan", made])
     assert of_project.out == of_model.out
     data = [
-        json.loads(run([*c, "--json"]).out) for c in (["plan", DIGITS, *options], ["plan", made])
+        json.loads(run([*c, "--json"]).out) for c in (["plan", SMALL, *options], ["plan", made])
     ]
     assert data[0] == data[1]
 
 
 def test_options_that_a_project_has_already_are_refused(run: Run, tmp_path: Path) -> None:
     made = tmp_path / "p"
-    assert run(["generate", DIGITS, "-b", "native", "-o", made]).code == 0
+    assert run(["generate", SMALL, "-b", "native", "-o", made]).code == 0
     for option in (["-b", "native"], ["--planner", "greedy"], ["--pool", "a:1K"]):
         ran = run(["plan", made, *option])
         assert ran.code == 2
@@ -73,8 +73,8 @@ def test_a_folder_that_is_no_project_has_no_plan(run: Run, tmp_path: Path) -> No
 
 def test_the_plan_of_several_models(run: Run, tmp_path: Path) -> None:
     made = tmp_path / "p"
-    models = [DIGITS, DIGITS, "--name", "a,b", "--shared-workspace"]
-    alone = api.plan(DIGITS, "mps2_an386").plan.peak
+    models = [SMALL, SMALL, "--name", "a,b", "--shared-workspace"]
+    alone = api.plan(SMALL, "mps2_an386").plan.peak
     assert run(["generate", *models, "-b", "mps2_an386", "-o", made]).code == 0
     ran = run(["plan", made])
     assert ran.out.startswith("a:\n")

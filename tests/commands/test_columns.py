@@ -16,7 +16,7 @@ from microgen.output import progress
 from microgen.output.console import Console
 from microgen.verifier import CHECKS
 from tests.commands.conftest import SEED, Run, Terminal
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 MODELS = ("str_ww_ref_model", "kws_ref_model", "ad01_int8", "vww_96_int8", "pretrainedResnet_quant")
@@ -65,7 +65,7 @@ def test_listings(run: Run, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["plan", "inspect", "partition"])
-@pytest.mark.parametrize("model", [DIGITS, SEED], ids=lambda path: path.stem)
+@pytest.mark.parametrize("model", [SMALL, SEED], ids=lambda path: path.stem)
 def test_shipped_models(run: Run, command: str, model: Path) -> None:
     _check(run, [command, model])
 
@@ -93,7 +93,7 @@ def test_a_project(run: Run, project: Path, tmp_path: Path) -> None:
         ["build", project],
         ["verify", project],
         ["verify", project, "-v"],
-        ["verify", project, "--flash", "5K", "--ram", "1K"],
+        ["verify", project, "--flash", "3K", "--ram", "1K"],
         ["run", project, "--profile", "--compare"],
         ["inspect", project, "-v"],
         ["inspect", elf],
@@ -111,7 +111,7 @@ def _ram(run: Run, command: list[str | Path]) -> dict[str, int]:
 
 
 def test_plan_is_tables_and_names_what_it_counts(run: Run) -> None:
-    shown, used = _check(run, ["plan", DIGITS]), _ram(run, ["plan", DIGITS])
+    shown, used = _check(run, ["plan", SMALL]), _ram(run, ["plan", SMALL])
     assert re.search(r"^buffer +offset +bytes +calls$", shown, re.M)
     assert re.search(r"^call +live bytes +of the most +computes$", shown, re.M)
     assert f"\narena + I/O: {used['arena_io']:,} bytes (workspace " in shown
@@ -119,7 +119,7 @@ def test_plan_is_tables_and_names_what_it_counts(run: Run) -> None:
 
 
 def test_inspect_hides_reasons_unless_asked(run: Run, tmp_path: Path) -> None:
-    assert run(["generate", DIGITS, "-b", "mps2_an386", "-o", tmp_path / "p"]).code == 0
+    assert run(["generate", SMALL, "-b", "mps2_an386", "-o", tmp_path / "p"]).code == 0
     assert "has no mve" not in run(["inspect", tmp_path / "p"]).out
     assert "has no mve" in run(["inspect", tmp_path / "p", "-v"]).out
 
@@ -129,11 +129,11 @@ def test_inspect_hides_reasons_unless_asked(run: Run, tmp_path: Path) -> None:
 def test_verify_prints_one_line_unless_a_check_fails(run: Run, project: Path) -> None:
     (line,) = run(["verify", project]).out.splitlines()
     used = _ram(run, ["plan", project])["arena_io"]
-    assert line.startswith(f"24 ok, 0 failed, 11 n/a; arena + I/O {used:,} bytes, RAM total ")
-    failed = run(["verify", project, "--flash", "5K"])
+    assert line.startswith(f"23 ok, 0 failed, 12 n/a; arena + I/O {used:,} bytes, RAM total ")
+    failed = run(["verify", project, "--flash", "3K"])
     assert failed.code == 1
     head, expected, found, summary = failed.out.splitlines()
-    assert (head, expected) == ("flash_budget failed", "    expected: at most 5120 bytes")
+    assert (head, expected) == ("flash_budget failed", "    expected: at most 3072 bytes")
     assert found.startswith("    found: ")
     assert "1 failed" in summary
     assert len(run(["verify", project, "-v"]).out.splitlines()) > 28
@@ -151,13 +151,13 @@ def test_verdicts_are_never_wrapped_in_a_pipe(run: Run, project: Path) -> None:
 @NEEDS_ARM
 def test_generate_plan_verify_and_json_agree(run: Run, project: Path, tmp_path: Path) -> None:
     commands = (
-        ["generate", DIGITS, "-b", "mps2_an386", "-o", tmp_path / "p"],
-        ["plan", DIGITS, "-b", "mps2_an386"],
+        ["generate", SMALL, "-b", "mps2_an386", "-o", tmp_path / "p"],
+        ["plan", SMALL, "-b", "mps2_an386"],
         ["plan", project],
         ["inspect", project],
         ["verify", project, "-v"],
     )
-    used = _ram(run, ["plan", DIGITS, "-b", "mps2_an386"])
+    used = _ram(run, ["plan", SMALL, "-b", "mps2_an386"])
     workspace, both = f"{used['workspace']:,}", f"{used['arena_io']:,}"
     for command in commands:
         shown = run(list(command)).out

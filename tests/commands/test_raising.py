@@ -10,7 +10,7 @@ import pytest
 from microgen import api
 from microgen.errors import ModelError
 from tests.commands.conftest import SEED, Run
-from tests.places import DIGITS
+from tests.places import SMALL
 
 CODEGEN = """
 import json
@@ -94,17 +94,17 @@ def test_what_nobody_expected_is_one_line_that_asks_for_a_report(
         raise KeyError("a\x1b[31m\nb")
 
     monkeypatch.setattr(api.pipeline, "load_board", broken)
-    ran = run(["plan", DIGITS, "-q"])
+    ran = run(["plan", SMALL, "-q"])
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.count("\n") == 1
     assert ran.err.startswith("microgen: unexpected KeyError at ")
     assert "/api.py:" in ran.err
     assert "please report it with the model and what -v prints" in ran.err
-    told = run(["plan", DIGITS, "-q", "-v"]).err
+    told = run(["plan", SMALL, "-q", "-v"]).err
     assert "Traceback (most recent call last)" in told
     assert "in broken" in told
     assert told.replace("\n", "").isprintable()
-    assert json.loads(run(["plan", DIGITS, "--json"]).out)["exit_code"] == 1
+    assert json.loads(run(["plan", SMALL, "--json"]).out)["exit_code"] == 1
 
 
 def test_details_of_an_error_are_for_those_who_ask(
@@ -115,7 +115,7 @@ def test_details_of_an_error_are_for_those_who_ask(
         raise ModelError("cannot be", where="m", hint="mend it", details=details)
 
     monkeypatch.setattr(api.pipeline, "load_board", refused)
-    command = ["plan", DIGITS, "-q"]
+    command = ["plan", SMALL, "-q"]
     assert run(command).err == "microgen: m: cannot be; mend it\n"
     assert run([*command, "-v"]).err.splitlines()[1:] == ["  first ?[2J", "  second"]
     found = json.loads(run([*command, "--json"]).out)

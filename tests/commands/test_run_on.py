@@ -6,12 +6,12 @@ from pathlib import Path
 
 import microgen
 from tests.commands.conftest import Run
-from tests.places import DIGITS
+from tests.places import SMALL
 
 
 def test_what_is_wrong_is_said_before_the_build(run: Run, tmp_path: Path) -> None:
-    microgen.generate(DIGITS, "mps2_an386", tmp_path / "d")
-    microgen.generate(DIGITS, "native", tmp_path / "n")
+    microgen.generate(SMALL, "mps2_an386", tmp_path / "d")
+    microgen.generate(SMALL, "native", tmp_path / "n")
     for project, options, said in (
         ("d", ["--on", "board:1"], "--on: 'board:1' names no debugger's server; expected gdb:"),
         ("n", ["--on", "gdb:h:1"], "--on: the project is for native, whose firmware is a program"),
@@ -26,7 +26,7 @@ def test_what_is_wrong_is_said_before_the_build(run: Run, tmp_path: Path) -> Non
 
 
 def test_a_project_without_an_emulator_names_the_option(run: Run, tmp_path: Path) -> None:
-    microgen.generate(DIGITS, "nrf52840dk", tmp_path / "d")
+    microgen.generate(SMALL, "nrf52840dk", tmp_path / "d")
     ran = run(["run", tmp_path / "d"])
     assert (ran.code, "run it on the board itself with --on gdb:HOST:PORT" in ran.err) == (1, True)
 

@@ -14,7 +14,7 @@ from microgen.cli import COMMANDS
 from microgen.output.console import Console, Outcome
 from tests.blob.samples import ALL
 from tests.commands.conftest import ROOT, SEED, Run
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
@@ -64,14 +64,14 @@ def test_doctor(run: Run) -> None:
     jsonschema.validate(json.loads(run(["doctor", "--json"]).out), _schema("doctor"))
 
 
-@pytest.mark.parametrize("model", [DIGITS, SEED], ids=lambda path: path.stem)
+@pytest.mark.parametrize("model", [SMALL, SEED], ids=lambda path: path.stem)
 @pytest.mark.parametrize("command", ["plan", "inspect", "partition"])
 def test_models(run: Run, command: str, model: Path) -> None:
     _checked(run, [command, model])
 
 
 def test_a_plan_adds_up(run: Run) -> None:
-    found = _checked(run, ["plan", DIGITS])
+    found = _checked(run, ["plan", SMALL])
     used = found["ram"]
     assert used["arena_io"] == used["workspace"] + used["io"] == found["arena"]
     assert used["total"] == used["arena_io"] + used["static"] + used["stack"]
@@ -86,7 +86,7 @@ def test_a_generator_partitions(run: Run) -> None:
 @NEEDS_ARM
 def test_a_project(run: Run, project: Path, tmp_path: Path) -> None:
     archive = tmp_path / "m.tar"
-    _checked(run, ["generate", DIGITS, "-b", "mps2_an386", "-o", tmp_path / "p"])
+    _checked(run, ["generate", SMALL, "-b", "mps2_an386", "-o", tmp_path / "p"])
     _checked(run, ["build", project])
     _checked(run, ["plan", project])
     _checked(run, ["export", project, "-o", archive])
@@ -99,13 +99,13 @@ def test_a_project(run: Run, project: Path, tmp_path: Path) -> None:
 @NEEDS_NINJA
 @NEEDS_ARM
 def test_verify_has_its_numbers_as_numbers(run: Run, project: Path) -> None:
-    found = _checked(run, ["verify", project, "--ram", "8K", "--flash", "5K"], code=1)
+    found = _checked(run, ["verify", project, "--ram", "8K", "--flash", "3K"], code=1)
     checks = {check["name"]: check for check in found["checks"]}
-    assert found["counts"] == {"ok": 25, "failed": 1, "n/a": 9}
+    assert found["counts"] == {"ok": 24, "failed": 1, "n/a": 10}
     for check in checks.values():
         assert set(check) == {"name", "status", "expected", "found", "values"}
     flash, ram = checks["flash_budget"]["values"], checks["ram_budget"]["values"]
-    assert (flash["used"], flash["budget"]) == (found["flash"]["total"], 5120)
+    assert (flash["used"], flash["budget"]) == (found["flash"]["total"], 3072)
     assert (ram["used"], ram["budget"]) == (found["ram"]["total"], 8192)
     used = {m["name"]: m["used"] for m in checks["sections_fit"]["values"]["memories"]}
     assert used == {"flash": flash["used"], "ram": ram["used"]}
@@ -118,7 +118,7 @@ def test_verify_has_its_numbers_as_numbers(run: Run, project: Path) -> None:
 def test_several_models_and_blobs(run: Run, tmp_path: Path) -> None:
     several, blobs = tmp_path / "s", tmp_path / "b"
     to = ["-b", "native", "-o", several]
-    made = _checked(run, ["generate", DIGITS, DIGITS, "--name", "a,b", "--shared-workspace", *to])
+    made = _checked(run, ["generate", SMALL, SMALL, "--name", "a,b", "--shared-workspace", *to])
     assert made["ram"]["workspace"] == made["shared_workspace"] < 2 * made["modules"][0]["arena"]
     assert _checked(run, ["plan", several])["ram"]["total"] is None  # the host's is not counted
     _checked(run, ["inspect", several])
@@ -142,8 +142,8 @@ def test_a_blob_by_itself(run: Run, tmp_path: Path) -> None:
     [
         ["build", "absent"],
         ["inspect", "absent"],
-        ["generate", str(DIGITS), "-b", "moon", "-o", "out"],
-        ["generate", str(DIGITS), "-b", "native", "-o", "out", "--ram", "12Q"],
+        ["generate", str(SMALL), "-b", "moon", "-o", "out"],
+        ["generate", str(SMALL), "-b", "native", "-o", "out", "--ram", "12Q"],
         ["run", "absent", "--comp"],
         ["bogus"],
         [],

@@ -20,10 +20,10 @@ from microgen.program.types import Program
 from tests.compiling import write_project
 from tests.devices import hooked, sequences
 from tests.devices.networks import BOTH, NPU, chain, dividing, placed
+from tests.places import SMALL
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
-DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits_int8.tflite"
 
 
 def _built(graph: Graph, folder: Path, board: str, *targets: str) -> tuple[Program, Path]:
@@ -137,7 +137,7 @@ def test_a_model_on_devices_compares_with_the_references(
     load = frontends.load
     monkeypatch.setattr(frontends, "load", lambda *a, **options: _on_devices(load(*a, **options)))
     project = tmp_path / "p"
-    microgen.generate(DIGITS, "mps2_an386", project, targets=BOTH)
+    microgen.generate(SMALL, "mps2_an386", project, targets=BOTH)
     result = microgen.run(project, compare=True, profile=True)
     assert [str(verdict) for verdict in result.verdicts if not verdict.ok] == []
     assert result.per_call is not None

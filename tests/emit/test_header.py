@@ -17,9 +17,9 @@ from microgen.ir.graph import Array, DType, Graph, Node, Origin, Quant, TensorTy
 from microgen.ops import copy, quantize
 from microgen.ops.base import Operands
 from tests.compiling import program_of
+from tests.places import SMALL
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_CXX
 
-DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits_int8.tflite"
 HOST = "model/codegen/host"
 PATH = f"{HOST}/include/tvmgen_default.h"
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Wcast-qual"]
@@ -197,7 +197,7 @@ def test_only_who_calls_a_helper_needs_floating_point(
 @NEEDS_CXX
 @pytest.mark.parametrize("options", [{"interface": "packed"}, {"executor": "graph"}, {}])
 def test_every_header_is_cpp_and_names_are_cs(options: dict[str, str], tmp_path: Path) -> None:
-    microgen.generate(DIGITS, "native", tmp_path / "p", **options)
+    microgen.generate(SMALL, "native", tmp_path / "p", **options)
     folders = [
         f"-Ip/{path}" for path in (f"{HOST}/include", f"{HOST}/src", "crt/include", "crt/src")
     ]

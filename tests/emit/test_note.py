@@ -18,14 +18,14 @@ from microgen.emit import note as emitted
 from microgen.manifest import note
 from microgen.verifier import elf
 from microgen.verifier.elf import Note
-from tests.places import BYOC_GUIDE, DIGITS, SEED_DEMO
+from tests.places import BYOC_GUIDE, SEED_DEMO, SMALL
 from tests.several import models
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_LLVM, NEEDS_RISCV_GCC
 
 PROJECTS: dict[str, tuple[Path, str, dict[str, Any]]] = {
-    "aot": (DIGITS, "mps2_an386", {}),
-    "packed": (DIGITS, "native", {"interface": "packed", "name": "a_b"}),
-    "graph": (DIGITS, "native", {"executor": "graph", "name": "a_b"}),
+    "aot": (SMALL, "mps2_an386", {}),
+    "packed": (SMALL, "native", {"interface": "packed", "name": "a_b"}),
+    "graph": (SMALL, "native", {"executor": "graph", "name": "a_b"}),
     "modules": (BYOC_GUIDE, "qemu_riscv32", {"codegen": ("examplejsoncompiler",)}),
     "C of others": (BYOC_GUIDE, "native", {"codegen": ("ccompiler",)}),
     "dnnl": (SEED_DEMO, "mps3_an547", {"codegen": ("dnnl",), "optimize": "flash"}),
@@ -97,7 +97,7 @@ def test_every_source_of_several_models_has_one(tmp_path: Path) -> None:
 
 
 def test_operators_as_llvm_ir_have_none() -> None:
-    files = microgen.compile_model(DIGITS, "native", emit="llvm-ir").files.files
+    files = microgen.compile_model(SMALL, "native", emit="llvm-ir").files.files
     ir = [text for name, text in files.items() if name.endswith(".ll")]
     assert ir
     assert not [text for text in ir if note.SECTION.encode() in text]

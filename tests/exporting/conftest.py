@@ -19,7 +19,7 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     def project(board: str) -> Path:
         if board not in made:
             made[board] = tmp_path_factory.mktemp("exporting") / "p"
-            microgen.generate(firmware.DIGITS, board, made[board])
+            microgen.generate(firmware.SMALL, board, made[board])
         return made[board]
 
     return project

@@ -9,7 +9,7 @@ import pytest
 import microgen
 from microgen.exporting import calling, component
 from tests.exporting.firmware import STRICT, run
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.tools import NEEDS_CC, NEEDS_CLANG, NEEDS_CXX
 
 
@@ -24,7 +24,7 @@ from tests.tools import NEEDS_CC, NEEDS_CLANG, NEEDS_CXX
 def test_the_caller_feeds_rows_and_has_no_whole_input(
     compiler: str, language: tuple[str, str], pools: tuple[str, ...], tmp_path: Path
 ) -> None:
-    microgen.generate(DIGITS, "native", tmp_path / "p", input_rows=3, pool=pools)
+    microgen.generate(SMALL, "native", tmp_path / "p", input_rows=3, pool=pools)
     found = component.load(tmp_path / "p")
     text = calling.code(found)
     assert "[TVMGEN_DEFAULT_IMAGE_ROWS_SIZE / sizeof(TVMGEN_DEFAULT_IMAGE_TYPE)]" in text
@@ -38,7 +38,7 @@ def test_the_caller_feeds_rows_and_has_no_whole_input(
 
 @NEEDS_CLANG
 def test_operators_that_get_rows_can_be_written_as_llvm_ir(tmp_path: Path) -> None:
-    made = microgen.generate(DIGITS, "native", tmp_path / "p", input_rows=3, emit="llvm-ir")
+    made = microgen.generate(SMALL, "native", tmp_path / "p", input_rows=3, emit="llvm-ir")
     texts = [path.read_text() for path in sorted((tmp_path / "p").rglob("*.ll"))]
     assert len(texts) == len(made.program.functions)
     assert any("@tvmgen_default_step = external" in text for text in texts)

@@ -18,25 +18,26 @@ from microgen.errors import ProjectError
 from microgen.exporting import FORMS, calling, component
 from microgen.firmware.component import C_FLAGS
 from microgen.mlf import tar
-from tests.exporting.firmware import DIGITS, M4, STRICT, proved, run
+from tests.exporting.firmware import M4, SMALL, STRICT, proved, run
 from tests.external_networks import TOY, convolution
+from tests.places import EXAMPLES
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CXX
 
-RELAY = DIGITS.parents[1]
+RELAY = EXAMPLES
 BOARD = "mps2_an386"
 KINDS: Mapping[str, tuple[tuple[Any, ...], Mapping[str, Any]]] = {
-    "graph": ((DIGITS,), {"executor": "graph"}),
-    "packed": ((DIGITS,), {"interface": "packed"}),
-    "shared kernels": ((DIGITS,), {"optimize": "flash"}),
-    "buffers in the workspace": ((DIGITS,), {"workspace_io": True}),
+    "graph": ((SMALL,), {"executor": "graph"}),
+    "packed": ((SMALL,), {"interface": "packed"}),
+    "shared kernels": ((SMALL,), {"optimize": "flash"}),
+    "buffers in the workspace": ((SMALL,), {"workspace_io": True}),
     "tensors in inputs and outputs": (
-        (DIGITS,),
+        (SMALL,),
         {"input_consumed": True, "input_headroom": 256, "output_workspace": True},
     ),
-    "the output in the input": ((DIGITS,), {"output_overlay": True}),
-    "a pool of the caller": ((DIGITS,), {"pool": ("ext:8K:external",)}),
-    "several models": ((DIGITS, DIGITS), {}),
-    "C of a code generator": ((DIGITS,), {"codegen": ("ccompiler",)}),
+    "the output in the input": ((SMALL,), {"output_overlay": True}),
+    "a pool of the caller": ((SMALL,), {"pool": ("ext:8K:external",)}),
+    "several models": ((SMALL, SMALL), {}),
+    "C of a code generator": ((SMALL,), {"codegen": ("ccompiler",)}),
     "headers of a code generator": (
         (convolution(),),
         {"codegen": ("toy",), "codegen_path": TOY},
@@ -172,7 +173,7 @@ def test_links_that_lead_to_themselves_are_no_place(
 def test_what_cannot_be_exported_is_refused_in_one_line(
     projects: Callable[..., Path], tmp_path: Path
 ) -> None:
-    pairs = [(DIGITS, "a"), (DIGITS, "b")]
+    pairs = [(SMALL, "a"), (SMALL, "b")]
     microgen.generate_models(pairs, BOARD, tmp_path / "s", shared_workspace=True)
     with pytest.raises(ProjectError, match="has a shared workspace, whose parts only"):
         microgen.export(tmp_path / "s", tmp_path / "x", "zip")

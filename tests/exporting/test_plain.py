@@ -12,10 +12,10 @@ import pytest
 import microgen
 from microgen.building import tools
 from tests.exporting.firmware import (
-    DIGITS,
     FATAL,
     FOREIGN,
     M4,
+    SMALL,
     STRICT,
     Firmware,
     application,
@@ -211,7 +211,7 @@ def test_models_that_share_a_workspace_are_one_target_that_keeps_their_order(
     projects: Callable[..., Path], tmp_path: Path
 ) -> None:
     project = tmp_path / "p"
-    pairs = [(DIGITS, "a"), (DIGITS, "b")]
+    pairs = [(SMALL, "a"), (SMALL, "b")]
     microgen.generate_models(pairs, "mps2_an386", project, shared_workspace=True)
     (tmp_path / "main.c").write_text(SHARING)
     application("```c\n```", tmp_path)

@@ -16,7 +16,7 @@ from microgen.options import Options
 from tests.compiling import program_of, write_project
 from tests.devices.networks import NPU, chain
 from tests.graphs import Builder
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 PACKED = Options(interface="packed")
@@ -61,7 +61,7 @@ def test_a_constants_alignment_is_a_power_of_two_from_a_word_up(alignment: int) 
 
 def test_switches_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "p"
-    command = ["generate", str(DIGITS), "-b", "native", "-o", str(out), "--interface", "packed"]
+    command = ["generate", str(SMALL), "-b", "native", "-o", str(out), "--interface", "packed"]
     assert main([*command, "--unpacked-api", "on", "--constant-alignment", "16"]) == 0
     assert not list(out.rglob("default_packed.c"))
     assert "aligned(16)" in next(out.rglob("default_params.c")).read_text()
@@ -114,7 +114,7 @@ def test_any_module_name_gives_a_header_that_its_sources_include(name: str, tmp_
 @NEEDS_NINJA
 def test_constants_are_aligned_as_asked_and_verify_sees_it(tmp_path: Path) -> None:
     project = tmp_path / "p"
-    microgen.generate(DIGITS, "mps2_an386", project, constant_alignment=32)
+    microgen.generate(SMALL, "mps2_an386", project, constant_alignment=32)
     microgen.build(project)
     assert microgen.verify(project).ok
     params = next(project.rglob("default_params.c"))

@@ -18,7 +18,7 @@ from microgen.relay import Function, IRModule
 from microgen.target import board as boards
 from microgen.target.cpu import CPUS
 from tests.minimal_project import BUILT_HERE
-from tests.places import DIGITS
+from tests.places import DIGITS, SMALL
 from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 
 M4 = "mps2_an386"
@@ -221,7 +221,7 @@ def test_nothing_is_reserved_on_the_host() -> None:
 @NEEDS_ARM
 def test_verify_names_the_stack_to_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     project = tmp_path / "p"
-    microgen.generate(DIGITS, M4, project, stack=256)
+    microgen.generate(SMALL, M4, project, stack=256)
     microgen.build(project)
     check = microgen.verify(project).check("stack")
     needed = verifier.stack_bound(project).nbytes
@@ -232,10 +232,10 @@ def test_verify_names_the_stack_to_type(tmp_path: Path, capsys: pytest.CaptureFi
         f"generate again with --stack {enough}: Reset_Handler"
     )
     assert check.values == {"bound": needed, "margin": 512, "reserve": 256}
-    microgen.generate(DIGITS, M4, project, force=True, stack=enough)
+    microgen.generate(SMALL, M4, project, force=True, stack=enough)
     microgen.build(project)
     assert microgen.verify(project).check("stack").status == "ok"
-    microgen.generate(DIGITS, M4, project, force=True, stack=enough - 16)
+    microgen.generate(SMALL, M4, project, force=True, stack=enough - 16)
     assert cli.main(["build", str(project)]) == 0
     capsys.readouterr()
     assert cli.main(["verify", str(project), "--json"]) == 1
@@ -247,7 +247,7 @@ def test_verify_names_the_stack_to_type(tmp_path: Path, capsys: pytest.CaptureFi
 @NEEDS_NINJA
 @NEEDS_ARM
 def test_no_exception_needs_no_margin(tmp_path: Path) -> None:
-    microgen.generate(DIGITS, M4, tmp_path / "p", stack_margin=0)
+    microgen.generate(SMALL, M4, tmp_path / "p", stack_margin=0)
     _check(tmp_path / "p")
 
 
@@ -256,7 +256,7 @@ def test_no_exception_needs_no_margin(tmp_path: Path) -> None:
 @pytest.mark.parametrize("nbytes", [64, 65536])
 def test_a_manifest_that_says_another_stack_is_noticed(nbytes: int, tmp_path: Path) -> None:
     project = tmp_path / "p"
-    microgen.generate(DIGITS, M4, project)
+    microgen.generate(SMALL, M4, project)
     microgen.build(project)
     path = project / "microgen.json"
     data = json.loads(path.read_text(encoding="utf-8"))

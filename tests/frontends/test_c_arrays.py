@@ -16,9 +16,9 @@ from microgen.frontends.tflite import c_arrays
 from microgen.target import projects
 from microgen.verifier import regenerated
 from microgen.verifier.subject import Reproduction
-from tests.places import DIGITS
+from tests.places import SMALL
 
-MODEL = DIGITS.read_bytes()
+MODEL = SMALL.read_bytes()
 
 
 def xxd(data: bytes, name: str = "g_model") -> str:
@@ -66,7 +66,7 @@ def test_the_content_decides_whatever_the_name_is(name: str, tmp_path: Path) -> 
     path = tmp_path / name
     path.write_bytes(MODEL)
     assert frontends.files(path) == {".tflite": MODEL}
-    assert len(frontends.load(path).nodes) == len(frontends.load(DIGITS).nodes)
+    assert len(frontends.load(path).nodes) == len(frontends.load(SMALL).nodes)
 
 
 def test_a_project_keeps_the_flatbuffer(tmp_path: Path) -> None:

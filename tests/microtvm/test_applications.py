@@ -16,10 +16,10 @@ from microgen.building import toolchain
 from microgen.building.builder import build
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
+from tests.places import SMALL
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_CXX, needs
 
 APPLICATIONS = Path(__file__).parent / "applications"
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 STRICT = ("-Wall", "-Wextra", "-Werror", "-g", "-O1")
 RUNTIME = ("crt", "func_registry", "module", "packed_func", "page_allocator", "stack_allocator")
 PIXELS = np.random.default_rng(7).integers(-128, 128, (1, 8, 8, 1), np.int8)
@@ -61,7 +61,7 @@ MACHINES = [
 
 @pytest.fixture(scope="module")
 def expected() -> list[int]:
-    graph = frontends.load(DIGITS)
+    graph = frontends.load(SMALL)
     (name,) = graph.inputs
     result = evaluate(graph, {name: PIXELS}, registry())[graph.outputs[0]]
     return [int(value) for value in result.reshape(-1)]
@@ -70,7 +70,7 @@ def expected() -> list[int]:
 def generated(folder: Path, board: str, interface: str = "c") -> Path:
     """A project, with the applications and their arrays in it."""
     project = folder / "project"
-    microgen.generate(DIGITS, board=board, output=project, name="detection", interface=interface)
+    microgen.generate(SMALL, board=board, output=project, name="detection", interface=interface)
     for path in APPLICATIONS.iterdir():
         (project / path.name).write_bytes(path.read_bytes())
     pixels = ", ".join(map(str, PIXELS.reshape(-1).tolist()))

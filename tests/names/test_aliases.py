@@ -15,7 +15,7 @@ from microgen.emit.unit import EmitOptions, Unit
 from microgen.names import aliases
 from tests.compiling import program_of
 from tests.graphs import Builder
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.tools import NEEDS_CC, NEEDS_CXX
 
 HEADER = "model/codegen/host/include/tvmgen_default.h"
@@ -82,7 +82,7 @@ def test_only_models_from_tflite_have_them(tmp_path: Path) -> None:
         '#[version = "0.0.5"]\ndef @main(%x: Tensor[(1, 8), float32]) {\n  nn.relu(%x)\n}\n'
     )
     of_relay = microgen.compile_model(tmp_path / "m.relay", "native").files.files[HEADER]
-    of_tflite = microgen.compile_model(DIGITS, "native").files.files[HEADER]
+    of_tflite = microgen.compile_model(SMALL, "native").files.files[HEADER]
     assert b"union" not in of_relay
     assert b"__extension__" not in of_relay
     assert b"        void *probabilities; /* the same pointer" in of_tflite

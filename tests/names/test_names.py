@@ -17,7 +17,7 @@ from microgen.ir.graph import Graph
 from microgen.names import cnames, tvm_names
 from tests.compiling import program_of, write_project
 from tests.graphs import Builder
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.tools import NEEDS_CC, NEEDS_CXX, NEEDS_NINJA
 
 LEGAL = ("m", "MyModel", "M2", "a_9", "9a", "int", "a__b", "tvmgen", "x" * 70, "Y" * 96)
@@ -134,7 +134,7 @@ def _sources(project: Path) -> tuple[list[str], list[Path]]:
 def test_any_legal_module_name_compiles_as_c_and_its_header_as_cpp(
     name: str, tmp_path: Path
 ) -> None:
-    microgen.generate(DIGITS, "native", tmp_path / "p", name=name)
+    microgen.generate(SMALL, "native", tmp_path / "p", name=name)
     flags, files = _sources(tmp_path / "p")
     subprocess.run(["cc", *STRICT, *flags, "-fsyntax-only", *files], check=True)
     use = tmp_path / "use.cc"
@@ -150,7 +150,7 @@ def test_any_legal_module_name_compiles_as_c_and_its_header_as_cpp(
 @NEEDS_NINJA
 def test_upper_case_stays_in_files_structs_and_symbols(tmp_path: Path) -> None:
     """TVM names the header in lower case, and includes it in upper case."""
-    microgen.generate(DIGITS, "native", tmp_path / "p", name="MyModel")
+    microgen.generate(SMALL, "native", tmp_path / "p", name="MyModel")
     elf = builder.build(tmp_path / "p").elf
     symbols = subprocess.run(["nm", elf], capture_output=True, text=True, check=True).stdout
     assert re.search(r" T tvmgen_MyModel_run$", symbols, re.MULTILINE)
@@ -208,7 +208,7 @@ def test_names_that_differ_in_case_have_macros_of_their_own() -> None:
 
 def test_a_single_output_has_one_name_everywhere(tmp_path: Path) -> None:
     """For a tuple of one field, TVM's header says output0 and its runner says output."""
-    microgen.generate(DIGITS, "native", tmp_path / "p")
+    microgen.generate(SMALL, "native", tmp_path / "p")
     host = tmp_path / "p/model/codegen/host"
     assert "void *output;" in (host / "include/tvmgen_default.h").read_text()
     assert "outputs->output)" in (host / "src/default_lib0.c").read_text()

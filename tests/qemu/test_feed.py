@@ -13,7 +13,7 @@ from microgen import manifest
 from microgen.building import builder
 from microgen.comparing import compare, stimuli
 from microgen.runner.job import RunResult
-from tests.places import DIGITS
+from tests.places import DIGITS, SMALL
 from tests.qemu import broken
 from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 
@@ -63,7 +63,7 @@ def test_fed_firmware_is_exact_and_proven(
 
 @NEEDS_ARM
 def test_a_layer_that_reads_the_wrong_rows_is_named(tmp_path: Path) -> None:
-    made = microgen.generate(DIGITS, "mps2_an386", tmp_path / "p", input_rows=2).manifest
+    made = microgen.generate(SMALL, "mps2_an386", tmp_path / "p", input_rows=2).manifest
     operators = tmp_path / "p" / SOURCES / "default_lib1.c"
     text = operators.read_text()
     assert text.count("(step - first)") == 1
@@ -80,7 +80,7 @@ def test_a_layer_that_reads_the_wrong_rows_is_named(tmp_path: Path) -> None:
 @NEEDS_ARM
 def test_an_entry_that_passes_other_rows_is_noticed(tmp_path: Path) -> None:
     sound = tmp_path / "sound"
-    microgen.generate(DIGITS, "mps2_an386", sound, input_rows=2)
+    microgen.generate(SMALL, "mps2_an386", sound, input_rows=2)
 
     def shift(project: Path) -> None:
         runner = project / SOURCES / "default_lib0.c"
@@ -94,7 +94,7 @@ def test_an_entry_that_passes_other_rows_is_noticed(tmp_path: Path) -> None:
 
 @NEEDS_ARM
 def test_two_fed_models_are_in_one_firmware(tmp_path: Path) -> None:
-    pairs = [(DIGITS, name) for name in ("one", "other")]
+    pairs = [(SMALL, name) for name in ("one", "other")]
     microgen.generate_models(pairs, "mps2_an386", tmp_path / "p", input_rows=3, optimize="ram")
     assert [m.feed is not None for m in manifest.load(tmp_path / "p").modules] == [True, True]
     found = _checked(tmp_path / "p", profile=True)

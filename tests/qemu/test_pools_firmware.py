@@ -14,11 +14,11 @@ import microgen
 from microgen import api
 from microgen.errors import BoardError, CapacityError, RunError
 from microgen.verifier.elf import load
+from tests.places import SMALL
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 
 
 def _run(project: Path) -> None:
@@ -34,12 +34,12 @@ def _addresses(project: Path) -> dict[str, int]:
 
 def _too_small(name: str) -> str:
     """A pool in which all buffers but the last few have a place."""
-    return f"{name}:{api.plan(DIGITS, 'mps2_an386').plan.peak - 1}"
+    return f"{name}:{api.plan(SMALL, 'mps2_an386').plan.peak - 1}"
 
 
 def test_two_pools_in_two_memories(tmp_path: Path) -> None:
     pool = (_too_small("fast"), "slow:*:memory=psram:align=32")
-    done = microgen.generate(DIGITS, "mps2_an386", tmp_path / "p", pool=pool)
+    done = microgen.generate(SMALL, "mps2_an386", tmp_path / "p", pool=pool)
     assert [p.nbytes > 0 for p in done.plan.pools] == [True, True]
     _run(tmp_path / "p")
     where = _addresses(tmp_path / "p")
@@ -51,7 +51,7 @@ def test_two_pools_in_two_memories(tmp_path: Path) -> None:
 
 def test_pools_of_the_callers(tmp_path: Path) -> None:
     pool = (_too_small("fast"), "dram:*:external:memory=psram", "weights:*:external:const")
-    done = microgen.generate(DIGITS, "mps2_an386", tmp_path / "p", pool=pool)
+    done = microgen.generate(SMALL, "mps2_an386", tmp_path / "p", pool=pool)
     _run(tmp_path / "p")  # compares layers in dram, which are in main's array
     where = _addresses(tmp_path / "p")
     assert where["pool_dram"] >> 24 == 0x21
@@ -64,14 +64,14 @@ def test_pools_of_the_callers(tmp_path: Path) -> None:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("pool", [(), ("dram:*:external",)], ids=["inside", "outside"])
 def test_inputs_and_outputs_in_the_workspace(pool: tuple[str, ...], tmp_path: Path) -> None:
-    done = microgen.generate(DIGITS, "mps2_an386", tmp_path / "p", pool=pool, workspace_io=True)
+    done = microgen.generate(SMALL, "mps2_an386", tmp_path / "p", pool=pool, workspace_io=True)
     assert done.manifest.plan.io_bytes == 0
     _run(tmp_path / "p")
 
 
 def test_a_pool_that_is_elsewhere_than_planned_fails_verify(tmp_path: Path) -> None:
     pool = ("slow:*:memory=psram",)
-    microgen.generate(DIGITS, "mps2_an386", tmp_path / "p", pool=pool)
+    microgen.generate(SMALL, "mps2_an386", tmp_path / "p", pool=pool)
     script = tmp_path / "p" / "boards" / "mps2_an386.ld"
     script.write_text(script.read_text().replace("> psram AT> psram", "> ram AT> ram"))
     microgen.build(tmp_path / "p")
@@ -80,7 +80,7 @@ def test_a_pool_that_is_elsewhere_than_planned_fails_verify(tmp_path: Path) -> N
 
 
 def test_constants_of_a_pool_with_another_byte_fail_verify(tmp_path: Path) -> None:
-    microgen.generate(DIGITS, "mps2_an386", tmp_path / "p", pool=("w:*:external:const",))
+    microgen.generate(SMALL, "mps2_an386", tmp_path / "p", pool=("w:*:external:const",))
     header = next((tmp_path / "p").rglob("tvmgen_default.h"))
     head, data = header.read_text().split("W_CONSTANT_POOL_DATA \\\n    0x")
     header.write_text(f"{head}W_CONSTANT_POOL_DATA \\\n    0x{int(data[:2], 16) ^ 1:02x}{data[2:]}")
@@ -106,7 +106,7 @@ def test_constants_of_a_pool_with_another_byte_fail_verify(tmp_path: Path) -> No
 )
 def test_memories_that_a_board_has_not(board: str, pool: str, message: str) -> None:
     with pytest.raises(BoardError, match=message):
-        microgen.compile_model(DIGITS, board, pool=(pool,))
+        microgen.compile_model(SMALL, board, pool=(pool,))
 
 
 def _wide(channels: int, side: int = 56) -> bytes:

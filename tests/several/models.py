@@ -8,7 +8,7 @@ import numpy as np
 
 from microgen.ir.graph import Array, DType
 from tests.ops import svdf_cases
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
 
 SAMPLES = 3
@@ -71,7 +71,7 @@ def written(directory: Path) -> dict[str, Path]:
     }
     for name, data in files.items():
         (directory / name).write_bytes(data)
-    return {"digits": DIGITS, **{Path(name).stem: directory / name for name in files}}
+    return {"digits": SMALL, **{Path(name).stem: directory / name for name in files}}
 
 
 def int8(shape: tuple[int, ...], seed: int) -> Array:

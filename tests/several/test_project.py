@@ -24,8 +24,8 @@ def _pairs(directory: Path, *names: str) -> list[tuple[Path, str]]:
 
 def test_one_model_is_what_compile_model_makes_of_it(tmp_path: Path) -> None:
     for options in ({}, {"interface": "packed"}, {"executor": "graph"}):
-        alone = microgen.compile_model(models.DIGITS, "mps2_an386", name="kws", **options)
-        several = microgen.compile_models([(models.DIGITS, "kws")], "mps2_an386", **options)
+        alone = microgen.compile_model(models.SMALL, "mps2_an386", name="kws", **options)
+        several = microgen.compile_models([(models.SMALL, "kws")], "mps2_an386", **options)
         assert several.files == alone.files
         assert several.models[0].manifest == alone.manifest
 
@@ -92,7 +92,7 @@ def test_the_library_and_inspect_have_every_model(tmp_path: Path) -> None:
         assert data["modules"]["kws"]["parameters"] != data["modules"]["digits"]["parameters"]
     shown = inspection.inspect(tmp_path / "p").data
     assert [module["module"] for module in shown["modules"]] == ["kws", "digits"]
-    assert [len(module["calls"]) for module in shown["modules"]] == [2, 7]
+    assert [len(module["calls"]) for module in shown["modules"]] == [2, 4]
     assert shown["shared_workspace"] == _largest(tmp_path / "p") > 0
 
 
@@ -141,7 +141,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     tail = ["-b", "native", "-o", str(tmp_path / "p"), "--json"]
     assert main(["generate", *given, *tail]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert [m["module"] for m in data["modules"]] == ["kws", "digits_int8"]
+    assert [m["module"] for m in data["modules"]] == ["kws", "small_int8"]
     assert main(["generate", *given, "--name", "a,b", "--shared-workspace", *tail]) == 0
     data = json.loads(capsys.readouterr().out)
     assert [m["module"] for m in data["modules"]] == ["a", "b"]

@@ -13,7 +13,7 @@ import microgen
 from microgen import manifest
 from microgen.target import projects
 from microgen.verifier import recompiled
-from tests.places import DIGITS
+from tests.places import SMALL
 
 BOARDS = ("mps2_an386", "qemu_riscv32")
 # Other flags than a project's own build has.
@@ -42,9 +42,9 @@ void *memset(char *a, int v, unsigned n) { while (n--) a[n] = v; return a; }
 """
 
 
-def generated(board: str, folder: Path, **options: str) -> Path:
+def generated(board: str, folder: Path, model: Path = SMALL, **options: str) -> Path:
     """A project that is not built."""
-    microgen.generate(DIGITS, board, folder, **options)
+    microgen.generate(model, board, folder, **options)
     return folder
 
 

@@ -23,7 +23,7 @@ from microgen.formats.crc32 import crc32
 from microgen.target import board as boards
 from microgen.target.boot import BLOCKS
 from microgen.verifier import elf as elf_reader
-from tests.places import DIGITS, ROOT
+from tests.places import ROOT, SMALL
 from tests.tamper.elf32 import Elf32
 from tests.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_NINJA
 
@@ -39,7 +39,7 @@ def firmware(board: str) -> Path:
     """A built project: read it only."""
     folder = Path(tempfile.mkdtemp(prefix="microgen-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    microgen.generate(DIGITS, board, folder / "p")
+    microgen.generate(SMALL, board, folder / "p")
     microgen.build(folder / "p")
     return folder / "p"
 
@@ -70,7 +70,7 @@ def test_its_firmware_is_verified(board: str) -> None:
 
 def test_the_boards_of_both_chips_are_there() -> None:
     assert {boards.load(name).boot for name in BOARDS} == BLOCKS.keys()
-    assert not microgen.compile_model(DIGITS, "mps2_an386").files.files.get("boards/boot.S")
+    assert not microgen.compile_model(SMALL, "mps2_an386").files.files.get("boards/boot.S")
 
 
 def _reversed(value: int, bits: int) -> int:

@@ -12,7 +12,7 @@ from microgen.building import builder, toolchain
 from microgen.cli import main
 from microgen.errors import BoardError
 from microgen.target import board as boards
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.tools import NEEDS_NINJA, NEEDS_RISCV_GCC
 
 BOARD = "esp32c3"
@@ -22,8 +22,8 @@ def test_only_generate_and_plan_work_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project = str(tmp_path / "p")
-    assert main(["plan", str(DIGITS), "-b", BOARD]) == 0
-    assert main(["generate", str(DIGITS), "-b", BOARD, "-o", project]) == 0
+    assert main(["plan", str(SMALL), "-b", BOARD]) == 0
+    assert main(["generate", str(SMALL), "-b", BOARD, "-o", project]) == 0
     assert f"next: microgen export {project} --as esp-idf -o OUT\n" in capsys.readouterr().out
     for command in ("build", "verify", "run"):
         assert main([command, project]) == 2
@@ -40,7 +40,7 @@ def test_what_fits_is_judged_by_its_memories(tmp_path: Path) -> None:
     """Constants are in the flash's window for data, and everything else is not."""
     board = boards.load(BOARD)
     assert (board.constants, board.memory("ram").length) == ("flash_data", 384 << 10)
-    files = microgen.compile_model(DIGITS, BOARD).files.files
+    files = microgen.compile_model(SMALL, BOARD).files.files
     script = files[f"boards/{BOARD}.ld"].decode()
     assert "} > flash_data :weights" in script
     assert "boards/boot.S" not in files
@@ -52,7 +52,7 @@ def test_its_code_is_linked_at_its_addresses_and_verified(tmp_path: Path) -> Non
     """Another build system makes firmware of it, here with CMake alone, which the chip would not
     start."""
     project, made = tmp_path / "p", tmp_path / "made"
-    microgen.generate(DIGITS, BOARD, project)
+    microgen.generate(SMALL, BOARD, project)
     for command in (["cmake", "-S", project, "-B", made, "-G", "Ninja"], ["ninja", "-C", made]):
         assert toolchain.run(command, seconds=200).ok
     elf = made / "firmware.elf"

@@ -14,7 +14,7 @@ from microgen.errors import BoardError, RunError
 from microgen.target import board as boards
 from microgen.target import found, projects
 from microgen.target.cpu import CPUS
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.tools import NEEDS_ARM_GCC, NEEDS_NINJA
 
 QEMU = "qemu: {system: qemu-system-arm, machine: mps2-an386}\n"
@@ -210,7 +210,7 @@ def test_nothing_that_a_project_names_is_started(tmp_path: Path) -> None:
     evil = tmp_path / "evil-gcc"
     evil.write_text(f"#!/bin/sh\ntouch {mark}\n")
     evil.chmod(0o755)
-    api.generate(DIGITS, _written(tmp_path), project)
+    api.generate(SMALL, _written(tmp_path), project)
     manifest = project / "microgen.json"
     sound = json.loads(manifest.read_bytes())
     for changes in ({"toolchain": f"{tmp_path}/evil-"}, {"cflags": [f"-B{tmp_path}"]}):

@@ -11,7 +11,7 @@ from microgen import manifest, verifier
 from microgen.errors import BoardError
 from microgen.target import found, projects
 from microgen.verifier import elf as elf_reader
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 # QEMU's MPS2 has RAM at 0, where the core starts.
@@ -38,7 +38,7 @@ def board(tmp_path: Path) -> Path:
 @NEEDS_ARM
 def test_it_is_built_verified_and_run(board: Path, tmp_path: Path) -> None:
     project = tmp_path / "p"
-    microgen.generate(DIGITS, board, project)
+    microgen.generate(SMALL, board, project)
     with projects.given(board):
         ran = microgen.run(project, compare=True)  # verifies, too
         record = manifest.load(project)
@@ -64,13 +64,13 @@ def test_it_is_built_verified_and_run(board: Path, tmp_path: Path) -> None:
 @NEEDS_ARM
 def test_constants_may_lie_there_and_workspaces_may_not(board: Path, tmp_path: Path) -> None:
     pools = ("sram:*", "weights:*:const:memory=code")
-    microgen.generate(DIGITS, board, tmp_path / "p", pool=pools)
+    microgen.generate(SMALL, board, tmp_path / "p", pool=pools)
     with projects.given(board):
         assert microgen.verify(tmp_path / "p").ok
     with pytest.raises(
         BoardError, match="desk has no memory 'code' for this pool; choose from ram"
     ):
-        microgen.compile_model(DIGITS, board, pool=("all:*:memory=code",))
+        microgen.compile_model(SMALL, board, pool=("all:*:memory=code",))
 
 
 def test_code_and_data_need_two_memories(board: Path) -> None:

@@ -23,7 +23,7 @@ from microgen.verifier.reproduce import reproduce
 from microgen.verifier.subject import Finding, Reproduction, Subject
 from tests import forced
 from tests.minimal_project import board_params
-from tests.places import DIGITS
+from tests.places import DIGITS, SMALL
 from tests.tamper import vendor
 from tests.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV_GCC
 
@@ -76,7 +76,7 @@ def test_the_models_functions_are_equal_wherever_they_are(board: str) -> None:
     assert "functions and objects of the models are equal" in found.found
     assert "-Os -fno-strict-aliasing -ffreestanding" in found.found
     assert "other code is not compared" in found.found
-    assert found.values["compared"] > 20
+    assert found.values["compared"] > 10
 
 
 @pytest.mark.sampled(1)
@@ -119,7 +119,7 @@ def _with_plain_softmax(choice: ChoiceRecord) -> ChoiceRecord:
 )
 def test_flags_of_other_build_systems(board: str, flags: tuple[str, ...], tmp_path: Path) -> None:
     # GCC's code of this kernel depends on which of its types int32_t is.
-    schedule = forced.changed(DIGITS, board, tmp_path / "s.json", _with_plain_softmax)
+    schedule = forced.changed(SMALL, board, tmp_path / "s.json", _with_plain_softmax)
     project = vendor.generated(board, tmp_path / "p", schedule=schedule)
     (project / "zephyr.h").write_text(
         "#undef __INT32_TYPE__\n#define __INT32_TYPE__ int\n"
@@ -133,10 +133,11 @@ def test_flags_of_other_build_systems(board: str, flags: tuple[str, ...], tmp_pa
 
 @NEEDS_ARM_GCC
 def test_out_of_line_kernels_are_the_models(tmp_path: Path) -> None:
-    shared = forced.out_of_line(DIGITS, "mps2_an386", tmp_path / "s.json")
+    shared = forced.out_of_line(SMALL, "mps2_an386", tmp_path / "s.json")
     project = vendor.generated("mps2_an386", tmp_path / "p", schedule=shared)
     program = elf.load(vendor.linked(project, "-g", "-O1"))
-    kernels = {s.name: s for s in program.functions() if s.name.startswith("mg_")}
+    shown = [s for s in program.functions() if s.binding == "global"]
+    kernels = {s.name: s for s in shown if s.name.startswith("mg_")}
     name = max(kernels, key=lambda own: kernels[own].size)
     found = _reproduced(project)
     assert found.status == "ok", found.found
@@ -275,7 +276,7 @@ def arm() -> tuple[Path, Elf, list[ObjectFile]]:
 @NEEDS_LLVM
 @NEEDS_ARM_GCC
 def test_halves_of_addresses_that_clang_loads(tmp_path: Path) -> None:
-    project = vendor.generated("mps3_an547", tmp_path / "p", toolchain="llvm")
+    project = vendor.generated("mps3_an547", tmp_path / "p", DIGITS, toolchain="llvm")
     microgen.build(project)
     objects = sorted((project / OBJECTS).rglob("*.obj"))
     program = elf.load(vendor.with_objects(project, *map(str, objects)))

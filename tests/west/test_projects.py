@@ -11,7 +11,7 @@ import pytest
 
 import microgen
 from microgen.errors import ProjectError
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.tools import needs
 from tests.west.west import NEEDS_WEST, done, west
 
@@ -24,7 +24,7 @@ CONFIG = "[manifest]\npath = west\nfile = west.yml\n\n"
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project that is a workspace and was built. Tests that change it have to copy it."""
     folder = tmp_path_factory.mktemp("west") / "a -b 'digits'"
-    microgen.generate(DIGITS, "mps2_an386", folder)
+    microgen.generate(SMALL, "mps2_an386", folder)
     done(folder, "init", "-l", "west")
     assert (folder / ".west" / "config").read_text() == CONFIG
     printed = done(folder, "build")
@@ -50,7 +50,7 @@ def test_run_takes_options_and_files_of_the_current_directory(project: Path) -> 
     assert "status=0 samples=1" in done(project, "run")
     below = project / "build" / "CMakeFiles"
     printed = done(below, "run", "--", "--compare", "--output", "results.npz")
-    assert "outputs equal on 8 of 8 samples; all 7 layers equal" in printed
+    assert "outputs equal on 8 of 8 samples; all 4 layers equal" in printed
     with np.load(below / "results.npz") as results:
         assert [array.shape for array in results.values()] == [(8, 1, 10)]
 
@@ -81,10 +81,10 @@ def test_failures_have_microgens_statuses(copy: Path) -> None:
 
 def test_neighbours_and_copies_do_not_collide(project: Path, copy: Path) -> None:
     other = copy.with_name("other")
-    microgen.generate(DIGITS, "native", other)
+    microgen.generate(SMALL, "native", other)
     done(other, "init", "-l", "west")
     assert [done(place, "topdir").strip() for place in (copy, other)] == [str(copy), str(other)]
-    head = "default: digits_int8.tflite for native,"
+    head = "default: small_int8.tflite for native,"
     assert done(other, "microgen", "inspect", ".").startswith(head)
     assert not copy.parent.joinpath(".west").exists()
 
@@ -97,18 +97,18 @@ def test_a_second_init_changes_nothing(project: Path) -> None:
 
 
 def test_a_project_generated_again_is_still_a_workspace(copy: Path) -> None:
-    microgen.generate(DIGITS, "mps2_an386", copy, name="again")
+    microgen.generate(SMALL, "mps2_an386", copy, name="again")
     assert sorted(p.name for p in (copy / ".west").iterdir()) == ["config"]
     assert done(copy, "topdir") == f"{copy}\n"
     (copy / ".west" / "mine").touch()
     with pytest.raises(ProjectError, match=r"contains \.west/mine"):
-        microgen.generate(DIGITS, "mps2_an386", copy)
+        microgen.generate(SMALL, "mps2_an386", copy)
 
 
 def test_only_a_project_keeps_a_workspace(tmp_path: Path) -> None:
     (tmp_path / "p" / ".west").mkdir(parents=True)
     (tmp_path / "p" / ".west" / "config").write_text("[manifest]\npath = zephyr\n")
     with pytest.raises(ProjectError, match=r"contains \.west/config"):
-        microgen.generate(DIGITS, "native", tmp_path / "p")
-    microgen.generate(DIGITS, "native", tmp_path / "p", force=True)
+        microgen.generate(SMALL, "native", tmp_path / "p")
+    microgen.generate(SMALL, "native", tmp_path / "p", force=True)
     assert not (tmp_path / "p" / ".west").exists()

@@ -11,7 +11,7 @@ import pytest
 
 import microgen
 from microgen import west as commands
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.tools import needs
 from tests.west.west import NEEDS_WEST, west, without_microgen
 
@@ -24,7 +24,7 @@ LACKING = f"microgen is neither installed for {sys.executable} nor in PATH; pip 
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project that is a workspace."""
     folder = tmp_path_factory.mktemp("alone") / "p"
-    microgen.generate(DIGITS, "native", folder)
+    microgen.generate(SMALL, "native", folder)
     assert without_microgen(folder, "init", "-l", "west").returncode == 0
     return folder
 

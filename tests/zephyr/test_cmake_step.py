@@ -11,11 +11,11 @@ import pytest
 
 from microgen import resources
 from microgen.building import toolchain
+from tests.places import SMALL
 from tests.tools import NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
 
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 CMAKE = """cmake_minimum_required(VERSION 3.20)
 project(app LANGUAGES C ASM)
 add_library(zephyr_interface INTERFACE)
@@ -46,7 +46,7 @@ def app(tmp_path: Path) -> Path:
     """An application that is configured, but not built."""
     folder = tmp_path / "app"
     folder.mkdir()
-    shutil.copy(DIGITS, folder / "model.file")
+    shutil.copy(SMALL, folder / "model.file")
     (folder / "CMakeLists.txt").write_text(CMAKE)
     (folder / "main.c").write_text(MAIN)
     return folder
@@ -75,7 +75,7 @@ def test_it_is_generated_again_only_if_the_network_or_an_option_changes(app: Pat
     assert "Building" not in ninja(app)
     assert (project / "microgen.json").stat().st_mtime_ns == before
     assert "no work to do" in ninja(app)
-    data = bytearray(DIGITS.read_bytes())
+    data = bytearray(SMALL.read_bytes())
     data[1000] ^= 1  # a weight of the dense layer
     (app / "model.file").write_bytes(data)
     assert "Linking C executable app" in ninja(app)
@@ -91,14 +91,14 @@ def test_what_is_wrong_with_a_network_is_one_line(app: Path) -> None:
     said = configured(app)
     assert not said.ok
     assert ERROR.search(said.output)
-    shutil.copy(DIGITS, app / "model.file")
+    shutil.copy(SMALL, app / "model.file")
     assert configured(app).ok
     (app / "model.file").write_bytes(b"nothing")
     failed = toolchain.run(["ninja", "-C", app / "b"], seconds=300)
     assert not failed.ok
     assert ERROR.search(failed.output)
     assert "Traceback" not in failed.output
-    shutil.copy(DIGITS, app / "model.file")
+    shutil.copy(SMALL, app / "model.file")
     ninja(app)
 
 

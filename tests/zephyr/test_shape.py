@@ -13,9 +13,9 @@ from microgen.building import toolchain
 from microgen.building.builder import build
 from microgen.target import board as boards
 from tests.minimal_project import assemble, write
+from tests.places import SMALL
 from tests.tools import NEEDS_NINJA
 
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"
 _SOURCE = re.compile(r"^\s+(\S+\.(?:c|s))$", re.M)
 
 
@@ -83,7 +83,7 @@ def test_a_project_for_risc_v_has_a_toolchain_for_compilers_with_other_names() -
 
 
 def test_a_profile_counts_each_call_of_an_operator(tmp_path: Path) -> None:
-    done = microgen.generate(DIGITS, "mps2_an385", tmp_path / "p")
+    done = microgen.generate(SMALL, "mps2_an385", tmp_path / "p")
     cmake = (tmp_path / "p" / "CMakeLists.txt").read_text()
     text = (tmp_path / "p" / "src" / "profile_zephyr.c").read_text()
     led = set(re.findall(r"--wrap=(\w+)", cmake))

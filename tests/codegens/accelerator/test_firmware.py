@@ -20,6 +20,7 @@ from tests.codegens.accelerator.test_codegen import ACCELERATOR, DIGITS
 from tests.devices import hooked, sequences
 from tests.devices.networks import NPU, placed
 from tests.graphs import random_graph
+from tests.places import SMALL
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
 BOARDS = (
@@ -131,11 +132,11 @@ def test_random_networks_beside_the_kernels(
 def test_beside_a_device_without_a_driver(
     board: str, executor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graph = frontends.load(DIGITS)
+    graph = frontends.load(SMALL)
     places = ["npu0" if i in (1, 4) else "" for i in range(len(graph.nodes))]
     _instead(placed(graph, places), monkeypatch)
     options = {"codegen": ACCELERATOR, "targets": (NPU,), "executor": executor}
-    made = microgen.generate(DIGITS, board, tmp_path / "p", **options)
+    made = microgen.generate(SMALL, board, tmp_path / "p", **options)
     assert {d.target: d.driver is None for d in made.program.devices} == {
         "npu0": True,
         "accelerator": False,
@@ -161,7 +162,7 @@ def test_each_hook_made_to_fail_in_turn(board: str, executor: str, tmp_path: Pat
     """The status is returned, everything that was begun is ended, and nothing more is computed."""
     project = tmp_path / "p"
     options = {"merge_regions": True, "executor": executor}
-    made = microgen.generate(DIGITS, board, project, codegen=ACCELERATOR, **options)
+    made = microgen.generate(SMALL, board, project, codegen=ACCELERATOR, **options)
     name = "include/microgen/tracing_device.h"
     (project / "crt" / name).write_bytes((CRT / name).read_bytes())
     source = CRT / "src" / "platform/tracing_device.c"
@@ -192,7 +193,7 @@ struct tvmgen_default_devices tvmgen_default_contexts = {.accelerator = &device}
 def test_a_driver_that_does_not_wake_the_device(board: str, left_out: str, tmp_path: Path) -> None:
     """Its functions refuse to run, because only the hooks make them work."""
     project = tmp_path / "p"
-    microgen.generate(DIGITS, board, project, codegen=ACCELERATOR)
+    microgen.generate(SMALL, board, project, codegen=ACCELERATOR)
     hooks = [f"int32_t TVMDeviceAccelerator{left_out}(void *c)\n{{\n    (void)c; return 0;\n}}\n"]
     for hook in {"Activate", "Open", "Close", "Deactivate"} - {left_out}:
         failing = "mg_accelerator_activate" if hook == "Activate" else ""
@@ -207,7 +208,7 @@ def test_a_driver_that_does_not_wake_the_device(board: str, left_out: str, tmp_p
 @NEEDS_NINJA
 def test_a_context_that_is_missing_is_an_error(tmp_path: Path) -> None:
     project = tmp_path / "p"
-    microgen.generate(DIGITS, "native", project, codegen=ACCELERATOR)
+    microgen.generate(SMALL, "native", project, codegen=ACCELERATOR)
     driver = (project / "src" / "devices.c").read_text()
     _replaced(project, driver.replace("&accelerator_context,", "0,").replace("static", "extern"))
     assert hooked.run(project, {}, tmp_path)[1] == 0x0803  # kTvmErrorFunctionCallInvalidArg
@@ -215,7 +216,7 @@ def test_a_context_that_is_missing_is_an_error(tmp_path: Path) -> None:
 
 @NEEDS_NINJA
 def test_two_models_share_the_device(tmp_path: Path) -> None:
-    models = [(DIGITS, "first"), (DIGITS, "second")]
+    models = [(SMALL, "first"), (SMALL, "second")]
     microgen.generate_models(models, "native", tmp_path / "p", codegen=ACCELERATOR)
     driver = (tmp_path / "p" / "src" / "devices.c").read_text()
     assert driver.count("static mg_accelerator accelerator_context;") == 1
@@ -252,7 +253,7 @@ int main(void)
 def test_a_graph_that_is_run_without_the_devices_is_an_error(tmp_path: Path) -> None:
     """The program calls the executor's own functions after the model's. They pass no contexts."""
     project = tmp_path / "p"
-    microgen.generate(DIGITS, "native", project, codegen=ACCELERATOR, executor="graph")
+    microgen.generate(SMALL, "native", project, codegen=ACCELERATOR, executor="graph")
     main = project / "src" / "main.c"
     main.write_text(OUTSIDE)
     elf = builder.build(project, sanitize=True).elf

@@ -17,7 +17,7 @@ from microgen.errors import MicrogenError
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
 from tests.frontends.onnx.models import INT64, info, model, written
-from tests.places import DIGITS
+from tests.places import SMALL
 
 
 def reshaping() -> ModelProto:
@@ -109,9 +109,9 @@ def test_bools_are_bound_by_words(tmp_path: Path) -> None:
 def test_other_formats_have_neither() -> None:
     for given in ({"dim": ["a=1"]}, {"bind": ["a=1"]}):
         with pytest.raises(MicrogenError, match=r"the inputs of \.tflite files are fixed; leave"):
-            frontends.load(DIGITS, **given)
+            frontends.load(SMALL, **given)
         with pytest.raises(MicrogenError, match="are fixed"):
-            microgen.compile_model(DIGITS, "native", **given)
+            microgen.compile_model(SMALL, "native", **given)
 
 
 def test_a_project_contains_what_was_given(

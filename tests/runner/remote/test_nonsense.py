@@ -14,7 +14,7 @@ from microgen import runner
 from microgen.errors import MicrogenError
 from microgen.runner.gdb import checksum
 from microgen.runner.remote import address, protocol, target
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.runner.remote.fake import Commands, listening, packet
 from tests.tools import NEEDS_ARM_GCC, NEEDS_NINJA
 
@@ -63,7 +63,7 @@ def _right(body: bytes) -> bytes:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The digits network for a Cortex-M4, built."""
     project = tmp_path_factory.mktemp("nonsense") / "d"
-    microgen.generate(DIGITS, "mps2_an386", project)
+    microgen.generate(SMALL, "mps2_an386", project)
     microgen.build(project)
     return project
 

@@ -27,7 +27,7 @@ from microgen.runner.remote import address, target
 from microgen.runner.remote.protocol import Remote
 from microgen.target import board as boards
 from microgen.verifier import elf as elves
-from tests.places import DIGITS
+from tests.places import SMALL
 from tests.runner.remote.fake import Board, free_port, listening, qemu
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV, skip_without
 
@@ -53,7 +53,7 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Make:
         key = (board, first)
         if key not in made:
             project = made[key] = folder / str(len(made))
-            microgen.generate(DIGITS, board, project)
+            microgen.generate(SMALL, board, project)
             main_c = project / "src" / "main.c"
             text = main_c.read_text()
             at = text.index("{", text.index("int main(")) + 1
@@ -86,14 +86,14 @@ def _mine(folder: Path, cpu: str = "cortex-m4") -> Path:
 @NEEDS_ARM
 def test_a_board_of_ones_own_is_compared_layer_by_layer(tmp_path: Path) -> None:
     port, project = free_port(), tmp_path / "d"
-    microgen.generate(DIGITS, _mine(tmp_path / "boards"), project)
+    microgen.generate(SMALL, _mine(tmp_path / "boards"), project)
     out, err = io.StringIO(), io.StringIO()
     with qemu("netduinoplus2", port=port), redirect_stdout(out), redirect_stderr(err):
         code = main(["run", str(project), "--on", f"gdb:127.0.0.1:{port}", "--compare", "--json"])
         again = api.run(project, on=f"gdb:localhost:{port}")
     found = json.loads(out.getvalue())
     assert (code, found["ok"], found["samples"]) == (0, True, 8), err.getvalue()
-    assert next(one["layers"] for one in found["comparisons"] if one["status"] == "ok") == 7
+    assert next(one["layers"] for one in found["comparisons"] if one["status"] == "ok") == 4
     assert found["cycles"]["counts"] is None
     assert "no DWT" in found["cycles"]["why"]
     assert again.samples == 1
@@ -116,7 +116,7 @@ def test_outputs_layers_and_console_are_those_of_a_plain_run(
         assert all(np.array_equal(ran.outputs[name], here.outputs[name]) for name in here.outputs)
     assert here.layers
     assert traced.layers
-    assert len(here.layers) == len(traced.layers) == 3 * 7
+    assert len(here.layers) == len(traced.layers) == 3 * 4
     assert all(
         np.array_equal(a.array, b.array) for a, b in zip(here.layers, traced.layers, strict=True)
     )
@@ -189,7 +189,7 @@ def test_a_server_for_another_core(make: Make) -> None:
 @NEEDS_ARM
 def test_a_board_with_other_memories(make: Make, tmp_path: Path) -> None:
     port, project = free_port(), tmp_path / "d"
-    microgen.generate(DIGITS, _mine(tmp_path / "boards"), project)
+    microgen.generate(SMALL, _mine(tmp_path / "boards"), project)
     with (
         qemu("lm3s6965evb", port=port),
         pytest.raises(RunError, match="cannot be loaded: no memory at 0x8000000; is it the board"),
@@ -213,7 +213,7 @@ def test_a_board_with_flash_and_a_counter_and_no_semihosting(
 ) -> None:
     """What real servers have and QEMU's has not."""
     project = tmp_path / "d"
-    microgen.generate(DIGITS, _mine(tmp_path / "boards"), project)
+    microgen.generate(SMALL, _mine(tmp_path / "boards"), project)
     microgen.build(project)
     flash = (0x08000000, 0x80000, 0x800)
     with qemu("netduinoplus2") as (_, core):
@@ -233,8 +233,8 @@ def test_a_board_with_flash_and_a_counter_and_no_semihosting(
         assert one.cycles.counts == (Board.CYCLES,) * 3
     # A call runs once from its entry to its return; an inference once between two of them, too.
     assert again.cycles
-    assert again.cycles.per_call == (((15 * Board.CYCLES, *[Board.CYCLES] * 7),),) * 3
-    assert re.search(r"^7  .* 1,234 +6\.7$", out.getvalue(), re.M)
+    assert again.cycles.per_call == (((9 * Board.CYCLES, *[Board.CYCLES] * 4),),) * 3
+    assert re.search(r"^4  .* 1,234 +11\.1$", out.getvalue(), re.M)
     assert "cycles per inference: 1,234 (by DWT CYCCNT)\n" in out.getvalue()
     assert b"QStartNoAckMode" in board.log
     erased = [body for body in board.log if body.startswith(b"vFlashErase")]
@@ -244,7 +244,7 @@ def test_a_board_with_flash_and_a_counter_and_no_semihosting(
 @NEEDS_ARM
 def test_flash_that_keeps_its_old_bytes_is_noticed(tmp_path: Path) -> None:
     project = tmp_path / "d"
-    microgen.generate(DIGITS, _mine(tmp_path / "boards"), project)
+    microgen.generate(SMALL, _mine(tmp_path / "boards"), project)
     microgen.build(project)
     with qemu("netduinoplus2") as (_, core):
         board = Board(core, (0x08000000, 0x80000, 0x800), _call(project), sums=False)
@@ -260,7 +260,7 @@ def test_flash_that_keeps_its_old_bytes_is_noticed(tmp_path: Path) -> None:
 def test_a_status_is_explained(tmp_path: Path) -> None:
     """The reference does not know this status, so the firmware is run again, call by call."""
     project, port = tmp_path / "d", free_port()
-    microgen.generate(DIGITS, "mps2_an386", project)
+    microgen.generate(SMALL, "mps2_an386", project)
     source = project / "src" / "main.c"
     source.write_text(source.read_text().replace("*status = infer();", "*status = infer() + 77;"))
     microgen.build(project)
@@ -283,7 +283,7 @@ def test_every_emulated_board(tmp_path: Path, board: str) -> None:
     assert machine
     skip_without(machine.system)
     port, project = free_port(), tmp_path / "d"
-    microgen.generate(DIGITS, board, project)
+    microgen.generate(SMALL, board, project)
     here = api.run(project, _samples(project))
     with qemu(machine.machine, *machine.args, port=port):
         on = f"gdb:127.0.0.1:{port}"
@@ -324,7 +324,7 @@ def test_ctrl_c_stops_the_core(make: Make, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.slow
 def test_several_models(tmp_path: Path) -> None:
     project = tmp_path / "d"
-    microgen.generate_models([(DIGITS, "a"), (DIGITS, "b")], _mine(tmp_path / "boards"), project)
+    microgen.generate_models([(SMALL, "a"), (SMALL, "b")], _mine(tmp_path / "boards"), project)
     microgen.build(project)
     with qemu("netduinoplus2") as (_, core):
         board = Board(core, (0x08000000, 0x80000, 0x800), _call(project), sums=True)
@@ -336,7 +336,7 @@ def test_several_models(tmp_path: Path) -> None:
     assert ran.cycles
     assert ran.cycles.counts == (2 * Board.CYCLES,) * ran.samples
     assert counted.cycles
-    assert counted.cycles.per_call == ((((15 * Board.CYCLES, *[Board.CYCLES] * 7),) * 2),)
+    assert counted.cycles.per_call == ((((9 * Board.CYCLES, *[Board.CYCLES] * 4),) * 2),)
 
 
 @NEEDS_ARM
