@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 from microgen.ir.graph import Graph, Node
 from microgen.ir.refusal import Refusal, of_node
 from microgen.kernels import registry
 from microgen.kernels.base import Implementation, Mismatch, Trait
+from microgen.kernels.identity import Same
 from microgen.target.cpu import Cpu
+
+# Nodes of the last graphs. Partition, schedule and certificate ask for each of them.
+_KEPT = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,12 @@ class Fitting:
 
 def fitting(node: Node, graph: Graph, cpu: Cpu) -> Fitting:
     """The kernels for the node's op and for the form in which the model stores its weight."""
+    return _fitting(node, Same(graph), cpu)
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _fitting(node: Node, known: Same[Graph], cpu: Cpu) -> Fitting:
+    graph = known.value
     fit: list[Implementation] = []
     refusals: list[Refusal[Node]] = []
     for kernel in _of_form(node, graph):

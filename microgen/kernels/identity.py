@@ -1,21 +1,22 @@
-"""Arrays as keys of caches."""
+"""Objects as keys of caches, by what they are and not by their values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from microgen.ir.graph import Array
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Same:
-    """An array that nothing changes. Another one is another key, whatever its values are, so no
-    values are compared."""
+class Same(Generic[T]):
+    """An object that nothing changes, such as an array or a graph. Another one is another key,
+    whatever its values are, so no values are compared."""
 
-    array: Array
+    value: T
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and self.array is other.array
+        return isinstance(other, Same) and self.value is other.value
 
     def __hash__(self) -> int:
-        return id(self.array)
+        return id(self.value)

@@ -26,9 +26,11 @@ def largest_sums(node: Node, graph: Graph, axis: int) -> Array:
 
 
 @lru_cache(_KEPT)
-def _largest_sums(weight: Same, bias: Same | None, zero: int, farthest: int, axis: int) -> Array:
-    factors = weight.array.astype(np.int64) - zero
+def _largest_sums(
+    weight: Same[Array], bias: Same[Array] | None, zero: int, farthest: int, axis: int
+) -> Array:
+    factors = weight.value.astype(np.int64) - zero
     others = tuple(i for i in range(factors.ndim) if i != axis)
     products = np.abs(factors).sum(axis=others) * farthest
-    start = np.zeros_like(products) if bias is None else bias.array.astype(np.int64)
+    start = np.zeros_like(products) if bias is None else bias.value.astype(np.int64)
     return frozen(np.stack([products, np.abs(np.clip(start, -(2**62), 2**62))]))

@@ -82,8 +82,10 @@ def kept(kind: str, sources: Sequence[Array], arguments: tuple[tuple[str, Any], 
 
 
 @functools.lru_cache(maxsize=_KEPT)
-def _kept(kind: str, sources: tuple[Same, ...], arguments: tuple[tuple[str, Any], ...]) -> Array:
-    return frozen(apply(kind, [source.array for source in sources], dict(arguments)))
+def _kept(
+    kind: str, sources: tuple[Same[Array], ...], arguments: tuple[tuple[str, Any], ...]
+) -> Array:
+    return frozen(apply(kind, [source.value for source in sources], dict(arguments)))
 
 
 def remembered(
@@ -93,8 +95,8 @@ def remembered(
     read-only arrays: refusals, tables and costs of many kernels ask for one proof."""
 
     @functools.lru_cache(maxsize=_KEPT)
-    def once(sources: tuple[Same, ...], arguments: tuple[tuple[str, Any], ...]) -> T:
-        return found([source.array for source in sources], dict(arguments))
+    def once(sources: tuple[Same[Array], ...], arguments: tuple[tuple[str, Any], ...]) -> T:
+        return found([source.value for source in sources], dict(arguments))
 
     def of(sources: Sequence[Array], arguments: Arguments) -> T:
         if any(source.flags.writeable for source in sources):

@@ -27,6 +27,7 @@ from microgen.runner.remote import address, target
 from microgen.runner.remote.protocol import Remote
 from microgen.target import board as boards
 from microgen.verifier import elf as elves
+from tests.minimal_project import board_params
 from tests.places import SMALL
 from tests.runner.remote.fake import Board, free_port, listening, qemu
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV, skip_without
@@ -277,7 +278,9 @@ def test_a_status_is_explained(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("board", [name for name in boards.available() if boards.load(name).qemu])
+@pytest.mark.parametrize(
+    "board", board_params(*(name for name in boards.available() if boards.load(name).qemu))
+)
 def test_every_emulated_board(tmp_path: Path, board: str) -> None:
     machine = boards.load(board).qemu
     assert machine
