@@ -75,8 +75,9 @@ FIRMWARE = (
     *((name, {"interface": "packed", "optimize": "ram"}) for name in NETWORKS[:2]),
     *((name, {"executor": "graph"}) for name in NETWORKS[:3]),
 )
-SHAPES = 6  # of each kernel and dtype
-MOST = 150  # layers of one source
+SHAPES = {"gcc": 6, "llvm": 12}  # of each kernel and dtype
+# Layers of one source. LLVM inlines more where a function has few callers, so it has all of these.
+AT_ONCE = {"gcc": (150,), "llvm": (150, 4, 2, 1)}
 _ENOUGH = 4096  # bytes of stack for a firmware that is measured
 _DEEP = 1 << 20  # more than any stack
 
@@ -105,7 +106,7 @@ def _column(asked: tuple[str, str]) -> Found:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         found = {"shared": _shared(board, kind, folder)}
-        for number, cases in enumerate(_parts(board)):
+        for number, cases in enumerate(_parts(board, kind)):
             _add(found, _layers(cases, board, kind, folder / f"layers{number}"))
         for number, (name, options) in enumerate(FIRMWARE):
             chosen = {**options, "toolchain": kind}
@@ -162,20 +163,21 @@ def _shared(
     return {code.stem: _depth(graph, code.symbol) for code in found if _has(graph, code.symbol)}
 
 
-def _parts(board: Board) -> Iterator[list[Case]]:
+def _parts(board: Board, kind: str) -> Iterator[list[Case]]:
     """Layers of some shapes for each kernel, in lists for one source each."""
     groups: dict[tuple[str, str], list[Case]] = {}
     for case in measure.cases({**shapes.FIT, **shapes.FURTHER}, board.cpu):
         groups.setdefault((case.kernel.symbol, case.kind), []).append(case)
-    few = [case for cases in groups.values() for case in _spread(cases)]
-    yield from (few[i : i + MOST] for i in range(0, len(few), MOST))
+    few = [case for cases in groups.values() for case in _spread(cases, SHAPES[kind])]
+    for size in AT_ONCE[kind]:
+        yield from (few[i : i + size] for i in range(0, len(few), size))
 
 
-def _spread(cases: Sequence[Case]) -> list[Case]:
+def _spread(cases: Sequence[Case], count: int) -> list[Case]:
     """Some of the cases, from the first to the last."""
-    if len(cases) <= SHAPES:
+    if len(cases) <= count:
         return list(cases)
-    return [cases[i * (len(cases) - 1) // (SHAPES - 1)] for i in range(SHAPES)]
+    return [cases[i * (len(cases) - 1) // (count - 1)] for i in range(count)]
 
 
 def _layers(cases: Sequence[Case], board: Board, kind: str, folder: Path) -> Found:

@@ -145,13 +145,18 @@ def libc(subject: Subject) -> Finding:
     """
     if subject.board.is_host:
         return not_applicable("the host's firmware uses the host's libc")
-    words = _reserved_words(subject)
     names = {symbol.stem for symbol in subject.functions() if symbol.kind == "func"}
+    others = [
+        name
+        for name in sorted(names - _PLANNED - HEAP)
+        if not _COMPILER.fullmatch(name) and not _SOFT_FLOAT.fullmatch(name)
+    ]
+    reserved = {name for name in others if name.startswith("_")}
+    unknown = reserved - _reserved_words(subject) if reserved else set()
     problems = [
         f"{name} is linked"
-        for name in sorted(names - _PLANNED - HEAP)
-        if name in STANDARD or name in POSIX or (name.startswith("_") and name not in words)
-        if not _COMPILER.fullmatch(name) and not _SOFT_FLOAT.fullmatch(name)
+        for name in others
+        if name in STANDARD or name in POSIX or name in unknown
     ]
     found = ", ".join(sorted(names & _PLANNED)) or "none"
     return judged(f"no C library except {', '.join(sorted(_PLANNED))}", problems, found)

@@ -81,6 +81,24 @@ def test_firmware_takes_no_more_stack_than_expected(
     _check(tmp_path / "p")
 
 
+@NEEDS_NINJA
+@NEEDS_ARM
+@NEEDS_RISCV
+@NEEDS_LLVM
+@pytest.mark.parametrize(
+    "board",
+    [
+        pytest.param(board, marks=() if board == "microbit" else pytest.mark.slow)
+        for board in BUILT_HERE
+        if board != "native"
+    ],
+)
+def test_llvm_takes_no_more_stack_for_a_small_network(board: str, tmp_path: Path) -> None:
+    """LLVM inlines more where a function has few callers."""
+    microgen.generate(SMALL, board, tmp_path / "p", toolchain="llvm")
+    _check(tmp_path / "p")
+
+
 @pytest.mark.slow
 @NEEDS_NINJA
 @NEEDS_ARM
