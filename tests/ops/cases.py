@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from microgen import ops
-from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType
+from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType, frozen
 from microgen.ops.base import Operands, StatusError
 from microgen.passes.canonical_padding import canonical_padding
 
@@ -103,7 +103,7 @@ class Case:
             outputs=node.outputs,
             nodes=(node,),
             types={**{n: t.type for n, t in tensors.items()}, "output": self.output_type},
-            constants={n: t.array for n, t in tensors.items() if t.is_constant},
+            constants={n: frozen(t.array) for n, t in tensors.items() if t.is_constant},
             int4=frozenset(n for n, t in tensors.items() if t.is_int4),
         )
         return canonical_padding(graph)

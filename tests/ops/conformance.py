@@ -131,7 +131,7 @@ def _constant(constant: KernelConstant, graph: Graph) -> Array | None:
     if constant.is_absent:
         return None
     sources = constant.arrays(graph)
-    array = transforms.apply(constant.transform, sources, dict(constant.arguments))
+    array = transforms.kept(constant.transform, sources, constant.arguments)
     ctype = {"float32": "float", "float64": "double"}.get(array.dtype.name, f"{array.dtype}_t")
     assert ctype == constant.ctype, f"{constant} is {array.dtype}"
     return array

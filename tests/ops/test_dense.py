@@ -143,7 +143,7 @@ def _int16_near_ties(largest: float) -> c.Case:
     """
     rng = np.random.default_rng(9)
     x = c.int16(rng, (1, 1), 0.01)
-    w = c.weight(rng, (4000, 1), 0)
+    w = c.weight(rng, (len(seeds(4000)), 1), 0)
     assert w.type.quant is not None
     out = c.quant(x.type.scale * max(w.type.quant.scale) * largest / 30000)
     scales = x.type.scale * np.array(w.type.quant.scale) / out.scale[0]
