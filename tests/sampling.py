@@ -33,5 +33,5 @@ def spread(cases: int, count: int) -> set[int]:
 
 
 def seeds(count: int) -> range:
-    """The seeds of ``count`` random cases. In a run without slow tests it is the first quarter."""
-    return range(-(-count // 4) if "TESTS_BUILD_QUICKLY" in os.environ else count)
+    """The seeds of ``count`` random cases. In a run without slow tests it is the first fifth."""
+    return range(-(-count // 5) if "TESTS_BUILD_QUICKLY" in os.environ else count)

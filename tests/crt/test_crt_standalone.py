@@ -18,7 +18,7 @@ from tests.ops.conformance import WARNINGS, host_cc
 from tests.tools import NEEDS_ARM_GCC
 
 # Compiled in a fraction of the time. Other tests compile firmware in which kernels are inlined.
-WITHOUT_INLINING = ("-Og", "-include", str(NOT_INLINED))
+WITHOUT_INLINING = ("-O0", "-include", str(NOT_INLINED))
 
 CRT = resources.folder("crt")
 HEADERS = sorted([*(CRT / "include").rglob("*.h"), *(CRT / "src").rglob("*.h")])
