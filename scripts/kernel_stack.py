@@ -130,9 +130,10 @@ def _with_missing(asked: tuple[str, str]) -> Found:
         missing = stems - found["shared"].keys()
         found["shared"] |= _shared(board, kind, Path(scratch), missing)
         further = measure.cases(shapes.FURTHER, board.cpu)
-        if cases := [case for case in further if case.kernel.code.stem not in found["own"]]:
-            made = _layers(cases, board, kind, Path(scratch) / "layers")
-            own = {case.kernel.code.stem for case in cases}  # without what is around the layers
+        cases = [case for case in further if case.kernel.code.stem not in found["own"]]
+        own = {case.kernel.code.stem for case in cases}  # without what is around the layers
+        for number, part in enumerate(_at_once(cases, kind)):
+            made = _layers(part, board, kind, Path(scratch) / f"layers{number}")
             only = {
                 part: {n: b for n, b in rows.items() if n in own} for part, rows in made.items()
             }
@@ -169,8 +170,13 @@ def _parts(board: Board, kind: str) -> Iterator[list[Case]]:
     for case in measure.cases({**shapes.FIT, **shapes.FURTHER}, board.cpu):
         groups.setdefault((case.kernel.symbol, case.kind), []).append(case)
     few = [case for cases in groups.values() for case in _spread(cases, SHAPES[kind])]
+    return _at_once(few, kind)
+
+
+def _at_once(cases: Sequence[Case], kind: str) -> Iterator[list[Case]]:
+    """The cases in lists for one source each, once for each number of layers."""
     for size in AT_ONCE[kind]:
-        yield from (few[i : i + size] for i in range(0, len(few), size))
+        yield from (list(cases[i : i + size]) for i in range(0, len(cases), size))
 
 
 def _spread(cases: Sequence[Case], count: int) -> list[Case]:

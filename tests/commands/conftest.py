@@ -57,7 +57,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The digits network for a Cortex-M4, built."""
+    """The small network for a Cortex-M4, built."""
     made = tmp_path_factory.mktemp("commands") / "p"
     microgen.generate(SMALL, "mps2_an386", made)
     microgen.build(made)

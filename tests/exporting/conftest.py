@@ -9,6 +9,7 @@ import pytest
 
 import microgen
 from tests.exporting import firmware
+from tests.places import SMALL
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +20,7 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     def project(board: str) -> Path:
         if board not in made:
             made[board] = tmp_path_factory.mktemp("exporting") / "p"
-            microgen.generate(firmware.SMALL, board, made[board])
+            microgen.generate(SMALL, board, made[board])
         return made[board]
 
     return project

@@ -18,12 +18,11 @@ from microgen.errors import ProjectError
 from microgen.exporting import FORMS, calling, component
 from microgen.firmware.component import C_FLAGS
 from microgen.mlf import tar
-from tests.exporting.firmware import M4, SMALL, STRICT, proved, run
+from tests.exporting.firmware import M4, STRICT, proved, run
 from tests.external_networks import TOY, convolution
-from tests.places import EXAMPLES
+from tests.places import BYOC_GUIDE, SMALL
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CXX
 
-RELAY = EXAMPLES
 BOARD = "mps2_an386"
 KINDS: Mapping[str, tuple[tuple[Any, ...], Mapping[str, Any]]] = {
     "graph": ((SMALL,), {"executor": "graph"}),
@@ -42,7 +41,7 @@ KINDS: Mapping[str, tuple[tuple[Any, ...], Mapping[str, Any]]] = {
         (convolution(),),
         {"codegen": ("toy",), "codegen_path": TOY},
     ),
-    "modules": ((RELAY / "byoc_guide.relay",), {"codegen": ("examplejsoncompiler",)}),
+    "modules": ((BYOC_GUIDE,), {"codegen": ("examplejsoncompiler",)}),
 }
 
 

@@ -15,7 +15,7 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 BOARD = "mps2_an386"
-NAMES = ("digits", "kws")
+NAMES = ("small", "kws")
 
 
 # tests/several/test_firmware.py runs the other conventions on the host.
@@ -60,7 +60,7 @@ def test_two_models_are_in_one_firmware_what_they_are_alone(
         del counts[: len(own)]
         assert own == list(alone.per_call[0])
         assert found.per_module[0][number] == (alone.instructions or ())[0]
-        if name == "digits" and is_shared:
+        if name == "small" and is_shared:
             assert _arena(project) == arena
     assert not counts
 

@@ -71,7 +71,7 @@ def written(directory: Path) -> dict[str, Path]:
     }
     for name, data in files.items():
         (directory / name).write_bytes(data)
-    return {"digits": SMALL, **{Path(name).stem: directory / name for name in files}}
+    return {"small": SMALL, **{Path(name).stem: directory / name for name in files}}
 
 
 def int8(shape: tuple[int, ...], seed: int) -> Array:

@@ -52,16 +52,16 @@ def _alone(directory: Path, name: str, inputs: dict[str, Array], **options: obje
 @pytest.mark.parametrize(
     ("names", "shared", "options"),
     [
-        (("kws", "digits", "state", "sum"), True, {}),
+        (("kws", "small", "state", "sum"), True, {}),
         # tests/qemu/test_several.py runs this interface, too.
-        pytest.param(("digits", "kws"), True, {"interface": "packed"}, marks=pytest.mark.slow),
+        pytest.param(("small", "kws"), True, {"interface": "packed"}, marks=pytest.mark.slow),
         pytest.param(
-            ("kws", "digits"),
+            ("kws", "small"),
             True,
             {"interface": "packed", "unpacked_api": True},
             marks=pytest.mark.slow,
         ),
-        (("digits", "sum", "kws"), False, {"executor": "graph"}),
+        (("small", "sum", "kws"), False, {"executor": "graph"}),
         (("kws", "wide"), False, {"workspace_io": True}),
         (("kws", "wide"), False, {"pool": ("w:4096:external", "c:4096:const:external")}),
     ],
@@ -157,7 +157,7 @@ def test_a_model_that_fails_is_named(tmp_path: Path) -> None:
 
 def _with_bytes_in_front(directory: Path) -> Path:
     """A project that links the shared bytes before one model's symbols instead of after them."""
-    project = _generated(directory, "digits", "kws", shared_workspace=True)
+    project = _generated(directory, "small", "kws", shared_workspace=True)
     cmake = project / "CMakeLists.txt"
     folder = "  model/codegen/host/src"
     last = f"{folder}/kws_memory.S\n{folder}/workspace.S\n"
@@ -186,7 +186,7 @@ def test_verify_sees_a_workspace_that_is_not_where_it_was_planned(tmp_path: Path
 
 
 def test_verify_names_the_model_whose_constant_is_wrong(tmp_path: Path) -> None:
-    project = _generated(tmp_path, "digits", "kws")
+    project = _generated(tmp_path, "small", "kws")
     source = project / "model" / "codegen" / "host" / "src" / "kws_params.c"
     head, brace, rest = source.read_text().partition("{\n    ")
     number, comma, tail = rest.partition(",")

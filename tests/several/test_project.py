@@ -12,6 +12,7 @@ from microgen import inspection, manifest
 from microgen.cli import main
 from microgen.errors import CapacityError, UnsupportedError
 from microgen.inspection import library
+from tests.places import SMALL
 from tests.several import models
 
 SOURCES = "model/codegen/host/src"
@@ -24,8 +25,8 @@ def _pairs(directory: Path, *names: str) -> list[tuple[Path, str]]:
 
 def test_one_model_is_what_compile_model_makes_of_it(tmp_path: Path) -> None:
     for options in ({}, {"interface": "packed"}, {"executor": "graph"}):
-        alone = microgen.compile_model(models.SMALL, "mps2_an386", name="kws", **options)
-        several = microgen.compile_models([(models.SMALL, "kws")], "mps2_an386", **options)
+        alone = microgen.compile_model(SMALL, "mps2_an386", name="kws", **options)
+        several = microgen.compile_models([(SMALL, "kws")], "mps2_an386", **options)
         assert several.files == alone.files
         assert several.models[0].manifest == alone.manifest
 
@@ -57,18 +58,18 @@ def test_one_registry_has_the_functions_of_all(tmp_path: Path) -> None:
 
 
 def test_the_manifest_has_every_model(tmp_path: Path) -> None:
-    pairs = _pairs(tmp_path, "kws", "digits", "state")
+    pairs = _pairs(tmp_path, "kws", "small", "state")
     done = microgen.generate_models(pairs, "mps2_an386", tmp_path / "p", shared_workspace=True)
     read = manifest.load(tmp_path / "p")
     assert read.dumps() == done.manifest.dumps()
-    assert [module.module for module in read.modules] == ["kws", "digits", "state"]
+    assert [module.module for module in read.modules] == ["kws", "small", "state"]
     for own in read.modules:
         seen = read.seen_from(own)
         assert manifest.record_fields(seen) == manifest.record_fields(own)
-        assert {m.module for m in seen.modules} == {"kws", "digits", "state"}
+        assert {m.module for m in seen.modules} == {"kws", "small", "state"}
         assert seen.files == read.files
     assert read.shared_workspace is not None
-    assert read.shared_workspace.modules == ("kws", "digits")
+    assert read.shared_workspace.modules == ("kws", "small")
     assert read.shared_workspace.nbytes == max(m.plan.peak for m in read.modules[:2])
 
 
@@ -78,26 +79,26 @@ def _largest(project: Path) -> int:
 
 
 def test_the_library_and_inspect_have_every_model(tmp_path: Path) -> None:
-    pairs = _pairs(tmp_path, "kws", "digits")
+    pairs = _pairs(tmp_path, "kws", "small")
     microgen.generate_models(pairs, "native", tmp_path / "p", shared_workspace=True)
     found = json.loads((tmp_path / "p" / "model" / "metadata.json").read_bytes())
     assert {name: m["model_name"] for name, m in found["modules"].items()} == {
         "kws": "kws",
-        "digits": "digits",
+        "small": "small",
     }
     microgen.export(tmp_path / "p", tmp_path / "p.tar")
     for path in (tmp_path / "p" / "model", tmp_path / "p.tar"):
         data = library.inspect(path).data
-        assert set(data["modules"]) == {"kws", "digits"}
-        assert data["modules"]["kws"]["parameters"] != data["modules"]["digits"]["parameters"]
+        assert set(data["modules"]) == {"kws", "small"}
+        assert data["modules"]["kws"]["parameters"] != data["modules"]["small"]["parameters"]
     shown = inspection.inspect(tmp_path / "p").data
-    assert [module["module"] for module in shown["modules"]] == ["kws", "digits"]
+    assert [module["module"] for module in shown["modules"]] == ["kws", "small"]
     assert [len(module["calls"]) for module in shown["modules"]] == [2, 4]
     assert shown["shared_workspace"] == _largest(tmp_path / "p") > 0
 
 
 def test_capacity_is_of_all_models_together(tmp_path: Path) -> None:
-    pairs = _pairs(tmp_path, "digits", "kws")
+    pairs = _pairs(tmp_path, "small", "kws")
     alone = [microgen.compile_model(path, "mps2_an386").manifest.estimate for path, _ in pairs]
     both = microgen.compile_models(pairs, "mps2_an386").manifest.estimate
     one = microgen.compile_models(pairs, "mps2_an386", shared_workspace=True)
@@ -106,7 +107,7 @@ def test_capacity_is_of_all_models_together(tmp_path: Path) -> None:
     assert both.ram - one.manifest.estimate.ram == least
     assert sum(e.flash for e in alone) > both.flash > max(e.flash for e in alone)
     with pytest.raises(
-        CapacityError, match=r"RAM, but the --ram budget is .*digits\.global_workspace"
+        CapacityError, match=r"RAM, but the --ram budget is .*small\.global_workspace"
     ):
         microgen.compile_models(pairs, "mps2_an386", ram=both.ram_least // 2)
     microgen.compile_models(pairs, "mps2_an386", ram=both.ram, flash=both.flash)
@@ -116,13 +117,13 @@ def test_capacity_is_of_all_models_together(tmp_path: Path) -> None:
     ("names", "options", "message"),
     [
         (("kws", "state"), {}, "can share one; without a workspace, or with a state: state"),
-        (("kws", "digits"), {"executor": "graph"}, "the graph executor keeps its tables"),
+        (("kws", "small"), {"executor": "graph"}, "the graph executor keeps its tables"),
         (
-            ("kws", "digits"),
+            ("kws", "small"),
             {"workspace_io": True},
             "inputs and outputs in the workspace must be kept",
         ),
-        (("kws", "digits"), {"pool": ("w:9000",)}, "with --pool the caller decides"),
+        (("kws", "small"), {"pool": ("w:9000",)}, "with --pool the caller decides"),
     ],
 )
 def test_what_cannot_share_is_refused(
@@ -137,7 +138,7 @@ def test_what_cannot_share_is_refused(
 
 def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = models.written(tmp_path)
-    given = [str(files["kws"]), str(files["digits"])]
+    given = [str(files["kws"]), str(files["small"])]
     tail = ["-b", "native", "-o", str(tmp_path / "p"), "--json"]
     assert main(["generate", *given, *tail]) == 0
     data = json.loads(capsys.readouterr().out)

@@ -116,7 +116,7 @@ def test_other_cores_compilers_and_executors(
 
 def test_several_models(tmp_path: Path) -> None:
     files = models.written(tmp_path)
-    pairs = [(files[name], name) for name in ("digits", "sum", "kws")]
+    pairs = [(files[name], name) for name in ("small", "sum", "kws")]
     microgen.generate_models(pairs, "native", tmp_path / "p", shared_workspace=True)
     microgen.build(tmp_path / "p")
     found = _found(tmp_path / "p")

@@ -79,6 +79,16 @@ def test_the_models_functions_are_equal_wherever_they_are(board: str) -> None:
     assert found.values["compared"] > 10
 
 
+@pytest.mark.slow
+@both
+def test_so_are_those_of_a_network_with_more_kernels(board: str, tmp_path: Path) -> None:
+    project = vendor.generated(board, tmp_path / "p", DIGITS)
+    vendor.linked(project, "-g", *vendor.FLAGS)
+    found = _reproduced(project)
+    assert found.status == "ok", found.found
+    assert found.values["compared"] > 20
+
+
 @pytest.mark.sampled(1)
 @both
 def test_a_patched_kernel_is_named(board: str) -> None:

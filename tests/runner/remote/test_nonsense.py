@@ -61,7 +61,7 @@ def _right(body: bytes) -> bytes:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The digits network for a Cortex-M4, built."""
+    """The small network for a Cortex-M4, built."""
     project = tmp_path_factory.mktemp("nonsense") / "d"
     microgen.generate(SMALL, "mps2_an386", project)
     microgen.build(project)

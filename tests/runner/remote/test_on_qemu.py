@@ -45,7 +45,7 @@ pytestmark = NEEDS_NINJA
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory: pytest.TempPathFactory) -> Make:
-    """A function that returns a project of the digits network, built, whose main begins with
+    """A function that returns a project of the small network, built, whose main begins with
     ``first``."""
     folder = tmp_path_factory.mktemp("on")
     made: dict[tuple[str, str], Path] = {}
