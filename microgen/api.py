@@ -1,6 +1,7 @@
 """The public API: each function is a command without its arguments and its printing.
 
-Heavy imports wait until a function needs them, so ``generate`` does not pay for the ELF reader.
+Heavy imports wait until a function needs them: ``generate`` does not pay for the ELF reader, nor
+``build`` for the compiler.
 """
 
 from __future__ import annotations
@@ -12,23 +13,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from microgen import pipeline
 from microgen.errors import RunError, StatusRunError, UsageError, of_machine
 from microgen.files import check_writable
-from microgen.firmware.compiled import Compiled, Firmware
-from microgen.ir.graph import Array
 from microgen.names import module_names
 from microgen.options import Options
-from microgen.pipeline import Partitioned, Planned
-from microgen.schedule import Front
-from microgen.target.board import Board
 
 if TYPE_CHECKING:
     from microgen.building.builder import BuildResult
     from microgen.comparing.verdict import Verdict
+    from microgen.firmware.compiled import Compiled, Firmware
+    from microgen.ir.graph import Array
+    from microgen.pipeline import Partitioned, Planned
     from microgen.relay import IRModule
     from microgen.runner import Costs, Cycles, Target
     from microgen.runner import RunResult as Ran
+    from microgen.schedule import Front
+    from microgen.target.board import Board
     from microgen.verifier import VerifyReport
 
 
@@ -84,6 +84,8 @@ def compile_model(model: Model, board: str | Path | Board, **options: Any) -> Co
     the name of a board that is installed or in ``MICROGEN_BOARDS``, or the path of its folder.
     ``options`` are the fields of ``microgen.options.Options``. Raises MicrogenError.
     """
+    from microgen import pipeline
+
     checked = Options(**options)
     with _file(model, checked) as path:
         return pipeline.compile_model(path, pipeline.load_board(board), checked)
@@ -123,6 +125,8 @@ def compile_models(
     one after the other; those that keep a state have memory of their own. ``options`` apply to
     all. Raises MicrogenError, also for names that clash.
     """
+    from microgen import pipeline
+
     pairs = [model if isinstance(model, tuple) else (model, "") for model in models]
     paths = [Path(model) if isinstance(model, str | Path) else Path() for model, _ in pairs]
     names = module_names.given([name for _, name in pairs], paths)
@@ -157,6 +161,8 @@ def generate_models(
 def plan(model: Model, board: str | Path | Board, **options: Any) -> Planned:
     """The program of a model, its memory plan and its schedule, whether or not the board can hold
     it."""
+    from microgen import pipeline
+
     checked = Options(**options)
     with _file(model, checked) as path:
         return pipeline.plan_model(path, pipeline.load_board(board), checked)
@@ -167,6 +173,8 @@ def explore(model: Model, board: str | Path | Board, **options: Any) -> Front:
     """The schedules of a model that no other beats in RAM, cycles and flash at once, by the costs
     of implementations that were measured. ``options`` are those of ``compile_model``; ``optimize``
     has no effect."""
+    from microgen import pipeline
+
     checked = Options(**options)
     with _file(model, checked) as path:
         return pipeline.explored(path, pipeline.load_board(board), checked)
@@ -175,6 +183,8 @@ def explore(model: Model, board: str | Path | Board, **options: Any) -> Front:
 @of_machine()
 def partition(model: Model, board: str | Path | Board, **options: Any) -> Partitioned:
     """Which code generator compiles which node: ``.partition``, and for Relay also ``.module``."""
+    from microgen import pipeline
+
     checked = Options(**options)
     with _file(model, checked) as path:
         return pipeline.partitioned(path, pipeline.load_board(board), checked)

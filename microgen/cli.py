@@ -113,7 +113,10 @@ class _Parser(argparse.ArgumentParser):
 
 def asked(given: Sequence[str]) -> Sequence[str]:
     """The command that the arguments begin with, because importing all takes half a second. All
-    commands if they begin with something else, such as ``--help``."""
+    commands if they begin with something else, such as ``--help``; none for the version, which
+    build systems ask for each time they are configured."""
+    if "--version" in given[:1]:
+        return ()
     return [name for name in COMMANDS if name in given[:1]] or COMMANDS
 
 

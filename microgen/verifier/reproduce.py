@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from microgen.building import guard
-from microgen.errors import MicrogenError, ToolError
-from microgen.verifier import build_settings, foreign, regenerated, same_files, same_image
-from microgen.verifier.build_settings import Settings
-from microgen.verifier.elf import Elf
-from microgen.verifier.regenerated import ImpossibleError
-from microgen.verifier.subject import Finding, Reproduction, Subject, judged, not_applicable
-
-_EXPECTED = "the files and the image that the shipped model gives when generated and built again"
+from microgen.verifier.subject import Finding, Subject, not_applicable
 
 
 def reproduce(subject: Subject) -> Finding:
@@ -24,42 +14,8 @@ def reproduce(subject: Subject) -> Finding:
     asked = subject.reproduction
     if asked is None:
         return not_applicable("not asked for: give --reproduce")
-    try:
-        with guard.scratch() as scratch:
-            return _reproduced(subject, asked, scratch)
-    except (ImpossibleError, ToolError) as error:
-        return not_applicable(str(error))
-    except MicrogenError as error:
-        return Finding("failed", _EXPECTED, f"the project cannot be generated again: {error}")
+    # The compiler and the exporters. No other check needs them, and importing them takes as long
+    # as importing all other checks.
+    from microgen.verifier import again
 
-
-def _reproduced(subject: Subject, asked: Reproduction, scratch: Path) -> Finding:
-    files = regenerated.regenerated(subject, asked, scratch)
-    problems = same_files.differences(subject.project, subject.manifest, files)
-    if problems:
-        return judged(_EXPECTED, problems, "", files=len(files.files))
-    project = scratch / "project"
-    if subject.scope == "model":
-        files.write_to(project)
-        return foreign.compared(subject, asked, project)
-    settings = build_settings.found(subject.elf.path, asked.levels, subject.board)
-    if settings.refused:
-        return not_applicable(settings.refused)
-    files.write_to(project)
-    again = regenerated.built(project, settings.levels)
-    return _compared(subject.elf, again, settings, len(files.files))
-
-
-def _compared(found: Elf, again: Elf, settings: Settings, files: int) -> Finding:
-    problems = list(same_image.differences(found, again))
-    if problems and found.compilers != again.compilers:
-        return not_applicable(f"{_named(found)} built the ELF, and {_named(again)} built it again")
-    if problems:
-        problems[min(len(problems), 3) - 1] += f"; built with {settings}"
-    nbytes = sum(len(data) for _, data in again.image())
-    equal = f"{files} files, {nbytes:,} bytes and {len(again.symbols)} symbols are equal"
-    return judged(_EXPECTED, problems, f"{equal}; {settings}", files=files, bytes=nbytes)
-
-
-def _named(program: Elf) -> str:
-    return " and ".join(program.compilers) or "a compiler that it does not name"
+    return again.compared(subject, asked)

@@ -44,6 +44,7 @@ def test_versions_are_read_as_programs_print_them(printed: str, version: str):
     assert tools.version_in(printed) == version
 
 
+@pytest.mark.usefixtures("bin_folder")  # programs take longer to ask
 def test_python_and_packages_have_their_versions():
     assert status("python").found == platform.python_version()
     assert status("numpy").found == importlib.metadata.version("numpy")
@@ -115,6 +116,7 @@ def test_exit_1_only_without_what_a_default_command_needs(
     assert "apt-get install a-package" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("bin_folder")
 def test_a_missing_package_says_what_to_type(monkeypatch: pytest.MonkeyPatch):
     def absent(name: str) -> str:
         raise importlib.metadata.PackageNotFoundError(name)

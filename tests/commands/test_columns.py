@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 import microgen
 from microgen import manifest
+from microgen.building import tools
 from microgen.cli import COMMANDS, main
 from microgen.output import progress
 from microgen.output.console import Console
@@ -60,7 +62,8 @@ def test_help(
 
 
 @pytest.mark.parametrize("command", ["boards", "ops", "codegens", "doctor"])
-def test_listings(run: Run, command: str) -> None:
+def test_listings(run: Run, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "states", functools.cache(tools.states))  # asks many programs
     _check(run, [command])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from microgen import api
+from microgen import pipeline
 from microgen.errors import ModelError
 from tests.commands.conftest import SEED, Run
 from tests.places import SMALL
@@ -93,7 +93,7 @@ def test_what_nobody_expected_is_one_line_that_asks_for_a_report(
     def broken(*_: object, **__: object) -> None:
         raise KeyError("a\x1b[31m\nb")
 
-    monkeypatch.setattr(api.pipeline, "load_board", broken)
+    monkeypatch.setattr(pipeline, "load_board", broken)
     ran = run(["plan", SMALL, "-q"])
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.count("\n") == 1
@@ -114,7 +114,7 @@ def test_details_of_an_error_are_for_those_who_ask(
         details = ("first \x1b[2J", "second")
         raise ModelError("cannot be", where="m", hint="mend it", details=details)
 
-    monkeypatch.setattr(api.pipeline, "load_board", refused)
+    monkeypatch.setattr(pipeline, "load_board", refused)
     command = ["plan", SMALL, "-q"]
     assert run(command).err == "microgen: m: cannot be; mend it\n"
     assert run([*command, "-v"]).err.splitlines()[1:] == ["  first ?[2J", "  second"]
