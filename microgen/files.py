@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import hashlib
 import json
 import os
@@ -86,6 +87,7 @@ class FileTree:
             path.write_bytes(self.files[name])
 
 
+@functools.lru_cache(maxsize=4096)  # trees that are merged have the same names
 def _is_below(name: str) -> bool:
     path = PurePosixPath(name)
     return bool(path.parts) and not path.is_absolute() and ".." not in path.parts
