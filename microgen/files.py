@@ -14,6 +14,7 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate, islice
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -33,7 +34,7 @@ class FileTree:
 
     def __post_init__(self) -> None:
         for name in self.files:
-            if not _is_below(name):
+            if not _parts(name):
                 raise ProjectError(f"refusing to generate a file at {name!r}")
 
     def merged(self, other: FileTree) -> FileTree:
@@ -88,9 +89,10 @@ class FileTree:
 
 
 @functools.lru_cache(maxsize=4096)  # trees that are merged have the same names
-def _is_below(name: str) -> bool:
+def _parts(name: str) -> tuple[str, ...]:
+    """The folders and the file of a relative path; nothing if it leads out of where it begins."""
     path = PurePosixPath(name)
-    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts
+    return () if path.is_absolute() or ".." in path.parts else path.parts
 
 
 def inside(project: Path, name: str) -> Path:
@@ -100,7 +102,7 @@ def inside(project: Path, name: str) -> Path:
     elsewhere may name a device, or lead out of the project with ``..`` or a link.
     """
     path = project / name
-    if not _is_below(name) or not _is_in(project, path):
+    if not _parts(name) or not _is_in(project, path, name):
         raise ProjectError("is outside the project", where=name, hint="generate the project again")
     if not path.is_file():
         missing = "is not a regular file" if path.exists() else "is missing"
@@ -108,9 +110,15 @@ def inside(project: Path, name: str) -> Path:
     return path
 
 
-def _is_in(project: Path, path: Path) -> bool:
+def _is_in(project: Path, path: Path, name: str) -> bool:
     """Whether a path leads to a place in the project. A zero byte, a lone surrogate or a link to
     itself leads nowhere."""
+    try:
+        below = accumulate(_parts(name), os.path.join, initial=str(project))
+        if not any(stat.S_ISLNK(os.lstat(place).st_mode) for place in islice(below, 1, None)):
+            return True  # as nearly always, and in a fraction of the time
+    except (ValueError, OSError):
+        pass
     try:
         return path.resolve().is_relative_to(project.resolve())
     except (ValueError, RuntimeError):

@@ -30,6 +30,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The time that an example takes depends more on the machine than on the code.
 settings.register_profile("no_deadline", deadline=None)
+settings.register_profile("few_examples", deadline=None, max_examples=40)
 settings.load_profile("no_deadline")
 
 
@@ -46,8 +47,9 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keeps temporary files in memory. Makes builds skip CMake's check of compilers, and use ccache
-    if it is installed. In a run without slow tests, builds leave out what toolchain.cmake says, and
-    one case of each kernel is compiled with the kernel's body inlined.
+    if it is installed. In a run without slow tests, builds leave out what toolchain.cmake says,
+    one case of each kernel is compiled with the kernel's body inlined, and hypothesis tries fewer
+    examples.
 
     Hundreds of projects are built, and most of their files are the same. With ccache each file is
     compiled once for each set of options, wherever the project is in the temporary folder.
@@ -59,6 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.markexpr == "not slow":
         os.environ["TESTS_BUILD_QUICKLY"] = "1"
         os.environ["TESTS_MOST_INLINED"] = "1"
+        settings.load_profile("few_examples")
     if shutil.which("ccache"):
         os.environ["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
         os.environ["CCACHE_DIR"] = str(config.rootpath / ".pytest_cache" / "ccache")
