@@ -95,8 +95,11 @@ def _marked(mark: str) -> list[int]:
     found = []
     with contextlib.suppress(FileNotFoundError):
         for name in filter(str.isdigit, os.listdir("/proc")):
-            with contextlib.suppress(OSError):  # it has just ended, or is another user's
-                if mark.encode() in Path("/proc", name, "environ").read_bytes():
+            with (
+                contextlib.suppress(OSError),  # it has just ended, or is another user's
+                open(f"/proc/{name}/environ", "rb", buffering=0) as environment,
+            ):
+                if mark.encode() in environment.read():
                     found.append(int(name))
     return found
 
