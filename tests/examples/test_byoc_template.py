@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +55,6 @@ def _python(site: Path, *args: str) -> str:
     return done.stdout
 
 
-def _microgen(site: Path, *args: str) -> str:
-    return _python(site, "-m", "microgen", *args)
-
-
 # Runs commands one after the other in one process; they are lists of arguments in JSON. Starting
 # Python and its libraries takes longer than most commands.
 _IN_TURN = """
@@ -76,22 +72,40 @@ def _in_turn(site: Path, *commands: Sequence[str]) -> str:
     return _python(site, "-c", _IN_TURN, json.dumps(commands))
 
 
-def _first_json(said: str) -> Any:
-    """What the first command wrote."""
-    return json.JSONDecoder().raw_decode(said)[0]
+def _each_json(said: str, count: int) -> Iterator[Any]:
+    """What each of the first commands wrote."""
+    for _ in range(count):
+        found, end = json.JSONDecoder().raw_decode(said)
+        said = said[end:].lstrip()
+        yield found
 
 
-def _check_list(site: Path) -> None:
-    found = json.loads(_microgen(site, "codegens", "--json"))["codegens"]
-    listed = {one["name"]: one for one in found}
+LIST = ("codegens", "--json")
+
+
+def _check_list(found: Any) -> None:
+    listed = {one["name"]: one for one in found["codegens"]}
     assert listed["vecunit"]["origin"] == "microgen-byoc-template 0.1.0"
     assert listed["vecunit"]["operators"] == ["add", "multiply", "nn.relu"]
     assert listed["vecunit"]["patterns"] == ["vecunit.multiply_add"]
     assert listed["vectape"]["type_keys"] == ["vectape"]
 
 
-def test_they_are_listed(site: Path) -> None:
-    _check_list(site)
+@pytest.fixture(scope="module")
+def answers(site: Path) -> Sequence[Any]:
+    """The list of code generators, and a partition with one that takes few elements."""
+    few = ("--codegen", "vecunit", "--codegen-option", "vecunit.max_elements=32")
+    return list(_each_json(_in_turn(site, LIST, ("partition", str(EXAMPLE), *few, "--json")), 2))
+
+
+def test_they_are_listed(answers: Sequence[Any]) -> None:
+    _check_list(answers[0])
+
+
+def test_partition_says_why_not(answers: Sequence[Any]) -> None:
+    found = answers[1]
+    assert "expected multiples of 4 up to 32" in str(found["refusals"])
+    assert "vecunit_main" not in found["module"]
 
 
 @pytest.mark.skipif(
@@ -102,28 +116,22 @@ def test_pip_installs_it(tmp_path: Path) -> None:
     pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
     offline = ["--no-build-isolation", "--no-deps", "--no-index"]
     subprocess.run([*pip, *offline, "--target", str(tmp_path), str(TEMPLATE)], check=True)
-    _check_list(tmp_path)
     chosen = ("--codegen", "vecunit,vectape", "--composite")
     generated = ("--codegen", "vectape", "-o", str(tmp_path / "project"))
     said = _in_turn(
-        tmp_path,
+        *(tmp_path, LIST),
         ("partition", str(EXAMPLE), *chosen, "--json"),
         ("generate", str(EXAMPLE), "-b", "native", *generated, "-q"),
     )
-    assert 'Composite="vecunit.multiply_add"' in json.loads(said)["module"]
+    listed, partition = _each_json(said, 2)
+    _check_list(listed)
+    assert 'Composite="vecunit.multiply_add"' in partition["module"]
     assert (tmp_path / "project" / "codegens" / "vectape" / "vectape.c").is_file()
 
 
 @NEEDS_NINJA
 def test_its_own_tests_pass(site: Path) -> None:
     _python(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(TEMPLATE / "tests"))
-
-
-def test_partition_says_why_not(site: Path) -> None:
-    few = ("--codegen", "vecunit", "--codegen-option", "vecunit.max_elements=32")
-    found = json.loads(_microgen(site, "partition", str(EXAMPLE), *few, "--json"))
-    assert "expected multiples of 4 up to 32" in str(found["refusals"])
-    assert "vecunit_main" not in found["module"]
 
 
 @pytest.mark.sampled(1)
@@ -154,7 +162,8 @@ def test_its_payload_is_described(site: Path, tmp_path: Path) -> None:
     chosen = ("--codegen", "vectape", "--merge-regions", "-o", project)
     generate = ("generate", str(EXAMPLE), "-b", "native", *chosen, "-q")
     said = _in_turn(site, generate, ("inspect", project, "--json"), ("verify", project))
-    found = _first_json(said)["blobs"][0]["modules"]
+    (shown,) = _each_json(said, 1)
+    found = shown["blobs"][0]["modules"]
     tapes = [module["facts"]["commands"] for module in found if module["key"] == "vectape"]
     commands = sorted(op for tape in tapes for op in tape)
     assert commands == ["add", "add", "multiply", "multiply", "nn.relu"]
@@ -183,6 +192,7 @@ def test_three_generators_and_the_kernels(site: Path, tmp_path: Path) -> None:
         ("partition", model, *chosen, "--json"),
         *(generate, ("verify", project), ("run", project, "--compare")),
     )
-    owners = {region["codegen"] for region in _first_json(said)["regions"]}
+    (partition,) = _each_json(said, 1)
+    owners = {region["codegen"] for region in partition["regions"]}
     assert owners == {"vectape", "vecunit", "ccompiler", "builtin"}
     assert "outputs equal on 8 of 8 samples" in said
