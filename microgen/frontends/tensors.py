@@ -77,7 +77,8 @@ def fields(value: Value) -> tuple[Tensor, ...]:
 def renamed(value: Value, names: Mapping[str, str]) -> Value:
     """The value with its tensors under other names."""
     if isinstance(value, Tensor):
-        return dataclasses.replace(value, name=names.get(value.name, value.name))
+        new = names.get(value.name)
+        return value if new is None else dataclasses.replace(value, name=new)
     return tuple(renamed(part, names) for part in value)
 
 
@@ -160,6 +161,8 @@ class GraphBuilder:
 
     def rename(self, names: Mapping[str, str], first: int) -> None:
         """Rename tensors in the nodes from number ``first`` on, which make them."""
+        if not names:
+            return
         for old, new in names.items():
             self.types[new] = self.types.pop(old)
             if old in self.constants:

@@ -24,8 +24,8 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
     "packed": {"interface": "packed"},
     "graph": {"executor": "graph"},
 }
-# The combinations that are not slow; True: merged regions and composites. test_options.py has the
-# graph executor on the host.
+# The combinations that are not slow; True: merged regions and composites. The graph executor has
+# sanitizers in test_random_networks_in_other_conventions.
 QUICK = (("native", "c", False), (BOARD, "graph", True))
 
 

@@ -16,12 +16,14 @@ pytestmark = NEEDS_NINJA
 CALLERS = ("fast:512", "dram:*:external", "weights:*:external:const")
 
 
-def _runs(project: Path, *, sanitize: bool = False) -> None:
+def _runs(project: Path, *, sanitize: bool = False) -> str:
+    """Runs and compares the firmware. Returns what was expected of its blobs."""
     found = microgen.run(project, compare=True, sanitize=sanitize)
     assert found.checks.ok, found.checks.to_text()
     assert found.checks.check("module_blob").status == "ok"
     assert [str(v) for v in found.verdicts if not (v.ok or v.is_skipped)] == []
     assert not all(v.is_skipped for v in found.verdicts)
+    return found.checks.check("module_blob").expected
 
 
 @pytest.mark.sampled(2)
@@ -45,7 +47,9 @@ def test_options(options: dict[str, Any], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("board", "options"),
     [
-        pytest.param("native", {"executor": "graph"}, id="graph"),
+        # As in test_mixed.py, so that the same objects are linked.
+        pytest.param("mps2_an386", {"executor": "graph"}, marks=NEEDS_ARM, id="graph"),
+        pytest.param("native", {"executor": "graph"}, marks=pytest.mark.slow, id="graph on host"),
         pytest.param(
             "mps2_an386",
             {"toolchain": "llvm", "optimize": "flash", "workspace_io": True},
@@ -61,6 +65,5 @@ def test_two_models_with_a_blob_each(board: str, options: dict[str, Any], tmp_pa
         models, board, project, codegen=mixed.CODEGENS, merge_regions=True, **options
     )
     assert [len(mixed.takers(model)) for model in firmware.models] == [4, 2]
-    _runs(project, sanitize=board == "native")
-    said = microgen.verify(project).check("module_blob").expected
+    said = _runs(project, sanitize=board == "native")
     assert all(f"{name}: tvmgen_{name}___tvm_dev_mblob" in said for name in "ab")

@@ -58,7 +58,7 @@ def _takers(firmware: Firmware) -> set[str]:
 @pytest.mark.parametrize(
     ("board", "seeds"),
     [
-        pytest.param("native", SEEDS[:3]),
+        pytest.param("native", SEEDS[:2]),
         pytest.param("native", SEEDS, marks=pytest.mark.slow),
         pytest.param("mps2_an386", SEEDS[2:4], marks=NEEDS_ARM),
     ],

@@ -16,11 +16,14 @@ from microgen.frontends.tflite.unsigned import CONVERSIONS, DETECTION, EXACT
 from microgen.ops.base import StatusError
 from tests.differential import generator, harness, litert, makers
 from tests.differential.network import Network, UnfitError
+from tests.sampling import seeds
 
 pytestmark = pytest.mark.skipif(bool(LiteRT().lacking()), reason="ai-edge-litert is not installed")
 KEPT = Path(__file__).parents[2] / "build" / "differential"
 CODES = sorted(code for code, dtype in makers.registry() if dtype == "uint8")
 AT_ONCE = 8  # networks that are compiled together
+USUAL = len(seeds(15))  # networks of one operator
+FEW = len(seeds(25))  # networks at once
 
 
 def test_every_exact_operator_is_compared() -> None:
@@ -50,7 +53,7 @@ def _compare(code: str, seeds: range, count: int) -> None:
 
 @pytest.mark.parametrize("code", CODES)
 def test_an_operator_equals_litert(code: str) -> None:
-    _compare(code, range(50), 5)
+    _compare(code, range(50), USUAL)
 
 
 @pytest.mark.slow
@@ -70,7 +73,7 @@ def _agree(seeds: Sequence[int], folder: Path) -> None:
 
 @pytest.mark.parametrize("first", [0, pytest.param(AT_ONCE, marks=pytest.mark.slow)])
 def test_random_networks_agree(first: int, tmp_path: Path) -> None:
-    _agree(range(first, first + AT_ONCE), tmp_path)
+    _agree(range(first, first + AT_ONCE)[:FEW], tmp_path)
 
 
 @pytest.mark.slow

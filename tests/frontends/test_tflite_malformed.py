@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.errors import ModelError
+from microgen.frontends.tflite import reader
 from tests.frontends.tweaked import (
     Network,
     Repeat,
@@ -276,9 +277,12 @@ def test_one_shared_vector_cannot_make_the_work_quadratic() -> None:
     assert "is truncated or corrupt: its vectors claim more elements than its" in said
 
 
-def test_the_number_of_tables_is_limited() -> None:
-    said = refusal(RELU, ModelError, Model={"Buffers": Repeat(100_001)})
+@pytest.mark.parametrize("most", [2000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_the_number_of_tables_is_limited(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert reader.MAX_TABLES == 100_000
+    monkeypatch.setattr(reader, "MAX_TABLES", most)
+    said = refusal(RELU, ModelError, Model={"Buffers": Repeat(most + 1)})
     assert said == (
-        "m.tflite: is truncated or corrupt: it has more than 100000 tables; "
+        f"m.tflite: is truncated or corrupt: it has more than {most} tables; "
         "get the model file again"
     )

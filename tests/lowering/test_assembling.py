@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import frontends, passes
+from microgen import api, frontends, passes
 from microgen.errors import UnsupportedError
 from microgen.firmware.compiled import Compiled
 from microgen.ir.graph import Array
@@ -219,11 +219,11 @@ def expected(model: Path, inputs: list[list[Array]]) -> list[list[Array]]:
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("first", range(0, 96, 8))
+@pytest.mark.parametrize("first", range(0, 96, len(OPTIONS)))
 def test_random_networks_equal_the_references(first: int, tmp_path: Path) -> None:
     made = {
         seed: compiled(seed, tmp_path, **OPTIONS[seed % len(OPTIONS)])
-        for seed in range(first, first + 8)
+        for seed in range(first, first + len(OPTIONS))
     }
     built = program.build([found for found, _ in made.values()], tmp_path, SAMPLES)
     for index, (seed, (_, inputs)) in enumerate(made.items()):
@@ -240,6 +240,6 @@ def test_many_random_networks_are_assembled(tmp_path: Path) -> None:
         made, outputs = concat_networks.random(seed)
         model = tmp_path / "m.tflite"
         model.write_bytes(made.model(*outputs))
-        calls = microgen.compile_model(model, "native", optimize="speed").program.calls
+        calls = api.plan(model, "native", optimize="speed").program.calls
         found += any(argument.offset for call in calls for argument in call.args)
     assert found >= 8

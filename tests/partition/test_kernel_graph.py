@@ -19,8 +19,9 @@ from tests.partition.networks import (
     random_network,
     samples,
 )
+from tests.sampling import seeds
 
-SEEDS = range(80)
+SEEDS = seeds(200)
 
 
 def only(*ops: str) -> Generator:
@@ -73,7 +74,7 @@ def test_random_graphs_are_whole_and_compute_the_same(merges: bool) -> None:
                 for left, right in zip(mine, expected, strict=True):
                     np.testing.assert_array_equal(left, right)
             taken += len(inside)
-    assert taken > 80
+    assert taken > len(SEEDS)
 
 
 def test_merged_regions_are_convex() -> None:

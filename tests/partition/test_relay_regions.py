@@ -29,7 +29,7 @@ from tests.partition.networks import (
 )
 
 NONE, RELU = Activation.NONE, Activation.RELU
-MANY = pytest.mark.parametrize("networks", [60, pytest.param(150, marks=pytest.mark.slow)])
+MANY = pytest.mark.parametrize("networks", [30, pytest.param(150, marks=pytest.mark.slow)])
 
 
 def partitioned(

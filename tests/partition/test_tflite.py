@@ -75,7 +75,18 @@ CASES = [
         {"examplejsoncompiler": 2, "ccompiler": 1, "dnnl": 1},
     ),
     ("native", "mixed", ("dnnl",), {}, {"dnnl": 1, "builtin": 4}),
-    ("mps3_an547", "mixed", ("dnnl",), {"composite": True}, {"dnnl": 2, "builtin": 3}),
+    # As in tests/byoc/test_mixed.py, so that the same objects are linked.
+    (
+        "mps2_an386",
+        "mixed",
+        ("dnnl",),
+        {"composite": True, "executor": "graph"},
+        {"dnnl": 2, "builtin": 3},
+    ),
+    pytest.param(
+        *("mps3_an547", "mixed", ("dnnl",), {"composite": True}, {"dnnl": 2, "builtin": 3}),
+        marks=pytest.mark.slow,
+    ),
 ]
 
 
@@ -88,7 +99,7 @@ CASES = [
 def test_a_network_agrees_with_numpy_and_litert(
     model: Path,
     codegen: tuple[str, ...],
-    options: dict[str, bool],
+    options: dict[str, Any],
     taken: dict[str, int],
     board: str,
     tmp_path: Path,

@@ -12,6 +12,7 @@ from microgen.planner.timeline import live_bytes
 from microgen.program.types import Program
 from tests.planner.brute_force import least_peak
 from tests.planner.strategies import ALIGNMENTS, programs
+from tests.sampling import seeds
 
 quick = settings(max_examples=50, deadline=None, derandomize=True)
 
@@ -34,7 +35,7 @@ def test_better_planners_need_no_more(program: Program, alignment: int) -> None:
     assert peaks == sorted(peaks)
 
 
-@settings(quick, max_examples=200)
+@settings(quick, max_examples=len(seeds(250)))
 @given(programs(most_buffers=6, largest=6), st.sampled_from([1, 2, 4]))
 def test_optimal_is_what_trying_everything_finds(program: Program, alignment: int) -> None:
     made = plan(program, alignment=alignment)

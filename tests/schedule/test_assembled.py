@@ -24,6 +24,7 @@ from tests.schedule.costs import M4, parts_of
 ALIGNMENT = 16
 MOST = 4  # concatenations of which all choices are tried
 SEEDS = pytest.mark.parametrize("seed", range(24))
+SOME = pytest.mark.sampled(6)  # of the seeds
 
 
 def random_parts(seed: int, folder: Path) -> Partition:
@@ -56,6 +57,7 @@ def candidates(parts: Partition) -> Iterator[Candidate]:
         yield first.after(dict(zip(names, picked, strict=True)))
 
 
+@SOME
 @SEEDS
 def test_bounds_hold_for_all_choices(seed: int, tmp_path: Path) -> None:
     parts = random_parts(seed, tmp_path)
@@ -75,6 +77,7 @@ def _differ(one: Candidate, other: Candidate, name: str) -> bool:
     return one.picks[name] is not other.picks[name]
 
 
+@SOME
 @SEEDS
 def test_divisions_need_no_less_than_the_certificate(seed: int, tmp_path: Path) -> None:
     parts = random_parts(seed, tmp_path)

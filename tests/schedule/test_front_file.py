@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.schedule.costs import M4, no_ram, parts_of, two_convolutions
 ORIGIN = Origin(model="00ff", core="cortex-m4f", options={"planner": "greedy"})
 
 
+@functools.cache
 def front() -> Front:
     found = explore(parts_of(two_convolutions()), M4.cpu, no_ram)
     return replace(found, origin=ORIGIN)

@@ -30,6 +30,7 @@ _INT4: dict[int, DType] = {  # of constants
     onnx.TensorProto.INT4: DType.INT8,
     onnx.TensorProto.UINT4: DType.UINT8,
 }
+_NAMES: dict[int, str] = {code: name for name, code in onnx.TensorProto.DataType.items()}
 _NARROW = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
 _BITS: dict[int, int] = {  # of an element, by its type, except for those of any length
     code: _NARROW.get(name, 8 * helper.tensor_dtype_to_np_dtype(code).itemsize)
@@ -45,8 +46,7 @@ def is_int4(code: int) -> bool:
 
 def element_name(code: int) -> str:
     """ONNX's name of an element type, in lower case."""
-    names: dict[int, str] = {v: k for k, v in onnx.TensorProto.DataType.items()}
-    return names.get(code, f"type {code}").lower()
+    return _NAMES.get(code, f"type {code}").lower()
 
 
 def dtype(code: int, called: str, where: str) -> DType:

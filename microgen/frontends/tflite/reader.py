@@ -13,9 +13,9 @@ import struct
 from typing import Any
 
 import numpy as np
-from flatbuffers.table import Table
 
 from microgen.errors import ModelError
+from microgen.frontends.tflite.checked_table import Table
 from microgen.ir.graph import Array
 
 MAX_TABLES = 100_000  # a large network has about ten thousand: tensors, operators, options, ...
@@ -68,14 +68,15 @@ class Reader:
         """The same table, after a check that its vtable and its fields are inside the file."""
         position = table._tab.Pos
         kind = type(table).__name__
-        start = position - self._unpack("<i", position, kind)
-        vtable_bytes = self._unpack("<H", start, kind)
-        table_bytes = self._unpack("<H", start + 2, kind)
+        start = position - self._unpack("<i", position, kind)[0]
+        (vtable_bytes,) = self._unpack("<H", start, kind)
+        (table_bytes,) = self._unpack("<H", start + 2, kind)
         if vtable_bytes < 4 or vtable_bytes % 2 or position + table_bytes > len(self.data):
             raise self.corrupt(f"the {kind} table at byte {position} has an impossible layout")
-        fields = self._unpack(f"<{vtable_bytes // 2 - 2}H", start + 4, kind, single=False)
-        if any(offset >= table_bytes for offset in fields if offset):
+        fields = self._unpack(f"<{vtable_bytes // 2 - 2}H", start + 4, kind)
+        if any(fields) and max(fields) >= table_bytes:
             raise self.corrupt(f"the {kind} table at byte {position} has a field outside itself")
+        table._tab = Table(self.data, position, fields)
         self._tables_left -= 1
         if self._tables_left < 0:
             raise self.corrupt(f"it has more than {MAX_TABLES} tables")
@@ -121,7 +122,9 @@ class Reader:
         accessors return something else."""
         inner: Table = table._tab
         offset = self.get(inner, "Offset", 4 + 2 * slot)
-        return int(self._unpack("<i", inner.Pos + offset, type(table).__name__)) if offset else 0
+        if not offset:
+            return 0
+        return int(self._unpack("<i", inner.Pos + offset, type(table).__name__)[0])
 
     def text(self, table: Any, slot: int) -> str:
         """The string in field number ``slot`` of the schema. Invalid UTF-8 is replaced.
@@ -139,12 +142,11 @@ class Reader:
         self.spend(length)
         return self.data[start : start + length].decode("utf-8", errors="replace")
 
-    def _unpack(self, layout: str, at: int, kind: str, *, single: bool = True) -> Any:
+    def _unpack(self, layout: str, at: int, kind: str) -> tuple[int, ...]:
         # unpack_from would count a negative position from the end of the file.
         if at < 0 or at + struct.calcsize(layout) > len(self.data):
             raise self.corrupt(f"a {kind} table lies outside the file, at byte {at}")
-        values = struct.unpack_from(layout, self.data, at)
-        return values[0] if single else values
+        return struct.unpack_from(layout, self.data, at)
 
     def spend(self, elements: int) -> None:
         """Add work on so many elements. ModelError if there is more than the file can hold."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import microgen
-from microgen import relay
+from microgen import relay, resources
+from microgen.codegens.dnnl import limits
 from microgen.errors import UnsupportedError
 
 _CALL = "def @main(%x: {0}, %y: {0}) {{ @f(%x, %y) }}\n"
@@ -49,8 +50,25 @@ def @f(%a: ({tensor}, {tensor}), {_ATTRS}) {{ add(%a.0, %a.1) }}
         _compiled(text)
 
 
-@pytest.mark.parametrize(("relus", "fits"), [(1023, True), (1024, False)])
-def test_as_many_nodes_as_the_runtime_counts(relus: int, fits: bool) -> None:
+def test_the_limit_is_the_runtimes() -> None:
+    header = (resources.folder("crt") / "src" / "dnnl" / "dnnl_graph.h").read_text()
+    assert f"#define MG_DNNL_MAX_NODES {limits.MAX_NODES}U" in header
+
+
+@pytest.mark.parametrize(
+    ("most", "fits"),
+    [
+        (64, True),  # a long chain that fits takes long to compile
+        (limits.MAX_NODES, False),
+        pytest.param(limits.MAX_NODES, True, marks=pytest.mark.slow),
+    ],
+)
+def test_as_many_nodes_as_the_runtime_counts(
+    most: int, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The input is a node, too."""
+    monkeypatch.setattr(limits, "MAX_NODES", most)
+    relus = most - fits
     value: relay.Expr = relay.var("x", shape=(1, 2), dtype="float32")
     function = relay.Function([value], _chain(value, relus))
     module = relay.transform.InferType()(relay.IRModule.from_expr(function))
@@ -58,7 +76,9 @@ def test_as_many_nodes_as_the_runtime_counts(relus: int, fits: bool) -> None:
     if fits:
         assert microgen.compile_model(module, "native", **options).program.runtime_modules
         return
-    with pytest.raises(UnsupportedError, match="has 1025 nodes; the runtime takes up to 1024"):
+    with pytest.raises(
+        UnsupportedError, match=f"has {most + 1} nodes; the runtime takes up to {most}"
+    ):
         microgen.compile_model(module, "native", **options)
 
 

@@ -42,12 +42,25 @@ def _array(value: Array | None, name: str) -> onnx.TensorProto | None:
     return None if value is None else numpy_helper.from_array(np.asarray(value), name)
 
 
-def model(nodes: Sequence[OneNode]) -> tuple[onnx.ModelProto, dict[str, Array], list[str]]:
-    """A model of all nodes, the values of its inputs, and the names of its outputs."""
+def _inputs(k: int, node: OneNode, shared: dict[tuple[int, int], str] | None) -> list[str]:
+    """The names of a node's inputs. ``shared`` has those of arrays that earlier nodes read."""
+    names = ["" if a is None else f"n{k}_x{i}" for i, a in enumerate(node.inputs)]
+    if shared is not None:
+        for i, value in enumerate(node.inputs[: node.n_data]):
+            names[i] = shared.setdefault((id(value), i), names[i])
+    return names
+
+
+def model(
+    nodes: Sequence[OneNode], *, shares: bool = False
+) -> tuple[onnx.ModelProto, dict[str, Array], list[str]]:
+    """A model of all nodes, the values of its inputs, and the names of its outputs. ``shares``:
+    nodes that read the same array, as the same operand, have one input of the model for it."""
     protos, constants, ports = [], [], []
     given, outputs = dict[str, Array](), list[str]()
+    shared: dict[tuple[int, int], str] | None = {} if shares else None
     for k, node in enumerate(nodes):
-        names = ["" if a is None else f"n{k}_x{i}" for i, a in enumerate(node.inputs)]
+        names = _inputs(k, node, shared)
         made = [f"n{k}_y{i}" for i in range(node.n_outputs)]
         protos.append(helper.make_node(node.op, names, made, **node.attrs))
         for i, (name, value) in enumerate(zip(names, node.inputs, strict=True)):
@@ -55,6 +68,8 @@ def model(nodes: Sequence[OneNode]) -> tuple[onnx.ModelProto, dict[str, Array], 
                 continue
             if i >= node.n_data:
                 constants.append(numpy_helper.from_array(np.asarray(value), name))
+                continue
+            if name in given:
                 continue
             given[name] = value
             code = helper.np_dtype_to_tensor_dtype(value.dtype)

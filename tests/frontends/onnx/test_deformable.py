@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import microgen
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Array
-from tests.differential import program
-from tests.frontends.onnx import one_node
+from tests.frontends.onnx import by_c, one_node
 from tests.frontends.onnx.one_node import OneNode
 from tests.ops.onnx_oracle import by_onnx
 from tests.tools import NEEDS_CC
@@ -70,14 +68,7 @@ def test_graphs_equal_onnx(case: OneNode, tmp_path: Path) -> None:
 
 @NEEDS_CC
 def test_generated_c_equals_the_graph(tmp_path: Path) -> None:
-    proto, given, _ = one_node.model(CASES)
-    (tmp_path / "nodes.onnx").write_bytes(proto.SerializeToString())
-    compiled = microgen.compile_model(tmp_path / "nodes.onnx", "native")
-    built = program.build([compiled], tmp_path / "c", 1)
-    ((*found,),) = built.run(0, [[given[port.tensor] for port in compiled.program.inputs]])
-    expected = one_node.by_graph(one_node.loaded(proto, tmp_path), given)
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+    by_c.assert_equals_the_graph([CASES], tmp_path, rtol=1e-4, atol=1e-5)
 
 
 def _with(place: int, shape: tuple[int, ...]) -> OneNode:

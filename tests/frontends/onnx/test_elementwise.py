@@ -14,8 +14,7 @@ import microgen
 from microgen import frontends
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Array, Graph
-from tests.differential import program
-from tests.frontends.onnx import one_node
+from tests.frontends.onnx import by_c, one_node
 from tests.frontends.onnx.elementwise_cases import CASES, CASTS, FLOATS, NEWEST, OLD, node
 from tests.frontends.onnx.one_node import OneNode
 from tests.tools import NEEDS_CC, NEEDS_NINJA
@@ -43,16 +42,7 @@ def test_graphs_equal_the_reference(tmp_path: Path) -> None:
 @NEEDS_CC
 def test_generated_c_equals_the_graph(tmp_path: Path) -> None:
     """All nodes are one network."""
-    proto, given, _ = one_node.model((*CASES, *CASTS[::4]))
-    path = tmp_path / "nodes.onnx"
-    path.write_bytes(proto.SerializeToString())
-    compiled = microgen.compile_model(path, "native")
-    built = program.build([compiled], tmp_path, 1)
-    ports = [given[port.tensor] for port in compiled.program.inputs]
-    ((*found,),) = built.run(0, [ports])
-    expected = one_node.by_graph(one_node.loaded(proto, tmp_path), given)
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
+    by_c.assert_equals_the_graph([(*CASES, *CASTS[::4])], tmp_path, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-import microgen
 from microgen import frontends
 from microgen.errors import MicrogenError
 from microgen.ir.graph import Array
-from tests.differential import program
-from tests.frontends.onnx import one_node
+from tests.frontends.onnx import by_c, one_node
 from tests.frontends.onnx.models import info, model, written
 from tests.frontends.onnx.one_node import OneNode
 from tests.ops.onnx_oracle import by_onnx
@@ -65,14 +63,7 @@ def test_graphs_equal_onnxruntime(tmp_path: Path) -> None:
 
 @NEEDS_CC
 def test_generated_c_equals_the_graph(tmp_path: Path) -> None:
-    proto, given, _ = one_node.model(CASES)
-    (tmp_path / "nodes.onnx").write_bytes(proto.SerializeToString())
-    compiled = microgen.compile_model(tmp_path / "nodes.onnx", "native")
-    built = program.build([compiled], tmp_path / "c", 1)
-    ((*found,),) = built.run(0, [[given[port.tensor] for port in compiled.program.inputs]])
-    expected = one_node.by_graph(one_node.loaded(proto, tmp_path), given)
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+    by_c.assert_equals_the_graph([CASES], tmp_path, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("length", [None, 4, 5, 7, 8, 12])

@@ -10,6 +10,7 @@ from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorPro
 
 from microgen import frontends
 from microgen.errors import MicrogenError
+from microgen.frontends.onnx import walk
 from microgen.ir.graph import Array, Graph
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
@@ -93,7 +94,10 @@ def _doubling(depth: int) -> list[FunctionProto]:
 @pytest.mark.parametrize(
     ("functions", "sentence"),
     [
-        (_doubling(15), "the model's functions have more than 16384 nodes"),
+        pytest.param(
+            *(_doubling(15), "the model's functions have more than 16384 nodes"),
+            marks=pytest.mark.slow,
+        ),
         (_doubling(40), "call one another more than 16 deep"),
         ([function("F0", [node("F0", "a", "r", "f")])], "call one another more than 16 deep"),
         ([function("F0", SCALED), function("F0", SCALED)], 'defines the function "F0" twice'),
@@ -108,6 +112,16 @@ def test_bad_functions_are_refused(
     with pytest.raises(MicrogenError) as caught:
         of([node("F0", "x", "y", "f")], functions, tmp_path)
     assert sentence in str(caught.value)
+
+
+def test_functions_may_have_so_many_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in the slow case of bad functions, whose nodes take long to count."""
+    assert walk._MOST_NODES == 2**14
+    monkeypatch.setattr(walk, "_MOST_NODES", 2**8)
+    calls = [node("F0", "x", "y", "f")]
+    assert value(of(calls, _doubling(6), tmp_path))[0, 0] == 2.0**64
+    with pytest.raises(MicrogenError, match="functions have more than 256 nodes"):
+        of(calls, _doubling(8), tmp_path)
 
 
 def _choosing(condition: bool | None) -> ModelProto:

@@ -3,10 +3,12 @@ and soon."""
 
 from __future__ import annotations
 
+import functools
 import random
 import resource
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +26,7 @@ _MOST_JUDGED = 10  # in every run
 _QUICK, _SLOW = 90, 20_000  # mutants
 
 
-def _seeds(path: Path, count: int = _QUICK) -> list[bytes]:
+def _seeds(path: Path, count: int) -> list[bytes]:
     """What ``count`` mutants are made from: models of node tests, of various operators, with their
     parameters as constants; and random networks."""
     cases = node_tests.cases_without_pools() if count == _QUICK else node_tests.cases()
@@ -34,6 +36,13 @@ def _seeds(path: Path, count: int = _QUICK) -> list[bytes]:
     each = 10 if count == _QUICK else 20
     models += [generate(seed).model for generate in networks for seed in range(each)]
     return [model.SerializeToString() for model in models]
+
+
+@pytest.fixture(scope="module")
+def seeds_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], list[bytes]]:
+    """``_seeds`` by the number of mutants, each computed once."""
+    path = tmp_path_factory.mktemp("seeds") / "m.onnx"
+    return functools.cache(lambda count: _seeds(path, count))
 
 
 def _read(path: Path, data: bytes) -> str:
@@ -57,8 +66,10 @@ def _peak() -> int:
 
 
 @pytest.mark.parametrize("count", [_QUICK, pytest.param(_SLOW, marks=pytest.mark.slow)])
-def test_mutants_are_right_or_refused(count: int, tmp_path: Path) -> None:
-    rng, seeds, peak = random.Random(count), _seeds(tmp_path / "m.onnx", count), _peak()
+def test_mutants_are_right_or_refused(
+    count: int, seeds_of: Callable[[int], list[bytes]], tmp_path: Path
+) -> None:
+    rng, seeds, peak = random.Random(count), seeds_of(count), _peak()
     read: list[Path] = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -74,8 +85,10 @@ def test_mutants_are_right_or_refused(count: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", range(2))
-def test_truncated_files_are_refused_or_read(number: int, tmp_path: Path) -> None:
+def test_truncated_files_are_refused_or_read(
+    number: int, seeds_of: Callable[[int], list[bytes]], tmp_path: Path
+) -> None:
     path = tmp_path / "m.onnx"
-    data = _seeds(path)[number]
+    data = seeds_of(_QUICK)[number]
     for end in range(0, len(data), 7):
         _read(path, data[:end])

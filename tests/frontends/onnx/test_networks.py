@@ -9,10 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import microgen
 from microgen.errors import MicrogenError
-from tests.differential import program
-from tests.frontends.onnx import one_node
+from tests.frontends.onnx import by_c, one_node
 from tests.frontends.onnx.network_cases import CASES, data, integers, node
 from tests.frontends.onnx.one_node import OneNode
 from tests.tools import NEEDS_CC
@@ -39,17 +37,7 @@ def test_graphs_equal_onnxruntime(tmp_path: Path) -> None:
 @NEEDS_CC
 def test_generated_c_equals_the_graph(tmp_path: Path) -> None:
     """All nodes of an opset are one network."""
-    for group in _by_opset():
-        proto, given, _ = one_node.model(group)
-        path = tmp_path / "nodes.onnx"
-        path.write_bytes(proto.SerializeToString())
-        compiled = microgen.compile_model(path, "native")
-        built = program.build([compiled], tmp_path / str(group[0].opset), 1)
-        ports = [given[port.tensor] for port in compiled.program.inputs]
-        ((*found,),) = built.run(0, [ports])
-        expected = one_node.by_graph(one_node.loaded(proto, tmp_path), given)
-        for one, other in zip(found, expected, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+    by_c.assert_equals_the_graph([*_by_opset()], tmp_path, rtol=1e-4, atol=1e-5)
 
 
 _X = data(1, 4, 5, 5)

@@ -40,7 +40,12 @@ def ran(
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
-    ("board", "channels", "size"), [("native", 32, 56), ("qemu_riscv32", 4, 6)]
+    ("board", "channels", "size"),
+    [
+        ("native", 32, 14),
+        ("qemu_riscv32", 4, 6),
+        pytest.param("native", 32, 56, marks=pytest.mark.slow),
+    ],
 )
 def test_the_seed_demo_runs(board: str, channels: int, size: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)

@@ -7,13 +7,15 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import microgen
+from microgen import api
 from microgen.manifest.schedule import ScheduleRecord
-from microgen.pipeline import Compiled
+from microgen.pipeline import Compiled, Planned
 from microgen.schedule import file
 from tests.differential import harness
 from tests.differential.generator import Case
@@ -55,6 +57,28 @@ def variants(
 ) -> Iterator[Variant]:
     """The network with its layers together to each legal depth, or only to ``most`` of them, the
     deepest and others."""
+    for depth, model, options in _written(case, folder, board, most):
+        yield Variant(case, depth, microgen.compile_model(model, board, **options))
+
+
+def variant_at(case: Case, folder: Path, depth: int) -> Variant:
+    """The network for this machine with its layers together to a depth."""
+    every = _written(case, folder, "native", MANY)
+    model, options = next((model, options) for each, model, options in every if each == depth)
+    return Variant(case, depth, microgen.compile_model(model, "native", **options))
+
+
+def plans(case: Case, folder: Path) -> Iterator[tuple[int, Planned]]:
+    """Each legal depth, and what is planned of the network for this machine with its layers
+    together to that depth."""
+    for depth, model, options in _written(case, folder, "native", MANY):
+        yield depth, api.plan(model, "native", **options)
+
+
+def _written(
+    case: Case, folder: Path, board: str, most: int
+) -> Iterator[tuple[int, Path, dict[str, Any]]]:
+    """Depths, each with the file of the network and the options for that depth."""
     folder.mkdir(parents=True, exist_ok=True)
     model = folder / f"network{case.seed}.tflite"
     model.write_bytes(case.net.model(case.outputs))
@@ -63,11 +87,7 @@ def variants(
         path = folder / f"schedule{case.seed}_{depth}.json"
         path.write_text(file.dumps(record))
         name = f"n{case.seed}_{depth}"
-        yield Variant(
-            case,
-            depth,
-            microgen.compile_model(model, board, name=name, schedule=str(path), **guarded.OPTIONS),
-        )
+        yield depth, model, {"name": name, "schedule": str(path), **guarded.OPTIONS}
 
 
 def some(made: Mapping[int, ScheduleRecord], most: int) -> list[tuple[int, ScheduleRecord]]:
@@ -93,13 +113,23 @@ def wrong(seeds: Sequence[int], folder: Path, most: int = MANY) -> tuple[list[st
     return found, [variant.depth for variant in every]
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("first", range(0, USUAL, FEW))
-def test_random_networks_at_every_depth(first: int, tmp_path: Path) -> None:
-    found, depths = wrong(range(first, first + FEW), tmp_path / "p", most=3)
+# In every run of the tests a network of int8, and one of floats.
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        (0, 2),
+        *(
+            pytest.param(range(first, first + FEW), marks=pytest.mark.slow)
+            for first in range(0, USUAL, FEW)
+        ),
+    ],
+    ids=str,
+)
+def test_random_networks_at_every_depth(seeds: Sequence[int], tmp_path: Path) -> None:
+    found, depths = wrong(seeds, tmp_path / "p", most=3)
     assert not found
     assert max(depths) > 5
-    assert len(depths) > 2 * FEW, "few layers can be computed together"
+    assert len(depths) > 2 * len(seeds), "few layers can be computed together"
 
 
 @pytest.mark.slow

@@ -66,11 +66,13 @@ def _access(event: Event, times: int, sizes: dict[str, int], whole: int) -> Acce
 
 def expected(done: Sequence[Access], name: str, grows: bool, own: int | None) -> int:
     """The least lag of an input, from which bytes are read after others were written."""
-    later = int(grows)
-    for step, access in enumerate(done):
-        reads = [after.reads[name] for after in done[step + 1 :] if name in after.reads]
-        if access.writes and reads:
-            later = max(later, access.writes[1] - min(reads))
+    later, least = int(grows), None
+    for access in reversed(done):
+        if access.writes and least is not None:
+            later = max(later, access.writes[1] - least)
+        if name in access.reads:
+            read = access.reads[name]
+            least = read if least is None else min(least, read)
     both = [(a.reads[name], *a.writes) for a in done if name in a.reads and a.writes]
     is_beside = bool(both) and all(first == read for read, first, _ in both)
     if is_beside and own is not None and own >= later:

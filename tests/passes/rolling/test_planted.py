@@ -14,14 +14,13 @@ from microgen.program.plan import MemoryPlan
 from tests.differential.generator import Case
 from tests.passes.rolling import guarded, planted
 from tests.passes.rolling.blocks import generate
-from tests.passes.rolling.test_depths import difference, inputs_of, variants
+from tests.passes.rolling.test_depths import difference, inputs_of, plans, variant_at
 
 
 def _at(depth: int, folder: Path) -> tuple[Case, Compiled]:
     """The network with its layers together to a depth."""
     case = generate(planted.SEED)
-    found = variants(case, folder)
-    return case, next(one.compiled for one in found if one.depth == depth)
+    return case, variant_at(case, folder, depth).compiled
 
 
 def _ran(depth: int, folder: Path) -> str:
@@ -52,12 +51,11 @@ def test_the_check_of_plans_finds_every_small_lag(tmp_path: Path) -> None:
     """Every output that overlaps its input is moved towards it, as if its lag were smaller."""
     tried = 0
     for seed in (0, 4):
-        for variant in variants(generate(seed), tmp_path):
-            program, plan = variant.compiled.program, variant.compiled.plan
+        for depth, (program, plan, _) in plans(generate(seed), tmp_path):
             assert not check.problems(program, plan)
             for moved in _nearer(plan):
                 tried += 1
-                assert check.problems(program, moved), f"{seed} at depth {variant.depth}"
+                assert check.problems(program, moved), f"{seed} at depth {depth}"
     assert tried > 16
 
 

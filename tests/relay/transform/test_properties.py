@@ -22,6 +22,7 @@ from tests.relay.transform.checks import (
     same_value,
 )
 from tests.relay.transform.random_graphs import random_case
+from tests.sampling import seeds
 
 
 def _stages(seed: int, merges: bool) -> list[relay.IRModule]:
@@ -63,8 +64,8 @@ def test_passes_on_many_graphs(number: int) -> None:
 
 
 def test_merging_makes_fewer_functions() -> None:
-    apart = sum(_check(number, merges=False) for number in range(20))
-    assert sum(_check(number, merges=True) for number in range(20)) < apart * 0.7
+    apart = sum(_check(number, merges=False) for number in seeds(40))
+    assert sum(_check(number, merges=True) for number in seeds(40)) < apart * 0.7
 
 
 @pytest.mark.parametrize("number", range(0, 60, 7))
