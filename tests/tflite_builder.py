@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -114,6 +115,12 @@ def build_model(
     return writer.model(operators, inputs, outputs, description, signatures, more)
 
 
+@functools.cache
+def _schema(name: str) -> Any:
+    """The generated code of a table."""
+    return importlib.import_module(f"tflite.{name}")
+
+
 class _Writer:
     def __init__(self, tensors: Sequence[TensorSpec]) -> None:
         self._builder = flatbuffers.Builder(1024)
@@ -189,7 +196,7 @@ class _Writer:
         return self._table("TensorMap", fields)
 
     def _table(self, name: str, fields: Mapping[str, Any]) -> int:
-        module = importlib.import_module(f"tflite.{name}")
+        module = _schema(name)
         module.Start(self._builder)
         for field_name, value in fields.items():
             getattr(module, f"Add{field_name}")(self._builder, value)

@@ -21,6 +21,7 @@ SHIFT = 34  # MG_LINEAR_SHIFT of crt/include/microgen/scaling_s8.h
 OFFSET_SHIFT = 16  # of mg_linear: C is a multiple of 2**16, and so fits an int32
 LIMIT = 2**30  # of sums: larger ones, times M, may leave int64
 _FAR = np.int64(2**62)
+_NEAR = 2  # sums by which thresholds usually differ from what scales say
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +140,32 @@ class Steps:
         self.is_constant = ~(self.has_before & self.has_at).any(axis=1)
 
     def _found(self) -> Array:
-        """Bisects all thresholds at once."""
+        """Bisects all thresholds at once, from a few sums around where the scales have them."""
         shape = np.broadcast_shapes(self.least.shape, self.values.shape)
         reached = np.broadcast_to(self.most + 1, shape)
         missed = np.broadcast_to(self.least - 1, shape)
+        guess = self._guessed()
+        for tried in (guess + _NEAR, guess - _NEAR):
+            inside = np.clip(tried, missed + 1, reached - 1)
+            reached, missed = self._narrowed(reached, missed, inside)
         while (reached - missed > 1).any():
-            middle = (reached + missed) >> 1
-            is_reached = specified(middle, self.channels) >= self.values
-            is_open = reached - missed > 1
-            reached = np.where(is_open & is_reached, middle, reached)
-            missed = np.where(is_open & ~is_reached, middle, missed)
+            reached, missed = self._narrowed(reached, missed, (reached + missed) >> 1)
         return reached
+
+    def _guessed(self) -> Array:
+        scales = np.array(self.channels.scales, np.float64)[:, None]
+        halves = self.values - self.channels.zero_point - 0.5
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.clip(np.rint(halves / scales), -LIMIT, LIMIT).astype(np.int64)
+
+    def _narrowed(self, reached: Array, missed: Array, tried: Array) -> tuple[Array, Array]:
+        """The limits of the thresholds after one sum of each was tried, if it is between them."""
+        is_reached = specified(tried, self.channels) >= self.values
+        is_open = (missed < tried) & (tried < reached)
+        return (
+            np.where(is_open & is_reached, tried, reached),
+            np.where(is_open & ~is_reached, tried, missed),
+        )
 
     def _binding(self, multipliers: Array) -> tuple[Array, Array, Array, Array]:
         """Of every channel the least and the largest C that are possible, and which thresholds

@@ -24,7 +24,7 @@ from microgen.ir.graph import Array
 from microgen.relay import Expr, Function, IRModule
 from tests import runtimes
 from tests.crt.executor_graphs import EXECUTOR_SOURCES
-from tests.each_compiled import UNOPTIMIZED, each_compiled
+from tests.each_compiled import UNOPTIMIZED, each_compiled, quick_linker
 
 CRT = Path(__file__).resolve().parents[2] / "crt"
 # TVM's own suite combines interface-api and unpacked-api in these ways for the C runtime. The graph
@@ -131,7 +131,8 @@ def inferred(made: Compiled, folder: Path, inputs: Iterable[Array]) -> list[Arra
         linked += sorted(Path(_runtime().name).glob("*.o"))
     if made.program.runtime_modules:
         linked.append(runtimes.archive())
-    subprocess.run([*command, *map(str, linked), "-o", str(folder / "app")], check=True)
+    command += [*quick_linker(), *map(str, linked), "-o", str(folder / "app")]
+    subprocess.run(command, check=True)
     arguments = [str(folder / name) for name in ("app", "in", "out")]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.returncode} {done.stderr}"

@@ -13,6 +13,7 @@ from microgen import resources
 from microgen.codegens.external import CFunction, CSource, ExternalFunction
 from microgen.ir.graph import Array
 from microgen.program.element_types import ctype
+from tests.each_compiled import quick_linker
 
 WARNINGS = (
     *("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wundef"),
@@ -113,7 +114,7 @@ def run(
     )
     program = folder / "program"
     line = ["gcc", *WARNINGS, *SANITIZERS, f"-I{folder}", str(DRIVER), *map(str, objects)]
-    subprocess.run([*line, "-o", str(program)], check=True)
+    subprocess.run([*line, *quick_linker(), "-o", str(program)], check=True)
     files = [str(folder / "in.bin"), str(folder / "out.bin")]
     done = subprocess.run([str(program), *files], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:4000]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from microgen import resources
-from tests.each_compiled import each_compiled
+from tests.each_compiled import each_compiled, quick_linker
 from tests.ops.conformance import WARNINGS, host_cc
 
 CRT = resources.folder("crt")
@@ -23,5 +23,5 @@ def linked(
     with tempfile.TemporaryDirectory(dir=binary.parent) as folder:
         flags = (compiler, *WARNINGS, *options, *INCLUDES)
         made = each_compiled(flags, sources, Path(folder))
-        subprocess.run([compiler, *options, *made, "-o", binary], check=True)
+        subprocess.run([compiler, *options, *quick_linker(), *made, "-o", binary], check=True)
     return binary

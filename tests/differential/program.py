@@ -19,7 +19,7 @@ from microgen.program.types import Port
 from tests import shared_kernels
 from tests.crt.executor_graphs import CRT, EXECUTOR_SOURCES
 from tests.differential.stock import Array
-from tests.each_compiled import UNOPTIMIZED, each_compiled
+from tests.each_compiled import UNOPTIMIZED, each_compiled, quick_linker
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 # As in `make test`: compiling takes most of the time, and the sanitizers find the same.
@@ -156,7 +156,7 @@ def linked(
     libraries = [word for word in words if word.endswith(".a")]
     try:
         made = each_compiled(("cc", *options), [Path("main.c"), *sources], folder)
-        command = ["cc", *options, *map(str, made), *libraries, "-o", "program"]
+        command = ["cc", *options, *quick_linker(), *map(str, made), *libraries, "-o", "program"]
         subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     except subprocess.CalledProcessError as error:
         raise ProgramError(f"does not compile: {error.stderr[:1500]}") from error

@@ -52,16 +52,16 @@ class Case:
         if refusal:
             raise ValueError(f"{self.name}: {refusal}")
 
-    @property
+    @cached_property
     def input_types(self) -> tuple[TensorType, ...]:
         return tuple(tensor.type for tensor in self.inputs)
 
-    @property
+    @cached_property
     def output_type(self) -> TensorType:
         (shape,) = ops.registry()[self.op].infer(self.attrs, self.input_types)
         return TensorType(shape, self.output_dtype, self.output_quant)
 
-    @property
+    @cached_property
     def writes(self) -> tuple[int, ...]:
         """Positions of the inputs that the node updates."""
         return ops.registry()[self.op].writes(self.attrs, len(self.inputs))
@@ -86,7 +86,7 @@ class Case:
             assert array.shape == kind.shape
         return Outcome(0, found)
 
-    @property
+    @cached_property
     def node(self) -> Node:
         """The node as kernels get it: its padding is given as numbers."""
         (node,) = self.graph.nodes

@@ -8,6 +8,7 @@ tested. It is tested in place, too, if it says that it can work in place.
 from __future__ import annotations
 
 import math
+import os
 import struct
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ from microgen.kernels.base import Implementation, KernelConstant
 from microgen.ops.base import Operands
 from microgen.program.types import Fields, Value
 from microgen.target.cpu import Feature
-from tests.each_compiled import NOT_INLINED, each_compiled
+from tests.each_compiled import NOT_INLINED, each_compiled, quick_linker
 from tests.ops import inlined_calls, within
 from tests.ops.cases import Case as Case
 from tests.ops.cases import Outcome as Outcome
@@ -56,6 +57,10 @@ SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recov
 # in a twentieth of the time. Random networks (tests/differential) run kernels and executors with
 # -O1.
 UNOPTIMIZED = (*SANITIZERS, "-O0", "-include", str(NOT_INLINED))
+# Undefined behaviour ends the program without a sentence for each place that could have it: GCC
+# compiles that in two thirds of the time. The address sanitizer, with REPORTED, prints the line.
+BRIEF = (*UNOPTIMIZED, "-fsanitize-undefined-trap-on-error")
+REPORTED = {"ASAN_OPTIONS": "handle_sigill=1"}
 
 
 # Calls: a case as a kernel is called with it
@@ -90,22 +95,23 @@ class Call:
 def calls_of(case: Case) -> Iterator[Call]:
     """All calls by which host kernels can compute the case."""
     found = False
+    node, graph = case.node, case.graph
     for kernel in kernels.registry()[case.op]:
-        if kernel.needs - EMULATED or kernel.refusal(case.node, case.graph):
+        if not kernel.needs <= EMULATED or kernel.refusal(node, graph):
             continue
         found = True
-        yield call_of(case, kernel)
-        for place, lag in kernel.in_place(case.node, case.graph).items():
-            yield call_of(case, kernel, place, lag)
+        call = call_of(case, kernel)
+        yield call
+        for place, lag in kernel.in_place(node, graph).items():
+            yield replace(call, in_place=_passed(kernel.calls(node, graph)).index(place), lag=lag)
     assert found, f"no kernel takes case {case.name!r}"
 
 
 def call_of(case: Case, kernel: Implementation, in_place: int | None = None, lag: int = 0) -> Call:
     """The call by which that kernel computes the case."""
     node, graph = case.node, case.graph
-    passed = tuple(
-        dict.fromkeys(i for positions, _ in kernel.calls(node, graph) for i in positions)
-    )
+    calls = kernel.calls(node, graph)
+    passed = _passed(calls)
     inputs = [case.inputs[i].array if i < len(case.inputs) else None for i in passed]
     constants = [_constant(constant, graph) for constant in kernel.constants(node, graph)]
     output = np.full(case.output_type.shape, 0x5A, case.output_dtype.numpy)
@@ -116,8 +122,7 @@ def call_of(case: Case, kernel: Implementation, in_place: int | None = None, lag
         case=case,
         kernel=kernel,
         calls=tuple(
-            ((*(passed.index(i) for i in positions), *rest), fields)
-            for positions, fields in kernel.calls(node, graph)
+            ((*(passed.index(i) for i in positions), *rest), fields) for positions, fields in calls
         ),
         arguments=arguments,
         output=len(inputs) + len(constants),
@@ -125,6 +130,11 @@ def call_of(case: Case, kernel: Implementation, in_place: int | None = None, lag
         lag=lag,
         written=tuple(passed.index(i) for i in case.writes),
     )
+
+
+def _passed(calls: Sequence[tuple[tuple[int, ...], Fields]]) -> tuple[int, ...]:
+    """The positions of the inputs that any of a kernel's calls gets."""
+    return tuple(dict.fromkeys(i for positions, _ in calls for i in positions))
 
 
 def _constant(constant: KernelConstant, graph: Graph) -> Array | None:
@@ -138,31 +148,28 @@ def _constant(constant: KernelConstant, graph: Graph) -> Array | None:
 
 
 def _encoded(function: int, call: Call) -> bytes:
-    values = [_words(value) for _, fields in call.calls for _, value in fields]
-    params = _packed(np.concatenate(values), call)
-    arrays = [np.zeros(0) if a is None else a for a in call.arguments]
+    params = _params(call)
+    arrays = [b"" if a is None else a.tobytes() for a in call.arguments]
     sizes = [-1 if a is None else a.nbytes for a in call.arguments]
     place = -1 if call.in_place is None else call.in_place
     written = sum(1 << i for i in call.written)
     numbers = (len(sizes), call.output, place, call.lag, written, *sizes)
     header = struct.pack(f"<{len(numbers)}i", *numbers)
-    head = struct.pack("<2i", function, len(params)) + params.tobytes() + header
-    return head + b"".join(a.tobytes() for a in arrays)
+    return b"".join((struct.pack("<2i", function, len(params) // 4), params, header, *arrays))
 
 
-def _packed(words: Array, call: Call) -> Array:
-    """The parameters as words, of which compact ones are halves."""
-    if not call.kernel.code.compact:
-        return words
-    halves: Array = np.pad(words.astype(np.int16), (0, words.size % 2)).view(np.int32)
-    return halves
-
-
-def _words(value: Value | tuple[Value, ...]) -> Array:
-    """A field in the form that the struct has: int32 or float32."""
-    values = np.atleast_1d(np.array(value))
-    dtype = np.float32 if values.dtype.kind == "f" else np.int32
-    return values.astype(dtype).view(np.int32)
+def _params(call: Call) -> bytes:
+    """The parameter structs, in whole words: int32 or, of compact ones, int16, and float32."""
+    integer = "h" if call.kernel.code.compact else "i"
+    values: list[int | float] = []
+    form = "<"
+    for _, fields in call.calls:
+        for _, value in fields:
+            several = value if isinstance(value, tuple) else (value,)
+            form += ("f" if isinstance(several[0], float) else integer) * len(several)
+            values += several
+    packed = struct.pack(form, *values)
+    return packed + bytes(-len(packed) % 4)
 
 
 # The two ways of calling a kernel
@@ -171,14 +178,13 @@ def _words(value: Value | tuple[Value, ...]) -> Array:
 def check(cases: Sequence[Case], folder: Path) -> None:
     """Checks that out-of-line kernels, under the sanitizers, equal the reference on every case."""
     calls = [call for case in cases for call in calls_of(case)]
-    _run(_shared_driver(calls, folder), calls, _shared_bodies(calls)[1])
+    _run(*_shared_driver(calls, folder))
 
 
 def differing(calls: Sequence[Call], folder: Path) -> list[bool]:
     """Whether the first result of each call, out of line, differs from the reference's."""
-    driver = _shared_driver(calls, folder)
     found = []
-    with _outputs(driver, calls, _shared_bodies(calls)[1]).open("rb") as file:
+    with _outputs(*_shared_driver(calls, folder)).open("rb") as file:
         for call in calls:
             assert not struct.unpack("<i", file.read(4))[0]
             (expected,) = call.case.outcome.arrays
@@ -186,28 +192,34 @@ def differing(calls: Sequence[Call], folder: Path) -> list[bool]:
     return found
 
 
-def _shared_bodies(calls: Sequence[Call]) -> tuple[list[Body], list[int]]:
-    """The out-of-line forms that the calls need, and the number of each call's form."""
-    forms = [_shared_form(call) for call in calls]
-    bodies = list(dict.fromkeys(forms))
-    return bodies, [bodies.index(form) for form in forms]
-
-
-def _shared_driver(calls: Sequence[Call], folder: Path) -> Path:
-    used = list(dict.fromkeys(call.kernel for call in calls))
-    bodies, _ = _shared_bodies(calls)
+def _shared_driver(
+    calls: Sequence[Call], folder: Path
+) -> tuple[Path, Sequence[Call], Sequence[int]]:
+    """A driver for the out-of-line forms that the calls need, the calls, and the number of each
+    call's form."""
+    forms: dict[tuple[int, tuple[tuple[int, ...], ...]], Call] = {}
+    keys = [(id(call.kernel), tuple(places for places, _ in call.calls)) for call in calls]
+    for key, call in zip(keys, calls, strict=True):
+        forms.setdefault(key, call)
+    numbers = {key: number for number, key in enumerate(forms)}
+    used = _used(calls)
     shared = [f"-D{kernel.code.macro}" for kernel in used if kernel.code.macro]
     defined = [kernel.code.definition for kernel in used]
-    return _compile(bodies, used, [*UNOPTIMIZED, *shared], folder, defined)
+    bodies = [_shared_form(call) for call in forms.values()]
+    driver = _compile(bodies, used, [*BRIEF, *shared], folder, defined)
+    return driver, calls, [numbers[key] for key in keys]
+
+
+def _used(calls: Sequence[Call]) -> list[Implementation]:
+    return list({id(call.kernel): call.kernel for call in calls}.values())
 
 
 def check_inlined(cases: Sequence[Case], folder: Path) -> None:
     """Checks that inlined kernels with constant parameters, given by name, equal the reference."""
     every = [call for case in cases for call in calls_of(case)]
     calls = inlined_calls.some(every, len(every))
-    used = list(dict.fromkeys(call.kernel for call in calls))
     bodies = [specialised_form(call) for call in calls]
-    driver = _compile(bodies, used, [inlined_calls.level()], folder)
+    driver = _compile(bodies, _used(calls), [inlined_calls.level()], folder)
     _run(driver, calls, list(range(len(calls))))
 
 
@@ -272,7 +284,7 @@ def _compile(
     driver = folder / "driver"
     include = [f"-I{folder}", f"-I{CRT / 'include'}"]
     made = each_compiled((host_cc(), *WARNINGS, *include, *options), [DRIVER], folder)
-    subprocess.run([host_cc(), *options, *made, "-o", driver], check=True)
+    subprocess.run([host_cc(), *options, *quick_linker(), *made, "-o", driver], check=True)
     return driver
 
 
@@ -287,7 +299,8 @@ def _outputs(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> P
     records = [_encoded(function, call) for function, call in zip(functions, calls, strict=True)]
     cases.write_bytes(b"".join(records))
     command: list[Any] = [driver, cases, outputs]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    environment = {**os.environ, **REPORTED}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     return outputs
 
@@ -295,22 +308,26 @@ def _outputs(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> P
 def _run(driver: Path, calls: Sequence[Call], functions: Sequence[int]) -> None:
     with _outputs(driver, calls, functions).open("rb") as file:
         for call in calls:
-            expected, found = call.case.outcome, list[Array]()
             (status,) = struct.unpack("<i", file.read(4))
+            expected = call.case.outcome
             assert status == expected.status, f"{call}: status {status}, {expected.status} expected"
-            for number, array in enumerate(expected.arrays):
-                part = np.frombuffer(file.read(array.nbytes), array.dtype)
-                found.append(part.reshape(array.shape))
-                _compare(call, found[-1], array, number)
-            if not expected.status and not _same(found, expected.arrays):
-                _check_bound(call.case, found)
+            _check(call, [file.read(array.nbytes) for array in expected.arrays])
         assert not file.read()
 
 
-def _same(found: Sequence[Array], expected: Sequence[Array]) -> bool:
-    """Whether all bytes are equal. No bound forbids that, so none needs to be computed."""
-    pairs = zip(found, expected, strict=True)
-    return all(a.tobytes() == b.tobytes() for a, b in pairs)
+def _check(call: Call, written: Sequence[bytes]) -> None:
+    """Checks what a kernel wrote. No bound forbids the bytes that are expected, so none is computed
+    if all are equal."""
+    expected = call.case.outcome.arrays
+    if all(data == array.tobytes() for data, array in zip(written, expected, strict=True)):
+        return
+    found = [
+        np.frombuffer(data, array.dtype).reshape(array.shape)
+        for data, array in zip(written, expected, strict=True)
+    ]
+    for number, (one, array) in enumerate(zip(found, expected, strict=True)):
+        _compare(call, one, array, number)
+    _check_bound(call.case, found)
 
 
 def _check_bound(case: Case, found: list[Array]) -> None:
