@@ -51,6 +51,8 @@ _EXTENSIONS = {
 
 _CALL_CLOBBERS = ("r0", "r1", "r2", "r3", "ip", "lr")
 _LOOP_ENDS = ("cbz", "cbnz", "le", "letp", "wls", "wlstp")
+_BRANCHES = frozenset({"b", "bl", "blx", "tbb", "tbh", "udf", *_LOOP_ENDS})
+_NEXT = Control("next")
 _TABLE_CALL = re.compile(r"__gnu_thumb1_case_([us])(q|h|)i")
 
 
@@ -79,6 +81,8 @@ class Arm:
     def control(self, instruction: Instruction, registers: Registers, code: Code) -> Control:
         """As in ``Architecture``."""
         name = instruction.mnemonic
+        if not _may_jump(name, instruction.operands):
+            return _NEXT
         if name == "bl":
             return _direct_call(instruction, code)
         if name == "blx":
@@ -92,8 +96,6 @@ class Arm:
             return Control("switch", table=InlineTable(instruction.next, width, 2, signed=False))
         if name == "udf":
             return Control("stop")
-        if not _leaves(name, instruction.operands):
-            return Control("next")
         table = _clangs_table(instruction, registers, code)
         return Control("switch", table=table) if table else _leaving(instruction, registers, code)
 
@@ -213,6 +215,12 @@ def _operand(instruction: Instruction, known: Registers) -> Value | None:
 
 
 @functools.lru_cache(2**14)
+def _may_jump(name: str, operands: tuple[str, ...]) -> bool:
+    """Whether execution may continue at another instruction than the next one."""
+    is_branch = name in _BRANCHES or is_conditional_branch(name)
+    return is_branch or _leaves(name, operands)
+
+
 def _leaves(name: str, operands: tuple[str, ...]) -> bool:
     """Whether the instruction writes the program counter."""
     if name in ("bx", "bxns"):

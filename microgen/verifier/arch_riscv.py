@@ -7,6 +7,7 @@ it sets itself. Sources: The RISC-V Instruction Set Manual, volumes I and II; RI
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
 
@@ -22,6 +23,7 @@ _GLOBAL_POINTER = "__global_pointer$"  # from the linker script, if gp is used
 _PRESERVED = frozenset({"sp", "gp", "tp", *(f"s{i}" for i in range(12))})
 
 _BRANCHES = re.compile(r"b(eq|ne|lt|ge|gt|le)z?|b(lt|ge|gt|le)u")
+_NEXT = Control("next")
 _RETURNS = ("ret", "mret", "sret", "uret")
 _VECTOR_ALIGNMENT = 4  # the lowest two bits are the mode: 0 is one handler for all traps
 
@@ -61,6 +63,8 @@ class RiscV:
     def control(self, instruction: Instruction, registers: Registers, _code: Code) -> Control:
         """As in ``Architecture``."""
         name = instruction.mnemonic
+        if not _may_jump(name):
+            return _NEXT
         if _BRANCHES.fullmatch(name):
             return Control("branch", Value("const", instruction.target))
         if name == "j":
@@ -75,7 +79,7 @@ class RiscV:
             return Control("stop")
         if riscv.sets_trap_vector(instruction):
             return Control("handler", _installed(instruction, registers))
-        return Control("next")
+        return _NEXT
 
     def vector_table(self, _board: Board) -> None:
         """None: there is no table, because ``mtvec`` has the handler's address."""
@@ -123,6 +127,13 @@ class RiscV:
         wanted = _letters(dict(cpu.attributes)["Tag_RISCV_arch"])
         found = _letters(elf.attributes.get("Tag_RISCV_arch", ""))
         return ", ".join(sorted(wanted - found))
+
+
+@functools.lru_cache(2**10)
+def _may_jump(name: str) -> bool:
+    """Whether execution may continue elsewhere, or traps may."""
+    is_other = name in ("j", "jal", "jalr", "jr", "unimp", *_RETURNS)
+    return is_other or name.startswith("csr") or bool(_BRANCHES.fullmatch(name))
 
 
 def _letters(architecture: str) -> set[str]:

@@ -32,7 +32,10 @@ def _grouped(instructions: list[Instruction]) -> Iterator[Instruction]:
         if group and not _continues(group[-1], instruction):
             yield from _passed_over_together(group)
             group = []
-        group.append(instruction)
+        if instruction.condition:
+            group.append(instruction)
+        else:
+            yield instruction
     yield from _passed_over_together(group)
 
 
@@ -57,29 +60,29 @@ def _instructions(text: str) -> Iterator[Instruction]:
     for line in lines(text, _LINE, comment=";@"):
         instruction = _instruction(line, pending > 0)
         pending = max(pending - 1, 0)
-        if block := _IT.fullmatch(instruction.mnemonic):
+        if instruction.mnemonic.startswith("it") and (block := _IT.fullmatch(instruction.mnemonic)):
             pending = len(block[1])
         yield instruction
 
 
 def _instruction(line: Line, is_conditional: bool) -> Instruction:
-    mnemonic = line.mnemonic
-    if mnemonic.endswith((".n", ".w")):
-        mnemonic = mnemonic[:-2]
-    condition = ""
-    if is_conditional:
-        head, dot, tail = mnemonic.partition(".")
-        condition = head[-2:] if head[-2:] in _CONDITIONS else "al"
-        mnemonic = _without_condition(head) + dot + tail
+    address, encoding, text, operands = line
+    mnemonic, condition = _mnemonic(text, is_conditional)
+    size = len(encoding)
     return Instruction(
-        address=line.address,
-        size=len(line.encoding),
-        mnemonic=mnemonic,
-        operands=_operands(line.operands),
-        condition=condition,
-        skip_to=line.address + len(line.encoding),
-        encoding=line.encoding,
+        address, size, mnemonic, _operands(operands), condition, address + size, encoding
     )
+
+
+@functools.lru_cache(2**10)
+def _mnemonic(text: str, is_conditional: bool) -> tuple[str, str]:
+    """The mnemonic without width and condition, and the condition."""
+    mnemonic = text[:-2] if text.endswith((".n", ".w")) else text
+    if not is_conditional:
+        return mnemonic, ""
+    head, dot, tail = mnemonic.partition(".")
+    condition = head[-2:] if head[-2:] in _CONDITIONS else "al"
+    return _without_condition(head) + dot + tail, condition
 
 
 @functools.lru_cache(2**14)

@@ -132,6 +132,8 @@ class _Walk:
         """Continue at an address of this function."""
         self.depth = max(self.depth, depth(state))
         old = self.states.get(address)
+        if old == state:
+            return
         new = state if old is None else joined(old, state)
         if new == old:
             return
@@ -152,9 +154,10 @@ class _Walk:
             self.problem(instruction.address, f"jumps to {target:#x}, where there is no code")
 
     def fall_through(self, instruction: Instruction, state: Registers) -> None:
-        if self.follows_call(instruction) and not self.continues(instruction.next):
-            return  # the called function does not return
-        self.jump(instruction, instruction.next, state)
+        if self.continues(instruction.next):
+            self.reach(instruction.next, state)
+        elif not self.follows_call(instruction):  # otherwise the called function does not return
+            self.jump(instruction, instruction.next, state)
 
     def continues(self, address: int) -> bool:
         return address in self.code.instructions and address not in self.code.functions
@@ -171,9 +174,11 @@ class _Walk:
 
     def visit(self, instruction: Instruction, state: Registers) -> None:
         control = self.code.arch.control(instruction, state, self.code)
-        if has_stack(state):
-            self.handlers.update(self.pointers(state.get(HANDLER)))
-        if control.kind == "call":
+        if HANDLER in state and has_stack(state):
+            self.handlers.update(self.pointers(state[HANDLER]))
+        if control.kind == "next":
+            self.advance(instruction, state)
+        elif control.kind == "call":
             self.call(instruction, control, state)
         elif control.kind == "branch":
             self.jumps(instruction, control, state)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from microgen.verifier.architecture import Instruction
 from microgen.verifier.elf import Elf, Section
@@ -25,8 +25,7 @@ _NOT_DEFINED = re.compile(r"(?<![0-9a-f] )<(?:und\w*|UNDEFINED|UNPREDICTABLE)>")
 UNDEFINED = "undefined"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """An instruction's address, encoding as bytes in memory's order, mnemonic and operands.
     ``mnemonic`` is ``UNDEFINED`` if objdump does not know what the encoding does."""
 
@@ -44,8 +43,8 @@ def lines(text: str, pattern: re.Pattern[str], comment: str) -> Iterator[Line]:
     """
     for match in map(pattern.fullmatch, text.splitlines()):
         if match is not None and not match["text"].startswith("."):
-            read = _read(match["encoding"], match["text"], comment)
-            yield Line(int(match["address"], 16), *read)
+            address, encoding, said = match.group("address", "encoding", "text")
+            yield Line(int(address, 16), *_read(encoding, said, comment))
 
 
 @functools.lru_cache(2**14)  # the same instruction is in many places

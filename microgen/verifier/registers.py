@@ -30,6 +30,13 @@ _NO_RESULT = re.compile(
     r"(str|stm|vst|stc|cmp|cmn|tst|teq|pld|pli|dsb|isb|dmb|nop|it|cbz|cbnz|bkpt|svc|cps|wf|sev"
     r"|clrex|udf|yield|vcmp|vmsr|vpush|vpt|vpst|vpnot|vctp|le|b$|bx$).*"
 )
+# Their results are known if their operands are.
+_COMPUTED = frozenset(
+    {
+        *("mov", "movs", "movw", "movt", "mvn", "mvns", "ldr", "bfc", "bic", "lsl", "lsls"),
+        *("add", "adds", "addw", "sub", "subs", "subw", "negs", "rsbs", "rsb"),
+    }
+)
 _TWO_RESULTS = re.compile(r"(ldrd|ldrexd|[su]mull|[su]mlal|smlsld|umaal|mrrc|\w+l$|v).*")
 
 
@@ -50,10 +57,11 @@ class Machine:
         if "sp" not in known:
             raise UnknownStackPointerError(str(instruction))
         sp = known["sp"]
-        if sp == Value("const", self.stack_top):
-            known["sp"] = Value("sp", 0)
-        elif sp.base != "sp":
+        if sp.base == "sp":
+            return known
+        if sp != Value("const", self.stack_top):
             raise UnknownStackPointerError(str(instruction))
+        known["sp"] = Value("sp", 0)
         return known
 
     def _write_results(
@@ -91,6 +99,8 @@ class Machine:
 
     def _computed(self, instruction: Instruction, before: Registers) -> Value | None:
         name = instruction.mnemonic
+        if name not in _COMPUTED:
+            return None
         values = [self._operand(instruction, text, before) for text in instruction.operands[1:]]
         if name in ("mov", "movs", "movw") and len(values) == 1:
             return values[0]

@@ -6,6 +6,7 @@ guesses.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -70,9 +71,22 @@ def pointed(operand: str, known: Registers) -> Value | None:
 
 
 def _operand(text: str, known: Registers) -> Value | None:
+    return _number(text) or known.get(text)
+
+
+@functools.lru_cache(2**14)
+def _number(text: str) -> Value | None:
     if _NUMBER.fullmatch(text):
         return value("const", int(text, 0))
-    return Value("const", 0) if text == "zero" else known.get(text)
+    return Value("const", 0) if text == "zero" else None
+
+
+@functools.lru_cache(2**10)
+def _results(name: str) -> int | None:
+    """How many registers an instruction writes, 0 or 1; None if it cannot be followed."""
+    if name == UNDEFINED or _MANY_RESULTS.fullmatch(name):
+        return None
+    return 0 if _NO_RESULT.fullmatch(name) else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +105,15 @@ class Machine:
     def step(self, instruction: Instruction, registers: Registers) -> Registers:
         """The registers after the instruction. Raises UnknownStackPointerError."""
         name, operands = instruction.mnemonic, instruction.operands
-        is_followed = name != UNDEFINED and not _MANY_RESULTS.fullmatch(name)
-        if not is_followed or not _may_use(instruction, registers):
+        results = _results(name)
+        if results is None or not _may_use(instruction, registers):
             raise UnknownStackPointerError(str(instruction))
         known = dict(registers)
         if name in ("ebreak", "ecall"):  # semihosting and system calls return in a0
             known.pop("a0", None)
         if sets_trap_vector(instruction):
             return _with_handler(instruction, registers)
-        if not operands or _NO_RESULT.fullmatch(name):
+        if not operands or not results:
             return known
         result = self._computed(instruction, registers)
         known.pop(operands[0], None)

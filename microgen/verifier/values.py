@@ -4,8 +4,7 @@ They are the same for every architecture."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 _WORD = 2**32
 
@@ -16,8 +15,7 @@ class UnknownStackPointerError(Exception):
     """An instruction writes the stack pointer in a way that cannot be followed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A value of a register that is known. Values of other kinds are treated as unknown.
 
     ``base`` "sp": the stack pointer at the function's entry plus ``offset``. "const": ``offset``

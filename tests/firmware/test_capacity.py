@@ -16,10 +16,9 @@ from microgen.firmware.code_size import _table
 from microgen.program.steps import InRows
 from microgen.target.cpu import CPUS
 from tests.minimal_project import BUILT_HERE
-from tests.places import DIGITS
+from tests.places import DIGITS, SMALL
 from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 
-STR_WW = "str_ww_ref_model.tflite"
 HOW = {
     "c": {},
     "packed": {"interface": "packed"},
@@ -39,12 +38,11 @@ def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("fixed")
-def test_a_budget_between_the_bounds_is_left_to_verify(mlperf_models: Path) -> None:
-    model = mlperf_models / STR_WW
-    free = _estimate(model, "mps2_an386")
+def test_a_budget_between_the_bounds_is_left_to_verify() -> None:
+    free = _estimate(SMALL, "mps2_an386")
     ram = (free.ram_least + free.ram_most) // 2
     flash = (free.flash_least + free.flash_most) // 2
-    made = microgen.compile_model(model, "mps2_an386", ram=ram, flash=flash)
+    made = microgen.compile_model(SMALL, "mps2_an386", ram=ram, flash=flash)
     found = made.manifest.estimate
     assert found.ram_least <= ram < found.ram_most
     assert found.flash_least <= flash < found.flash_most
@@ -58,20 +56,20 @@ def test_a_budget_between_the_bounds_is_left_to_verify(mlperf_models: Path) -> N
 
 @pytest.mark.usefixtures("fixed")
 def test_a_budget_above_the_bounds_raises_no_doubt() -> None:
-    found = _estimate(DIGITS, "mps2_an386")
+    found = _estimate(SMALL, "mps2_an386")
     options = {"ram": found.ram_most, "flash": found.flash_most}
-    assert microgen.compile_model(DIGITS, "mps2_an386", **options).doubts == ()
+    assert microgen.compile_model(SMALL, "mps2_an386", **options).doubts == ()
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.usefixtures("fixed")
 @pytest.mark.parametrize("kind", ["ram", "flash"])
 def test_only_what_is_below_the_lower_bound_is_refused(kind: str) -> None:
-    found = _estimate(DIGITS, "mps2_an386")
+    found = _estimate(SMALL, "mps2_an386")
     least = getattr(found, f"{kind}_least")
-    assert microgen.compile_model(DIGITS, "mps2_an386", **{kind: least}).doubts
+    assert microgen.compile_model(SMALL, "mps2_an386", **{kind: least}).doubts
     with pytest.raises(CapacityError) as error:
-        microgen.compile_model(DIGITS, "mps2_an386", **{kind: least - 1})
+        microgen.compile_model(SMALL, "mps2_an386", **{kind: least - 1})
     text = str(error.value)
     assert f"needs at least {least:,} bytes of " in text
     assert f"the --{kind} budget is {least - 1:,} (1 too many); largest: " in text
@@ -96,9 +94,9 @@ def test_a_budget_of_ram_gets_the_fastest_schedule_that_fits() -> None:
 @pytest.mark.usefixtures("fixed")
 def test_a_doubt_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(tmp_path / "p")
-    least = _estimate(DIGITS, "mps2_an386").ram_least
+    least = _estimate(SMALL, "mps2_an386").ram_least
     options = ["-b", "mps2_an386", "--ram", str(least)]
-    assert cli.main(["generate", str(DIGITS), "-o", out, *options, "--json"]) == 0
+    assert cli.main(["generate", str(SMALL), "-o", out, *options, "--json"]) == 0
     shown = capsys.readouterr()
     data = json.loads(shown.out)
     assert data["estimate"]["ram_least"] == least

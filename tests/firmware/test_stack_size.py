@@ -38,9 +38,9 @@ NETWORKS = (
 )
 
 
-def _estimate(**options: object) -> tuple[manifest.EstimateRecord, int]:
+def _estimate(model: Path = SMALL, **options: object) -> tuple[manifest.EstimateRecord, int]:
     """The estimate of a firmware for M4, and what it reserves."""
-    record = microgen.compile_model(DIGITS, M4, **options).manifest
+    record = microgen.compile_model(model, M4, **options).manifest
     return record.estimate, record.board["stack_bytes"]
 
 
@@ -184,11 +184,11 @@ def test_what_is_reserved_is_what_is_expected_and_the_margin() -> None:
 
 
 def test_an_option_says_what_is_reserved() -> None:
-    made = microgen.compile_model(DIGITS, M4, stack=4096)
+    made = microgen.compile_model(SMALL, M4, stack=4096)
     assert made.manifest.board["stack_bytes"] == 4096
     assert b". += 4096;" in made.files.files[f"boards/{M4}.ld"]
     assert made.doubts == ()
-    (doubt,) = microgen.compile_model(DIGITS, M4, stack=256).doubts
+    (doubt,) = microgen.compile_model(SMALL, M4, stack=256).doubts
     bound = made.manifest.estimate.stack_bound
     assert doubt == (
         f"the stack of 256 bytes may be too small: it needs up to {bound:,} and a margin of 512"
@@ -197,9 +197,9 @@ def test_an_option_says_what_is_reserved() -> None:
 
 def test_a_board_that_names_its_stack_keeps_it() -> None:
     own = replace(boards.load(M4), stack_bytes=3000, has_stack=True)
-    made = microgen.compile_model(DIGITS, own).manifest
+    made = microgen.compile_model(SMALL, own).manifest
     assert (made.board["stack_bytes"], made.estimate.stack_margin) == (3000, 512)
-    assert microgen.compile_model(DIGITS, own, stack=1024).manifest.board["stack_bytes"] == 1024
+    assert microgen.compile_model(SMALL, own, stack=1024).manifest.board["stack_bytes"] == 1024
 
 
 @pytest.mark.parametrize(
@@ -222,16 +222,16 @@ def test_what_no_stack_can_be_is_refused(options: dict[str, int], said: str) -> 
 @pytest.mark.parametrize("options", [{"stack": 8 << 20}, {"stack_margin": 1 << 40}], ids=str)
 def test_a_stack_that_is_larger_than_ram_is_refused(options: dict[str, int]) -> None:
     with pytest.raises(CapacityError) as error:
-        microgen.compile_model(DIGITS, M4, **options)
+        microgen.compile_model(SMALL, M4, **options)
     assert "largest: stack " in str(error.value)
 
 
 def test_nothing_is_reserved_on_the_host() -> None:
-    record = microgen.compile_model(DIGITS, "native").manifest
+    record = microgen.compile_model(SMALL, "native").manifest
     sizes = record.estimate
     assert (record.board["stack_bytes"], sizes.stack_bound, sizes.stack_margin) == (0, 0, 0)
     with pytest.raises(BoardError) as error:
-        microgen.compile_model(DIGITS, "native", stack=1024)
+        microgen.compile_model(SMALL, "native", stack=1024)
     assert "--stack: native is the host, whose stack is not reserved" in str(error.value)
 
 
@@ -285,9 +285,9 @@ def test_a_manifest_that_says_another_stack_is_noticed(nbytes: int, tmp_path: Pa
 
 
 def test_a_budget_counts_the_stack() -> None:
-    usual, reserve = _estimate(optimize="speed")
+    usual, reserve = _estimate(DIGITS, optimize="speed")
     budget = usual.ram_most - reserve // 2
-    small, _ = _estimate(optimize="speed", ram=budget)
+    small, _ = _estimate(DIGITS, optimize="speed", ram=budget)
     assert small.ram_most <= budget
 
 

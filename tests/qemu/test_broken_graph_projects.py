@@ -192,9 +192,10 @@ BREAKAGES: dict[str, tuple[Callable[[Path], None], set[str]]] = {
 
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("what", BREAKAGES)
-def test_a_broken_promise_fails_its_own_check_only(what: str, sound: Path, tmp_path: Path) -> None:
+def test_a_broken_promise_fails_its_own_check_only(what: str, sound: Path) -> None:
     breakage, wanted = BREAKAGES[what]
-    broken.check(breakage, wanted, sound, tmp_path / "p")
+    # Ninja does not know that a source includes the file of the graph.
+    broken.check(breakage, wanted, sound, anew=True)
 
 
 def test_the_stack_counts_the_deepest_function_of_the_registry(sound: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from microgen.kernels import base
 from microgen.target.cpu import Feature
+from tests.ops import inlined_calls
 from tests.qemu import mve_elementwise
 from tests.qemu.test_mve_kernels import Call, calls_of, inlined, run, shared
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
@@ -42,7 +43,7 @@ def test_shared_forms_equal_the_reference(tmp_path: Path) -> None:
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
     kept = calls()[::INLINED]
     bodies = list(map(inlined, kept))
-    run(kept, bodies, list(range(len(kept))), tmp_path, BOARD)
+    run(kept, bodies, list(range(len(kept))), tmp_path, BOARD, inlined_calls.level())
 
 
 def test_every_kernel_is_reached() -> None:

@@ -179,11 +179,10 @@ def test_outputs_equal_tensorflow_lite_micro_with_its_numerics(
 
 
 # Each board, and networks that fit and that do not. Networks of floats need more than those of
-# int8 with the same layers.
+# int8 with the same layers. That strww fits the microbit is shown above.
 _USUAL_SMALL = {
-    *(("ad", "microbit"), ("strww", "microbit")),
-    *(("kws_hybrid", "qemu_cortex_m3"), ("resnet", "stm32vldiscovery")),
-    ("strww", "stm32vldiscovery"),
+    *(("ad", "microbit"), ("kws_hybrid", "qemu_cortex_m3")),
+    *(("resnet", "stm32vldiscovery"), ("strww", "stm32vldiscovery")),
 }
 
 

@@ -394,13 +394,17 @@ def run(
     functions: Sequence[int],
     at: Path,
     board: str = BOARD,
+    level: str = "-O2",
 ) -> None:
+    """Compares what the functions give for the calls on the board. They are compiled with -O2, like
+    operators, or with another level."""
     used = list(dict.fromkeys(call.kernel for call in calls))
     project = minimal_project.write(at / "project", board)
     shutil.copytree(c.CRT, project / "crt", dirs_exist_ok=True)
     (project / "src" / "functions.inc").write_text(_functions(bodies, used))
-    # The driver is the application's main. It is compiled with -O2, like operators.
-    (project / "src" / "main.c").write_text('#pragma GCC optimize("O2")\n' + DRIVER.read_text())
+    # The driver is the application's main, whose level is another one.
+    chosen = f'#pragma GCC optimize("{level[1:]}")\n'
+    (project / "src" / "main.c").write_text(chosen + DRIVER.read_text())
     elf = build(project).elf
     records = [call.encoded(f) for f, call in zip(functions, calls, strict=True)]
     (at / "cases.bin").write_bytes(b"".join(records))
@@ -433,7 +437,8 @@ def test_shared_forms_equal_the_reference(tmp_path: Path) -> None:
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
     kept = inlined_calls.some(_calls(), INLINED)
-    run(kept, [inlined(call) for call in kept], list(range(len(kept))), tmp_path)
+    bodies, level = [inlined(call) for call in kept], inlined_calls.level()
+    run(kept, bodies, list(range(len(kept))), tmp_path, level=level)
 
 
 def test_cases_reach_every_kernel() -> None:

@@ -150,4 +150,5 @@ def test_shared_forms_equal_the_reference(tmp_path: Path) -> None:
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
     kept = inlined_calls.some(_calls(), INLINED)
     bodies = [harness.inlined(call) for call in kept]
-    harness.run(kept, bodies, list(range(len(kept))), tmp_path, BOARD)
+    level = inlined_calls.level()
+    harness.run(kept, bodies, list(range(len(kept))), tmp_path, BOARD, level)

@@ -60,4 +60,5 @@ def test_shared_forms_equal_the_reference(tmp_path: Path) -> None:
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
     kept = inlined_calls.some(_all(), INLINED)
-    on_board.run(kept, [on_board.inlined(call) for call in kept], list(range(len(kept))), tmp_path)
+    bodies, level = [on_board.inlined(call) for call in kept], inlined_calls.level()
+    on_board.run(kept, bodies, list(range(len(kept))), tmp_path, level=level)

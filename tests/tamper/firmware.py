@@ -13,7 +13,7 @@ from pathlib import Path
 import microgen
 from microgen import verifier
 from microgen.errors import ProjectError
-from tests.places import DIGITS
+from tests.places import DIGITS, SMALL
 
 BOARDS = ("mps2_an385", "mps3_an547", "qemu_riscv32")
 UNREADABLE = "unreadable"  # instead of the checks that failed
@@ -44,7 +44,7 @@ def two_models(board: str) -> Path:
     """A built project of one network twice, which share their workspace: read it only."""
     folder = Path(tempfile.mkdtemp(prefix="microgen-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    models = [(DIGITS, "first"), (DIGITS, "second")]
+    models = [(SMALL, "first"), (SMALL, "second")]
     microgen.generate_models(models, board, folder / "project", shared_workspace=True)
     microgen.build(folder / "project")
     return folder / "project"

@@ -3,6 +3,7 @@ has them."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,14 @@ from microgen.errors import ToolError
 from microgen.target import board as boards
 from microgen.target import projects
 from tests.minimal_project import BUILT_HERE, without_machine
-from tests.places import DIGITS, ROOT
+from tests.places import DIGITS, ROOT, SMALL
 from tests.qemu.test_mlperf_tiny import HELD
 from tests.tools import NEEDS_ARM, NEEDS_NINJA, needs
 
 # tests/target/test_boot_blocks.py builds the boards with boot blocks.
 OTHERS = sorted(name for name in set(BUILT_HERE) - set(HELD) if not boards.load(name).boot)
+# The slow run has convolutions, too, which tests/target/test_cores.py compiles for each core.
+NETWORK = SMALL if "TESTS_BUILD_QUICKLY" in os.environ else DIGITS
 
 
 def test_there_are_many_boards_of_every_kind() -> None:
@@ -41,7 +44,7 @@ def test_its_firmware_is_verified_and_run_where_there_is_an_emulator(
     board: boards.Board, tmp_path: Path
 ) -> None:
     project = tmp_path / "p"
-    microgen.generate(DIGITS, board.name, project)
+    microgen.generate(NETWORK, board.name, project)
     missing = without_machine(board)
     if board.qemu is None or missing:
         report = microgen.verify(project)  # builds it
@@ -62,7 +65,7 @@ def test_an_emulator_without_the_machine_is_named(tmp_path: Path) -> None:
     path.parent.mkdir()
     text = _text("mps2_an386").replace("mps2-an386", "mps9-an999")
     path.write_text(text)
-    microgen.generate(DIGITS, path, tmp_path / "p")
+    microgen.generate(SMALL, path, tmp_path / "p")
     with (
         projects.given(path),
         pytest.raises(ToolError, match="this qemu-system-arm has no machine mps9-an999, so it"),

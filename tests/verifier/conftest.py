@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,6 +37,7 @@ from microgen.target import board as boards
 from microgen.target.board import Board
 
 SOURCES = Path(__file__).parent / "fixture"
+UNNOTED = ("startup.c", "main.c")  # without the note, which differs in most tests
 NAMES = ("startup.c", "main.c", "default_lib0.c", "default_lib1.c", "default_memory.S")
 
 PARAMETERS = {
@@ -94,6 +97,9 @@ CALLS = (
     _call(2, "clip", "sid sid_2", "sid sid_3"),
     _call(3, "clip", "sid sid_3", "output y"),
 )
+
+# What is in the folders of builds, by compiler, flags and texts.
+_BUILT: dict[tuple[str, ...], dict[str, bytes]] = {}
 
 
 def path_of(name: str) -> str:
@@ -168,23 +174,28 @@ class Project:
         return self
 
     def build(self) -> Project:
+        """Builds the firmware, unless another test has built the same."""
         self.write()
-        compiled = [path_of(n) for n in self.sources if n.endswith((".c", ".S"))]
-        flags = [
-            "-I.",
-            "-std=gnu11",
-            "-g",
-            "-ffunction-sections",
-            "-fstack-usage",
-            "-Wl,--gc-sections",
-        ]
-        flags += ["-Wl,--build-id=none", "-T", self.linker_script()]
-        flags += ["-no-pie"] if self.board.is_host else ["-nostdlib", "-ffreestanding"]
-        if self.toolchain == "llvm":
-            compiled = [self.compile_with_clang(name) for name in compiled]
+        paths = sorted(p for p in self.root.rglob("*.*") if p.suffix in (".c", ".S", ".h", ".ld"))
+        texts = [f"{p.relative_to(self.root)}:{p.read_text()}" for p in paths]
+        key = (*self.compiler(), *self.flags, *self.libraries, *texts)
+        if key not in _BUILT:
+            self.compile_and_link()
+            _BUILT[key] = {p.name: p.read_bytes() for p in (self.root / "build").iterdir()}
+        for name, data in _BUILT[key].items():
+            (self.root / "build" / name).write_bytes(data)
+        return self
+
+    def compile_and_link(self) -> None:
+        compiled = [self.compiled(path_of(n)) for n in self.sources if n.endswith((".c", ".S"))]
+        flags = [*self.common_flags(), "-Wl,--gc-sections", "-Wl,--build-id=none"]
+        flags += ["-T", self.linker_script(), *([] if self.board.is_host else ["-nostdlib"])]
         command = [*self.compiler(), *flags, *self.flags, *compiled, *self.helpers()]
         _run([*command, "-o", "build/firmware.elf"], self.root)
-        return self
+
+    def common_flags(self) -> list[str]:
+        flags = ["-I.", "-std=gnu11", "-g", "-ffunction-sections", "-fstack-usage"]
+        return [*flags, "-no-pie" if self.board.is_host else "-ffreestanding"]
 
     def compiler(self) -> list[str]:
         cpu = self.board.cpu
@@ -192,15 +203,23 @@ class Project:
             return [f"{self.board.toolchain}gcc", *cpu.cflags]
         return ["clang", f"--target={cpu.triple}", *cpu.flags("llvm"), "-fuse-ld=lld"]
 
-    def compile_with_clang(self, name: str) -> str:
-        """Compiles one source: with -o, clang would write the frames of all sources into one
-        file."""
-        flags = ["-I.", "-std=gnu11", "-g", "-ffunction-sections", "-fstack-usage"]
-        flags += ["-ffreestanding"]
-        flags += ["-fomit-frame-pointer", *self.flags] if name.endswith(".c") else []
-        flags += ["-meabi", "gnu"] if self.board.cpu.architecture == "arm" else []
+    def compiled(self, name: str) -> str:
+        """The object of a source. GCC gets most sources when it links. With -o, clang would write
+        the frames of all sources into one file."""
+        if self.toolchain == "gcc" and name not in UNNOTED:
+            return name
+        command = [*self.compiler(), *self.common_flags()]
+        if self.toolchain == "llvm":
+            command += ["-fomit-frame-pointer"] if name.endswith(".c") else []
+            command += ["-meabi", "gnu"] if self.board.cpu.architecture == "arm" else []
+        command += self.flags if name.endswith(".c") else []
         made = f"build/{Path(name).stem}.o"
-        _run([*self.compiler(), *flags, "-c", name, "-o", made], self.root)
+        if name in UNNOTED:
+            text, header = self.sources[name], self.sources["model.h"]
+            for suffix, data in _objects(tuple(command), name, text, header).items():
+                (self.root / made).with_suffix(suffix).write_bytes(data)
+        else:
+            _run([*command, "-c", name, "-o", made], self.root)
         return made
 
     def helpers(self) -> list[str]:
@@ -234,6 +253,16 @@ class Project:
         assert len(old) == len(new)
         self.elf.write_bytes(data.replace(old, new))
         return self
+
+
+@functools.cache
+def _objects(command: tuple[str, ...], name: str, text: str, header: str) -> dict[str, bytes]:
+    """The object and the frames, by suffix, that a compiler makes of a source with model.h."""
+    with tempfile.TemporaryDirectory() as made:
+        Path(made, name).write_text(text)
+        Path(made, "model.h").write_text(header)
+        _run([*command, "-c", name, "-o", "made.o"], Path(made))
+        return {path.suffix: path.read_bytes() for path in Path(made).glob("made.*")}
 
 
 def _run(command: Sequence[str], folder: Path) -> str:

@@ -15,7 +15,8 @@ from microgen.verifier import CHECKS
 from microgen.verifier import elf as elf_reader
 from microgen.verifier.aot import plan as plans
 from microgen.verifier.aot.check import runner_of
-from microgen.verifier.aot.walk import Walk
+from microgen.verifier.aot.plan import Plan
+from microgen.verifier.aot.walk import Runner, Walk
 from microgen.verifier.architecture import Instruction
 from microgen.verifier.architectures import instructions
 from microgen.verifier.elf import Elf
@@ -121,11 +122,15 @@ class Built:
         own = [i for i in own if not i.mnemonic.startswith(("nop", "it"))]
         return [f"{i.address:#x}: {i}" for i in own if not self.without(i)]
 
-    def without(self, left_out: Instruction) -> list[str]:
-        """What is wrong with the runner if an instruction does nothing."""
+    @cached_property
+    def runner(self) -> tuple[Runner, Plan]:
         subject = self.subject(self.path)
         plan = plans.of_model(subject.manifest, self.elf)
-        runner = runner_of(subject, self.address(f"{self.prefix}_run"), plan)
+        return runner_of(subject, self.address(f"{self.prefix}_run"), plan), plan
+
+    def without(self, left_out: Instruction) -> list[str]:
+        """What is wrong with the runner if an instruction does nothing."""
+        runner, plan = self.runner
         nop = replace(left_out, mnemonic="nop", operands=(), condition="")
         walk = Walk(replace(runner, instructions={**self.code, left_out.address: nop}), plan)
         walk.run()
