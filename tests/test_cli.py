@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 
 from microgen.building import tools
 from microgen.cli import COMMANDS, main
+from microgen.version import __version__
 from tests.frontends.tweaked import chain
 from tests.places import SMALL
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
@@ -40,6 +43,25 @@ def test_every_command_has_help(command: str, capsys: Capture) -> None:
         main([command, "--help"])
     assert done.value.code == 0
     assert "--json" in capsys.readouterr().out
+
+
+_IMPORTED = """
+import contextlib, importlib, sys
+from microgen.cli import main
+
+with contextlib.suppress(SystemExit):
+    main(["--version"])
+print({"numpy", "microgen.api"} & sys.modules.keys())
+for command in ("build", "run", "verify"):
+    importlib.import_module(f"microgen.commands.{command}")
+print({"microgen.pipeline", "microgen.verifier.again"} & sys.modules.keys())
+"""
+
+
+def test_what_compiles_nothing_imports_no_compiler() -> None:
+    command = [sys.executable, "-c", _IMPORTED]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said == f"microgen {__version__}\nset()\nset()\n"
 
 
 @pytest.mark.parametrize("command", ["inspect", "partition", "plan"])
