@@ -102,7 +102,7 @@ def inside(project: Path, name: str) -> Path:
     elsewhere may name a device, or lead out of the project with ``..`` or a link.
     """
     path = project / name
-    if not _parts(name) or not _is_in(project, path, name):
+    if not _parts(name) or not _is_in(project, name):
         raise ProjectError("is outside the project", where=name, hint="generate the project again")
     if not path.is_file():
         missing = "is not a regular file" if path.exists() else "is missing"
@@ -110,9 +110,9 @@ def inside(project: Path, name: str) -> Path:
     return path
 
 
-def _is_in(project: Path, path: Path, name: str) -> bool:
-    """Whether a path leads to a place in the project. A zero byte, a lone surrogate or a link to
-    itself leads nowhere."""
+def _is_in(project: Path, name: str) -> bool:
+    """Whether a relative path leads to a place in the project. A zero byte, a lone surrogate or a
+    link to itself leads nowhere."""
     try:
         below = accumulate(_parts(name), os.path.join, initial=str(project))
         if not any(stat.S_ISLNK(os.lstat(place).st_mode) for place in islice(below, 1, None)):
@@ -120,7 +120,7 @@ def _is_in(project: Path, path: Path, name: str) -> bool:
     except (ValueError, OSError):
         pass
     try:
-        return path.resolve().is_relative_to(project.resolve())
+        return (project / name).resolve().is_relative_to(project.resolve())
     except (ValueError, RuntimeError):
         return False
 

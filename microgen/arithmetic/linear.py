@@ -153,6 +153,7 @@ class Steps:
         return reached
 
     def _guessed(self) -> Array:
+        """The thresholds of exact scales with one rounding, int64 [channels, thresholds]."""
         scales = np.array(self.channels.scales, np.float64)[:, None]
         halves = self.values - self.channels.zero_point - 0.5
         with np.errstate(divide="ignore", over="ignore"):

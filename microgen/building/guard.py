@@ -94,6 +94,7 @@ def _marked(mark: str) -> list[int]:
     """The processes that have the mark in their environment; none without /proc."""
     found = []
     with contextlib.suppress(FileNotFoundError):
+        # Not by paths, because making one takes longer than reading the file.
         for name in filter(str.isdigit, os.listdir("/proc")):
             with (
                 contextlib.suppress(OSError),  # it has just ended, or is another user's

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
 
 from microgen.target.board import Board
 from microgen.target.cpu import Cpu, Feature
@@ -51,7 +52,6 @@ _EXTENSIONS = {
 
 _CALL_CLOBBERS = ("r0", "r1", "r2", "r3", "ip", "lr")
 _LOOP_ENDS = ("cbz", "cbnz", "le", "letp", "wls", "wlstp")
-_BRANCHES = frozenset({"b", "bl", "blx", "tbb", "tbh", "udf", *_LOOP_ENDS})
 _NEXT = Control("next")
 _TABLE_CALL = re.compile(r"__gnu_thumb1_case_([us])(q|h|)i")
 
@@ -80,21 +80,19 @@ class Arm:
 
     def control(self, instruction: Instruction, registers: Registers, code: Code) -> Control:
         """As in ``Architecture``."""
-        name = instruction.mnemonic
-        if not _may_jump(name, instruction.operands):
+        kind = _kind(instruction.mnemonic, instruction.operands)
+        if kind == "next":
             return _NEXT
-        if name == "bl":
+        if kind == "direct call":
             return _direct_call(instruction, code)
-        if name == "blx":
+        if kind == "call":
             return Control("call", _operand(instruction, registers))
-        if is_conditional_branch(name) or name in _LOOP_ENDS:
-            return Control("branch", Value("const", instruction.target))
-        if name == "b":
-            return Control("jump", Value("const", instruction.target))
-        if name in ("tbb", "tbh"):
-            width = 1 if name == "tbb" else 2
+        if kind in ("branch", "jump"):
+            return Control(kind, Value("const", instruction.target))
+        if kind == "switch":
+            width = 1 if instruction.mnemonic == "tbb" else 2
             return Control("switch", table=InlineTable(instruction.next, width, 2, signed=False))
-        if name == "udf":
+        if kind == "stop":
             return Control("stop")
         table = _clangs_table(instruction, registers, code)
         return Control("switch", table=table) if table else _leaving(instruction, registers, code)
@@ -215,10 +213,22 @@ def _operand(instruction: Instruction, known: Registers) -> Value | None:
 
 
 @functools.lru_cache(2**14)
-def _may_jump(name: str, operands: tuple[str, ...]) -> bool:
-    """Whether execution may continue at another instruction than the next one."""
-    is_branch = name in _BRANCHES or is_conditional_branch(name)
-    return is_branch or _leaves(name, operands)
+def _kind(
+    name: str, operands: tuple[str, ...]
+) -> Literal["next", "direct call", "call", "branch", "jump", "switch", "stop", "leaves"]:
+    """How execution goes on after the instruction, as far as the instruction says it: the kind of
+    its ``Control``, except for direct calls, and for what else writes the program counter."""
+    if name in ("bl", "blx"):
+        return "direct call" if name == "bl" else "call"
+    if is_conditional_branch(name) or name in _LOOP_ENDS:
+        return "branch"
+    if name == "b":
+        return "jump"
+    if name in ("tbb", "tbh"):
+        return "switch"
+    if name == "udf":
+        return "stop"
+    return "leaves" if _leaves(name, operands) else "next"
 
 
 def _leaves(name: str, operands: tuple[str, ...]) -> bool:

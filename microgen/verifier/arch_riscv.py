@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
 
 from microgen.target.board import Board
 from microgen.target.cpu import Cpu
@@ -62,21 +63,15 @@ class RiscV:
 
     def control(self, instruction: Instruction, registers: Registers, _code: Code) -> Control:
         """As in ``Architecture``."""
-        name = instruction.mnemonic
-        if not _may_jump(name):
-            return _NEXT
-        if _BRANCHES.fullmatch(name):
-            return Control("branch", Value("const", instruction.target))
-        if name == "j":
-            return Control("jump", Value("const", instruction.target))
-        if name in ("jal", "jalr"):
+        kind = _kind(instruction.mnemonic)
+        if kind in ("branch", "jump"):
+            return Control(kind, Value("const", instruction.target))
+        if kind == "call":
             return Control("call", _callee(instruction, registers))
-        if name == "jr":
+        if kind == "register jump":
             return _register_jump(instruction, registers)
-        if name in _RETURNS:
-            return Control("return")
-        if name == "unimp":
-            return Control("stop")
+        if kind in ("return", "stop"):
+            return Control(kind)
         if riscv.sets_trap_vector(instruction):
             return Control("handler", _installed(instruction, registers))
         return _NEXT
@@ -130,10 +125,22 @@ class RiscV:
 
 
 @functools.lru_cache(2**10)
-def _may_jump(name: str) -> bool:
-    """Whether execution may continue elsewhere, or traps may."""
-    is_other = name in ("j", "jal", "jalr", "jr", "unimp", *_RETURNS)
-    return is_other or name.startswith("csr") or bool(_BRANCHES.fullmatch(name))
+def _kind(
+    name: str,
+) -> Literal["next", "branch", "jump", "call", "register jump", "return", "stop"]:
+    """How execution goes on after an instruction, as far as its mnemonic says it: the kind of its
+    ``Control``, except for jumps through a register."""
+    if _BRANCHES.fullmatch(name):
+        return "branch"
+    if name == "j":
+        return "jump"
+    if name in ("jal", "jalr"):
+        return "call"
+    if name == "jr":
+        return "register jump"
+    if name in _RETURNS:
+        return "return"
+    return "stop" if name == "unimp" else "next"
 
 
 def _letters(architecture: str) -> set[str]:

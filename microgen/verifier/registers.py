@@ -30,13 +30,11 @@ _NO_RESULT = re.compile(
     r"(str|stm|vst|stc|cmp|cmn|tst|teq|pld|pli|dsb|isb|dmb|nop|it|cbz|cbnz|bkpt|svc|cps|wf|sev"
     r"|clrex|udf|yield|vcmp|vmsr|vpush|vpt|vpst|vpnot|vctp|le|b$|bx$).*"
 )
-# Their results are known if their operands are.
-_COMPUTED = frozenset(
-    {
-        *("mov", "movs", "movw", "movt", "mvn", "mvns", "ldr", "bfc", "bic", "lsl", "lsls"),
-        *("add", "adds", "addw", "sub", "subs", "subw", "negs", "rsbs", "rsb"),
-    }
-)
+_MOVES, _MASKS = ("mov", "movs", "movw"), ("bfc", "bic")
+_SUMS = ("add", "adds", "addw", "sub", "subs", "subw")
+_OTHERS = ("movt", "mvn", "mvns", "negs", "rsbs", "rsb", "lsl", "lsls")
+# Their results are known if their operands are. Those of all others are unknown.
+_COMPUTED = frozenset({*_MOVES, *_MASKS, *_SUMS, *_OTHERS, "ldr"})
 _TWO_RESULTS = re.compile(r"(ldrd|ldrexd|[su]mull|[su]mlal|smlsld|umaal|mrrc|\w+l$|v).*")
 
 
@@ -102,16 +100,16 @@ class Machine:
         if name not in _COMPUTED:
             return None
         values = [self._operand(instruction, text, before) for text in instruction.operands[1:]]
-        if name in ("mov", "movs", "movw") and len(values) == 1:
+        if name in _MOVES and len(values) == 1:
             return values[0]
-        if name in ("add", "adds", "addw", "sub", "subs", "subw"):
+        if name in _SUMS:
             if len(values) == 1:
                 values.insert(0, self._operand(instruction, instruction.operands[0], before))
             sign = 1 if name.startswith("add") else -1
             return _sum(values, sign)
         if name == "ldr" and len(values) == 1:
             return self._loaded(instruction, instruction.operands[1], before)
-        if name in ("bfc", "bic"):
+        if name in _MASKS:
             return _aligned(name, instruction, values, before)
         return self._other_constant(name, instruction, values, before)
 
