@@ -6,7 +6,16 @@ import functools
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, weighted, window
-from microgen.kernels.weighted import FLOAT, FLOATS, NEAREST, TWICE, TWICE_NARROW, Layer, Loop
+from microgen.kernels.weighted import (
+    FLOAT,
+    FLOATS,
+    NEAREST,
+    SUMS,
+    TWICE,
+    TWICE_NARROW,
+    Layer,
+    Loop,
+)
 from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.ops.geometry import explicit
 
@@ -56,7 +65,7 @@ _LAYER = Layer(axis=0, params=_params, constants=window.constants)
 
 IMPLEMENTATIONS = (
     *_LAYER.kernels(weighted.blocks(Loop(stem="conv2d_transpose_s8")), (TWICE_NARROW, *FLOATS)),
-    *_LAYER.kernels((Loop(stem="conv2d_transpose_s8", wraps=True),), (TWICE, NEAREST, FLOAT)),
+    *_LAYER.kernels((Loop(stem="conv2d_transpose_s8", wraps=True),), (TWICE, NEAREST, FLOAT, SUMS)),
     base.Implementation(
         symbol="mg_conv2d_transpose_s16",
         needs=base.REFERENCE,

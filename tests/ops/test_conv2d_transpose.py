@@ -68,6 +68,12 @@ def _float(case: c.Case) -> c.Case:
     return c.Case(f"float32 {case.name}", case.op, case.attrs, inputs, None, DType.FLOAT32)
 
 
+def _sums(case: c.Case) -> c.Case:
+    """An int8 case whose outputs are the sums."""
+    attrs = dataclasses.replace(case.attrs, activation=Activation.NONE)  # type: ignore[call-arg]
+    return c.Case(f"sums, {case.name}", case.op, attrs, case.inputs, None, DType.INT32)
+
+
 def _of_other_dtypes(case: c.Case) -> tuple[c.Case, ...]:
     return _int16(case, Rounding.DOUBLE), _int16(case, Rounding.REDUCED), _float(case)
 
@@ -156,6 +162,13 @@ OTHERS = (
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
     c.check([*CORNERS, *map(_random, range(150))], tmp_path)
+
+
+def test_sums_equal_the_reference(tmp_path: Path) -> None:
+    cases = [_sums(case) for case in (*CORNERS[:12], *map(_random, range(20)))]
+    called = {call.kernel.symbol for case in cases for call in c.calls_of(case)}
+    assert called == {"mg_conv2d_transpose_s8_s32"}
+    c.check(cases, tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
+from microgen.arithmetic.int8 import activation_range, float_range
 from microgen.arithmetic.terms import Activation, Rounding
 from microgen.frontends.numerics import PROFILES
+from microgen.frontends.onnx.quantization import biases, clamps
+from microgen.frontends.onnx.quantization.biases import NotNear
 from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
-from microgen.ir.graph import Array, Attrs, DType, Node, Quant, TensorType
+from microgen.ir.graph import Attrs, DType, Node, Quant, TensorType
+from microgen.ops.add import AddAttrs
+from microgen.ops.cast import CastAttrs
+from microgen.ops.multiply import MultiplyAttrs
+from microgen.ops.quantize import QuantizeAttrs
 from microgen.ops.rescale import RescaleAttrs
 
 Layer = Callable[[Rewriting, Node, TensorType, str, Activation], str]
@@ -27,51 +32,67 @@ def sums(
     data = rewriting.integers(node.inputs[0])
     weight = rewriting.weight(node.inputs[1])
     inputs = [data, weight]
-    if len(node.inputs) > 2:
-        inputs.append(_bias(rewriting, node.inputs[2], data, weight))
     attrs = _replaced(node, rounding=_ONNX.rounding[node.op], activation=activation)
+    if len(node.inputs) > 2:
+        if node.inputs[2] not in rewriting.graph.constants:
+            raise NotInteger(f'reads the bias "{node.inputs[2]}", which is computed')
+        try:
+            inputs = [data, *_weight_and_bias(rewriting, node, data, weight, kind)]
+        except NotNear as reason:
+            return _with_floats(rewriting, node, inputs, (kind, name, activation), reason)
     return rewriting.emit(node.op, attrs, inputs, kind, name, node.origin)
 
 
-def _bias(rewriting: Rewriting, tensor: str, data: str, weight: str) -> str:
-    """The bias in the scale of the sums: the model's own integers if that is their scale."""
-    if tensor not in rewriting.graph.constants:
-        raise NotInteger(f'reads the bias "{tensor}", which is computed')
-    scales = scales_of_sums(rewriting.types[data], rewriting.types[weight])
-    stored, floats = rewriting.stored.get(tensor), rewriting.graph.constants[tensor]
-    if stored is not None and _is_in(stored.quant, scales):
-        values = stored.values.astype(np.int32)
-    else:
-        values = _in_scale(tensor, floats, scales)
-    if rewriting.types[data].dtype is DType.INT16:
-        values = values.astype(np.int64)
-    return rewriting.constant(f"{tensor}#stored", values, None)
+def _weight_and_bias(
+    rewriting: Rewriting, node: Node, data: str, weight: str, kind: TensorType
+) -> tuple[str, str]:
+    """The constants of a layer. NotNear if no integers are near enough to its bias."""
+    tensor = node.inputs[2]
+    layer = (node.op, rewriting.types[data], kind)
+    found = biases.integers(rewriting, tensor, weight, layer)
+    if found.weight.kind != rewriting.types[weight]:
+        finer = found.weight
+        weight = rewriting.constant(f"{node.inputs[1]}#finer", finer.values, finer.quant)
+        if finer.is_int4:
+            rewriting.int4.add(weight)
+    return weight, rewriting.constant(f"{tensor}#stored", found.bias, None)
 
 
-def scales_of_sums(data: TensorType, weight: TensorType) -> Array:
-    """The scale of sums of products, one for all or one for each channel, float32."""
-    assert weight.quant is not None
-    with np.errstate(all="ignore"):
-        found: Array = np.float32(data.scale) * weight.quant.scales
-    return found
+def _with_floats(
+    rewriting: Rewriting,
+    node: Node,
+    inputs: Sequence[str],
+    result: tuple[TensorType, str, Activation],
+    reason: NotNear,
+) -> str:
+    """A layer of which integers compute the sums, and floats do the rest: scale, bias, activation
+    and conversion. NotInteger if the sums are wider than int32, or the op has no such form."""
+    kind, name, activation = result
+    data, weight = (rewriting.types[each] for each in inputs)
+    if data.dtype is not DType.INT8 or not _is_the_same_in_floats(activation, kind):
+        raise reason
+    attrs = _replaced(node, rounding=_ONNX.rounding[node.op], activation=Activation.NONE)
+    plain, floats = TensorType((), DType.INT32), TensorType((), DType.FLOAT32)
+    scales = rewriting.constant(f"{name}#scale", biases.scales_of_sums(data, weight), None)
+    steps: tuple[tuple[str, str, Attrs, Sequence[str], TensorType], ...] = (
+        ("sums", node.op, attrs, inputs, plain),
+        ("floats", "cast", CastAttrs(), (), floats),
+        ("scaled", "multiply", MultiplyAttrs(Activation.UNLIMITED), (scales,), floats),
+        ("biased", "add", AddAttrs(activation), (node.inputs[2],), floats),
+    )
+    found: tuple[str, ...] = ()
+    for hint, op, own, others, type_ in steps:
+        made = rewriting.fresh(f"{name}#{hint}")
+        rewriting.reasons[made] = str(reason)
+        found = (rewriting.emit(op, own, (*found, *others), type_, made, node.origin),)
+    return rewriting.emit("qnn.quantize", QuantizeAttrs(True), found, kind, name, node.origin)
 
 
-def _is_in(quant: Quant, scales: Array) -> bool:
-    """Whether a bias has the scale of the sums; converters may compute it in double."""
-    found, wanted = np.array(quant.scale), scales.astype(np.float64)
-    return not any(quant.zero_point) and bool((abs(found - wanted) <= 1e-6 * wanted).all())
-
-
-def _in_scale(tensor: str, floats: Array, scales: Array) -> Array:
-    """Numbers as int32 in a scale. NotInteger if one does not fit, for example because the scale of
-    a channel without weights is 0."""
-    with np.errstate(all="ignore"):
-        whole = np.rint(floats.astype(np.float64) / scales.astype(np.float64))
-    whole = np.where(floats == 0, 0, whole)
-    if not (abs(whole) <= np.iinfo(np.int32).max).all():
-        raise NotInteger(f'adds the bias "{tensor}", which int32 cannot hold in the scale of sums')
-    found: Array = whole.astype(np.int32)
-    return found
+def _is_the_same_in_floats(activation: Activation, kind: TensorType) -> bool:
+    """Whether limits of floats become the limits of stored integers."""
+    assert kind.quant is not None
+    bounds = clamps.Clamp(*float_range(activation)).stored(kind)
+    return bounds == activation_range(activation, kind.quant, kind.dtype)
 
 
 def softmax(
