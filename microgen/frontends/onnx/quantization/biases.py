@@ -1,8 +1,9 @@
 """Biases as integers in the scale of the sums that they are added to.
 
-A bias of floats, or of integers with another scale, is rounded to that scale. This is near enough
-if it moves no result by more than ``NEAR`` of a step of the output. Otherwise the weights are
-multiplied by a power of two, which makes the steps of the sums finer and changes nothing else.
+A bias of floats, or of integers with another scale, is rounded to that scale. If this moves results
+by more than ``NEAR`` of a step of the output, the weights are multiplied by powers of two, which
+makes the steps of the sums finer and changes nothing else. Results that are still moved by more
+than ``FAR`` need a bias of floats.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from microgen.frontends.tensors import Stored
 from microgen.ir.graph import Array, DType, Quant, TensorType
 from microgen.ops.constraints import weight_zero
 
-NEAR = 1 / 16  # of a step of the output
+NEAR, FAR = 1 / 16, 1 / 2  # of a step of the output
 CHANNELS = {  # layers -> the axis of the output's channels in the weight
     "nn.conv2d": 0,
     "nn.conv2d_transpose": 0,
@@ -30,7 +31,7 @@ _LARGEST = {True: 7, False: 127}  # magnitude of a weight, by whether it is stor
 
 
 class NotNear(NotInteger):
-    """The layer computes integers, but no integers are near enough to its bias."""
+    """The layer computes integers, but no integers are near its bias."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,24 @@ class Weight:
         """The values less the zero point, int64."""
         return self.values.astype(np.int64) - weight_zero(self.kind)
 
+    def by_channel(self, axis: int) -> Array:
+        """The same [channels, the others]. ``axis`` is that of the output's channels."""
+        return np.moveaxis(self.centred(), axis, 0).reshape(self.values.shape[axis], -1)
+
 
 @dataclass(frozen=True, slots=True)
 class Integers:
-    """A layer's weight and bias as integers. ``bias`` is int32, or int64 for int16 data."""
+    """A layer's weight and bias as integers. ``bias`` is int32, or int64 for int16 data. ``off`` is
+    by how much each channel's results are moved, in steps of the output."""
 
     weight: Weight
     bias: Array
+    off: Array
+
+    @property
+    def most(self) -> float:
+        """The largest of these moves."""
+        return float(self.off.max())
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +91,24 @@ class _Sums:
             whole = np.rint(self.floats.astype(np.float64) / scales)
         return np.where(self.floats == 0, 0, whole)
 
-    def fits(self, whole: Array, weight: Weight) -> Array:
-        """Whether the sums of each channel fit their accumulator. int32 holds the biases of int64
-        sums, too."""
-        left = np.full(len(whole), float(np.iinfo(np.int32).max))
-        if self.data.dtype is DType.INT8:
-            limits = np.iinfo(np.int8)
-            zero = self.data.zero_point
-            farthest = max(int(limits.max) - zero, zero - int(limits.min))
-            others = tuple(i for i in range(weight.values.ndim) if i != self.axis)
-            left -= np.abs(weight.centred()).sum(axis=others) * farthest
-        return np.asarray(np.abs(whole) <= left)
+    def with_bias(self, weight: Weight) -> Integers | None:
+        """A weight and the bias in the scale of its sums; None if the sums do not fit."""
+        scales = scales_of_sums(self.data, weight.kind).astype(np.float64)
+        whole, exact = self.rounded(scales), self.floats.astype(np.float64)
+        if not (np.abs(whole) <= self._left(weight)).all():
+            return None
+        off = np.maximum(np.abs(whole * scales - exact) - _ROUNDINGS * np.abs(exact), 0)
+        is_wide = self.data.dtype is DType.INT16
+        bias = whole.astype(np.int64 if is_wide else np.int32)
+        return Integers(weight, bias, off / self.output.scale)
 
-    def is_near(self, whole: Array, scales: Array) -> Array:
-        """Whether each channel's results are where the bias puts them."""
-        exact = self.floats.astype(np.float64)
-        with np.errstate(all="ignore"):
-            off = np.abs(whole * scales - exact)
-            return np.asarray(off <= NEAR * self.output.scale + _ROUNDINGS * np.abs(exact))
+    def _left(self, weight: Weight) -> Array:
+        """How large the bias of each channel may be. int32 holds the biases of int64 sums, too."""
+        left = np.array(np.iinfo(np.int32).max)
+        if self.data.dtype is not DType.INT8:
+            return left
+        farthest = max(127 - self.data.zero_point, self.data.zero_point + 128)
+        return np.asarray(left - farthest * np.abs(weight.by_channel(self.axis)).sum(axis=1))
 
 
 def scales_of_sums(data: TensorType, weight: TensorType) -> Array:
@@ -112,44 +124,38 @@ def integers(
 ) -> Integers:
     """Weight and bias of a layer. ``layer`` is its op and the types of its data and of its output.
 
-    NotNear if no integers are near enough to the bias.
+    NotNear if the sums do not fit int32, or results would be moved by more than ``FAR``.
     """
     op, data, output = layer
     floats, axis = rewriting.graph.constants[tensor], CHANNELS[op]
     sums = _Sums(data, output, axis, floats, rewriting.stored.get(tensor))
     kind = rewriting.types[weight]
     given = Weight(rewriting.constants[weight], kind, weight in rewriting.int4)
-    found, scales = _with_bias(sums, given), _scales(sums, given)
-    if found is not None:
-        return found
-    whole = sums.rounded(scales)
-    is_held = sums.fits(whole, given)
-    if not is_held.all():
+    found = sums.with_bias(given)
+    if found is None:
         raise NotNear(f'adds the bias "{tensor}", which int32 cannot hold in the scale of sums')
-    is_near = sums.is_near(whole, scales)
-    for finer in _finer(given, axis, ~is_near):
-        found = _with_bias(sums, finer)
-        if found is not None:
-            return found
-    widest = float(np.broadcast_to(scales, is_near.shape)[~is_near].max())
-    raise NotNear(
-        f'adds the bias "{tensor}", which sums in steps of {widest:g} cannot hold beside an output '
-        f"in steps of {output.scale:g}"
-    )
+    if found.most > NEAR:
+        found = _nearer(sums, found)
+    if found.most > FAR:
+        steps = float((scales_of_sums(data, kind)).max())
+        raise NotNear(
+            f'adds the bias "{tensor}", which sums in steps of {steps:g} cannot hold beside an '
+            f"output in steps of {output.scale:g}"
+        )
+    return found
 
 
-def _scales(sums: _Sums, weight: Weight) -> Array:
-    return scales_of_sums(sums.data, weight.kind).astype(np.float64)
-
-
-def _with_bias(sums: _Sums, weight: Weight) -> Integers | None:
-    """The weight with the bias in the scale of its sums; None if that is not near enough."""
-    scales = _scales(sums, weight)
-    whole = sums.rounded(scales)
-    if not (sums.fits(whole, weight) & sums.is_near(whole, scales)).all():
-        return None
-    is_wide = sums.data.dtype is DType.INT16
-    return Integers(weight, whole.astype(np.int64 if is_wide else np.int32))
+def _nearer(sums: _Sums, given: Integers) -> Integers:
+    """The same layer with finer weights, if they need no more bits or the bias is far; otherwise,
+    or if they are not near, the layer as it is."""
+    finer = _finer(given.weight, sums.axis, given.off > NEAR)
+    made = [one for one in map(sums.with_bias, finer) if one is not None]
+    is_far = given.most > FAR
+    good = [one for one in made if is_far or one.weight.is_int4 == given.weight.is_int4]
+    near = next((one for one in good if one.most <= NEAR), None)
+    if near is not None or not is_far:
+        return near or given
+    return min((given, *good), key=lambda one: one.most)
 
 
 def _is_in(quant: Quant, scales: Array) -> bool:
@@ -159,11 +165,10 @@ def _is_in(quant: Quant, scales: Array) -> bool:
 
 
 def _finer(weight: Weight, axis: int, channels: Array) -> Iterator[Weight]:
-    """The same weight in finer steps: in as few bits as the model stores it in, if they can be
-    finer; with one scale, if it has one; otherwise in these channels only."""
+    """The same weight in finer steps: first in as few bits as the model stores it in, and with as
+    few scales; otherwise in these channels only."""
     centred = weight.centred()
-    others = tuple(i for i in range(centred.ndim) if i != axis)
-    largest = np.maximum(np.abs(centred).max(axis=others), 1)
+    largest = np.maximum(np.abs(weight.by_channel(axis)).max(axis=1), 1)
     for is_int4 in (True, False) if weight.is_int4 else (False,):
         factors = 2 ** np.floor(np.log2(np.maximum(_LARGEST[is_int4] // largest, 1)))
         if weight.quant.is_per_tensor:
