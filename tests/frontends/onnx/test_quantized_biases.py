@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import pytest
 from onnx import helper
 
 from microgen.ir.graph import Array, DType, Graph
@@ -167,5 +168,45 @@ def _check(seeds: Sequence[int], folder: Path) -> dict[str, int]:
 
 
 def test_random_layers_are_within_1_of_onnxruntime(tmp_path: Path) -> None:
-    ways = _check(range(192), tmp_path)
-    assert min(ways.values()) >= 20, ways
+    ways = _check(range(144), tmp_path)
+    assert min(ways.values()) >= 10, ways
+
+
+@pytest.mark.slow
+def test_many_random_layers_are_within_1_of_onnxruntime(tmp_path: Path) -> None:
+    ways = _check(range(144, 5000), tmp_path)
+    assert min(ways.values()) >= 300, ways
+
+
+def _classifier(seed: int) -> Network:
+    """Layers of 2-bit data and weights with biases of floats, and scores with many more bits. Its
+    input is 300 samples."""
+    net = Network("uint8", "int8", seed=seed)
+    steps = [net.constant(np.float32(1)), net.constant(np.uint8(0))]
+    ends = [net.constant(np.uint8(end)) for end in (0, 3)]
+    found, depth = net.input((300, 12)), 12
+    for units in (16, 5):
+        stored = net.add("QuantizeLinear", [found, *steps])
+        data = net.add("DequantizeLinear", [net.add("Clip", [stored, *ends]), *steps])
+        values = net.random.choice([-1, 0, 1], (units, depth)).astype(np.int8)
+        names = [net.constant(each) for each in (values, np.float32(0.5), np.int8(0))]
+        bias = net.constant(net.random.normal(0, 0.4, units).astype(np.float32))
+        weight = net.add("DequantizeLinear", names)
+        found, depth = net.add("Gemm", [data, weight, bias], transB=1), units
+    net.quantized(found, 0.08)
+    return net
+
+
+def test_a_classifier_of_2_bits_finds_the_same_classes(tmp_path: Path) -> None:
+    """Classes, because sums are so coarse that biases decide between many of them."""
+    for seed in range(4):
+        net = _classifier(seed)
+        model, inputs = net.model(), sample(net)
+        graph = loaded(model, tmp_path)
+        found, expected = computed(graph, inputs), by_onnxruntime(model, inputs)
+        (scores,) = net.outputs
+        assert distance(found[scores], expected[scores]) <= 1
+        classes = expected[scores].argmax(axis=1)
+        np.testing.assert_array_equal(found[scores].argmax(axis=1), classes)
+        assert len(set(classes)) > 2
+        assert not graph.in_floats

@@ -48,8 +48,9 @@ def _weight_and_bias(
 ) -> tuple[str, str]:
     """The constants of a layer. NotNear if no integers are near enough to its bias."""
     tensor = node.inputs[2]
-    layer = (node.op, rewriting.types[data], kind)
-    found = biases.integers(rewriting, tensor, weight, layer)
+    floats, stored = rewriting.graph.constants[tensor], rewriting.stored.get(tensor)
+    layer = biases.Layer(node.op, rewriting.types[data], kind, floats, stored)
+    found = biases.integers(rewriting, layer, weight, tensor)
     if found.weight.kind != rewriting.types[weight]:
         finer = found.weight
         weight = rewriting.constant(f"{node.inputs[1]}#finer", finer.values, finer.quant)
@@ -99,11 +100,21 @@ def softmax(
     rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
 ) -> str:
     """Softmax over the last axis. The op has an int8 form for one scale; for others the shares are
-    computed in int16 and scaled."""
+    computed in int16 and scaled. NotInteger if that may be off by a step of the output or more.
+
+    The sum is of numbers that are rounded to 2**-19, so it is off by 2**-20 for each. Other
+    roundings are off by less than a step of int16, 2**-16.
+    """
     assert activation is Activation.NONE, "the op has none"
     data, origin = rewriting.integers(node.inputs[0]), node.origin
     if kind.dtype is DType.INT8 and kind.quant == _SHARES:
         return rewriting.emit(node.op, node.attrs, (data,), kind, name, origin)
+    off = kind.shape[-1] * 2.0**-20 + _WIDE_SHARES.scale[0]
+    if kind.scale < off:
+        raise NotInteger(
+            f"computes shares that are off by up to {off:g}, but its output has steps of "
+            f"{kind.scale:g}"
+        )
     wide = TensorType(kind.shape, DType.INT16, _WIDE_SHARES)
     inner = rewriting.fresh(f"{name}#int16")
     data = rewriting.emit(node.op, node.attrs, (data,), wide, inner, origin)
