@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from microgen import arguments
 from microgen.errors import RunError, StatusRunError, UsageError, of_machine
 from microgen.files import check_writable
 from microgen.names import module_names
@@ -70,6 +71,11 @@ def _file(model: Model, options: Options) -> Iterator[Path]:
         return
     from microgen import relay
 
+    if not isinstance(model, relay.IRModule):
+        raise UsageError(
+            f"is a {type(model).__name__}, expected the path of a file or a module of Relay",
+            where="model",
+        )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{options.name}.relay"
         relay.save(model, path)
@@ -86,7 +92,7 @@ def compile_model(model: Model, board: str | Path | Board, **options: Any) -> Co
     """
     from microgen import pipeline
 
-    checked = Options(**options)
+    checked = Options.of(options)
     with _file(model, checked) as path:
         return pipeline.compile_model(path, pipeline.load_board(board), checked)
 
@@ -104,9 +110,10 @@ def generate(
 
     Raises ProjectError if ``output`` has files that microgen did not generate, unless ``force``.
     """
-    check_writable(Path(output), force=force)
+    place = arguments.path("output", output)
+    check_writable(place, force=force)
     compiled = compile_model(model, board, **options)
-    compiled.files.write_to(Path(output), force=force)
+    compiled.files.write_to(place, force=force)
     return compiled
 
 
@@ -127,10 +134,12 @@ def compile_models(
     """
     from microgen import pipeline
 
-    pairs = [model if isinstance(model, tuple) else (model, "") for model in models]
+    pairs = arguments.pairs(models)
     paths = [Path(model) if isinstance(model, str | Path) else Path() for model, _ in pairs]
     names = module_names.given([name for _, name in pairs], paths)
-    chosen = [Options(name=name, **options) for name in names]
+    if "name" in options:
+        raise UsageError("is given with each model, as a pair (model, name)", where="--name")
+    chosen = [Options.of({"name": name, **options}) for name in names]
     with contextlib.ExitStack() as opened:
         files = [
             (opened.enter_context(_file(model, own)), own)
@@ -151,9 +160,10 @@ def generate_models(
 ) -> Firmware:
     """Compile several models into one firmware and write its project; ``options`` are those of
     ``compile_models``. Raises as ``generate`` does."""
-    check_writable(Path(output), force=force)
+    place = arguments.path("output", output)
+    check_writable(place, force=force)
     firmware = compile_models(models, board, **options)
-    firmware.files.write_to(Path(output), force=force)
+    firmware.files.write_to(place, force=force)
     return firmware
 
 
@@ -163,7 +173,7 @@ def plan(model: Model, board: str | Path | Board, **options: Any) -> Planned:
     it."""
     from microgen import pipeline
 
-    checked = Options(**options)
+    checked = Options.of(options)
     with _file(model, checked) as path:
         return pipeline.plan_model(path, pipeline.load_board(board), checked)
 
@@ -175,7 +185,7 @@ def explore(model: Model, board: str | Path | Board, **options: Any) -> Front:
     has no effect."""
     from microgen import pipeline
 
-    checked = Options(**options)
+    checked = Options.of(options)
     with _file(model, checked) as path:
         return pipeline.explored(path, pipeline.load_board(board), checked)
 
@@ -185,7 +195,7 @@ def partition(model: Model, board: str | Path | Board, **options: Any) -> Partit
     """Which code generator compiles which node: ``.partition``, and for Relay also ``.module``."""
     from microgen import pipeline
 
-    checked = Options(**options)
+    checked = Options.of(options)
     with _file(model, checked) as path:
         return pipeline.partitioned(path, pipeline.load_board(board), checked)
 
@@ -202,9 +212,10 @@ def export(project: str | Path, output: str | Path, form: str = "", *, force: bo
     from microgen import exporting
     from microgen.mlf import export as archive
 
+    folder, place = arguments.path("project", project), arguments.path("output", output)
     if form:
-        return exporting.write(Path(project), form, Path(output), force=force)
-    return archive.export(Path(project), Path(output))
+        return exporting.write(folder, form, place, force=force)
+    return archive.export(folder, place)
 
 
 @of_machine()
@@ -213,10 +224,11 @@ def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
     from microgen.building import builder
     from microgen.verifier import built_from
 
-    built = builder.build(Path(project), sanitize=sanitize)
-    if built_from.is_of(Path(project), built.elf):
+    folder = arguments.path("project", project)
+    built = builder.build(folder, sanitize=sanitize)
+    if built_from.is_of(folder, built.elf):
         return built
-    return builder.build(Path(project), sanitize=sanitize, anew=True)
+    return builder.build(folder, sanitize=sanitize, anew=True)
 
 
 @of_machine()
@@ -229,9 +241,11 @@ def verify(project: str | Path, **options: Any) -> VerifyReport:
     from microgen import verifier
     from microgen.building import builder
 
-    if options.get("elf") is None and not builder.is_built(Path(project)):
-        build(project)
-    return verifier.verify(Path(project), **options)
+    folder = arguments.path("project", project)
+    options = arguments.of_function(verifier.verify, options)
+    if options.get("elf") is None and not builder.is_built(folder):
+        build(folder)
+    return verifier.verify(folder, **options)
 
 
 @of_machine()
@@ -260,9 +274,10 @@ def run(
     from microgen import verifier
     from microgen.runner.remote import place
 
-    project = Path(project)
-    if not timeout > 0:  # NaN is not, either
-        raise UsageError(f"is {timeout:g}, expected more than 0 seconds", where="--timeout")
+    project = arguments.path("project", project)
+    if not isinstance(timeout, int | float) or not timeout > 0:  # NaN is not, either
+        raise UsageError(f"is {timeout!r}, expected more than 0 seconds", where="--timeout")
+    arguments.check_arrays(inputs)
     where = place.checked(project, on)
     elf = _up_to_date(project, sanitize)
     checks = _sound(project, verify(project, elf=elf, scope="project"))

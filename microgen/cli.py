@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import difflib
 import importlib
 import os
 import signal
@@ -13,7 +12,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from microgen.errors import InternalError, MicrogenError, UsageError, of_machine
+from microgen import resources
+from microgen.errors import InternalError, MicrogenError, UsageError, likely, of_machine
 from microgen.output.console import Console, Outcome
 from microgen.version import __version__
 
@@ -33,15 +33,21 @@ COMMANDS = (
     "cmake",
     "zoo",
     "doctor",
+    "help",
 )
+VERSION = ("-V", "--version")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command: 0 for success, 1 if a check failed, 2 for bad input or a missing tool."""
-    given = sys.argv[1:] if argv is None else argv
+    given = _words(sys.argv[1:] if argv is None else argv)
     console = Console(as_json="--json" in given, verbose=bool({"-v", "--verbose"} & {*given}))
     try:
-        args = _parser(given).parse_args(given)
+        parser = _parser(given)
+        if not given:  # a person who tries the command needs the help more than an error
+            parser.print_help(sys.stderr)
+            return UsageError.exit_code
+        args = parser.parse_args(given)
         console = Console(as_json=args.json, quiet=args.quiet, verbose=args.verbose)
         with of_machine():
             outcome = args.execute(args, console)
@@ -104,33 +110,53 @@ class _Parser(argparse.ArgumentParser):
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
             known = [name for action in self._actions for name in action.option_strings]
-            like = difflib.get_close_matches(unknown[0], known, n=1)
-            like = [name for name in known if name.startswith(unknown[0])] or like
-            hint = f"did you mean {like[0]}? " if like else ""
+            longer = [name for name in known if name.startswith(unknown[0])]
+            hint = f"did you mean {longer[0]}? " if longer else likely(unknown[0], known)
             self.error(f"unrecognized arguments: {' '.join(unknown)}", hint)
         return found, unknown
+
+
+def _words(given: Sequence[str]) -> list[str]:
+    """The arguments, with ``--help`` and ``COMMAND --help`` for ``help`` and ``help COMMAND``. What
+    else follows ``help`` is the name of a page, which the command reads."""
+    words = list(given)
+    if words[:1] == ["help"]:
+        names = [word for word in words[1:] if not word.startswith("-")]
+        if not names:
+            return ["--help"]
+        if names[0] in COMMANDS:
+            return [names[0], "--help"]
+    return words
 
 
 def asked(given: Sequence[str]) -> Sequence[str]:
     """The command that the arguments begin with, because importing all takes half a second. All
     commands if they begin with something else, such as ``--help``; none for the version, which
     build systems ask for each time they are configured."""
-    if "--version" in given[:1]:
+    words = _words(given)
+    if words and words[0] in VERSION:
         return ()
-    return [name for name in COMMANDS if name in given[:1]] or COMMANDS
+    return [name for name in COMMANDS if name in words[:1]] or COMMANDS
 
 
 def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="microgen",
         description="Compile a trained network to a verified microcontroller firmware project.",
+        epilog="`microgen help COMMAND` shows a command's options, `microgen help TOPIC` a page of "
+        "the documents; `microgen help help` lists the pages.",
     )
-    parser.add_argument("--version", action="version", version=f"microgen {__version__}")
+    parser.add_argument(*VERSION, action="version", version=f"microgen {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    if given and not given[0].startswith("-") and given[0] not in COMMANDS:
+        what = f"there is no command {given[0]!r}; commands: {', '.join(COMMANDS)}"
+        parser.error(what, likely(given[0], COMMANDS))
     for name in asked(given):
         module = importlib.import_module(f"microgen.commands.{name}")
         command = commands.add_parser(name, help=module.HELP, description=module.HELP)
         module.configure(command)
+        if name in resources.pages():
+            command.epilog = f"`microgen help docs/{name}.md` shows the page about it."
         command.add_argument("--json", action="store_true", help="print the result as JSON")
         command.add_argument("-q", "--quiet", action="store_true", help="print errors only")
         command.add_argument("-v", "--verbose", action="store_true", help="print details")

@@ -20,10 +20,11 @@ MicrogenError            exit code 2: bad input, or a tool that is missing
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 import sysconfig
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,13 @@ def few(items: Sequence[str], *, room: int = 120) -> str:
         shown += 1
     left = len(items) - shown
     return ", ".join(items[:shown]) + (f" and {left} more (-v lists all)" if left else "")
+
+
+def likely(word: str, known: Iterable[str]) -> str:
+    """The beginning of a hint: the one of the known words that ``word`` is most like, with a space
+    after it; empty if it is like none."""
+    like = difflib.get_close_matches(word[:80], list(known), n=1)
+    return f"did you mean {like[0]}? " if like else ""
 
 
 class MicrogenError(Exception):

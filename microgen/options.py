@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, get_type_hints
 
+from microgen import arguments
 from microgen.errors import MicrogenError, UnsupportedError
 from microgen.names import cnames
 from microgen.planner import pools
@@ -94,7 +97,18 @@ class Options:
     dim: tuple[str, ...] = ()
     bind: tuple[str, ...] = ()
 
+    @staticmethod
+    def of(given: Mapping[str, Any]) -> Options:
+        """The options with these names and values. Raises UsageError for a name that is none."""
+        arguments.check_known(given, list(_kinds()))
+        return Options(**given)
+
     def __post_init__(self) -> None:
+        for name, kind in _kinds().items():
+            value = getattr(self, name)
+            if name == "codegen" and isinstance(value, str):  # as on the command line
+                value = tuple(value.split(","))
+            object.__setattr__(self, name, arguments.typed(name, kind, value))
         cnames.module_name(self.name)
         targets.parse(self.targets)
         _one_of("--planner", self.planner, PLANNERS)
@@ -122,8 +136,6 @@ class Options:
             if value < 0:
                 raise MicrogenError(f"{value} bytes is not a budget", where=flag)
         self._check_stack()
-        for name in ("pool", "dim", "bind"):  # a command line gives lists
-            object.__setattr__(self, name, tuple(getattr(self, name)))
         self._check_pools()
         self._check_ports()
         self._check_rows()
@@ -181,7 +193,7 @@ class Options:
             if getattr(self, name) != default:
                 raise UnsupportedError(
                     f"has no effect on the graph executor: {why}",
-                    where=f"--{name.replace('_', '-')}",
+                    where=arguments.flag(name),
                     hint="leave it out",
                 )
 
@@ -297,6 +309,12 @@ class Options:
             # A parameter file aligns each array to its elements, not to more.
             promised["constant_alignment"] = 1
         return {**asdict(self), **promised}
+
+
+@functools.cache
+def _kinds() -> dict[str, Any]:
+    """The type of each option."""
+    return get_type_hints(Options)
 
 
 def _one_of(flag: str, value: str, known: tuple[str, ...]) -> None:

@@ -134,7 +134,9 @@ def _steps(call: CallRecord) -> list[dict[str, str]]:
 
 
 def _text(result: api.RunResult, record: Manifest) -> list[Part]:
-    parts: list[Part] = [Listing(result.console.strip())]
+    from microgen.runner import printed
+
+    parts: list[Part] = [Listing(printed.readable(result.console, record).strip())]
     if result.per_call is not None:
         parts += profile_tables(result, record)
     if result.modelled is not None:

@@ -17,7 +17,7 @@ from microgen.emit import shared
 from microgen.emit.model import emit_common, emit_model, operators_alone
 from microgen.emit.profile import profile
 from microgen.emit.unit import EmitOptions, Unit
-from microgen.errors import UnsupportedError
+from microgen.errors import UnsupportedError, UsageError
 from microgen.executors.graph import ExecutorGraph
 from microgen.files import FileTree
 from microgen.firmware import (
@@ -256,6 +256,9 @@ def plan_model(model: Path, board: Board, options: Options) -> Planned:
 
 def load_board(board: str | Path | Board) -> Board:
     """The board with that name, or at the path of its folder or its ``board.yml``."""
+    if not isinstance(board, str | Path | Board):
+        what = f"is a {type(board).__name__}, expected a board's name or the path of its folder"
+        raise UsageError(what, where="board", hint="`microgen boards` lists the boards")
     return board if isinstance(board, Board) else boards.find(board)
 
 

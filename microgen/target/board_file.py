@@ -6,7 +6,6 @@ memories that overlap, is checked here.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import json
 import os
@@ -19,7 +18,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from microgen import resources
-from microgen.errors import BoardError, short
+from microgen.errors import BoardError, likely, short
 from microgen.formats import byte_sizes
 from microgen.target import board as boards
 from microgen.target.board import Board, Memory
@@ -27,7 +26,7 @@ from microgen.target.boot import BLOCKS
 from microgen.target.cpu import CPUS
 
 FILE = "board.yml"
-HELP = "docs/boards.md describes every key"
+HELP = "`microgen help docs/boards.md` describes every key"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _TAKEN = ("zephyr",)  # boards/zephyr.ld of a project is another file
 _MOST_BYTES = 1 << 16
@@ -201,8 +200,7 @@ def _of_schema(error: Any) -> Problem:
         other = next(key for key in error.instance if key not in known)
         if not isinstance(other, str):
             return Problem(path, f"has the key {short(repr(other))}, expected a word")
-        like = difflib.get_close_matches(other, known, n=1)
-        hint = f"did you mean {like[0]}? {HELP}" if like else HELP
+        hint = f"{likely(other, known)}{HELP}"
         what = f"is not a key: expected {', '.join(sorted(known))}"
         return Problem((*path, other), what, hint, at_key=True)
     if error.validator == "required":
@@ -211,8 +209,7 @@ def _of_schema(error: Any) -> Problem:
     expected = error.schema.get("description", "another value")
     found = f"is {short(repr(error.instance), 60)}, expected {expected}"
     if path == ("cpu",):
-        like = difflib.get_close_matches(str(error.instance), CPUS, n=1)
-        return Problem(path, found, f"did you mean {like[0]}? {HELP}" if like else HELP)
+        return Problem(path, found, f"{likely(str(error.instance), CPUS)}{HELP}")
     return Problem(path, found)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from microgen import resources
-from microgen.errors import BoardError
+from microgen.errors import BoardError, likely
 from microgen.target import board as boards
 from microgen.target import board_file
 from microgen.target.board import Board
@@ -35,10 +35,11 @@ def find(reference: str | Path, *, local: bool = False) -> Board:
         if _is_name(text) and (folder / text / board_file.FILE).is_file():
             return at(folder / text)
     names = [path.parent.name for path in files(local=local)]
-    known = ", ".join(dict.fromkeys([*boards.available(), *names]))
+    known = list(dict.fromkeys([*boards.available(), *names]))
     path = f"./{text}" if Path(text).exists() else f"DIR/{text}"
     raise BoardError(
-        f"there is no board {text!r}", hint=f"boards: {known}; or give a path, such as {path}"
+        f"there is no board {text!r}",
+        hint=f"{likely(text, known)}boards: {', '.join(known)}; or give a path, such as {path}",
     )
 
 

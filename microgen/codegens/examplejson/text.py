@@ -24,7 +24,7 @@ ITEM_BYTES = 4  # of float32, the dtype of all tensors
 
 _MAX_DIGITS = len(str(MAX_NUMBER)) + 1
 _WORD = re.compile(r"[^ \t\r]+")
-_HINT = "docs/examplejson.md has the format"
+_HINT = "`microgen help docs/examplejson.md` has the format"
 
 
 @dataclass(frozen=True, slots=True)

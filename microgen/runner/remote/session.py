@@ -24,7 +24,10 @@ from microgen.runner.trace import Layer, Trace
 _START, _STOP = "TVMPlatformTimerStart", "TVMPlatformTimerStop"
 _Row = list[list[int | None]]  # of a sample: each module's inference, and its calls
 _UNKNOWN = "an inference took longer than the counter counts, or the counter stood still"
-_SERVES = "QEMU needs -semihosting-config enable=on,target=gdb; docs/hardware.md has other servers"
+_SERVES = (
+    "QEMU needs -semihosting-config enable=on,target=gdb; `microgen help docs/hardware.md` has "
+    "other servers"
+)
 
 
 def plain(job: Job, target: Target) -> RunResult:
