@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from microgen import arguments
 from microgen.errors import RunError, StatusRunError, UsageError, of_machine
 from microgen.files import check_writable
+from microgen.formats import arguments
 from microgen.names import module_names
 from microgen.options import Options
 
@@ -275,8 +275,8 @@ def run(
     from microgen.runner.remote import place
 
     project = arguments.path("project", project)
-    if not isinstance(timeout, int | float) or not timeout > 0:  # NaN is not, either
-        raise UsageError(f"is {timeout!r}, expected more than 0 seconds", where="--timeout")
+    if not (isinstance(timeout, int | float) and timeout > 0):  # NaN is not, either
+        raise UsageError(f"is {timeout}, expected more than 0 seconds", where="--timeout")
     arguments.check_arrays(inputs)
     where = place.checked(project, on)
     elf = _up_to_date(project, sanitize)

@@ -119,14 +119,11 @@ class _Parser(argparse.ArgumentParser):
 def _words(given: Sequence[str]) -> list[str]:
     """The arguments, with ``--help`` and ``COMMAND --help`` for ``help`` and ``help COMMAND``. What
     else follows ``help`` is the name of a page, which the command reads."""
-    words = list(given)
-    if words[:1] == ["help"]:
-        names = [word for word in words[1:] if not word.startswith("-")]
-        if not names:
-            return ["--help"]
-        if names[0] in COMMANDS:
-            return [names[0], "--help"]
-    return words
+    if list(given) == ["help"]:
+        return ["--help"]
+    if len(given) == 2 and given[0] == "help" and given[1] in COMMANDS:
+        return [given[1], "--help"]
+    return list(given)
 
 
 def asked(given: Sequence[str]) -> Sequence[str]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, get_type_hints
 
-from microgen import arguments
 from microgen.errors import MicrogenError, UnsupportedError
+from microgen.formats import arguments
 from microgen.names import cnames
 from microgen.planner import pools
 from microgen.program.plan import Pool

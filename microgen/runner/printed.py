@@ -28,4 +28,5 @@ def _numbers(words: str, port: PortRecord) -> str:
     data = np.array([int(word, 16) for word in words.split()], "<u4").tobytes()
     if len(data) != port.nbytes:
         return words
-    return "".join(f" {element}" for element in np.frombuffer(data, np.dtype(port.dtype).newbyteorder("<")))
+    elements = np.frombuffer(data, np.dtype(port.dtype).newbyteorder("<"))
+    return "".join(f" {element!s}" for element in elements)

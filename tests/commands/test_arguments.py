@@ -33,7 +33,7 @@ def test_abbreviated_options_are_refused(
     assert f"did you mean {whole}? see `microgen {command[0]} --help`" in ran.err
 
 
-@pytest.mark.parametrize("command", [[], ["bogus"], ["run"], ["verify", "p", "--ram"]])
+@pytest.mark.parametrize("command", [["bogus"], ["run"], ["verify", "p", "--ram"]])
 def test_usage_errors_obey_json(run: Run, command: list[str]) -> None:
     plain, asked = run(command), run([*command, "--json"])
     assert (plain.code, plain.out) == (2, "")

@@ -16,8 +16,8 @@ def test_what_is_wrong_is_said_before_the_build(run: Run, tmp_path: Path) -> Non
         ("d", ["--on", "board:1"], "--on: 'board:1' names no debugger's server; expected gdb:"),
         ("n", ["--on", "gdb:h:1"], "--on: the project is for native, whose firmware is a program"),
         ("d", ["--on", "gdb:1", "--timeout", "nan"], "--timeout: is nan, expected more than 0 sec"),
-        ("d", ["--timeout", "-1"], "--timeout: is -1, expected more than 0 seconds"),
-        ("n", ["--timeout", "0"], "--timeout: is 0, expected more than 0 seconds"),
+        ("d", ["--timeout", "-1"], "--timeout: is -1.0, expected more than 0 seconds"),
+        ("n", ["--timeout", "0"], "--timeout: is 0.0, expected more than 0 seconds"),
     ):
         ran = run(["run", tmp_path / project, *options])
         assert (ran.code, ran.out) == (2, "")
