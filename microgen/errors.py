@@ -134,7 +134,16 @@ class BoardError(MicrogenError):
 
 
 class CapacityError(MicrogenError):
-    """The program needs more memory than the board or the user's budget has."""
+    """The program needs more memory than the board or the user's budget has: of one ``kind``, "RAM"
+    or "flash", ``needed`` bytes at least, where ``there`` are. Without a kind, these are not
+    known."""
+
+    def __init__(
+        self, what: str, *, kind: str = "", needed: int = 0, there: int = 0, **options: Any
+    ) -> None:
+        super().__init__(what, **options)
+        self.kind, self.needed, self.there = kind, needed, there
+        self.facts = {"memory": kind, "needed": needed, "available": there} if kind else {}
 
 
 class ProjectError(MicrogenError):

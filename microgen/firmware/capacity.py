@@ -184,6 +184,12 @@ def check(firmware: Firmware, board: Board, stack: Stack = _NO_STACK) -> Estimat
     return Estimate(record, tuple(filter(None, doubts)))
 
 
+def least_ram(firmware: Firmware, board: Board) -> int:
+    """The bytes of RAM that a firmware needs in any case. ``board`` has the stack that is
+    reserved."""
+    return _ram(firmware, board).least
+
+
 def _limits(
     ram: _Need, flash: _Need, board: Board, options: Options
 ) -> Iterator[tuple[_Need, int, str]]:
@@ -206,10 +212,13 @@ def _judged(firmware: Firmware, need: _Need, there: int, whose: str) -> str:
     """The remark; empty if everything fits. Raises CapacityError if it cannot fit."""
     if need.least > there:
         largest = sorted(need.parts, key=lambda part: (-part.least, part.name))[:_MOST_NAMED]
-        listed = ", ".join(f"{part.name} {part.least:,}" for part in largest)
+        listed = ", ".join(f"{part.name} {part.least:,}" for part in largest if part.least)
         raise CapacityError(
             f"needs at least {need.least:,} bytes of {need.kind}, but {whose} {there:,} "
             f"({need.least - there:,} too many); largest: {listed}",
+            kind=need.kind,
+            needed=need.least,
+            there=there,
             hint=_help(firmware, need),
         )
     if need.most is None:
@@ -245,9 +254,13 @@ def _peak_step(program: Program, plan: MemoryPlan) -> tuple[int, str]:
     tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
     live = [p for p in plan.workspace if p.first <= best <= p.last]
     largest = sorted(live, key=lambda p: -p.nbytes)[:2]
-    named = [f'"{cnames.short(tensors.get(p.name, p.name))}" {p.nbytes:,}' for p in largest]
+    named = [f"{_named(tensors.get(p.name, ''))} {p.nbytes:,}" for p in largest]
     more = [f"{len(live) - len(largest)} more"] if len(live) > len(largest) else []
     return min(best // 2, len(program.calls) - 1), ", ".join([*named, *more])
+
+
+def _named(tensor: str) -> str:
+    return f'"{cnames.public(tensor)}"' if tensor else "scratch"
 
 
 def _peak_time(plan: MemoryPlan) -> int:

@@ -57,9 +57,10 @@ class Operator:
         """The error for an operator that contradicts itself."""
         return ModelError(what, where=self.where)
 
-    def unsupported(self, what: str, *, supported: str) -> UnsupportedError:
-        """The error for a sound operator that microgen cannot compute."""
-        return UnsupportedError(what, where=self.where, hint=f"supported: {supported}")
+    def unsupported(self, what: str, *, supported: str = "", hint: str = "") -> UnsupportedError:
+        """The error for a sound operator that microgen cannot compute. Either ``supported`` says
+        what it can, or ``hint`` what to do."""
+        return UnsupportedError(what, where=self.where, hint=hint or f"supported: {supported}")
 
     def expect(self, tensor: Tensor, *dtypes: DType) -> None:
         """Raise UnsupportedError unless the tensor is of one of the dtypes."""

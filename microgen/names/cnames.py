@@ -193,6 +193,12 @@ def short(name: str, limit: int = 48) -> str:
     return errors.short(name.split(";", 1)[0], limit)
 
 
+def public(tensor: str) -> str:
+    """A tensor's name for messages: that of the model's layer, without what importers add to name a
+    step of it, as in ``pool#NHWC``."""
+    return short(tensor.partition("#")[0] or tensor)
+
+
 def layer(name: str) -> str:
     """A layer's name as tables and generated code print it."""
     return short(name, 60)

@@ -80,6 +80,15 @@ def parameters(
     )
 
 
+def has_tanh(scale: float) -> bool:
+    """Whether LiteRT's tanh is defined for a cell state of that scale."""
+    try:
+        _cell_bits(scale)
+    except ValueError:
+        return False
+    return True
+
+
 def _cell_bits(scale: float) -> int:
     """Integer bits of an int16 with that scale. ValueError unless tanh is defined for it."""
     log = math.log2(scale)

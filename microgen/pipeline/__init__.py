@@ -17,7 +17,7 @@ from microgen.emit import shared
 from microgen.emit.model import emit_common, emit_model, operators_alone
 from microgen.emit.profile import profile
 from microgen.emit.unit import EmitOptions, Unit
-from microgen.errors import UnsupportedError, UsageError
+from microgen.errors import CapacityError, UnsupportedError, UsageError
 from microgen.executors.graph import ExecutorGraph
 from microgen.files import FileTree
 from microgen.firmware import (
@@ -35,7 +35,7 @@ from microgen.manifest import Manifest, ModuleRecord
 from microgen.manifest.schedule import ScheduleRecord
 from microgen.names import module_names
 from microgen.options import Options
-from microgen.pipeline import budget
+from microgen.pipeline import advice, budget
 from microgen.pipeline.partitioning import Partitioned, partitioned
 from microgen.pipeline.planning import Part, explored, planned
 from microgen.program.combined import combined
@@ -76,8 +76,11 @@ def compile_models(
     stored = sum(len(_graph_json(part.executed) or b"") for part in parts)
     whole = capacity.Firmware(program, plan, options, len(parts), stored)
     stack = stack_size.of([part.program for part in parts], board, options)
-    board = capacity.placed(whole, replace(board, stack_bytes=stack.reserve))
-    estimate = capacity.check(whole, board, stack)
+    asked, board = board, capacity.placed(whole, replace(board, stack_bytes=stack.reserve))
+    try:
+        estimate = capacity.check(whole, board, stack)
+    except CapacityError as error:
+        raise (advice.with_fixes(error, parts[0], asked) if len(parts) == 1 else error) from None
     units = [_unit(part, board, sharing, several=len(parts) > 1) for part in parts]
     files = _assembled(parts, units, board)
     promise = record.manifest(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from microgen.errors import CapacityError, UnsupportedError
+from microgen.names import cnames
 from microgen.planner.spill import NoRoomError
 from microgen.program.plan import Pool
 
@@ -14,7 +15,7 @@ def no_room(
 ) -> CapacityError:
     """The error for a buffer or constant that holds ``tensor`` and is used by calls of
     ``targets``: the places that were tried, and how many bytes each lacks."""
-    what = f'"{tensor}" ({missing.buffer}, {missing.nbytes:,} bytes) fits no pool'
+    what = f'"{cnames.public(tensor)}" ({missing.buffer}, {missing.nbytes:,} bytes) fits no pool'
     if not missing.lacks:
         return CapacityError(
             f"{what}: none is for {', '.join(targets)}{' and outlives a call' if is_state else ''}",

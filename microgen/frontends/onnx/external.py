@@ -64,6 +64,13 @@ def _data(tensor: TensorProto, folder: Path, where: str) -> bytes:
     if length != wanted:
         raise ModelError(f"has {length} bytes of external data, not {wanted}", where=where)
     file = _file(given.get("location", ""), folder, where)
+    if not file.exists():
+        raise ModelError(
+            f"has its values in the file {short(file.name)!r}, which is not next to the model",
+            where=where,
+            hint="that file holds the weights: copy it into the model's folder, or save the model "
+            "in one file with onnx.save(onnx.load(MODEL), FILE)",
+        )
     has = model_files.size(file)
     if offset + length > has:
         raise ModelError(

@@ -58,6 +58,10 @@ class Place(Protocol):
         """The outputs of a graph that reads the operands, and tensors around the node."""
 
 
+# How to export a network for inference.
+EVAL = "call network.eval() before torch.onnx.export, or export with training=TrainingMode.EVAL"
+
+
 class OnnxNode(Operator):
     """One node while it is imported.
 

@@ -30,6 +30,11 @@ _INT4: dict[int, DType] = {  # of constants
     onnx.TensorProto.INT4: DType.INT8,
     onnx.TensorProto.UINT4: DType.UINT8,
 }
+_INSTEAD: dict[int, str] = {  # what to do with a model that has such elements
+    onnx.TensorProto.DOUBLE: "call network.float() before torch.onnx.export, or convert the model "
+    "from float32",
+    onnx.TensorProto.STRING: "no kernel reads texts: turn them into numbers before the model",
+}
 _NAMES: dict[int, str] = {code: name for name, code in onnx.TensorProto.DataType.items()}
 _NARROW = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
 _BITS: dict[int, int] = {  # of an element, by its type, except for those of any length
@@ -52,10 +57,9 @@ def element_name(code: int) -> str:
 def dtype(code: int, called: str, where: str) -> DType:
     """The graph's dtype for an element type. UnsupportedError if there is none."""
     if code not in _DTYPES:
-        known = ", ".join(d.value for d in _DTYPES.values())
-        raise UnsupportedError(
-            f"{called} is of {element_name(code)}", where=where, hint=f"supported: {known}"
-        )
+        known = f"supported: {', '.join(d.value for d in _DTYPES.values())}"
+        hint = "; ".join(filter(None, (_INSTEAD.get(code), known)))
+        raise UnsupportedError(f"{called} is of {element_name(code)}", where=where, hint=hint)
     return _DTYPES[code]
 
 

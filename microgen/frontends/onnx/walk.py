@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import ChainMap
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from onnx import GraphProto, NodeProto
@@ -23,6 +23,7 @@ from microgen.frontends.operators import Moved
 from microgen.frontends.tensors import GraphBuilder, Tensor, Value
 
 _MOST_NODES = 2**14  # in functions and branches: more than networks have, and seconds of work
+_RUNTIMES = "com.microsoft"  # its domains begin like this
 _MOST_DEPTH = 16  # of functions in functions
 
 
@@ -136,7 +137,15 @@ class _Place:
     def definition(self, node: OnnxNode) -> Value:
         """The node's outputs, computed by the function that defines its operator."""
         body = functions.of_schema(self.proto, node.version, node.operands)
-        return self.called(node, body) if body else tables.of(node, {})
+        if body:
+            return self.called(node, body)
+        if self.proto.domain.startswith(_RUNTIMES):
+            raise node.unsupported(
+                f"operator {node.op} is of ONNX Runtime only, whose optimizations make such",
+                hint="give the model as it was before ONNX Runtime optimized it: export it anew, "
+                "or save it with GraphOptimizationLevel.ORT_DISABLE_ALL",
+            )
+        return tables.of(node, {})
 
     def called(self, node: OnnxNode, body: Body) -> Value:
         """The node's outputs, computed by the nodes of a function."""
@@ -172,12 +181,22 @@ class _Place:
         return self.walk.graph(graph, scope)
 
 
+def _with_outputs(proto: NodeProto, read: Container[str]) -> NodeProto:
+    """The node without the names of outputs that nothing reads."""
+    if all(name in read for name in filter(None, proto.output)):
+        return proto
+    copied = NodeProto()
+    copied.CopyFrom(proto)
+    copied.output[:] = [name if name in read else "" for name in proto.output]
+    return copied
+
+
 def _needed(protos: Sequence[NodeProto], wanted: Sequence[str]) -> list[NodeProto]:
     """The nodes that the wanted tensors depend on, in their order."""
     read, found = {*filter(None, wanted)}, []
     for proto in reversed(protos):
         if not read.isdisjoint(proto.output):
-            found.append(proto)
+            found.append(_with_outputs(proto, read))
             read.update(filter(None, _reads(proto)))
     return found[::-1]
 

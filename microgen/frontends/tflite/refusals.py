@@ -9,7 +9,7 @@ from microgen.frontends.numerics import Numerics
 from microgen.frontends.tflite import importers, unsigned
 from microgen.frontends.tflite.constants import SMALL
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord
-from microgen.frontends.tflite.tensors import CONVERT, NODE_DTYPES
+from microgen.frontends.tflite.tensors import CONVERT, NODE_DTYPES, conversion
 from microgen.frontends.tflite.variables import RESOURCE, WITH_HANDLES
 
 # Custom operators that are commands for an NPU: the NPU, and the compiler that wrote them.
@@ -21,6 +21,10 @@ _NPUS = {
 _INSTEAD = dict.fromkeys(("IF", "WHILE"), "convert the model with its branches and loops unrolled")
 _INT4_READERS = ("CONV_2D", "DEPTHWISE_CONV_2D", "DEQUANTIZE", "FULLY_CONNECTED")
 _FLEX = "convert the model without SELECT_TF_OPS"
+_LISTS = 'CUSTOM "FlexTensorList'  # of recurrent layers, for each time step
+_UNROLL = (
+    "fix the batch (Input(batch_shape=(1, ...))), then make the recurrent layers with unroll=True"
+)
 
 
 def check(model: ModelRecord, names: Sequence[str], numerics: Numerics) -> None:
@@ -73,7 +77,11 @@ def _check_operators(model: ModelRecord, layers: Sequence[str]) -> None:
 
 
 def _instead(lacking: Iterable[str]) -> str:
-    """The advice for the first operator that has its own advice."""
+    """The advice for the first operator that has its own advice. Lists of tensors come first: the
+    loops around them go with them."""
+    lacking = list(lacking)
+    if any(name.startswith(_LISTS) for name in lacking):
+        return _UNROLL
     for name in lacking:
         if name in _INSTEAD:
             return _INSTEAD[name]
@@ -92,7 +100,7 @@ def _check_dtypes(model: ModelRecord, layers: Sequence[str]) -> None:
         raise UnsupportedError(
             f"has dtypes that are not supported: {_by_layers(found)}",
             where=model.reader.file,
-            hint=CONVERT,
+            hint=conversion(found),
             details=[*_details(found), f"supported: {', '.join(NODE_DTYPES)}"],
         )
 

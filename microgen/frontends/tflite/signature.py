@@ -32,7 +32,10 @@ def _unknown(data: bytes, file: str) -> ModelError:
     if len(data) < 8:
         found, hint = f"has only {len(data)} bytes", "get the model file again"
     elif _is_onnx(data):
-        found, hint = "looks like an ONNX model", "convert it to int8 .tflite (onnx2tf does that)"
+        found, hint = "looks like an ONNX model", "give the file the suffix .onnx"
+    elif data[4:8] == b"ORTM":
+        found = "is a model in ONNX Runtime's own format"
+        hint = "give the .onnx file that was converted to .ort"
     elif _is_text(data):
         found, hint = "is a text file", "give the .tflite file itself"
     else:

@@ -22,6 +22,15 @@ from microgen.ops.cost import Cost
 _MAX_RANK = 8
 
 CONVERT = "convert the model with int8 quantization, inputs and outputs included"
+_TEXTS = "no kernel reads texts: turn them into numbers before the model, for example into indices"
+_CONVERSIONS = {"string": _TEXTS}
+
+
+def conversion(dtypes: Iterable[str]) -> str:
+    """The advice for tensors of dtypes that nothing computes."""
+    return next((_CONVERSIONS[dtype] for dtype in dtypes if dtype in _CONVERSIONS), CONVERT)
+
+
 _WIDE = (DType.UINT16, DType.UINT32, DType.UINT64)  # LiteRT's operators do not compute these
 NODE_DTYPES = {dtype.value: dtype for dtype in DType if dtype not in _WIDE}
 _KNOWN_DTYPES = {**NODE_DTYPES, **constants.SMALL}
@@ -144,7 +153,8 @@ class Tensors:
                 f'tensor "{short(record.name)}" is computed while the model runs; '
                 "this operator needs it to be a constant",
                 where=where,
-                hint="convert the model with fixed shapes",
+                hint="it depends on what the model computes from its inputs, and not on shapes: "
+                "make it a constant, or use GATHER, which takes computed positions",
             )
         return constants.value(record, TensorType(shape, dtype), where).astype(np.int64)
 
@@ -174,7 +184,7 @@ def _dtype(record: TensorRecord, accepted: Mapping[str, DType], where: str) -> D
         raise UnsupportedError(
             f'tensor "{short(record.name)}" is {record.dtype}',
             where=where,
-            hint=CONVERT,
+            hint=conversion([record.dtype]),
             details=[f"supported: {', '.join(accepted)}"],
         )
     return accepted[record.dtype]

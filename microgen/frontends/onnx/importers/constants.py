@@ -87,6 +87,12 @@ def _eye_like(node: OnnxNode) -> Tensor:
 
 
 def _non_zero(node: OnnxNode) -> Tensor:
+    if node.tensor(0).value is None:
+        raise node.unsupported(
+            "finds as many places as its input has elements that are not 0, so its shape depends "
+            "on values",
+            hint="multiply by a mask, use Where, or take the elements with TopK of a fixed k",
+        )
     value: Array = node.constant_of(0, "data")
     kind = TensorType((value.ndim, value.size), DType.INT64)
     budget.spend(moved(None, (kind,), (kind,)), node.where)

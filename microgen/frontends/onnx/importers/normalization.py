@@ -10,7 +10,7 @@ from microgen.frontends.layouts import along
 from microgen.frontends.onnx import pooling, powers, windows
 from microgen.frontends.onnx.composing import binary
 from microgen.frontends.onnx.importers import arguments
-from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.nodes import EVAL, OnnxNode
 from microgen.frontends.tensors import Tensor, Value
 from microgen.ir.graph import DType
 from microgen.ops.maximum import MaximumAttrs
@@ -72,6 +72,9 @@ def _batch(node: OnnxNode) -> Value:
     if any(t.shape != (data.shape[axis],) for t in (scale, offset, mean, variance)):
         raise node.invalid(f"has {scale.type} for {data.type}; one value per channel is expected")
     if node.attr("training_mode", 0):
+        if not any(node.outputs[1:]):
+            what = "takes mean and variance from its own input, as in training"
+            raise node.unsupported(what, hint=EVAL)
         return _training(node, data, axis)
     if any(node.outputs[1:]):
         raise node.unsupported("has statistics as outputs", supported="inference with one output")

@@ -8,7 +8,7 @@ import numpy as np
 
 from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx import types
-from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.nodes import EVAL, OnnxNode
 from microgen.frontends.tensors import Tensor, Value
 from microgen.ir.graph import Attrs, DType
 from microgen.ops.abs import AbsAttrs
@@ -99,8 +99,7 @@ def _dropout(node: OnnxNode) -> Value:
     if training is not None and training.any():
         ratio = node.optional_constant(1, "ratio")
         if ratio is None or ratio.any():
-            supported = "training_mode=0, or ratio=0"
-            raise node.unsupported("drops elements at random", supported=supported)
+            raise node.unsupported("drops elements at random, as in training", hint=EVAL)
     if len(node.outputs) < 2:
         return data
     dtype = np.bool_ if node.version >= 10 else data.dtype.numpy

@@ -13,7 +13,7 @@ from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMO
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.ir.graph import Array, DType, Quant
-from microgen.ops import budget
+from microgen.ops import budget, lstm_integer, sigmoid16
 from microgen.ops.lstm import LstmAttrs
 from microgen.ops.svdf import SvdfAttrs
 
@@ -61,6 +61,8 @@ def _lstm(layer: Layer) -> Tensor:
     attrs = _lstm_attrs(layer, inputs[0])
     if attrs.by_tables:
         _expect_rows(layer, inputs[4], cells)
+    elif attrs.hidden is not None:
+        _expect_tanh(layer, inputs[5])
     return layer.emit("nn.lstm", attrs, tuple(inputs), layer.output())
 
 
@@ -131,6 +133,17 @@ def _expect_rows(layer: Layer, state: Tensor, cells: int) -> None:
         raise layer.invalid(
             f"has an output state of shape {list(state.type.shape)}; a row of {cells} for each "
             "sequence is expected"
+        )
+
+
+def _expect_tanh(layer: Layer, cell: Tensor) -> None:
+    """Raise if the profile's runtime has no tanh for the cell state, whereas the other's has."""
+    scale = cell.type.scale
+    power = sigmoid16.power_of_two(scale)
+    if power is not None and not lstm_integer.has_tanh(scale):
+        raise layer.unsupported(
+            f"has a cell state with the scale 2**{power}, for which LiteRT's int8 LSTM has no tanh",
+            hint="generate with --numerics tflm: TensorFlow Lite Micro's has one for it",
         )
 
 

@@ -1,0 +1,118 @@
+"""What would help a model that needs too much RAM, with the bytes that it would then need: other
+options are planned for this, because an estimate of them would be a guess."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from microgen.errors import CapacityError, MicrogenError
+from microgen.firmware import capacity, stack_size
+from microgen.ir.graph import DType
+from microgen.pipeline.planning import Part, planned
+from microgen.target.board import Board
+
+_RAM = "RAM"
+# Options as on the command line, those that cost the application least first. The first of a group
+# that suffices is advised, else the best. Further groups are tried only if nothing in one helps,
+# because each takes as long as the first plan.
+_GROUPS: tuple[dict[str, dict[str, Any]], ...] = (
+    {"--input-rows 8": {"input_rows": 8}, "--input-rows 1": {"input_rows": 1}},
+    {"--input-consumed": {"input_consumed": True}},
+)
+
+
+def with_fixes(error: CapacityError, part: Part, board: Board) -> CapacityError:
+    """The error with a hint that begins with what would help, best first. ``board`` is the one that
+    was asked for. An error about flash is returned as it is."""
+    if error.kind != _RAM:
+        return error
+    found = list(_found(error, part, board))
+    if not found:
+        return error
+    hint = f"{'; '.join(found)}; {error.hint}"
+    return CapacityError(
+        error.what, kind=error.kind, needed=error.needed, there=error.there, hint=hint
+    )
+
+
+def _found(error: CapacityError, part: Part, board: Board) -> Iterator[str]:
+    """What would help, one sentence each."""
+    for group in _GROUPS:
+        tried = list(_tried(error, part, board, group))
+        if tried:
+            nbytes, what = min(tried)
+            short = "" if nbytes <= _there(error, part) else " (still too many)"
+            yield f"`{what}` needs {nbytes:,} bytes{short}"
+            break
+    if error.there != part.options.ram:  # a budget is of all memories together
+        yield from _memories(part, board, error)
+    if floats := _float_bytes(part):
+        yield f"int8 instead of float32 needs about {error.needed - floats * 3 // 4:,} bytes"
+
+
+def _tried(
+    error: CapacityError, part: Part, board: Board, group: dict[str, dict[str, Any]]
+) -> Iterator[tuple[int, str]]:
+    """The options of a group that need less, with the bytes, up to the first that suffices."""
+    for what, changed in group.items():
+        nbytes = _needed(part, board, changed)
+        if nbytes < error.needed:
+            yield nbytes, what
+            if nbytes <= _there(error, part):
+                return
+
+
+def _there(error: CapacityError, part: Part) -> int:
+    """The bytes that there are: the error names one of the memory's and the budget's."""
+    return min(error.there, part.options.ram or sys.maxsize)
+
+
+def _needed(part: Part, board: Board, changed: dict[str, Any]) -> int:
+    """The bytes of RAM that a model needs at least with other options; the most that there can be
+    if it cannot have them, or has them already."""
+    other = _planned(part, board, changed)
+    return _least(other, board) if other else sys.maxsize
+
+
+def _planned(part: Part, board: Board, changed: dict[str, Any]) -> Part | None:
+    try:
+        options = replace(part.options, **changed)
+        return None if options == part.options else planned(part.model, board, options)
+    except MicrogenError:
+        return None
+
+
+def _least(part: Part, board: Board) -> int:
+    stack = stack_size.of([part.program], board, part.options)
+    whole = capacity.Firmware(part.program, part.plan, part.options)
+    return capacity.least_ram(whole, replace(board, stack_bytes=stack.reserve))
+
+
+def _memories(part: Part, board: Board, error: CapacityError) -> Iterator[str]:
+    """The first of the board's other memories that can hold the workspace, if that suffices."""
+    if board.is_host or part.options.pool or not part.plan.peak:
+        return
+    used = {board.ram, board.arena, board.buffers, board.large_buffers}
+    for memory in board.rams:
+        if memory.name not in used and part.plan.peak <= memory.length:
+            pool = f"{memory.name}:*:memory={memory.name}"
+            other = _planned(part, board, {"pool": (pool,)})
+            if other and _least(other, board) - other.plan.peak <= error.there:
+                where = f"into {memory.name}, which has {memory.length:,}"
+                yield f"`--pool {pool}` puts {other.plan.peak:,} bytes {where}"
+                return
+
+
+def _float_bytes(part: Part) -> int:
+    """The bytes of floats in RAM, if most of what the network computes is float32; 0 otherwise."""
+    kinds = [part.graph.types[name] for node in part.graph.nodes for name in node.outputs]
+    floats = sum(kind.nbytes for kind in kinds if kind.dtype is DType.FLOAT32)
+    if 2 * floats < sum(kind.nbytes for kind in kinds):
+        return 0
+    ports = (*part.program.inputs, *part.program.outputs)
+    passed = [port for port in ports if port.type.dtype is DType.FLOAT32 and not port.buffer]
+    workspace = 0 if part.options.pool else part.plan.peak  # pools may be in other memories
+    return workspace + sum(map(part.program.passed_bytes, passed))
