@@ -47,7 +47,7 @@ def _found(error: CapacityError, part: Part, board: Board) -> Iterator[str]:
             short = "" if nbytes <= _there(error, part) else " (still too many)"
             yield f"`{what}` needs {nbytes:,} bytes{short}"
             break
-    if error.there != part.options.ram:  # a budget is of all memories together
+    if error.needed <= (part.options.ram or sys.maxsize):  # a budget is of all memories together
         yield from _memories(part, board, error)
     if floats := _float_bytes(part):
         yield f"int8 instead of float32 needs about {error.needed - floats * 3 // 4:,} bytes"
