@@ -78,8 +78,7 @@ def test_an_unknown_profile_lists_the_known(tmp_path: Path) -> None:
         (b"TFL", "is not a TFLite model: it has only 3 bytes; get the model file again"),
         (
             b"\x08\x07\x12\x07pytorch\x1a",
-            "is not a TFLite model: it looks like an ONNX model; "
-            "convert it to int8 .tflite (onnx2tf does that)",
+            "is not a TFLite model: it looks like an ONNX model; give the file the suffix .onnx",
         ),
         (
             b"\x89HDF\r\n\x1a\n\0\0",

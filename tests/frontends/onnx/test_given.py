@@ -163,7 +163,10 @@ def test_external_data_becomes_part_of_the_projects_model(tmp_path: Path) -> Non
         ({"location": "link"}, "which is not in the model's folder"),
         ({"location": "loop"}, "m.onnx: "),
         ({"location": "a\0b"}, "m.onnx: "),
-        ({"location": "absent"}, "absent: cannot be read: No such file"),
+        (
+            {"location": "absent"},
+            "the file 'absent', which is not next to the model; that file holds",
+        ),
         ({"location": "."}, "is not a regular file"),
         ({"length": "25"}, "has 25 bytes of external data, not 24"),
         ({"length": "-1"}, "has the length '-1' of external data"),

@@ -114,17 +114,22 @@ def _refuse_other_runtimes(layer: Layer) -> None:
     if not _is_by_tables(layer):
         return
     layer.expect_inputs(24)
-    variants = {
-        "has no input gate of its own": not _has_input_gate(layer),
-        "has peepholes": any(layer.has_input(position) for position in _PEEPHOLE),
-        "has a projection": any(layer.has_input(i) for i in (_PROJECTION, _PROJECTION_BIAS)),
-    }
-    found = [what for what, is_there in variants.items() if is_there]
+    found = _extras(layer)
     if found:
         raise layer.unsupported(
             f"{' and '.join(found)}, which TensorFlow Lite Micro refuses",
             supported="integer LSTMs with four gates and no extras, or --numerics litert for int8",
         )
+
+
+def _extras(layer: Layer) -> list[str]:
+    """What TensorFlow Lite Micro does not compute of a layer of integers."""
+    extras = {
+        "has no input gate of its own": not _has_input_gate(layer),
+        "has peepholes": any(layer.has_input(position) for position in _PEEPHOLE),
+        "has a projection": any(layer.has_input(i) for i in (_PROJECTION, _PROJECTION_BIAS)),
+    }
+    return [what for what, is_there in extras.items() if is_there]
 
 
 def _expect_rows(layer: Layer, state: Tensor, cells: int) -> None:
@@ -137,10 +142,11 @@ def _expect_rows(layer: Layer, state: Tensor, cells: int) -> None:
 
 
 def _expect_tanh(layer: Layer, cell: Tensor) -> None:
-    """Raise if the profile's runtime has no tanh for the cell state, whereas the other's has."""
+    """Raise if the profile's runtime has no tanh for the cell state, whereas the other runtime has
+    one, and computes the layer."""
     scale = cell.type.scale
     power = sigmoid16.power_of_two(scale)
-    if power is not None and not lstm_integer.has_tanh(scale):
+    if power is not None and not (lstm_integer.has_tanh(scale) or _extras(layer)):
         raise layer.unsupported(
             f"has a cell state with the scale 2**{power}, for which LiteRT's int8 LSTM has no tanh",
             hint="generate with --numerics tflm: TensorFlow Lite Micro's has one for it",
