@@ -69,9 +69,9 @@ class RelayCall(Operator):
 
     # Errors
 
-    def unsupported(self, what: str, *, supported: str) -> UnsupportedError:
+    def unsupported(self, what: str, *, supported: str = "", hint: str = "") -> UnsupportedError:
         """The error for a sound call that microgen cannot compute."""
-        return super().unsupported(f"{self.op} {what}", supported=supported)
+        return super().unsupported(f"{self.op} {what}", supported=supported, hint=hint)
 
     def _impossible(self, error: str) -> ModelError:
         return self.invalid(f"{self.op}: {error}")
