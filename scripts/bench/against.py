@@ -39,7 +39,35 @@ def _compares(tables: Tables, peer: str, quantity: str, places: Sequence[tuple[s
 def _ratio(tables: Tables, peer: str, quantity: str, network: str, board: str) -> str:
     theirs = tables.peers.peers[peer].figure(quantity, network, board)
     ours = tables.figure(quantity, network, board)
-    return f"{value(quantity, theirs)} ({ours / theirs:.2f})" if theirs and ours else ""
+    if not theirs or not ours:
+        return ""
+    whose = tables.peers.peers[peer].whose.get(network, {}) if quantity == "cycles" else {}
+    return " ".join(
+        filter(None, (value(quantity, theirs), whose.get(board), f"({ours / theirs:.2f})"))
+    )
+
+
+def alone(tables: Tables) -> str:
+    """Published cycles on devices that nothing is measured for here, with whose they are."""
+    rows = [
+        (
+            tables.network(network),
+            device.title,
+            peer.whose.get(network, {}).get(name) or peer.title.removesuffix(", published"),
+            value("cycles", cycles),
+        )
+        for network in tables.matrix.networks
+        for name, device in tables.peers.devices.items()
+        for peer in tables.peers.peers.values()
+        if (cycles := peer.figure("cycles", network, name))
+    ]
+    return markdown(("network", "device", "whose", "cycles"), rows, 3)
+
+
+def pipelines(tables: Tables) -> str:
+    """The published whole pipelines of the streaming wake word."""
+    rows = [(one.device, one.whose, value("cycles", one.cycles)) for one in tables.peers.pipelines]
+    return markdown(("device", "whose", "cycles"), rows, 2)
 
 
 def means(tables: Tables) -> str:

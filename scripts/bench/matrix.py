@@ -37,12 +37,14 @@ class Network:
 @dataclass(frozen=True)
 class Board:
     """A board. ``core`` is its heading in tables. If it ``runs_on`` another board, it is that board
-    with the clock in Hz and the wait states of flash that are given here."""
+    with the clock in Hz and the wait states of flash that are given here: those of ``device``,
+    which also says where they are from."""
 
     core: str
     runs_on: str = ""
     clock_hz: int = 0
     flash_wait_states: int = 0
+    device: str = ""
 
 
 @dataclass(frozen=True)

@@ -52,14 +52,21 @@ class Done:
 
 def job(asked: Job) -> Done:
     """Measure. Raises MicrogenError if anything fails; what does not fit is a result."""
-    with tempfile.TemporaryDirectory(prefix="microgen-bench-") as folder, _environment(folder):
-        if asked.hardware.runs_on:
-            _write_board(asked, Path(folder))
-        found = list(_results(asked, Path(folder)))
+    with surroundings(asked) as folder:
+        found = list(_results(asked, folder))
         board = _described(asked.board)
         tools = _tools(asked.board)
     digest = hashlib.sha256(asked.model.path.read_bytes()).hexdigest()
     return Done(tuple(found), digest, board, tools)
+
+
+@contextlib.contextmanager
+def surroundings(asked: Job) -> Iterator[Path]:
+    """An empty folder but for the job's board, which is known, and compilers without caches."""
+    with tempfile.TemporaryDirectory(prefix="microgen-bench-") as folder, _environment(folder):
+        if asked.hardware.runs_on:
+            _write_board(asked, Path(folder))
+        yield Path(folder)
 
 
 @contextlib.contextmanager

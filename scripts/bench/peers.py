@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -17,13 +18,15 @@ QUANTITIES = (*FIGURES, "instructions_o3")
 @dataclass(frozen=True)
 class Peer:
     """Somebody else's figures: by quantity, by network, by board. ``source`` names the code or the
-    publication, ``measured`` how, ``note`` says how far outputs are from LiteRT's."""
+    publication, ``measured`` how, ``note`` says how far outputs are from LiteRT's. ``whose`` names
+    the holder of each figure of cycles, by network and board, if they are not all one's."""
 
     title: str
     source: str
     measured: str
     figures: dict[str, dict[str, dict[str, int]]]
     note: str = ""
+    whose: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def figure(self, quantity: str, network: str, board: str) -> int | None:
         """A figure; of instructions the smaller one of -O2 and -O3."""
@@ -50,11 +53,31 @@ class Floor:
 
 
 @dataclass(frozen=True)
+class Device:
+    """A device with published cycles that nothing is measured for here, and why there is no ratio
+    to ours."""
+
+    title: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A published whole pipeline of the streaming wake word: of sound, not of the network alone."""
+
+    device: str
+    cycles: int
+    whose: str
+
+
+@dataclass(frozen=True)
 class Peers:
-    """The whole of ``peers.yml``."""
+    """The whole of ``peers.yml``. ``devices`` are by the names that figures have them under."""
 
     peers: dict[str, Peer]
     floors: tuple[Floor, ...]
+    devices: dict[str, Device]
+    pipelines: tuple[Pipeline, ...]
 
     def with_figure(self, quantity: str, network: str, board: str) -> dict[str, int]:
         """The peers that have a figure, by name, the smallest first."""
@@ -68,9 +91,16 @@ class Peers:
 
 
 def load(path: Path = FILE) -> Peers:
-    """The data. Raises ValueError if a field is wrong, or a quantity unknown."""
+    """The data. Raises ValueError if a field is wrong, a quantity unknown, or ``whose`` names the
+    holders of other figures than those of cycles."""
     found = structure(yaml.safe_load(path.read_text(encoding="utf-8")), Peers)
     for name, peer in found.peers.items():
         if unknown := sorted(set(peer.figures).difference(QUANTITIES)):
             raise ValueError(f"{path.name}: {name} has unknown quantities: {', '.join(unknown)}")
+        if peer.whose and _places(peer.whose) != _places(peer.figures.get("cycles", {})):
+            raise ValueError(f"{path.name}: {name}: `whose` must name the holder of each figure")
     return found
+
+
+def _places(by_network: Mapping[str, Mapping[str, object]]) -> set[tuple[str, str]]:
+    return {(network, board) for network, boards in by_network.items() for board in boards}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import jinja2
 
-from scripts.bench import against, details, peers, picture
+from scripts.bench import against, details, errors, peers, picture
 from scripts.bench.matrix import ROOT, Matrix
 from scripts.bench.results import Results
 from scripts.bench.tables import Tables
@@ -31,6 +31,7 @@ def files(results: Results, matrix: Matrix) -> dict[str, str]:
         "results": results,
         "matrix": matrix,
         "peers": tables.peers,
+        "errors": errors.load(tables.peers, matrix),
     }
     common |= {"against": against, "details": details}
     page = environment.get_template("page.md.j2").render(common)
