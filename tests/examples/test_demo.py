@@ -5,26 +5,73 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
+import microgen
 from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+DEMO = CHECKOUT / "examples" / "digits" / "demo.py"
+README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+# What depends on the compiler's version, besides the layers' instructions.
+_COMPILED = ("RAM: static", "RAM total", "RAM: reserved", "Flash:", "Stack:", "Instructions")
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What one run of the demo left: its table, and its project."""
+
+    rows: dict[str, str]
+    project: Path
+
+
+def _rows(text: str) -> dict[str, str]:
+    return {key.strip(): value.strip() for key, value in re.findall(r"│(.*?)│(.*?)│", text)}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    project = tmp_path_factory.mktemp("demo") / "project"
+    command = [sys.executable, str(DEMO), "--output", str(project)]
+    finished = subprocess.run(command, capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
+    return Demo(_rows(finished.stdout), project)
 
 
 @NEEDS_NINJA
 @NEEDS_ARM
-def test_demo_is_bit_exact_and_as_accurate_as_the_readme_says(tmp_path: Path):
-    demo = CHECKOUT / "examples" / "digits" / "demo.py"
-    command = [sys.executable, str(demo), "--output", str(tmp_path / "project")]
-    finished = subprocess.run(command, capture_output=True, text=True)
-    assert finished.returncode == 0, finished.stderr
-    readme = (demo.parent / "README.md").read_text()
+def test_the_readme_shows_what_the_demo_prints(demo: Demo) -> None:
+    shown = {key: value for key, value in _rows(README).items() if key != "..."}
+    (compiler,) = re.findall(r"measured \(here with GCC ([\d.]+)\):", README)
+    version = ["arm-none-eabi-gcc", "-dumpfullversion"]
+    here = subprocess.run(version, capture_output=True, text=True, check=True).stdout.strip()
+    compared = {
+        key: value
+        for key, value in shown.items()
+        if here == compiler or not (key.startswith(_COMPILED) or "/" in key)
+    }
+    assert len(shown) > 15
+    assert compared == {key: demo.rows[key] for key in compared}
+    assert f"runs {demo.rows['Outputs bit-exact with LiteRT'].split()[-1]} held-out" in README
+
+
+@NEEDS_NINJA
+@NEEDS_ARM
+def test_the_readme_says_how_many_checks_verify_makes(demo: Demo) -> None:
+    made = len(microgen.verify(demo.project).checks)
+    assert re.findall(r"# (\d+) checks, read from the ELF", README) == [str(made)]
+
+
+@NEEDS_NINJA
+@NEEDS_ARM
+def test_demo_is_bit_exact_and_as_accurate_as_the_readme_says(demo: Demo) -> None:
+    readme = (DEMO.parent / "README.md").read_text()
     accuracy = re.search(r"LiteRT reference kernels \| (\d+ of \d+) \|", readme)
     assert accuracy
-    rows = {
-        key.strip(): value.strip() for key, value in re.findall(r"│(.*?)│(.*?)│", finished.stdout)
-    }
+    rows = demo.rows
     assert rows["Digits read correctly, device"].startswith(accuracy[1])
     assert rows["Outputs bit-exact with numpy reference"] == "359 of 359"
     instructions = int(rows["Instructions per inference, mean"].replace(",", ""))

@@ -1,0 +1,34 @@
+"""The figures of the README that commands print without compiling anything. What `make demo` and
+`microgen verify` print is compared in tests/examples/test_demo.py."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from microgen import cli
+from scripts.bench import matrix
+
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def test_the_readme_names_the_cores_that_boards_have(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["boards", "--json"]) == 0
+    cpus = {board["cpu"] for board in json.loads(capsys.readouterr().out)["boards"]}
+    cortex = sorted(int(found[1]) for cpu in cpus if (found := re.match(r"cortex-m(\d+)", cpu)))
+    others = ["RV32"] * any(cpu.startswith("rv32") for cpu in cpus) + ["native"] * ("host" in cpus)
+    named = f"(Cortex-M{cortex[0]} to M{cortex[-1]}, {', '.join(others)})"
+    assert f"`microgen boards` lists the boards {named}" in README
+
+
+def test_the_readme_counts_the_networks_and_cores_of_the_benchmarks() -> None:
+    found = matrix.load()
+    kinds = Counter(network.kind for network in found.networks.values() if "/" not in network.file)
+    listed = [f"{_NUMBERS[kinds[kind]]} {kind}" for kind in ("int8", "float32", "hybrid")]
+    said = f"of {listed[0]}, {listed[1]} and {listed[2]} MLPerf Tiny networks"
+    assert f"{said} on {_NUMBERS[len(found.cores)]} cores" in README
