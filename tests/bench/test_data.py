@@ -56,12 +56,11 @@ def test_each_peer_says_what_it_is_and_how_it_was_measured() -> None:
 
 
 def test_figures_of_peers_are_of_networks_in_the_matrix_and_positive() -> None:
-    elsewhere = {"cortex_m0plus", "cortex_m85"}  # cores that are not measured here
     for name, peer in PEERS.peers.items():
         for quantity, networks in peer.figures.items():
             assert set(networks) <= set(MATRIX.networks), name
             for boards in networks.values():
-                assert set(boards) <= {*MATRIX.boards, *elsewhere}, (name, quantity)
+                assert set(boards) <= {*MATRIX.boards, *PEERS.devices}, (name, quantity)
                 assert all(type(value) is int and value > 0 for value in boards.values())
 
 
@@ -70,6 +69,61 @@ def test_cycles_of_others_are_compared_only_with_boards_that_have_a_clock() -> N
         b for p in PEERS.peers.values() for n in p.figures.get("cycles", {}).values() for b in n
     }
     assert all(MATRIX.boards[b].clock_hz for b in compared & set(MATRIX.boards))
+
+
+def test_devices_are_measured_here_or_have_a_reason_why_there_is_no_ratio() -> None:
+    assert not set(PEERS.devices) & set(MATRIX.boards)
+    compared = [
+        b for p in PEERS.peers.values() for n in p.figures.get("cycles", {}).values() for b in n
+    ]
+    assert set(PEERS.devices) <= set(compared)
+    assert all(device.why for device in PEERS.devices.values())
+    assert all(bool(board.device) == bool(board.runs_on) for board in MATRIX.boards.values())
+
+
+@pytest.mark.parametrize(
+    ("board", "core", "megahertz", "wait_states"),
+    [("nucleo_f446re", "M4", 180, 5), ("nucleo_h753zi", "M7", 480, 4)],
+)
+def test_cycles_of_tigris_are_compared_on_its_own_devices(
+    board: str, core: str, megahertz: int, wait_states: int
+) -> None:
+    found = MATRIX.boards[board]
+    assert found.core == f"{core} at {megahertz} MHz"
+    assert (found.clock_hz, found.flash_wait_states) == (megahertz * 1_000_000, wait_states)
+    for name in ("tigris", "tigris_tflm"):
+        for boards in PEERS.peers[name].figures["cycles"].values():
+            assert set(boards) <= {"nucleo_f446re", "nucleo_h753zi", "pico2w"}, name
+            assert board in boards
+    assert "pico2w" in PEERS.devices
+
+
+def test_each_record_names_its_holder() -> None:
+    best = PEERS.peers["best_published"]
+    assert {n: set(b) for n, b in best.whose.items()} == {
+        n: set(b) for n, b in best.figures["cycles"].items()
+    }
+    # Rounds 1.1 to 1.3 of MLPerf Tiny: the clock of the device divided by inferences per second.
+    throughputs = {("kws", "stm32u385"): 20.7007, ("vww", "stm32u385"): 10.12753}
+    for (network, board), each_second in throughputs.items():
+        cycles = MATRIX.boards[board].clock_hz / each_second
+        assert best.figure("cycles", network, board) == pytest.approx(cycles, rel=3e-4)
+        assert best.whose[network][board] == "X-CUBE-AI 10.2"
+    holders = [
+        *(("resnet", "stm32u575", "Plumerai"), ("ad", "stm32u575", "HALE")),
+        *(("ad", "stm32h7a3", "HALE"), ("ad", "stm32l4r5", "Plumerai")),
+        *((network, "stm32g0b1", "HALE") for network in ("kws", "vww", "resnet", "ad")),
+    ]
+    for network, board, holder in holders:
+        assert best.whose[network][board] == holder
+
+
+def test_a_record_without_a_holder_is_refused(tmp_path: Path) -> None:
+    data = yaml.safe_load(peers.FILE.read_text(encoding="utf-8"))
+    del data["peers"]["best_published"]["whose"]["ad"]["stm32h7a3"]
+    (tmp_path / "p.yml").write_text(yaml.safe_dump(data))
+    with pytest.raises(ValueError, match="best_published: `whose` must name the holder of each"):
+        peers.load(tmp_path / "p.yml")
 
 
 def test_the_smaller_count_of_both_optimisation_levels_is_compared() -> None:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from scripts.bench import matrix, render, results
+from scripts.bench import matrix, peers, render, results
 from scripts.bench.results import Results
 
 MATRIX, COMMITTED = matrix.load(), results.load()
@@ -69,3 +69,23 @@ def test_tables_have_as_many_cells_in_every_row() -> None:
         if name.endswith(".md"):
             for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
                 assert len({row.count("|") for row in table.splitlines()}) == 1, name
+
+
+def _part(title: str) -> str:
+    return MADE["benchmarks.md"].partition(f"### {title}\n")[2].partition("\n##")[0]
+
+
+def test_cycles_of_other_devices_and_of_whole_pipelines_have_no_ratio() -> None:
+    published = _part("Cycles, published")
+    assert "5.182 X-CUBE-AI 9.0 (" in published
+    assert "16.686 Plumerai (" in published
+    for title in ("Cycles, published, on other devices", "Cycles, published, of whole pipelines"):
+        rows = [line for line in _part(title).splitlines() if line.startswith("|")]
+        assert len(rows) > 4
+        assert not re.search(r"\(\d\.\d\d\)", "".join(rows))
+        assert "strww" not in "".join(rows)
+    elsewhere = _part("Cycles, published, on other devices")
+    for device in peers.load().devices.values():
+        assert f"- {device.title}: {device.why}." in elsewhere
+        assert f"| {device.title} |" in elsewhere
+        assert device.title not in published

@@ -32,6 +32,17 @@ def _rows(text: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, value in re.findall(r"│(.*?)│(.*?)│", text)}
 
 
+def _compiler() -> str:
+    asked = ["arm-none-eabi-gcc", "-dumpfullversion"]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def _said() -> str:
+    """The compiler that the README's figures are of."""
+    (version,) = re.findall(r"measured \(here with GCC ([\d.]+)\):", README)
+    return str(version)
+
+
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     project = tmp_path_factory.mktemp("demo") / "project"
@@ -45,13 +56,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 @NEEDS_ARM
 def test_the_readme_shows_what_the_demo_prints(demo: Demo) -> None:
     shown = {key: value for key, value in _rows(README).items() if key != "..."}
-    (compiler,) = re.findall(r"measured \(here with GCC ([\d.]+)\):", README)
-    version = ["arm-none-eabi-gcc", "-dumpfullversion"]
-    here = subprocess.run(version, capture_output=True, text=True, check=True).stdout.strip()
     compared = {
         key: value
         for key, value in shown.items()
-        if here == compiler or not (key.startswith(_COMPILED) or "/" in key)
+        if _compiler() == _said() or not (key.startswith(_COMPILED) or "/" in key)
     }
     assert len(shown) > 15
     assert compared == {key: demo.rows[key] for key in compared}
@@ -79,3 +87,17 @@ def test_demo_is_bit_exact_and_as_accurate_as_the_readme_says(demo: Demo) -> Non
     bound = int(rows["Stack: worst case, proven"].removesuffix(" B").replace(",", ""))
     seen = int(rows["Stack: deepest seen"].removesuffix(" B").replace(",", ""))
     assert 0 < seen <= bound
+
+
+@NEEDS_NINJA
+@NEEDS_ARM
+def test_the_document_on_cycles_shows_what_a_run_gives(demo: Demo) -> None:
+    text = (CHECKOUT / "docs" / "timing.md").read_text(encoding="utf-8")
+    ran = microgen.run(demo.project, profile=True)
+    assert ran.modelled is not None
+    assert ran.instructions is not None
+    instructions, cycles = ran.instructions[0], ran.modelled.totals[0].cycles
+    ms = cycles / 120_000
+    if _compiler() != _said():
+        pytest.skip(f"the figures in the document are of GCC {_said()}, this is {_compiler()}")
+    assert re.search(rf"\n +inference +{instructions:,} +100.0 +{cycles:,} +{ms:.3f} +", text)
