@@ -6,8 +6,8 @@ import torch
 from onnxruntime import quantization as ort
 from sklearn.datasets import load_digits
 
-HERE = Path(__file__).parent
-TRAINING, BUILD = 1437, HERE / "build"
+TRAINING, BUILD = 1437, Path(__file__).parent / "build"
+RESULT = BUILD / "digits_qdq.onnx"
 torch.manual_seed(0)
 digits = load_digits()
 images = torch.tensor(digits.images[:, None] / 16, dtype=torch.float32)  # [N,1,8,8]
@@ -35,6 +35,6 @@ BUILD.mkdir(exist_ok=True)
 torch.onnx.export(network.eval(), (images[:1],), BUILD / "f.onnx", input_names=["image"])
 ort.quant_pre_process(BUILD / "f.onnx", BUILD / "p.onnx")
 int8 = {"activation_type": ort.QuantType.QInt8, "weight_type": ort.QuantType.QInt8}
-ort.quantize_static(BUILD / "p.onnx", HERE / "digits_qdq.onnx", Samples(), per_channel=True, **int8)
+ort.quantize_static(BUILD / "p.onnx", RESULT, Samples(), per_channel=True, **int8)
 right = (network(images[TRAINING:]).argmax(1) == labels[TRAINING:]).float().mean()
-print(f"{right:.1%} of {len(labels) - TRAINING} further images are read correctly in float32")
+print(f"{right:.1%} of {len(labels) - TRAINING} further images are right in float32; see {RESULT}")

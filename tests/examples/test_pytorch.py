@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import runpy
+import shutil
+import sys
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -29,6 +33,32 @@ def _images() -> dict[str, np.ndarray]:
 def test_the_script_is_as_short_as_promised_and_its_result_small() -> None:
     assert len((EXAMPLE / "train_export_quantize.py").read_text().splitlines()) <= 40
     assert MODEL.stat().st_size < 40_000
+
+
+def test_the_script_writes_into_its_build_folder_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With stand-ins for the packages that it needs, which write what they are told to write."""
+
+    def write(_given: object, path: Path) -> None:
+        path.write_bytes(b"new")
+
+    torch, quantization, data = MagicMock(), MagicMock(CalibrationDataReader=object), MagicMock()
+    torch.onnx.export.side_effect = lambda _network, _example, path, **_: write(None, path)
+    quantization.quant_pre_process.side_effect = write
+    quantization.quantize_static.side_effect = lambda given, path, _reader, **_: write(given, path)
+    scores = torch.nn.Sequential.return_value.eval.return_value = torch.nn.Sequential.return_value
+    scores.return_value.argmax.return_value.__eq__.return_value.float().mean.return_value = 0.9
+    packages = {"torch": torch, "sklearn": MagicMock(), "sklearn.datasets": data}
+    packages |= {"onnxruntime": MagicMock(quantization=quantization)}
+    for name, package in packages.items():
+        monkeypatch.setitem(sys.modules, name, package)
+    for name in ("train_export_quantize.py", MODEL.name):
+        shutil.copy(EXAMPLE / name, tmp_path)
+    runpy.run_path(str(tmp_path / "train_export_quantize.py"))
+    assert (tmp_path / MODEL.name).read_bytes() == MODEL.read_bytes()
+    assert {p.name for p in tmp_path.iterdir() if p.is_dir()} == {"build"}
+    assert (tmp_path / "build" / MODEL.name).read_bytes() == b"new"
 
 
 def test_its_layers_are_integers() -> None:
