@@ -13,6 +13,7 @@ import yaml
 from microgen.errors import UsageError
 from microgen.formats.structuring import structure
 from microgen.options import OPTIMIZE
+from microgen.timing import Flash
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = Path(__file__).with_name("matrix.yml")
@@ -38,13 +39,14 @@ class Network:
 class Board:
     """A board. ``core`` is its heading in tables. If it ``runs_on`` another board, it is that board
     with the clock in Hz and the wait states of flash that are given here: those of ``device``,
-    which also says where they are from."""
+    which also says where they are from. ``flash`` replaces the one that the core's timings have."""
 
     core: str
     runs_on: str = ""
     clock_hz: int = 0
     flash_wait_states: int = 0
     device: str = ""
+    flash: Flash | None = None
 
 
 @dataclass(frozen=True)

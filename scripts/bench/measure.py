@@ -7,9 +7,10 @@ import hashlib
 import os
 import resource
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import yaml
@@ -21,6 +22,7 @@ from microgen.errors import CapacityError
 from microgen.firmware.compiled import Compiled
 from microgen.ir.graph import Array
 from microgen.manifest import note
+from microgen.target.cpu import Cpu
 from microgen.target.found import VARIABLE
 from scripts.bench import macs
 from scripts.bench.matrix import Board, Network
@@ -62,11 +64,24 @@ def job(asked: Job) -> Done:
 
 @contextlib.contextmanager
 def surroundings(asked: Job) -> Iterator[Path]:
-    """An empty folder but for the job's board, which is known, and compilers without caches."""
+    """An empty folder but for the job's board, which is known, compilers without caches, and the
+    job's flash in the core's timings."""
     with tempfile.TemporaryDirectory(prefix="microgen-bench-") as folder, _environment(folder):
         if asked.hardware.runs_on:
             _write_board(asked, Path(folder))
-        yield Path(folder)
+        with mock.patch.object(timing, "of_cpu", _timings(asked.hardware.flash)):
+            yield Path(folder)
+
+
+def _timings(flash: timing.Flash | None) -> Callable[[Cpu], timing.Core | None]:
+    """The timings of CPUs, with a flash if it is given."""
+    usual = timing.of_cpu
+
+    def of_cpu(cpu: Cpu) -> timing.Core | None:
+        core = usual(cpu)
+        return replace(core, flash=flash, _found={}) if core and flash else core
+
+    return of_cpu
 
 
 @contextlib.contextmanager

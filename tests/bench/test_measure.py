@@ -10,7 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 import microgen
+from microgen import pipeline, timing
 from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
+from microgen.target.cpu import CPUS
 from scripts.bench import __main__ as bench
 from scripts.bench import macs, matrix, measure, pool, results
 from scripts.bench.results import Figures, Result
@@ -51,6 +53,26 @@ def test_digits_are_measured_written_rendered_and_checked(
     worse = text.replace(f'"code": {figures.code}', f'"code": {figures.code - 100}')
     (tmp_path / results.NAME).write_text(worse)
     assert bench.main(["check", *once]) == 1
+
+
+@pytest.mark.parametrize("board", ["nucleo_f446re", "stm32l4r5"])
+def test_a_device_is_measured_with_its_own_flash(board: str) -> None:
+    cpu, usual = CPUS["cortex-m4f"], timing.of_cpu(CPUS["cortex-m4f"])
+    assert usual is not None
+    with measure.surroundings(job_of(board, "speed")) as folder:
+        found = pipeline.load_board(board)
+        hardware = MATRIX.boards[board]
+        assert (found.clock_hz, found.flash_wait_states) == (
+            hardware.clock_hz,
+            hardware.flash_wait_states,
+        )
+        core = timing.of_cpu(cpu)
+        assert core is not None
+        assert core.flash == (hardware.flash or usual.flash)
+        assert core.rows == usual.rows
+    assert (core.flash == usual.flash) == (board == "stm32l4r5")
+    assert timing.of_cpu(cpu) == usual
+    assert not folder.exists()
 
 
 def _check_result(found: results.Results, result: Result) -> None:
