@@ -52,7 +52,10 @@ REASONS = {
         "an operand of an unsuitable type",
         "shifts whose counts are signed; truth values are int, as in C90",
     ),
-    "10.3": ("a value assigned to a narrower or other type", "its range is known to fit"),
+    "10.3": (
+        "a value assigned to a narrower or other type",
+        "its range is known; truth values are int",
+    ),
     "10.4": ("operands of different types", "int8 and int16 are promoted to int"),
     "10.5": ("a cast to an unsuitable type", "comparisons write their truth value as a byte"),
     "10.6": ("a composite value assigned to a wider type", "small constants, in int or int32_t"),
@@ -67,7 +70,10 @@ REASONS = {
         "false alarms: the parameter is const",
     ),
     "12.1": ("precedence that brackets do not show", "products before sums need no brackets"),
-    "12.2": ("a shift by as many bits as the type has", "int has 32 bits; cppcheck assumes 16"),
+    "12.2": (
+        "a shift by as many bits as the type has",
+        "to the rule, 1U has 8 bits; unsigned int has 32",
+    ),
     "12.3": ("a comma", "declarations of several variables; two steps in a loop's head"),
     "12.4": ("a constant that wraps around", "unsigned constants modulo 2^32 are meant"),
     "13.1": ("an initializer with a side effect", "four pointers step forward"),
