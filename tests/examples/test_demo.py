@@ -16,7 +16,7 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 CHECKOUT = Path(__file__).resolve().parents[2]
 DEMO = CHECKOUT / "examples" / "digits" / "demo.py"
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-# What depends on the compiler's version, besides the layers' instructions.
+# What depends on the compiler's version, in addition to the layers' instructions.
 _COMPILED = ("RAM: static", "RAM total", "RAM: reserved", "Flash:", "Stack:", "Instructions")
 
 
