@@ -17,6 +17,7 @@ from microgen.planner.repair import find_core
 from microgen.planner.search import Search
 from microgen.planner.timeline import live_bytes
 from microgen.program.types import Program
+from microgen.schedule.state import Candidate
 from tests.counting import more_than_linear
 from tests.planner.builder import Builder
 from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
@@ -91,6 +92,35 @@ def test_generating_is_linear(
         return lambda: microgen.compile_model(model, BOARD)
 
     assert more_than_linear(work, SIZE) == []
+
+
+class _Hashed(tuple[object, ...]):
+    """A tuple that counts how often it is hashed, which takes as long as it has elements."""
+
+    times = 0
+
+    def __hash__(self) -> int:
+        _Hashed.times += 1
+        return super().__hash__()
+
+
+def test_what_decides_the_memory_of_all_layers_is_rarely_looked_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search for a schedule tries some options for each layer. If it looked up the memory of
+    all layers for each of them, its time would grow with the square of the network."""
+
+    def memory(candidate: Candidate) -> tuple[object, ...]:
+        return _Hashed(option.memory for option in candidate.options)
+
+    monkeypatch.setattr(Candidate, "memory", property(memory))
+
+    def times(n: int) -> int:
+        _Hashed.times = 0
+        api.plan(_file(tmp_path, _chain, n), BOARD)
+        return _Hashed.times
+
+    assert 0 < times(3 * SIZE) <= times(SIZE)
 
 
 def _file(folder: Path, make: Callable[[int], bytes], n: int) -> Path:

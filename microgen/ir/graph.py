@@ -8,7 +8,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -34,12 +34,17 @@ class DType(enum.Enum):
     @property
     def numpy(self) -> np.dtype[Any]:
         """The little-endian numpy dtype."""
-        return np.dtype(self.value).newbyteorder("<")
+        return _little_endian(self.value)
 
     @property
     def nbytes(self) -> int:
         """Bytes of one element."""
         return self.numpy.itemsize
+
+
+@cache
+def _little_endian(name: str) -> np.dtype[Any]:
+    return np.dtype(name).newbyteorder("<")
 
 
 MAX_BYTES = 2**31 - 1  # of one tensor: generated C counts bytes and elements with int32_t

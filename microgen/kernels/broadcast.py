@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Sequence
 
 from microgen.arithmetic.int8 import AddParameters
@@ -17,6 +18,7 @@ _AXES = 4
 _ROW_AXES = 2  # rows, and elements of a row
 
 
+@functools.lru_cache(maxsize=1024)  # networks have few shapes, and every kernel asks for them
 def _strides(shape: Shape, rank: int) -> tuple[int, ...]:
     """Elements to step per axis of an output of that rank, 0 if this operand is broadcast."""
     padded = (1,) * (rank - len(shape)) + shape

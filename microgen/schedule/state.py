@@ -76,8 +76,11 @@ class Candidate:
         gone, come = self.replaced(change)
         cycles = sum(o.cost.cycles for o in come if o.cost)
         cycles -= sum(o.cost.cycles for o in gone if o.cost)
-        counts = Counter(part for option in come for part in option.flash)
-        counts.subtract(part for option in gone for part in option.flash)
+        counts: dict[tuple[Hashable, int], int] = {}
+        for options, step in ((come, 1), (gone, -1)):
+            for option in options:
+                for part in option.flash:
+                    counts[part] = counts.get(part, 0) + step
         flash = 0
         for part, difference in counts.items():
             before = self.parts[part]
@@ -136,6 +139,7 @@ class Scorer:
     rams: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
     shared: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
     _counted: tuple[Candidate, Counter[tuple[int, int]]] | None = None
+    _last: tuple[Candidate, Ram] | None = None
 
     def ram(self, candidate: Candidate) -> Ram:
         """The RAM of a candidate."""
@@ -147,6 +151,10 @@ class Scorer:
         return worth(self._known(candidate, _always if self.plans_all else worth).peak)
 
     def _known(self, candidate: Candidate, worth: Worth) -> Ram:
+        """The RAM of a candidate, or its bound. That of the last candidate is kept, because every
+        look-up takes as long as the candidate has options."""
+        if self._last and self._last[0] is candidate and self._last[1].is_planned:
+            return self._last[1]
         key = candidate.memory
         ram = self.shared.get(key)
         if ram is None or (not ram.is_planned and worth(ram.bound)):
@@ -154,6 +162,7 @@ class Scorer:
         before = self.rams.get(key)
         self.plans += ram.is_planned and not (before and before.is_planned)
         self.rams[key] = self.shared[key] = ram
+        self._last = candidate, ram
         return ram
 
     def is_planned(self, candidate: Candidate) -> bool:
