@@ -3,7 +3,16 @@
 The public API; the command line is a thin layer on it.
 """
 
-from __future__ import annotations
+import _signal  # type: ignore[import-not-found]  # in C, so no signal finds it half imported
+
+# Until there are handlers, signals wait, because Python's own answer to Ctrl-C is a traceback.
+_mask = getattr(_signal, "pthread_sigmask", None)
+if _mask:
+    _before = _mask(_signal.SIG_BLOCK, {_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP})
+from microgen import interrupts as interrupts
+
+if _mask:
+    _mask(_signal.SIG_SETMASK, _before)
 
 import importlib
 from typing import TYPE_CHECKING, Any

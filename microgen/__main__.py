@@ -5,17 +5,15 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-import signal
 import sys
-from types import FrameType
-from typing import NoReturn
+from collections.abc import Callable
 
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from microgen import interrupts
 
 
 def main() -> int:
     """Run one command; return its exit code, or 128 plus the number of the signal that ended it."""
-    _answer(_leave)
+    interrupts.answer(interrupts.leave)
     # Each of numpy's threads takes time to start, and no array is large enough for a second one.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.disable()  # nothing that modules define is garbage
@@ -24,29 +22,22 @@ def main() -> int:
         importlib.import_module(f"microgen.commands.{name}")
     gc.freeze()
     gc.enable()
-    _answer(_interrupt)
+    sys.unraisablehook = interrupts.raise_again
     try:
-        return int(cli.main())
+        code = _answered(cli.main)
+    except KeyboardInterrupt as error:  # just before the command began, or just after its end
+        code = cli.interrupted(error)
+    interrupts.end_with(code)
+    return code
+
+
+def _answered(command: Callable[[], int]) -> int:
+    """The exit code of a command that an exception interrupts."""
+    try:
+        interrupts.answer(interrupts.interrupt)
+        return command()
     finally:
-        _answer(_leave)
-
-
-def _answer(handler: signal._HANDLER) -> None:
-    for number in _ENDING:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores signals like this
-            signal.signal(number, handler)
-
-
-def _leave(number: int, _frame: FrameType | None) -> NoReturn:
-    """Exit while nothing has to be undone: during imports an exception may become another one."""
-    os.write(2, b"microgen: interrupted\n")
-    os._exit(128 + number)
-
-
-def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
-    """Let every block undo its work; further signals wait for that."""
-    _answer(signal.SIG_IGN)
-    raise KeyboardInterrupt(number)
+        interrupts.answer(interrupts.leave)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from microgen import resources
+from microgen import interrupts, resources
 from microgen.errors import InternalError, MicrogenError, UsageError, likely, of_machine
 from microgen.output.console import Console, Outcome
 from microgen.version import __version__
@@ -52,25 +52,35 @@ def main(argv: Sequence[str] | None = None) -> int:
         with of_machine():
             outcome = args.execute(args, console)
             _print(console, outcome)
-    except MicrogenError as error:
-        console.error(error)
-        return error.exit_code
-    except BrokenPipeError:  # the reader of our output left, as `| head` does
+    except KeyboardInterrupt as error:
+        return interrupted(error)
+    except Exception as error:
+        # A library may turn the exception of a signal into another one, as numpy's import does.
+        return interrupted(error) if interrupts.received else _failed(error, console)
+    return int(outcome.exit_code)
+
+
+def interrupted(error: BaseException) -> int:
+    """Say that a signal ended the command; return 128 plus its number."""
+    with contextlib.suppress(OSError):  # the terminal may be gone
+        print("microgen: interrupted", file=sys.stderr)
+    number = interrupts.received or error.args or (signal.SIGINT,)
+    return 128 + int(number[0])
+
+
+def _failed(error: Exception, console: Console) -> int:
+    """Say what ended the command; return its exit code."""
+    if isinstance(error, BrokenPipeError):  # the reader of our output left, as `| head` does
         sys.stderr.close()
         return 0
-    except OSError as error:  # such as a full disk, if no stage has an error of its own for it
+    if isinstance(
+        error, OSError
+    ):  # such as a full disk, if no stage has an error of its own for it
         what = error.strerror or type(error).__name__
-        console.error(MicrogenError(what, where=str(error.filename or "")))
-        return 2
-    except KeyboardInterrupt as error:  # from any signal, see __main__
-        with contextlib.suppress(OSError):  # the terminal may be gone
-            print("microgen: interrupted", file=sys.stderr)
-        return 128 + (error.args[0] if error.args else signal.SIGINT)
-    except Exception as error:
-        unexpected = InternalError.of(error)
-        console.error(unexpected)
-        return unexpected.exit_code
-    return int(outcome.exit_code)
+        error = MicrogenError(what, where=str(error.filename or ""))
+    said = error if isinstance(error, MicrogenError) else InternalError.of(error)
+    console.error(said)
+    return said.exit_code
 
 
 def _print(console: Console, outcome: Outcome) -> None:

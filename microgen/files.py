@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
 import stat
 import tempfile
@@ -58,16 +59,9 @@ class FileTree:
         """
         check_writable(root, force=force, record=record)
         root = Path(os.path.abspath(root))
-        try:
-            root.parent.mkdir(parents=True, exist_ok=True)
-            staging = Path(tempfile.mkdtemp(prefix=f".{root.name}.", dir=root.parent))
-        except OSError as error:
-            is_file = isinstance(error, FileExistsError)
-            what = f"{root.parent} is not a folder" if is_file else error.strerror
-            raise ProjectError(
-                f"cannot write there: {what}", where=str(root), hint="choose another -o"
-            ) from error
-        try:
+        staging = root.parent / f".{root.name}.{secrets.token_hex(8)}"
+        try:  # a signal may come right after the folder has been made
+            _make_staging(staging, root)
             self._fill(staging / "new")
             _keep_workspace(root, staging / "new")
             _swap(staging, root)
@@ -86,6 +80,18 @@ class FileTree:
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(self.files[name])
+
+
+def _make_staging(staging: Path, root: Path) -> None:
+    try:
+        root.parent.mkdir(parents=True, exist_ok=True)
+        staging.mkdir(mode=0o700)
+    except OSError as error:
+        is_file = isinstance(error, FileExistsError)
+        what = f"{root.parent} is not a folder" if is_file else error.strerror
+        raise ProjectError(
+            f"cannot write there: {what}", where=str(root), hint="choose another -o"
+        ) from error
 
 
 @functools.lru_cache(maxsize=4096)  # trees that are merged have the same names
@@ -133,15 +139,15 @@ def _keep_workspace(old: Path, new: Path) -> None:
 
 
 def _swap(staging: Path, root: Path) -> None:
-    """Put ``staging/new`` in ``root``'s place; restore the old one if that fails."""
+    """Put ``staging/new`` in ``root``'s place; restore the old one if that fails, or if a signal
+    comes in between."""
     old = staging / "old"
-    had_old = root.exists()
-    if had_old:
-        root.rename(old)
     try:
+        if root.exists():
+            root.rename(old)
         (staging / "new").rename(root)
-    except OSError:
-        if had_old:
+    except BaseException:
+        if old.exists() and not root.exists():
             old.rename(root)
         raise
 
@@ -170,7 +176,8 @@ def whole(path: Path) -> Iterator[BinaryIO]:
         os.chmod(aside, 0o644)
         os.replace(aside, target)
     except BaseException:
-        os.unlink(aside)
+        with contextlib.suppress(FileNotFoundError):  # a signal may come when all is done
+            os.unlink(aside)
         raise
 
 

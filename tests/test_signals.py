@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 
 import microgen
 from microgen import manifest
+from microgen.files import FileTree
 from microgen.manifest import note
 from tests.places import SMALL
 from tests.runner import standin
@@ -353,6 +355,131 @@ def test_an_interrupt_while_modules_are_imported(start: Start, tmp_path: Path, m
     process = start(["-c", _INTERRUPTED, module, "--help"], tmp_path)
     _, said = process.communicate(timeout=SECONDS)
     assert (process.returncode, said) == (130, "microgen: interrupted\n")
+
+
+_HOOK = """
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ["INTERRUPT_AT"]:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+"""
+
+
+def _hooked(folder: Path, module: str) -> dict[str, str]:
+    """The environment in which Python interrupts itself when it looks for a module."""
+    (folder / "sitecustomize.py").write_text(_HOOK)
+    return {**os.environ, "PYTHONPATH": str(folder), "INTERRUPT_AT": module}
+
+
+@pytest.mark.parametrize(
+    "module", ["microgen.interrupts", "microgen.version", "microgen.__main__", "microgen.cli"]
+)
+def test_an_interrupt_before_the_command_is_known(tmp_path: Path, module: str) -> None:
+    for command in ([sys.executable, "-m", "microgen"], [Path(sys.executable).parent / "microgen"]):
+        done = subprocess.run(
+            [*command, "--version"], env=_hooked(tmp_path, module), capture_output=True, text=True
+        )
+        assert (done.returncode, done.stderr) == (130, "microgen: interrupted\n")
+
+
+def test_a_program_that_imports_the_package_keeps_its_signals(tmp_path: Path) -> None:
+    code = "import microgen, signal; print(signal.getsignal(signal.SIGINT).__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "default_int_handler\n"
+    environment = _hooked(tmp_path, "microgen.version")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment)
+    assert b"KeyboardInterrupt" in done.stderr
+
+
+_SWALLOWED = """
+import os, signal, sys, time
+from microgen import __main__, api, cli
+class Finalized:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+def build(project, **_):
+    {body}
+    time.sleep(10)
+api.build = build
+sys.argv = ["microgen", "build", "x"]
+sys.exit(__main__.main())
+"""
+_KILL = "os.kill(os.getpid(), signal.SIGINT)"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Finalized()",
+        f"try: {_KILL}\n    except KeyboardInterrupt: raise ImportError('numpy')",
+        f"try: {_KILL}\n    except KeyboardInterrupt: raise api.RunError('firmware')",
+    ],
+    ids=["by a finalizer", "by a library", "by a stage"],
+)
+def test_an_interrupt_is_not_swallowed(start: Start, tmp_path: Path, body: str) -> None:
+    process = start(["-c", _SWALLOWED.format(body=body)], tmp_path)
+    _, said = process.communicate(timeout=SECONDS)
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "microgen: interrupted"
+    assert "Error" not in said
+    assert "Traceback" not in said
+
+
+def test_an_interrupt_between_two_renames_keeps_the_old_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, rename = tmp_path / "project", Path.rename
+
+    def interrupting(path: Path, target: Path) -> Path:
+        done = rename(path, target)
+        if path == root:
+            raise KeyboardInterrupt
+        return done
+
+    FileTree({"a": b"old"}).write_to(root)
+    monkeypatch.setattr(Path, "rename", interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        FileTree({"a": b"new"}).write_to(root, force=True)
+    assert (root / "a").read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [root]
+
+
+def _catches(pid: int) -> bool:
+    """Whether a process has reached the first line of the package: a signal waits, or is handled
+    by more than Python itself. Also true if it has ended."""
+    try:
+        status = (Path("/proc") / str(pid) / "status").read_text()
+    except OSError:
+        return True
+    masks = dict(line.split(":", 1) for line in status.splitlines() if line.startswith("Sig"))
+    blocked, caught = int(masks["SigBlk"], 16), int(masks["SigCgt"], 16)
+    return bool(blocked & 1 << signal.SIGINT - 1 or caught & 1 << signal.SIGTERM - 1)
+
+
+@pytest.mark.parametrize(
+    "count", [pytest.param(4, id="some"), pytest.param(200, id="all", marks=pytest.mark.slow)]
+)
+def test_interrupts_at_random_times(start: Start, tmp_path: Path, count: int) -> None:
+    chosen, scratch, model = random.Random(7), tmp_path / "scratch", str(SMALL)
+    scratch.mkdir()
+    commands = (["ops"], ["plan", "-b", "native", model])
+    began = time.monotonic()
+    for command in commands:
+        start(["-m", "microgen", *command], scratch).communicate(timeout=SECONDS)
+    longest = (time.monotonic() - began) / len(commands)
+    for number in range(count):
+        command = [*commands, ["generate", "-b", "native", model, "-o", f"{scratch}/p{number}"]]
+        process = start(["-m", "microgen", *command[number % 3]], scratch)
+        assert _until(lambda pid=process.pid: _catches(pid))
+        time.sleep(chosen.uniform(0, longest))
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=SECONDS)
+        lines = [line for line in said.splitlines() if not line.endswith("...")]
+        assert (process.returncode, lines) in ((130, ["microgen: interrupted"]), (0, lines))
+        assert all((path / "microgen.json").is_file() for path in scratch.iterdir())
 
 
 def test_an_interrupt_that_is_ignored_stays_ignored(start: Start, tmp_path: Path) -> None:

@@ -83,11 +83,12 @@ def scratch() -> Iterator[Path]:
     """
     folder = Path(tempfile.gettempdir()) / f"microgen-{secrets.token_hex(8)}"
     with _watched(_REMOVE, str(folder)):
-        folder.mkdir(mode=0o700)
-        try:
+        try:  # a signal may come right after the folder has been made
+            folder.mkdir(mode=0o700)
             yield folder
         finally:
-            shutil.rmtree(folder)
+            with contextlib.suppress(FileNotFoundError):
+                shutil.rmtree(folder)
 
 
 def _marked(mark: str) -> list[int]:
