@@ -91,26 +91,25 @@ class MicrogenError(Exception):
         self, what: str, *, where: str = "", hint: str = "", details: Sequence[str] = ()
     ) -> None:
         super().__init__(what)
-        self.what = cut(what)
-        self.where = cut(where)
-        self.hint = cut(hint)
+        self.what, self.where, self.hint = what, where, hint
         self.details = tuple(details)
         self.facts: Mapping[str, Any] = {}
 
     def __str__(self) -> str:
-        return one_line(f"{self._found}; {self.hint}" if self.hint else self._found)
+        return one_line(f"{self._found}; {cut(self.hint)}" if self.hint else self._found)
 
     @property
     def _found(self) -> str:
-        return f"{self.where}: {self.what}" if self.where else self.what
+        what = cut(self.what)
+        return f"{cut(self.where)}: {what}" if self.where else what
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, in the form of docs/schemas/error.json."""
         return {
             "ok": False,
             "error": self._found,
-            "where": self.where,
-            "hint": self.hint,
+            "where": cut(self.where),
+            "hint": cut(self.hint),
             "details": list(self.details),
             "facts": dict(self.facts),
             "exit_code": self.exit_code,

@@ -13,9 +13,11 @@ import pytest
 
 from microgen import api, cli, errors
 from microgen.commands import boards
-from microgen.errors import ModelError, ResourceError, UnsupportedError
+from microgen.errors import ModelError, ResourceError, StatusRunError, UnsupportedError
 from microgen.ops import budget
 from microgen.ops.cost import Cost
+from microgen.output.console import Console
+from microgen.runner.compare import Difference, Unseen
 from microgen.verifier.report import Check
 from tests import bombs
 
@@ -87,6 +89,27 @@ def test_what_is_quoted_in_an_error_is_cut() -> None:
     assert all(len(word) <= 201 for word in str(error).split())
     short = ModelError("found 'a  b'", where="m.relay:1:1", hint="give c")
     assert str(short) == "m.relay:1:1: found 'a b'; give c"
+
+
+def test_what_is_found_out_later_about_an_error_is_short_too() -> None:
+    name = "n" * 100_000
+    error = StatusRunError(5, 0, "", "status 0x5", where="firmware.elf", hint="")
+    error = error.at(f'in layer "{name}"', f"give {name!r} other samples", {"layer": name})
+    error.hint += f"; {name}"
+    assert len(str(error)) < 1000
+    assert len(json.dumps({**error.to_json(), "facts": {}})) < 1000
+
+
+def test_a_difference_and_a_note_name_long_layers_briefly(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    name = "n" * 100_000
+    difference = Difference(0, 1, name, name, (0,), 1.0, 2.0, 1, 1, 1.0)
+    assert len(str(difference)) < 400
+    assert len(str(Unseen(1, name, name, "it is not in memory"))) < 200
+    Console().note(f"reading {name} ...")
+    Console(verbose=True).error(ModelError("wrong", details=[name]))
+    assert max(map(len, capsys.readouterr().err.splitlines())) < 300
 
 
 def test_what_a_check_quotes_is_cut() -> None:

@@ -18,7 +18,7 @@ from typing import Any, TextIO
 from rich.console import Console as RichConsole
 from rich.text import Text
 
-from microgen.errors import MicrogenError, one_line
+from microgen.errors import MicrogenError, cut, one_line
 from microgen.output import progress
 from microgen.output.text_layout import Listing, Part, lines
 from microgen.printable import printable
@@ -66,7 +66,7 @@ class Console:
     def note(self, text: str) -> None:
         """Print one line on stderr, unless quiet."""
         if not self.quiet:
-            _print([text], sys.stderr)
+            _print([cut(text)], sys.stderr)
 
     def detail(self, text: str) -> None:
         """Print text on stderr, with ``-v`` only."""
@@ -87,7 +87,7 @@ class Console:
             _print_json(error.to_json())
         _print([f"microgen: {error}"], sys.stderr)
         for detail in error.details:
-            self.detail(f"  {one_line(detail)}")
+            self.detail(f"  {one_line(cut(detail))}")
         if error.shows_traceback and error.__cause__ is not None:
             self.detail("".join(traceback.format_exception(error.__cause__)).rstrip())
 

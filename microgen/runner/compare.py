@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from microgen.errors import InternalError
+from microgen.errors import InternalError, short
 from microgen.ir.beside import Expected, distance, exceeds
 from microgen.ir.graph import Array, Channels
 from microgen.manifest import ModuleRecord
@@ -49,8 +49,8 @@ class Difference:
             wanted = f"{self.expected:.9g} within {self.allowed:.3g} ({self.rule})"
         found = f"{self.found:.9g}" if self.allowed else f"{self.found:g}"
         return (
-            f'sample {self.sample}, {call}layer "{self.layer}": '
-            f"{self.tensor}[{at}] is {found}, expected {wanted}; "
+            f'sample {self.sample}, {call}layer "{short(self.layer)}": '
+            f"{short(self.tensor)}[{at}] is {found}, expected {wanted}; "
             f"{self.differing} of {self.size} elements differ, by {self.largest:g} at most"
         )
 
@@ -94,7 +94,7 @@ class Unseen:
     why: str
 
     def __str__(self) -> str:
-        return f'call {self.call}, layer "{self.layer}": {self.why}'
+        return f'call {self.call}, layer "{short(self.layer)}": {self.why}'
 
 
 def unseen(module: ModuleRecord) -> tuple[Unseen, ...]:
