@@ -23,6 +23,7 @@ from microgen.errors import MicrogenError, ProjectError
 
 MANIFEST = "microgen.json"
 EXPORTED = "microgen-export.json"  # of an exported component; both have digests of the files
+_AGAIN = "generate the project again"
 # West's settings, if `west init -l west` made a workspace of the project. They belong to the user.
 _WORKSPACE = ".west/config"
 
@@ -101,18 +102,31 @@ def _parts(name: str) -> tuple[str, ...]:
     return () if path.is_absolute() or ".." in path.parts else path.parts
 
 
+MOST_BYTES = 2**31 - 1  # of a project's file; models have no more
+
+
 def inside(project: Path, name: str) -> Path:
     """The path of a project's file that a manifest names.
 
-    Raises ProjectError unless it is a regular file inside the project, because a manifest from
-    elsewhere may name a device, or lead out of the project with ``..`` or a link.
+    Raises ProjectError unless it is a regular file inside the project, of at most ``MOST_BYTES``
+    bytes, because a manifest from elsewhere may name a device or a file with terabytes of holes, or
+    lead out of the project with ``..`` or a link.
     """
     path = project / name
     if not _parts(name) or not _is_in(project, name):
-        raise ProjectError("is outside the project", where=name, hint="generate the project again")
-    if not path.is_file():
-        missing = "is not a regular file" if path.exists() else "is missing"
-        raise ProjectError(missing, where=name, hint="generate the project again")
+        raise ProjectError("is outside the project", where=name, hint=_AGAIN)
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise ProjectError("is missing", where=name, hint=_AGAIN) from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise ProjectError(f"cannot be read: {why}", where=name, hint=_AGAIN) from None
+    if not stat.S_ISREG(status.st_mode):
+        raise ProjectError("is not a regular file", where=name, hint=_AGAIN)
+    if status.st_size > MOST_BYTES:
+        found = f"has {status.st_size} bytes; a project's file has at most {MOST_BYTES}"
+        raise ProjectError(found, where=name, hint=_AGAIN)
     return path
 
 
@@ -231,8 +245,10 @@ def check_writable(root: Path, *, force: bool, record: str = MANIFEST) -> None:
         )
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _has_digest(path: Path, digest: str) -> bool:
+    if not path.is_file() or path.stat().st_size > MOST_BYTES:
+        return False
+    return hashlib.sha256(path.read_bytes()).hexdigest() == digest
 
 
 def _first_foreign(root: Path, record: str) -> str:
@@ -250,7 +266,7 @@ def _first_foreign(root: Path, record: str) -> str:
             continue
         if name not in known:
             return name
-        if known[name] and (not path.is_file() or _digest(path) != known[name]):
+        if known[name] and not _has_digest(path, known[name]):
             return f"{name} (changed since it was generated)"
     return ""
 

@@ -44,6 +44,8 @@ def inspect(
         return _of_project(path, codegen_path, verbose=verbose)
     if not path.exists():
         raise MicrogenError("no such file or directory", where=str(path), hint="check the path")
+    if not path.is_file():  # a device or a pipe might never end
+        raise MicrogenError("is not a regular file", where=str(path), hint="check the path")
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     if head.startswith(b"\x7fELF"):

@@ -77,6 +77,7 @@ __all__ = [
 ]
 
 FORMAT = 1
+_MOST_BYTES = 2**28
 _DIGEST = "digest"  # of everything else in the file
 # Absent if there is none.
 _OPTIONAL = (
@@ -214,6 +215,9 @@ def _read(project: Path) -> dict[str, Any]:
     if path.exists() and not path.is_file():  # a device or a pipe might never end
         raise ProjectError("is not a regular file", where=str(path), hint="generate again")
     try:
+        if path.stat().st_size > _MOST_BYTES:
+            what = f"has {path.stat().st_size} bytes; a manifest has at most {_MOST_BYTES}"
+            raise ProjectError(what, where=str(path), hint="generate again")
         place = checked_json.parse(path.read_bytes(), str(path))
     except OSError as error:
         raise ProjectError(

@@ -25,6 +25,8 @@ _HOW = "write the samples with numpy.savez(FILE, **{name: array})"
 def read(path: Path) -> dict[str, Array]:
     """The arrays of an ``.npz`` file by name. Raises InputError if it is not one, or is too large.
     Pickled objects are never read."""
+    if path.exists() and not path.is_file():  # a device or a pipe might never end
+        raise InputError("is not a regular file", where=str(path), hint=_HOW)
     try:
         with path.open("rb") as file:
             return dict(_arrays(file, path))

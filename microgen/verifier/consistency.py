@@ -22,6 +22,9 @@ def manifest(subject: Subject) -> Finding:
     problems = list(_problems(record))
     if record.files.get(record.model.path) != record.model.sha256:
         problems.append(f"the model's file {record.model.path!r} has a different digest, or none")
+    sources = (made.source for module in record.modules for made in module.external)
+    unlisted = [name for name in sources if name and name not in record.files]
+    problems += [f"the source {name!r} is not one of the project's files" for name in unlisted]
     return judged("records that agree with each other", problems, "they agree")
 
 

@@ -40,8 +40,13 @@ def regenerated(subject: Subject, asked: Reproduction, scratch: Path) -> FileTre
         raise ImpossibleError(
             f"microgen {record.microgen!r} generated the project, this is {__version__}"
         )
+    scratch.mkdir(parents=True, exist_ok=True)
+    options = [
+        _scheduled(own, asked, scratch / f"schedule_{number}.json")
+        for number, own in enumerate(record.modules)
+    ]
     models = [
-        (_copied(subject, own, scratch / str(number)), _scheduled(own, asked, scratch))
+        (_copied(subject, own, scratch / str(number)), options[number])
         for number, own in enumerate(record.modules)
     ]
     return _compiled(subject, models).files
@@ -93,13 +98,11 @@ def _copied(subject: Subject, own: ModuleRecord, folder: Path) -> Path:
     return folder / name
 
 
-def _scheduled(own: ModuleRecord, asked: Reproduction, scratch: Path) -> Options:
-    """The options, with the recorded schedule as a file if it came from one."""
+def _scheduled(own: ModuleRecord, asked: Reproduction, file: Path) -> Options:
+    """The options, with the recorded schedule as the given file if it came from one."""
     options = _options(own, asked)
     if own.schedule is None or own.schedule.goal != FROM_FILE:
         return options
-    file = scratch / "schedule.json"
-    scratch.mkdir(parents=True, exist_ok=True)
     file.write_text(schedule.file.dumps(own.schedule), encoding="utf-8")
     return replace(options, schedule=str(file))
 

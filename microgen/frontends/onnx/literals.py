@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from microgen.errors import MicrogenError, short
+from microgen.files import content
 from microgen.ir.graph import Array, DType
 
+_MOST_BYTES = 2**31 - 1
+_SAVED = "numpy.save writes such a file"
 _HINT = "give a number, a list such as [1,2], true or false, or a file that ends in .npy"
 
 
@@ -21,12 +25,13 @@ def value(text: str, dtype: DType, where: str) -> Array:
 
 def _file(text: str, dtype: DType, where: str) -> Array:
     try:
-        found: Array = np.load(Path(text), allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        data = content(Path(text), "a file that numpy.save wrote", _MOST_BYTES)
+        found: Array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+    except MicrogenError as error:
+        raise MicrogenError(f"{text}: {error.what}", where=where, hint=_SAVED) from None
+    except (OSError, ValueError, EOFError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise MicrogenError(
-            f"{text} cannot be read: {reason}", where=where, hint="numpy.save writes such a file"
-        ) from None
+        raise MicrogenError(f"{text} cannot be read: {reason}", where=where, hint=_SAVED) from None
     if found.dtype.newbyteorder("<") != dtype.numpy:
         raise MicrogenError(
             f"{text} is of {found.dtype}, and the input of {dtype.value}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ import microgen
 from microgen import frontends
 from microgen.cli import main
 from microgen.errors import MicrogenError
+from microgen.frontends.onnx import literals
+from microgen.ir.graph import DType
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
 from tests.frontends.onnx.models import INT64, info, model, written
@@ -74,7 +77,7 @@ def test_a_file_to_which_nothing_is_given_is_kept_as_it_is(tmp_path: Path) -> No
         ([], ["s=[1,9223372036854775808]"], "is not of the input's type int64"),
         ([], ["s=[[1],[2,3]]"], "--bind s: '[[1],[2,3]]' is not a value; give a number, a list"),
         ([], ["s=abc"], "--bind s: 'abc' is not a value"),
-        ([], ["s=none.npy"], "--bind s: none.npy cannot be read: No such file"),
+        ([], ["s=none.npy"], "--bind s: none.npy: no such file"),
         ([], ["k=true"], "--bind k: 'true' is not of the input's type float32"),
         ([], ["k"], "--bind: 'k' is not of the form INPUT=FILE.npy"),
     ],
@@ -88,6 +91,9 @@ def test_what_does_not_fit_is_refused(
 
 
 def test_an_array_has_to_be_of_the_inputs_dtype(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.npy")
+    with pytest.raises(MicrogenError, match="is not a regular file"):
+        literals.value(str(tmp_path / "pipe.npy"), DType.INT8, "here")
     path = tmp_path / "s.npy"
     np.save(path, np.array([1, 2], np.int32))
     with pytest.raises(MicrogenError, match=r"is of int32, and the input of int64; save array"):
