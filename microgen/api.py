@@ -11,10 +11,10 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from microgen.errors import RunError, StatusRunError, UsageError, of_machine
-from microgen.files import check_writable
+from microgen.files import OWN_MAIN, check_writable
 from microgen.formats import arguments
 from microgen.names import module_names
 from microgen.options import Options
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from microgen.relay import IRModule
     from microgen.runner import Costs, Cycles, Target
     from microgen.runner import RunResult as Ran
+    from microgen.runner.remote.address import Address
     from microgen.schedule import Front
     from microgen.target.board import Board
     from microgen.verifier import VerifyReport
@@ -258,6 +259,7 @@ def run(
     sanitize: bool = False,
     timeout: float = 60.0,
     on: str = "",
+    scope: Literal["project", "model"] = "project",
 ) -> RunResult:
     """Build if necessary, verify, then run the firmware on samples. It is necessary if there is no
     ELF, if it is older than a file, or if its notes are not the project's.
@@ -268,8 +270,11 @@ def run(
     comparison then uses samples of its own. ``sanitize`` (native only) runs a build with ASan and
     UBSan. ``timeout`` is in seconds without a finished sample. ``on`` names a debugger's server
     whose core runs the firmware, see ``microgen.runner.remote.address``; it counts cycles instead
-    of instructions. Raises UsageError if ``timeout`` or ``on`` is wrong, RunError if a check fails
-    or nothing here runs the board.
+    of instructions. With ``scope`` "model" the project's ``src/main.c`` may have been replaced.
+    Then only the models are verified. The calls of their run functions are profiled and compared,
+    with the inputs that this main passes. It has outputs only if this main reads ``inputs`` as the
+    project's does. Raises UsageError if ``timeout`` or ``on`` is wrong, InputError for ``inputs``
+    that main does not read, RunError if a check fails or nothing here runs the board.
     """
     from microgen import verifier
     from microgen.runner.remote import place
@@ -279,6 +284,9 @@ def run(
         raise UsageError(f"is {timeout}, expected more than 0 seconds", where="--timeout")
     arguments.check_arrays(inputs)
     where = place.checked(project, on)
+    if scope == "model":
+        elf = _up_to_date(project, sanitize)
+        return _run_application(project, inputs, profile, compare, elf, timeout, where)
     elf = _up_to_date(project, sanitize)
     checks = _sound(project, verify(project, elf=elf, scope="project"))
     if compare and inputs is None:
@@ -289,6 +297,53 @@ def run(
             checks = _sound(project, verifier.with_painted_stack(checks, ran.stack))
         verdicts = _compared(project, inputs, ran, elf, target) if compare else ()
     return replace(_result(ran, checks), verdicts=verdicts)
+
+
+def _run_application(
+    project: Path,
+    inputs: Mapping[str, Array] | None,
+    profile: bool,
+    compare: bool,
+    elf: Path,
+    timeout: float,
+    where: Address | None,
+) -> RunResult:
+    """Run a firmware whose main is perhaps not the project's."""
+    from microgen import runner
+    from microgen.runner import application
+    from microgen.runner.remote import place
+
+    if where is not None and (profile or compare):
+        raise UsageError(
+            "is for --scope project, because calls of another main are followed in an emulator",
+            where="--profile" if profile else "--compare",
+            hint="leave out --on, or run the project's own src/main.c",
+        )
+    if inputs is not None:
+        application.check_reads_samples(elf)
+    checks = _sound(project, verify(project, elf=elf, scope="model"))
+    options: dict[str, Any] = {"elf": elf, "profile": profile, "timeout": timeout}
+    with place.opened(where, elf, timeout) as target:
+        ran = runner.run(project, inputs, **options, target=target, is_application=True)
+    verdicts = _application_compared(project, inputs, elf, timeout) if compare else ()
+    return replace(_result(ran, checks), verdicts=verdicts)
+
+
+def _application_compared(
+    project: Path, inputs: Mapping[str, Array] | None, elf: Path, timeout: float
+) -> tuple[Verdict, ...]:
+    from microgen import runner
+    from microgen.comparing import compare
+
+    found = runner.followed(project, inputs, elf=elf, timeout=timeout).inferences
+    verdicts = compare.compare_application(project, found)
+    if not verdicts:
+        raise RunError(
+            f"no inference returned 0, the first one {found[0].status}",
+            where=str(elf),
+            hint="check how main calls the model",
+        )
+    return verdicts
 
 
 def _up_to_date(project: Path, sanitize: bool) -> Path:
@@ -325,11 +380,10 @@ def _sound(project: Path, report: VerifyReport) -> VerifyReport:
     if report.ok:
         return report
     failed = "; ".join(f"{c.name}: expected {c.expected}, found {c.found}" for c in report.failed)
-    raise RunError(
-        f"the firmware is not what was planned: {failed}",
-        where=str(project),
-        hint=f"see `microgen verify {project}`",
-    )
+    hint = f"see `microgen verify {project}`"
+    if report.scope == "project" and f"{OWN_MAIN} has changed" in failed:
+        hint += f"; if {OWN_MAIN} was replaced on purpose, add --scope model"
+    raise RunError(f"the firmware is not what was planned: {failed}", where=str(project), hint=hint)
 
 
 def _result(ran: Ran, checks: VerifyReport) -> RunResult:

@@ -22,6 +22,7 @@ from typing import BinaryIO
 from microgen.errors import MicrogenError, ProjectError
 
 MANIFEST = "microgen.json"
+OWN_MAIN = "src/main.c"  # the one file of a project that an application may replace
 EXPORTED = "microgen-export.json"  # of an exported component; both have digests of the files
 _AGAIN = "generate the project again"
 # West's settings, if `west init -l west` made a workspace of the project. They belong to the user.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from microgen import api, manifest
 from microgen.commands import compiling
-from microgen.errors import RunError
+from microgen.errors import InputError, RunError
 from microgen.ir.graph import Array
 from microgen.manifest import CallRecord, Manifest, ModuleRecord
 from microgen.names import cnames
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from microgen.runner import Cost, Costs, Cycles
 
 _Numbers: TypeAlias = tuple[str, list[str]]  # a heading, and the cells below it
+
+_SCOPE = "scope: model (main, start-up and what else is not the model's were not verified)"
 
 HELP = "Build and verify a project, then run it in QEMU, natively or on a board."
 
@@ -44,6 +46,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     servers = "gdb:HOST:PORT, openocd:CONFIG, pyocd:TARGET"
     add("--on", default="", metavar="SERVER", help=on + servers)
     add("--sanitize", action="store_true", help="build with ASan and UBSan (native only)")
+    scope = "model: src/main.c was replaced, so only the model is verified, profiled and compared"
+    add("--scope", choices=("project", "model"), default="project", help=scope)
     wait = "give up after S seconds without a finished sample (default 60)"
     add("--timeout", type=float, default=60.0, metavar="S", help=wait)
     compiling.add_given_board(parser)
@@ -61,12 +65,19 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
         _report(args, [Case("run", "run", "failed", str(error))])
         raise
     _report(args, _cases(result))
+    if args.output and not result.outputs:
+        raise InputError(
+            "the firmware's main wrote no outputs of the samples",
+            where="--output",
+            hint="leave it out, or write microgen_output.bin as the project's own src/main.c does",
+        )
     if args.output:
         samples.save(args.output, result.outputs)
     record = manifest.load(args.project)
+    scoped = [_SCOPE] if args.scope == "model" else []
     same = all(verdict.ok or verdict.is_skipped for verdict in result.verdicts)
     data = _data(result, record, same)
-    return Outcome(data, _text(result, record), exit_code=0 if same else 1)
+    return Outcome(data, [*scoped, *_text(result, record)], exit_code=0 if same else 1)
 
 
 def _run(
@@ -81,6 +92,7 @@ def _run(
             sanitize=args.sanitize,
             timeout=args.timeout,
             on=args.on,
+            scope=args.scope,
         )
 
 
@@ -106,7 +118,7 @@ def _inputs(args: argparse.Namespace) -> dict[str, Array] | None:
 
     if args.input:
         return npz.read(args.input)
-    if args.output and not args.compare:
+    if args.output and not args.compare and args.scope == "project":
         return samples.zeros(manifest.load(args.project))
     return None
 

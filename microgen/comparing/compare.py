@@ -70,6 +70,41 @@ def compare(
     return tuple(verdicts)
 
 
+def compare_application(
+    project: Path, inferences: Sequence[runner.Inference]
+) -> tuple[Verdict, ...]:
+    """Compare the inferences that a program ran whose main is not the project's, each model by
+    itself: those that were read and returned 0. A model without any has no verdicts."""
+    record = manifest.load(project)
+    verdicts: list[Verdict] = []
+    for module in record.modules:
+        own = [one for one in inferences if one.module == module.module and one.outputs]
+        if not own:
+            continue
+        given = {p.tensor: np.stack([one.inputs[p.tensor] for one in own]) for p in module.inputs}
+        made = {p.tensor: np.stack([one.outputs[p.tensor] for one in own]) for p in module.outputs}
+        model = _Module(project, module, _rows(module.inputs, given), made, _Seen(own))
+        lead = f"{module.module}: " if record.more else ""
+        found = (model.by_reference(), model.by_oracle())
+        verdicts += [replace(verdict, name=f"{lead}{verdict.name}") for verdict in found]
+    return tuple(verdicts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The layers of inferences of one model that have been read."""
+
+    inferences: Sequence[runner.Inference]
+
+    def of(self, _module: ModuleRecord, chosen: range) -> list[Layer]:
+        """The layers of these inferences, numbered from 0."""
+        return [
+            replace(layer, sample=number)
+            for number, index in enumerate(chosen)
+            for layer in self.inferences[index].layers
+        ]
+
+
 class _Traces:
     """The layers of all models for ranges of samples. Each range is read from the ``elf`` once."""
 
@@ -140,7 +175,7 @@ class _Module:
     record: ModuleRecord
     samples: Sequence[Sample]
     outputs: Mapping[str, Array]
-    traces: _Traces
+    traces: _Traces | _Seen
 
     @cached_property
     def source(self) -> Graph:

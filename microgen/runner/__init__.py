@@ -5,10 +5,23 @@ layers differ from a reference. ``remote`` runs firmware on a board or in any em
 debugger's server reaches.
 """
 
+from microgen.runner.application import Followed, Inference
 from microgen.runner.costs import Cost, Costs
-from microgen.runner.execute import run, until_failure
+from microgen.runner.execute import followed, run, until_failure
 from microgen.runner.job import Cycles, RunResult
 from microgen.runner.remote.target import Target
 from microgen.runner.trace import Layer
 
-__all__ = ["Cost", "Costs", "Cycles", "Layer", "RunResult", "Target", "run", "until_failure"]
+__all__ = [
+    "Cost",
+    "Costs",
+    "Cycles",
+    "Followed",
+    "Inference",
+    "Layer",
+    "RunResult",
+    "Target",
+    "followed",
+    "run",
+    "until_failure",
+]

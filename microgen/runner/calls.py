@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NoReturn, Protocol
 
@@ -72,8 +73,8 @@ class Program(Protocol):
 
 
 class Walker:
-    """Runs a program from place to place. There is one breakpoint at a time. Raises EndError when
-    the program ends, and the errors of ``Program``."""
+    """Runs a program from place to place. There are no breakpoints while it is stopped. Raises
+    EndError when the program ends, and the errors of ``Program``."""
 
     def __init__(self, program: Program, machine: str) -> None:
         self._program = program
@@ -81,15 +82,23 @@ class Walker:
 
     def run_to(self, address: int) -> None:
         """Let the program run up to the instruction at ``address``."""
+        self.run_to_any((address,))
+
+    def run_to_any(self, addresses: Collection[int]) -> int:
+        """Let the program run up to the first of these instructions; return its address."""
         kind = self._convention.breakpoint
-        self._program.insert_breakpoint(address, kind)
+        for address in addresses:
+            self._program.insert_breakpoint(address, kind)
         stop = self._program.resume()
         if stop.exit_code is not None:
             raise EndError(stop.exit_code)
         at = self.registers()[self._convention.pc]
-        if at != address:
-            raise GdbError(f"stopped at {at:#x}, expected {address:#x}")
-        self._program.remove_breakpoint(address, kind)
+        if at not in addresses:
+            expected = " or ".join(f"{address:#x}" for address in addresses)
+            raise GdbError(f"stopped at {at:#x}, expected {expected}")
+        for address in addresses:
+            self._program.remove_breakpoint(address, kind)
+        return at
 
     def finish(self) -> NoReturn:
         """Let the program run to its end."""

@@ -11,10 +11,11 @@ from microgen import timing
 from microgen.errors import RunError, ToolError
 from microgen.ir.graph import Array
 from microgen.output import progress
-from microgen.runner import costs, faults, process, qemu
+from microgen.runner import application, costs, faults, process, qemu
 from microgen.runner import job as jobs
 from microgen.runner import profile as profiling
 from microgen.runner import trace as tracing
+from microgen.runner.application import Followed
 from microgen.runner.job import Job, RunResult
 from microgen.runner.process import HangError, Process
 from microgen.runner.remote import session
@@ -34,6 +35,7 @@ def run(
     trace: bool = False,
     timeout: float = 60.0,
     target: Target | None = None,
+    is_application: bool = False,
 ) -> RunResult:
     """Run a built project's firmware on samples, all in one process. Without ``inputs``, run it on
     one sample of zeros.
@@ -42,17 +44,27 @@ def run(
     ``timeout``: the firmware is considered hung after so many seconds without a finished sample, or
     when traced without a finished layer. Instructions and layers need separate runs. ``target`` is
     a core that runs the firmware instead of an emulator here. It counts cycles instead of
-    instructions, and has a time limit of its own.
+    instructions, and has a time limit of its own. ``is_application``: main may be another than the
+    project's, which need not say how many samples it ran, nor write their outputs.
 
     Raises InputError if the samples do not fit the model, ToolError if a program that is needed
     is missing, ProjectError if there is no firmware, RunError if it faults, hangs or fails.
     """
-    job = jobs.of(project, inputs, elf or project / ELF, timeout)
+    elf = elf or project / ELF
+    job = jobs.of(project, inputs, elf, timeout, is_application=is_application)
     if target is not None:
         ways = session.profiled if profile else session.plain
         return session.traced(job, target) if trace else ways(job, target)
-    result = _profiled(job) if profile else _plain(job)
+    result = _profiled(job, _ran_runs(job) if is_application else None) if profile else _plain(job)
     return replace(result, layers=_traced(job).layers) if trace else result
+
+
+def followed(
+    project: Path, inputs: Mapping[str, Array] | None, *, elf: Path, timeout: float = 60.0
+) -> Followed:
+    """The inferences of a program that has another main than the project's, with their tensors.
+    Raises as ``run`` does."""
+    return _followed_runs(jobs.of(project, inputs, elf, timeout), reads=True)
 
 
 def until_failure(
@@ -77,23 +89,73 @@ def _plain(job: Job) -> RunResult:
         return _execute(job, where)
 
 
-def _profiled(job: Job) -> RunResult:
+def _followed_runs(job: Job, *, reads: bool) -> Followed:
+    """Raises RunError if no model was run, or if the connection broke."""
+    with process.directory() as where:
+        _write_input(job, where)
+        command = qemu.command(job.board, job.image.path, halted=True)
+        with process.started(command, where, gdb=True) as running:
+            found = application.follow(
+                running.gdb,
+                job.image,
+                job.manifest,
+                reads=reads,
+                relocated=job.board.is_host,
+                limit=job.limit,
+            )
+    if found.exit_code is None:
+        raise RunError(
+            f"the debugger's connection failed after {len(found.inferences)} inferences: "
+            f"{found.broken}",
+            where=str(job.image.path),
+        )
+    if not found.inferences:
+        entries = ", ".join(module.entry for module in job.manifest.modules)
+        raise RunError(
+            f"the program ended without a call of {entries}, so there is nothing to measure or to "
+            "compare",
+            where=str(job.image.path),
+            hint="run without --profile and --compare, or call it",
+        )
+    return found
+
+
+def _ran_runs(job: Job) -> Followed:
+    _check_counts(job)
+    return _followed_runs(job, reads=False)
+
+
+def _check_counts(job: Job) -> None:
     if job.board.qemu is None:
         raise ToolError(
             f"instructions are counted by an emulator, and board {job.board.name} has none",
             hint="generate for another board, or run without --profile",
         )
+
+
+def _profiled(job: Job, runs: Followed | None) -> RunResult:
+    """``runs`` are the inferences of a program that has another main than the project's."""
+    _check_counts(job)
+    assert job.board.qemu is not None
+    order = [one.module for one in runs.inferences] if runs else []
+    ends = {one.returned_to for one in runs.inferences} if runs else set()
     with process.directory() as where:
         core = timing.of_cpu(job.board.cpu)
         flash = profiling.flash_plan(job.board, core)
         emulator = job.board.qemu.system
-        plugin = profiling.prepare(where, job.image, job.manifest, emulator, flash)
+        plugin = profiling.prepare(where, job.image, job.manifest, emulator, flash, ends)
         result = _execute(job, where, plugin)
         calls = [len(module.calls) for module in job.manifest.modules]
-        counted = profiling.counts(where, calls, result.samples)
+        if runs:
+            counted = profiling.counts_of_runs(where, job.manifest.modules, order)
+            result = replace(result, samples=len(counted))
+        else:
+            counted = profiling.counts(where, calls, result.samples)
         blocks = where / profiling.BLOCKS
         elf = job.image.path
-        modelled = None if core is None else costs.of_run(core, job.board, elf, blocks, calls)
+        modelled = None
+        if core is not None and (not runs or len(order) == len(counted)):
+            modelled = costs.of_run(core, job.board, elf, blocks, calls)
     return replace(
         result,
         instructions=tuple(sum(row[0] for row in rows) for rows in counted),

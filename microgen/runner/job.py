@@ -84,13 +84,15 @@ class RunResult:
 @dataclass(frozen=True, slots=True)
 class Job:
     """A run: the project's manifest and board, its firmware, and the samples, None for a run
-    without any. After ``limit`` seconds without progress the firmware is considered hung."""
+    without any. After ``limit`` seconds without progress the firmware is considered hung. The
+    firmware may have another main than the project's: an ``is_application``."""
 
     manifest: Manifest
     board: Board
     image: Image
     batch: Batch | None
     limit: float
+    is_application: bool = False
 
     @property
     def samples(self) -> int:
@@ -102,11 +104,19 @@ class Job:
         return output_size // sum(port.nbytes for port in samples.outputs(self.manifest))
 
 
-def of(project: Path, inputs: Mapping[str, Array] | None, elf: Path, timeout: float) -> Job:
+def of(
+    project: Path,
+    inputs: Mapping[str, Array] | None,
+    elf: Path,
+    timeout: float,
+    *,
+    is_application: bool = False,
+) -> Job:
     """The run of a project's ``elf``. Raises InputError, ProjectError and BoardError."""
     record = manifests.load(project)
     batch = None if inputs is None else samples.batch(record, inputs)
-    return Job(record, projects.of_project(record.board), image.load(elf), batch, timeout)
+    board = projects.of_project(record.board)
+    return Job(record, board, image.load(elf), batch, timeout, is_application)
 
 
 def result(job: Job, code: int, console: str, diagnostics: str, output: bytes) -> RunResult:
@@ -115,10 +125,23 @@ def result(job: Job, code: int, console: str, diagnostics: str, output: bytes) -
     Raises RunError unless all went well.
     """
     line = faults.status_line(console)
+    if job.is_application and code == 0 and line is None:
+        return _of_application(job, console, output)
     if code != 0 or line is None:
         raise faults.failure(code, console, diagnostics, job.image)
     status, count, stack = line
     return RunResult(_outputs(job, output, count), console, status, count, stack)
+
+
+def _of_application(job: Job, console: str, output: bytes) -> RunResult:
+    """The result of a program that ended well and did not say how many samples it ran. It has
+    outputs if it wrote those of all samples."""
+    ports = samples.outputs(job.manifest)
+    expected = job.samples * sum(port.nbytes for port in ports)
+    if job.batch is None or len(output) != expected:
+        return RunResult({}, console, 0, 0, 0)
+    outputs = samples.unpack(ports, output, stacked=job.batch.stacked)
+    return RunResult(outputs, console, 0, job.samples, 0)
 
 
 def check_complete(job: Job, layers: tuple[Layer, ...]) -> None:

@@ -13,7 +13,7 @@ import os
 import platform
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,31 +61,34 @@ def prepare(
     manifest: Manifest,
     emulator: str,
     flash: FlashPlan = _NO_FLASH,
+    returned_to: Collection[int] = (),
 ) -> str:
     """Write the plugin's plan into ``directory``, the run's current directory, and return QEMU's
-    ``-plugin`` argument. ``emulator`` is the program that will load the plugin.
+    ``-plugin`` argument. ``emulator`` is the program that will load the plugin. ``returned_to``:
+    the addresses to which the run functions return, in a program that is not the project's main.
+    An inference is then a call of a run function, and not what is between the timers' calls.
 
     Raises ToolError if there is no C compiler, RunError if the ELF lacks a symbol.
     """
-    (directory / _PLAN).write_text(_plan(image, manifest, flash))
+    (directory / _PLAN).write_text(_plan(image, manifest, flash, returned_to))
     library = str(_library(directory, _api_version(emulator))).replace(
         ",", ",,"
     )  # in QEMU's argument a comma would end the file's name
     return f"{library},plan={_PLAN},out={_COUNTS},blocks={BLOCKS}"
 
 
-def _plan(image: Image, manifest: Manifest, flash: FlashPlan) -> str:
-    numbers = [
-        image.address("TVMPlatformTimerStart"),
-        image.address("TVMPlatformTimerStop"),
-        len(manifest.modules),
-    ]
+def _plan(image: Image, manifest: Manifest, flash: FlashPlan, returned_to: Collection[int]) -> str:
+    markers = ("TVMPlatformTimerStart", "TVMPlatformTimerStop")
+    numbers = [0, 0] if returned_to else [image.address(name) for name in markers]
+    numbers.append(len(manifest.modules))
     for module in manifest.modules:
         numbers += [module.intervals, *image.extent(_runner(module)), len(module.calls)]
         numbers += [image.address(call.function) for call in module.calls]
     caches = flash.caches or Flash(1, 0, 0)
     numbers += [caches.line_bytes, caches.code_lines, caches.data_sets, len(flash.regions)]
     numbers += [number for region in flash.regions for number in region]
+    runs = [image.address(module.entry) for module in manifest.modules] if returned_to else []
+    numbers += [len(runs), *runs, len(returned_to), *sorted(returned_to)]
     return "".join(f"{number:x}\n" for number in numbers)
 
 
@@ -122,6 +125,27 @@ def counts(
     _check(rows, calls, samples)
     width = len(calls)
     return tuple(tuple(rows[i : i + width]) for i in range(0, len(rows), width))
+
+
+def counts_of_runs(
+    directory: Path, modules: Sequence[ModuleRecord], names: Sequence[str]
+) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """The same for a program that is not the project's main, which ran the modules ``names`` in
+    this order: as many samples as each module has complete inferences. Raises RunError if the
+    counts are of other inferences."""
+    lines = (directory / _COUNTS).read_text().splitlines()
+    rows = [tuple(map(int, line.split())) for line in lines]
+    if len(rows) != len(names):
+        raise RunError(
+            f"{len(rows)} inferences were counted, and {len(names)} under the debugger",
+            hint="only a program that always runs the same inferences can be profiled",
+        )
+    found: dict[str, list[tuple[int, ...]]] = {module.module: [] for module in modules}
+    calls = {module.module: len(module.calls) for module in modules}
+    for name, row in zip(names, rows, strict=True):
+        if len(row) == calls[name] + 1:  # the others returned an error
+            found[name].append(row)
+    return tuple(zip(*found.values(), strict=False))
 
 
 def _check(rows: Sequence[Sequence[int]], calls: Sequence[int], samples: int) -> None:

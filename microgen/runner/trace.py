@@ -83,7 +83,7 @@ def follow(
     bias = 0
     try:
         stub = Stub(connection, limit)
-        bias = _entry_point(stub) - image.entry if relocated else 0
+        bias = load_bias(stub, image) if relocated else 0
         return walk(stub, image, manifest, samples=samples, bias=bias, layers=layers)
     except GdbError as error:
         return Trace(tuple(layers), None, str(error))
@@ -103,7 +103,7 @@ def walk(
 ) -> Trace:
     """Run a stopped program, which is ``bias`` above its ELF's addresses, to its end. Each layer is
     added to ``layers`` when it has been read. Raises as ``Program`` does."""
-    tracer = _Tracer(program, image, manifest, bias)
+    tracer = Tracer(program, image, manifest, bias)
     try:
         total = samples * manifest.seen_count
         for layer in progress.counted("layers", tracer.layers(samples), total):
@@ -116,6 +116,11 @@ def walk(
 def progressed(layers: Sequence[Layer], samples: int, manifest: Manifest) -> str:
     """How far the reading of layers came, as text."""
     return f"after {len(layers)} of {samples * manifest.seen_count} layers"
+
+
+def load_bias(stub: Stub, image: Image) -> int:
+    """How far above its ELF's addresses the host's kernel put a program."""
+    return _entry_point(stub) - image.entry
 
 
 def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
@@ -132,7 +137,7 @@ def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
     return image.place(registers[convention.pc] - bias)
 
 
-class _Tracer(Walker):
+class Tracer(Walker):
     """Follows a program from operator to operator."""
 
     def __init__(self, program: Program, image: Image, manifest: Manifest, bias: int) -> None:
@@ -146,9 +151,10 @@ class _Tracer(Walker):
         for sample in range(samples):
             for module in self._manifest.modules:
                 for call in module.calls:
-                    yield from self._call(sample, call, module)
+                    yield from self.layers_of(sample, call, module)
 
-    def _call(self, sample: int, call: CallRecord, module: ModuleRecord) -> list[Layer]:
+    def layers_of(self, sample: int, call: CallRecord, module: ModuleRecord) -> list[Layer]:
+        """Let the program run through a call; return the layers that it has computed."""
         rows = list(call.row_calls)
         if rows:
             return self._rolled(sample, call, module, rows)

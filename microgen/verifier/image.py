@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from microgen import manifest
 from microgen.errors import ProjectError
-from microgen.files import inside
+from microgen.files import OWN_MAIN, inside
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.elf import Elf, Segment
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
@@ -94,10 +94,10 @@ def _tags(values: Mapping[str, str]) -> str:
 
 
 def project_files(subject: Subject) -> Finding:
-    """Each file that microgen generated is unchanged."""
+    """Each file that microgen generated is unchanged, in the scope "model" except main."""
     if not subject.with_project_files:
         return not_applicable("switched off")
-    problems = []
+    problems, replaced = [], ""
     if not manifest.is_as_written(subject.project):
         problems.append("microgen.json has changed")
     for name, digest in sorted(subject.manifest.files.items()):
@@ -109,9 +109,12 @@ def project_files(subject: Subject) -> Finding:
         except OSError as error:
             problems.append(f"{name} cannot be read: {error.strerror}")
             continue
-        if hashlib.sha256(content).hexdigest() != digest:
+        if hashlib.sha256(content).hexdigest() == digest:
+            continue
+        if subject.scope == "model" and name == OWN_MAIN:
+            replaced = f"; {OWN_MAIN} has been replaced"
+        else:
             problems.append(f"{name} has changed")
     count = len(subject.manifest.files)
-    return judged(
-        f"{count} files as generated", problems, f"{count} files as generated", files=count
-    )
+    found = f"{count - bool(replaced)} files as generated{replaced}"
+    return judged(f"{count} files as generated", problems, found, files=count)

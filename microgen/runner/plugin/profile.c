@@ -18,6 +18,9 @@
  * A part of an inference is what is charged to one call, or to no call between two of them. It has
  * the blocks that began in it. A block fell through if the next one began right after its end.
  *
+ * In a program that is not the project's main, an inference is a call of a model's run function,
+ * and ends at an address to which that returns.
+ *
  * Flash is read through a model of a flash accelerator: lines, the code's in a direct
  * mapped cache, data's in sets of WAYS lines, of which the least recently used is replaced. A line
  * of code that follows the line of code used before it is one that a prefetch has begun to read.
@@ -26,11 +29,13 @@
  * models; for each the intervals of an inference, first address of the runner, first address after
  * it, number of operator calls, entry of each; then the bytes of a line, the lines of the code's
  * cache, the sets of the data's (both 0: misses are not counted), number of flash regions, for each
- * the first address and the number of bytes. out=FILE, one line of decimal numbers per inference:
- * the total, then one count per call made. blocks=FILE, decimal: "b NUMBER ADDRESS INSTRUCTIONS"
- * before the first use of a block, and a line for each part: "p CALL BYTES DATA CODE NEXT" (0: no
- * call; bytes read from flash as data; lines missed as data, as code after a jump, and as the next
- * line of code), then for each block "NUMBER EXECUTIONS FALLEN". "e" ends an inference.
+ * the first address and the number of bytes; the number of run functions (0: there are markers),
+ * the address of each, the number of addresses to which they return, each of these. out=FILE, one
+ * line of decimal numbers per inference: the total, then one count per call made. blocks=FILE,
+ * decimal: "b NUMBER ADDRESS INSTRUCTIONS" before the first use of a block, and a line for each
+ * part: "p CALL BYTES DATA CODE NEXT" (0: no call; bytes read from flash as data; lines missed as
+ * data, as code after a jump, and as the next line of code), then for each block "NUMBER EXECUTIONS
+ * FALLEN". "e" ends an inference.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -100,6 +105,11 @@ struct model {
     uint64_t *entries;
 };
 
+struct list {
+    uint64_t count;
+    uint64_t *addresses;
+};
+
 static struct {
     uint64_t timer_start;
     uint64_t timer_stop;
@@ -110,6 +120,8 @@ static struct {
     uint64_t data_sets;
     uint64_t region_count;
     struct region *regions;
+    struct list runs;
+    struct list returns;
 } plan;
 
 static enum {
@@ -248,7 +260,8 @@ static void begin_inference(void)
 
 static void begin_interval(void)
 {
-    if (model == NULL || intervals == model->intervals) {
+    if (model == NULL || intervals == model->intervals ||
+        (plan.runs.count != 0 && model != &plan.models[next_model])) {
         begin_inference();
     }
     state = IN_INFERENCE;
@@ -281,6 +294,33 @@ static void end_interval(void)
     }
 }
 
+/* The position of an address in a list, or the number of its elements. */
+static uint64_t position(const struct list *list, uint64_t address)
+{
+    uint64_t k = 0;
+    while (k < list->count && list->addresses[k] != address) {
+        k++;
+    }
+    return k;
+}
+
+static int is_end(uint64_t address)
+{
+    if (plan.runs.count != 0) {
+        return position(&plan.returns, address) < plan.returns.count;
+    }
+    return address == plan.timer_stop;
+}
+
+static void begin_run(uint64_t address)
+{
+    const uint64_t run = position(&plan.runs, address);
+    if (run < plan.runs.count) {
+        next_model = run;
+        begin_interval();
+    }
+}
+
 static void follow_inference(uint64_t address)
 {
     if (address >= model->runner_start && address < model->runner_end) {
@@ -290,7 +330,7 @@ static void follow_inference(uint64_t address)
         in_operator = 1;
         calls_made++;
         call_start = counter;
-    } else if (address == plan.timer_stop) {
+    } else if (is_end(address)) {
         end_interval();
     }
 }
@@ -308,7 +348,9 @@ static void on_execute(unsigned cpu, void *data)
     }
     switch (state) {
     case OUTSIDE:
-        if (block->start == plan.timer_start) {
+        if (plan.runs.count != 0) {
+            begin_run(block->start);
+        } else if (block->start == plan.timer_start) {
             return_address = previous ? previous->end : 0;
             state = IN_TIMER_START;
         }
@@ -383,6 +425,19 @@ static int read_flash(FILE *file)
     return ok;
 }
 
+static int read_list(FILE *file, struct list *list)
+{
+    int ok = fscanf(file, "%" SCNx64, &list->count) == 1;
+    if (ok) {
+        list->addresses = calloc(list->count + 1, sizeof *list->addresses);
+        ok = list->addresses != NULL;
+    }
+    for (uint64_t k = 0; ok && k < list->count; k++) {
+        ok = fscanf(file, "%" SCNx64, &list->addresses[k]) == 1;
+    }
+    return ok;
+}
+
 static int read_plan(const char *path)
 {
     uint64_t most_calls = 0;
@@ -401,6 +456,8 @@ static int read_plan(const char *path)
         most_calls = plan.models[k].calls > most_calls ? plan.models[k].calls : most_calls;
     }
     ok = ok && read_flash(file);
+    ok = ok && read_list(file, &plan.runs);
+    ok = ok && read_list(file, &plan.returns);
     (void)fclose(file);
     call_counts = calloc(most_calls + 1, sizeof *call_counts);
     return ok && call_counts != NULL;
