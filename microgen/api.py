@@ -283,6 +283,8 @@ def run(
     if not (isinstance(timeout, int | float) and timeout > 0):  # NaN is not, either
         raise UsageError(f"is {timeout}, expected more than 0 seconds", where="--timeout")
     arguments.check_arrays(inputs)
+    if scope not in ("project", "model"):
+        raise UsageError(f"is {scope!r}, expected project or model", where="--scope")
     where = place.checked(project, on)
     if scope == "model":
         elf = _up_to_date(project, sanitize)

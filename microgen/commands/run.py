@@ -130,6 +130,7 @@ def _data(result: api.RunResult, record: Manifest, same: bool) -> dict[str, Any]
         **({"cycles": result.cycles.to_json()} if result.cycles else {}),
         **({"per_module": counts or None} if record.more else {}),
         "ok": same,
+        "scope": result.checks.scope,
         "samples": result.samples,
         "stack": result.stack,
         "instructions": result.instructions and list(result.instructions),

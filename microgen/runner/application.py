@@ -55,10 +55,16 @@ class Followed:
     broken: str = ""
 
 
-def can_be_read(module: ModuleRecord) -> bool:
-    """Whether each call of the run function passes a pointer to each whole input and output."""
+def _check_readable(module: ModuleRecord) -> None:
+    """Raise ToolError unless the run function gets a pointer to each whole input and output."""
     overlaid = any(port.over for port in module.outputs)
-    return not (module.feed or overlaid or module.options.get("workspace_io"))
+    if module.feed or overlaid or module.options.get("workspace_io"):
+        raise ToolError(
+            "the inputs of this model are not one pointer each, so they cannot be read from a "
+            "main that is not the project's",
+            where=module.module,
+            hint="run the project's own src/main.c, or without --compare",
+        )
 
 
 class _ReturnedError(Exception):
@@ -115,7 +121,10 @@ class _Follower(Tracer):
 
     def __init__(self, program: Program, image: Image, manifest: Manifest, bias: int) -> None:
         super().__init__(program, image, manifest, bias)
-        self._entries = {image.address(m.entry) + bias: m for m in manifest.modules}
+        known = [(image.address_or_none(m.entry), m) for m in manifest.modules]
+        self._entries = {address + bias: m for address, m in known if address is not None}
+        known = [(image.address_or_none(f"{m.prefix}_reset"), m) for m in manifest.modules]
+        self._resets = {address + bias: m for address, m in known if address is not None}
         self._end = 0  # the address to which the run function returns, while it runs
 
     def run_to(self, address: int) -> None:
@@ -124,14 +133,24 @@ class _Follower(Tracer):
             raise _ReturnedError
 
     def inferences(self, found: list[Inference], *, reads: bool) -> None:
-        """Add each inference to ``found`` when it has ended, until the program ends."""
+        """Add each inference to ``found`` when it has ended, until the program ends. Of a model
+        with state no more are read after a reset or an error, because the state is another then."""
         counts = dict.fromkeys((module.module for module in self._manifest.modules), 0)
+        most = dict.fromkeys(counts, MOST_READ if reads else 0)
         while True:
-            module = self._entries[self.run_to_any(self._entries)]
-            number = counts[module.module]
-            is_read = reads and number < MOST_READ
-            found.append(self._inference(module, number, is_read=is_read))
-            counts[module.module] += 1
+            at = self.run_to_any({*self._entries, *self._resets})
+            if at in self._resets:
+                name = self._resets[at].module
+                most[name] = min(most[name], counts[name] or MOST_READ)
+                self.run_to_any((self.return_address(self.registers()),))
+                continue
+            module = self._entries[at]
+            name = module.module
+            is_read = counts[name] < most[name]
+            found.append(self._inference(module, counts[name], is_read=is_read))
+            counts[name] += 1
+            if not found[-1].outputs and any(b.is_state for b in module.plan.buffers):
+                most[name] = 0
 
     def _inference(self, module: ModuleRecord, number: int, *, is_read: bool) -> Inference:
         registers = self.registers()
@@ -142,8 +161,13 @@ class _Follower(Tracer):
         layers: list[Layer] = []
         has_returned = False
         if is_read:
-            places = self._places(module, registers)
-            inputs = {p.tensor: self._port(p, places[p.tensor]) for p in module.inputs}
+            _check_readable(module)
+            try:
+                places = self._places(module, registers)
+                inputs = {p.tensor: self._port(p, places[p.tensor]) for p in module.inputs}
+            except GdbError:  # a pointer leads nowhere, so the run function returns an error
+                is_read = False
+        if is_read:
             layers, has_returned = self._layers(module, number, end)
         if not has_returned:
             self.run_to_any((end,))
@@ -170,13 +194,6 @@ class _Follower(Tracer):
     def _places(self, module: ModuleRecord, registers: tuple[int, ...]) -> dict[str, int]:
         """Where the inputs and outputs of the call are, by tensor."""
         ports = (*module.inputs, *module.outputs)
-        if not can_be_read(module):
-            raise ToolError(
-                "the inputs of this model are not one pointer each, so they cannot be read from a "
-                "main that is not the project's",
-                where=module.module,
-                hint="run the project's own src/main.c, or without --compare",
-            )
         if module.options.get("interface") == "packed":
             values = self.argument(registers, 0)
             handles = [self._word(values + k * _VALUE_BYTES) for k in range(len(ports))]

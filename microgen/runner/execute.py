@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,6 +91,9 @@ def _plain(job: Job) -> RunResult:
 
 def _followed_runs(job: Job, *, reads: bool) -> Followed:
     """Raises RunError if no model was run, or if the connection broke."""
+    entries = [module.entry for module in job.manifest.modules]
+    if all(job.image.address_or_none(name) is None for name in entries):
+        raise _not_run(job, "contains", entries)
     with process.directory() as where:
         _write_input(job, where)
         command = qemu.command(job.board, job.image.path, halted=True)
@@ -110,14 +113,16 @@ def _followed_runs(job: Job, *, reads: bool) -> Followed:
             where=str(job.image.path),
         )
     if not found.inferences:
-        entries = ", ".join(module.entry for module in job.manifest.modules)
-        raise RunError(
-            f"the program ended without a call of {entries}, so there is nothing to measure or to "
-            "compare",
-            where=str(job.image.path),
-            hint="run without --profile and --compare, or call it",
-        )
+        raise _not_run(job, "calls", entries)
     return found
+
+
+def _not_run(job: Job, does: str, entries: Sequence[str]) -> RunError:
+    return RunError(
+        f"the program never {does} {', '.join(entries)}, so nothing can be profiled or compared",
+        where=str(job.image.path),
+        hint="call it in src/main.c, or leave out --profile and --compare",
+    )
 
 
 def _ran_runs(job: Job) -> Followed:
@@ -154,7 +159,7 @@ def _profiled(job: Job, runs: Followed | None) -> RunResult:
         blocks = where / profiling.BLOCKS
         elf = job.image.path
         modelled = None
-        if core is not None and (not runs or len(order) == len(counted)):
+        if core is not None and (not runs or len(order) == len(counted) * job.manifest.intervals):
             modelled = costs.of_run(core, job.board, elf, blocks, calls)
     return replace(
         result,

@@ -135,6 +135,7 @@ def counts_of_runs(
     counts are of other inferences."""
     lines = (directory / _COUNTS).read_text().splitlines()
     rows = [tuple(map(int, line.split())) for line in lines]
+    names = _whole(modules, names)
     if len(rows) != len(names):
         raise RunError(
             f"{len(rows)} inferences were counted, and {len(names)} under the debugger",
@@ -146,6 +147,18 @@ def counts_of_runs(
         if len(row) == calls[name] + 1:  # the others returned an error
             found[name].append(row)
     return tuple(zip(*found.values(), strict=False))
+
+
+def _whole(modules: Sequence[ModuleRecord], names: Sequence[str]) -> list[str]:
+    """The modules of the inferences, of which several calls may be needed for one."""
+    intervals = {module.module: module.intervals for module in modules}
+    seen = dict.fromkeys(intervals, 0)
+    found = []
+    for name in names:
+        seen[name] += 1
+        if seen[name] % intervals[name] == 0:
+            found.append(name)
+    return found
 
 
 def _check(rows: Sequence[Sequence[int]], calls: Sequence[int], samples: int) -> None:

@@ -39,10 +39,26 @@ _SOFT_DOUBLE = re.compile(r"__aeabi_(?:d\w+|cd\w+|f2d|u?[il]2d|ul2d)|__\w*[dt]f\
 _HYBRID = re.compile(r"mg_\w+_hybrid_f32")  # kernels that quantize with a zero point, as in LiteRT
 
 
+# What runs each node in a program that calls the graph executor's own functions.
+NODE_RUNNER = "TVMGraphExecutor_RunNode"
+
+
+def entry(subject: Subject) -> str:
+    """The function that runs the model: ``tvmgen_<m>_run``, or ``tvmgen_<m>_feed`` if the input is
+    fed in rows. In another firmware it may be the graph executor's own."""
+    is_lent = subject.scope == "model" and calls_executor(subject)
+    return NODE_RUNNER if is_lent else subject.manifest.entry
+
+
+def calls_executor(subject: Subject) -> bool:
+    """Whether the program has the graph executor without the run function that calls it."""
+    is_graph = subject.manifest.options.get("executor") == "graph"
+    return is_graph and not subject.elf.named(subject.manifest.entry)
+
+
 def run_symbol(subject: Subject) -> Finding:
-    """``tvmgen_<m>_run``, or ``tvmgen_<m>_feed`` if the input is fed in rows, exists once, is a
-    global function, and is in code."""
-    name = subject.manifest.entry
+    """The ``entry`` exists once, is a global function, and is in code."""
+    name = entry(subject)
     symbols = subject.elf.named(name)
     problems = []
     if len(symbols) != 1:

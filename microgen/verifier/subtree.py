@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from microgen.verifier import linked
 from microgen.verifier.stack import call_graph, unknown_modules
 from microgen.verifier.subject import Finding, Reached, Subject, judged, not_applicable
 
@@ -16,7 +17,8 @@ def reached(subject: Subject) -> Reached:
     if subject.board.is_host:
         return Reached([s for s in elf.symbols if s.kind != "object"], 0, (), ())
     graph = call_graph(subject, from_reset=False)
-    runs = [s for name in _run_names(subject) for s in elf.named(name) if s.kind == "func"]
+    names = [*_run_names(subject), *_of_executor(subject)]
+    runs = [s for name in names for s in elf.named(name) if s.kind == "func"]
     depths = [graph.depth(elf.code_address(symbol)) for symbol in runs]
     nbytes, path = max(depths, default=(0, ()))
     problems = [*graph.problems, *unknown_modules(subject, graph)]
@@ -33,6 +35,15 @@ def reached(subject: Subject) -> Reached:
 def _run_names(subject: Subject) -> list[str]:
     modules = subject.manifest.modules
     return [*dict.fromkeys(name for m in modules for name in (f"{m.prefix}_run", m.entry))]
+
+
+def _of_executor(subject: Subject) -> list[str]:
+    """The functions of the graph executor that a program may call instead of the run function."""
+    if not linked.calls_executor(subject):
+        return []
+    own = f"{subject.manifest.prefix}_graph_executor"
+    names = {symbol.name for symbol in subject.elf.symbols if symbol.kind == "func"}
+    return sorted(name for name in names if name.startswith("TVMGraphExecutor_") or name == own)
 
 
 def if_followed(check: Callable[[Subject], Finding]) -> Callable[[Subject], Finding]:
