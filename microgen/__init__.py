@@ -9,7 +9,7 @@ import _signal  # type: ignore[import-not-found]  # in C, so no signal finds it 
 _mask = getattr(_signal, "pthread_sigmask", None)
 if _mask:
     _before = _mask(_signal.SIG_BLOCK, {_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP})
-from microgen import interrupts as interrupts
+from microgen.building import interrupts as interrupts
 
 if _mask:
     _mask(_signal.SIG_SETMASK, _before)

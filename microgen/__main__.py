@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from microgen import interrupts
+from microgen.building import interrupts
 
 
 def main() -> int:

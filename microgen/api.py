@@ -270,26 +270,18 @@ def run(
     comparison then uses samples of its own. ``sanitize`` (native only) runs a build with ASan and
     UBSan. ``timeout`` is in seconds without a finished sample. ``on`` names a debugger's server
     whose core runs the firmware, see ``microgen.runner.remote.address``; it counts cycles instead
-    of instructions. With ``scope`` "model" the project's ``src/main.c`` may have been replaced.
-    Then only the models are verified. The calls of their run functions are profiled and compared,
-    with the inputs that this main passes. It has outputs only if this main reads ``inputs`` as the
-    project's does. Raises UsageError if ``timeout`` or ``on`` is wrong, InputError for ``inputs``
-    that main does not read, RunError if a check fails or nothing here runs the board.
-    """
+    of instructions. With ``scope`` "model" main may be another than the project's, see
+    ``microgen.comparing.other_main``. Raises UsageError for a wrong option, RunError if a check
+    fails or nothing here runs the board."""
     from microgen import verifier
     from microgen.runner.remote import place
 
     project = arguments.path("project", project)
-    if not (isinstance(timeout, int | float) and timeout > 0):  # NaN is not, either
-        raise UsageError(f"is {timeout}, expected more than 0 seconds", where="--timeout")
-    arguments.check_arrays(inputs)
-    if scope not in ("project", "model"):
-        raise UsageError(f"is {scope!r}, expected project or model", where="--scope")
-    where = place.checked(project, on)
+    _check_run(inputs, timeout, scope)
+    where, elf = place.checked(project, on), _up_to_date(project, sanitize)
     if scope == "model":
-        elf = _up_to_date(project, sanitize)
-        return _run_application(project, inputs, profile, compare, elf, timeout, where)
-    elf = _up_to_date(project, sanitize)
+        how = {"profile": profile, "compare": compare, "timeout": timeout}
+        return _run_other_main(project, inputs, elf, where, **how)
     checks = _sound(project, verify(project, elf=elf, scope="project"))
     if compare and inputs is None:
         inputs = _own_samples(project)
@@ -301,51 +293,28 @@ def run(
     return replace(_result(ran, checks), verdicts=verdicts)
 
 
-def _run_application(
+def _check_run(inputs: object, timeout: object, scope: str) -> None:
+    if not (isinstance(timeout, int | float) and timeout > 0):  # NaN is not, either
+        raise UsageError(f"is {timeout}, expected more than 0 seconds", where="--timeout")
+    arguments.check_arrays(inputs)
+    if scope not in ("project", "model"):
+        raise UsageError(f"is {scope!r}, expected project or model", where="--scope")
+
+
+def _run_other_main(
     project: Path,
     inputs: Mapping[str, Array] | None,
-    profile: bool,
-    compare: bool,
     elf: Path,
-    timeout: float,
     where: Address | None,
+    **options: Any,
 ) -> RunResult:
-    """Run a firmware whose main is perhaps not the project's."""
-    from microgen import runner
-    from microgen.runner import application
-    from microgen.runner.remote import place
+    """Run a firmware of which perhaps only the models are the project's."""
+    from microgen.comparing import other_main
 
-    if where is not None and (profile or compare):
-        raise UsageError(
-            "is for --scope project, because calls of another main are followed in an emulator",
-            where="--profile" if profile else "--compare",
-            hint="leave out --on, or run the project's own src/main.c",
-        )
-    if inputs is not None:
-        application.check_reads_samples(elf)
+    other_main.check(inputs, elf, where, profile=options["profile"], compare=options["compare"])
     checks = _sound(project, verify(project, elf=elf, scope="model"))
-    options: dict[str, Any] = {"elf": elf, "profile": profile, "timeout": timeout}
-    with place.opened(where, elf, timeout) as target:
-        ran = runner.run(project, inputs, **options, target=target, is_application=True)
-    verdicts = _application_compared(project, inputs, elf, timeout) if compare else ()
+    ran, verdicts = other_main.run(project, inputs, elf, where, **options)
     return replace(_result(ran, checks), verdicts=verdicts)
-
-
-def _application_compared(
-    project: Path, inputs: Mapping[str, Array] | None, elf: Path, timeout: float
-) -> tuple[Verdict, ...]:
-    from microgen import runner
-    from microgen.comparing import compare
-
-    found = runner.followed(project, inputs, elf=elf, timeout=timeout).inferences
-    verdicts = compare.compare_application(project, found)
-    if not verdicts:
-        raise RunError(
-            f"no inference returned 0, the first one {found[0].status}",
-            where=str(elf),
-            hint="check how main calls the model",
-        )
-    return verdicts
 
 
 def _up_to_date(project: Path, sanitize: bool) -> Path:

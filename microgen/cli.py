@@ -12,7 +12,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from microgen import interrupts, resources
+from microgen import resources
+from microgen.building import interrupts
 from microgen.errors import InternalError, MicrogenError, UsageError, likely, of_machine
 from microgen.output.console import Console, Outcome
 from microgen.version import __version__

@@ -374,7 +374,8 @@ def _hooked(folder: Path, module: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["microgen.interrupts", "microgen.version", "microgen.__main__", "microgen.cli"]
+    "module",
+    ["microgen.building.interrupts", "microgen.version", "microgen.__main__", "microgen.cli"],
 )
 def test_an_interrupt_before_the_command_is_known(tmp_path: Path, module: str) -> None:
     for command in ([sys.executable, "-m", "microgen"], [Path(sys.executable).parent / "microgen"]):

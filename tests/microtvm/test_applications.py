@@ -3,6 +3,7 @@ headers and sources, without a warning, and compute what the model does."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from microgen.building import toolchain
 from microgen.building.builder import build
 from microgen.ir.interpreter import evaluate
 from microgen.ops import registry
-from tests.places import SMALL
+from tests.places import ROOT, SMALL
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_CXX, needs
 
 APPLICATIONS = Path(__file__).parent / "applications"
@@ -164,3 +165,18 @@ def test_an_application_in_place_of_a_projects_own(
     printed = run(project, machine, str(elf.relative_to(project)), status=1)
     assert f"{' '.join(map(str, expected))} end    -7|7    |-0042|beef|123|4\n" in printed
     assert "check failed: output_len == 11: found 77\nmicrogen: abort=0x00000500\n" in printed
+
+
+@NEEDS_CC
+@pytest.mark.parametrize("options", [{}, {"executor": "graph"}, {"interface": "packed"}])
+def test_the_documented_include_path_is_complete(
+    tmp_path: Path, options: dict[str, object]
+) -> None:
+    text = " ".join((ROOT / "docs" / "from-microtvm.md").read_text(encoding="utf-8").split())
+    said = re.search(r"The include path is (.*?); with `--executor graph` also (.*?), from", text)
+    assert said
+    folders = re.findall("`(.*?)`", said[1] + said[2] * ("executor" in options))
+    microgen.generate(SMALL, "native", tmp_path / "p", **options)
+    sources = sorted(str(path) for path in (tmp_path / "p/model/codegen/host/src").glob("*.[cS]"))
+    command = ["cc", "-std=gnu99", "-c", *(f"-I{name}" for name in folders), *sources]
+    subprocess.run(command, cwd=tmp_path / "p", check=True)
