@@ -280,8 +280,7 @@ def run(
     _check_run(inputs, timeout, scope)
     where, elf = place.checked(project, on), _up_to_date(project, sanitize)
     if scope == "model":
-        how = {"profile": profile, "compare": compare, "timeout": timeout}
-        return _run_other_main(project, inputs, elf, where, **how)
+        return _run_other_main(project, inputs, elf, where, profile, compare, timeout)
     checks = _sound(project, verify(project, elf=elf, scope="project"))
     if compare and inputs is None:
         inputs = _own_samples(project)
@@ -306,14 +305,17 @@ def _run_other_main(
     inputs: Mapping[str, Array] | None,
     elf: Path,
     where: Address | None,
-    **options: Any,
+    profile: bool,
+    compare: bool,
+    timeout: float,
 ) -> RunResult:
     """Run a firmware of which perhaps only the models are the project's."""
     from microgen.comparing import other_main
 
-    other_main.check(inputs, elf, where, profile=options["profile"], compare=options["compare"])
+    asked = {"profile": profile, "compare": compare}
+    other_main.check(inputs, elf, where, **asked)
     checks = _sound(project, verify(project, elf=elf, scope="model"))
-    ran, verdicts = other_main.run(project, inputs, elf, where, **options)
+    ran, verdicts = other_main.run(project, inputs, elf, where, **asked, timeout=timeout)
     return replace(_result(ran, checks), verdicts=verdicts)
 
 
