@@ -315,8 +315,8 @@ def _run_other_main(
     asked = {"profile": profile, "compare": compare}
     other_main.check(inputs, elf, where, **asked)
     checks = _sound(project, verify(project, elf=elf, scope="model"))
-    ran, verdicts = other_main.run(project, inputs, elf, where, **asked, timeout=timeout)
-    return replace(_result(ran, checks), verdicts=verdicts)
+    ran, found = other_main.run(project, inputs, elf, where, **asked, timeout=timeout)
+    return replace(_result(ran, checks), verdicts=found)
 
 
 def _up_to_date(project: Path, sanitize: bool) -> Path:
@@ -325,9 +325,8 @@ def _up_to_date(project: Path, sanitize: bool) -> Path:
     from microgen.verifier import built_from
 
     elf = builder.up_to_date(project, sanitize=sanitize)
-    if built_from.is_of(project, elf):
-        return elf
-    return builder.build(project, sanitize=sanitize, anew=True).elf
+    is_own = built_from.is_of(project, elf)
+    return elf if is_own else builder.build(project, sanitize=sanitize, anew=True).elf
 
 
 def _ran(
@@ -394,9 +393,7 @@ def _compared(
     from microgen.runner import samples
 
     assert inputs is not None
-    record = manifest.load(project)
-    stacked = samples.batch(record, inputs).stacked
-    if stacked:
+    if samples.batch(manifest.load(project), inputs).stacked:
         return compare.compare(project, inputs, ran.outputs, elf, target)
     one = {name: array[None] for name, array in inputs.items()}
     outputs = {name: array[None] for name, array in ran.outputs.items()}
