@@ -2,10 +2,14 @@
 format, layer by layer.
 
 The reference computes each layer from the inputs that the layer had in the firmware. The
-firmware's result must be within the bound of the layer's op (``microgen.ops``). The oracle's layers
-are checked in the same way, with the oracle's own inputs. If both follow the reference, they
-compute the same network. Outputs are also compared from end to end, with bounds that grow with
-every layer.
+firmware's result must be within the bound of the layer's op (``microgen.ops``). The outputs that
+the firmware gave are compared in the same way. Outputs are also compared from end to end, with
+bounds that grow with every layer.
+
+The oracle may differ more from the reference than these bounds allow. Then its own layers must
+explain it: on every sample with such outputs, each layer is compared with the reference, with the
+oracle's own inputs and the bounds for the oracle. If both follow the reference, they compute the
+same network.
 
 The firmware may lack channels of the file's tensors (``passes/dead_channels.py``). Then the others
 are compared, and later layers prove that those were not needed.
@@ -13,7 +17,6 @@ are compared, and later layers prove that those were not needed.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen import frontends, manifest, passes, runner
+from microgen.comparing.ends import End, Ends, explained, upto
 from microgen.comparing.verdict import Verdict
 from microgen.errors import InternalError, ToolError
 from microgen.files import inside
@@ -33,11 +37,9 @@ from microgen.manifest import ModuleRecord
 from microgen.ops import registry
 from microgen.output import progress
 from microgen.runner import Layer, samples
-from microgen.runner.compare import Comparison, ratio, unseen
+from microgen.runner.compare import Comparison, unseen
 from microgen.runner.compare import compare as compare_layers
 from microgen.target import targets
-
-_MOST = 8  # with floats: the most samples whose layers are all read
 
 Sample = Sequence[Array]  # one array per input, in the model's order
 Found = Mapping[str, Array]  # tensors by name
@@ -106,7 +108,8 @@ class _Seen:
 
 
 class _Traces:
-    """The layers of all models for ranges of samples. Each range is read from the ``elf`` once."""
+    """The layers of all models for some samples. The same samples are read from the ``elf``
+    once."""
 
     def __init__(
         self,
@@ -116,17 +119,17 @@ class _Traces:
         target: runner.Target | None,
     ) -> None:
         self._project, self._elf, self._inputs, self._target = project, elf, inputs, target
-        self._read: dict[range, tuple[Layer, ...]] = {}
+        self._read: dict[tuple[int, ...], tuple[Layer, ...]] = {}
 
     @property
     def count(self) -> int:
         """The number of samples."""
         return next((len(array) for array in self._inputs.values()), 0)
 
-    def of(self, module: ModuleRecord, chosen: range) -> list[Layer]:
+    def of(self, module: ModuleRecord, chosen: tuple[int, ...]) -> list[Layer]:
         """A module's layers for those samples. Raises as ``runner.run`` does."""
         if chosen not in self._read:
-            given = {name: a[chosen.start : chosen.stop] for name, a in self._inputs.items()}
+            given = {name: array[list(chosen)] for name, array in self._inputs.items()}
             ran = runner.run(self._project, given, elf=self._elf, trace=True, target=self._target)
             assert ran.layers is not None
             self._read[chosen] = ran.layers
@@ -143,28 +146,6 @@ def source(project: Path, record: ModuleRecord) -> Graph:
         generators=options["codegen"],
         signature=options["signature"],
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _End:
-    """An output of a sample from end to end: the values found and expected, and the largest
-    difference that is allowed."""
-
-    found: Array
-    values: Array
-    bound: Array
-
-    @property
-    def ratio(self) -> float:
-        """The largest ratio of a difference to its bound."""
-        return ratio(self.found, self.values, self.bound)
-
-    @property
-    def off(self) -> float:
-        """The largest difference, divided by the greatest magnitude expected."""
-        apart = float(beside.distance(self.found, self.values).max(initial=0))
-        size = float(np.abs(self.values.astype(np.float64)).max(initial=0))
-        return apart / size if apart and math.isfinite(size) and size else apart
 
 
 @dataclass(frozen=True)
@@ -202,8 +183,11 @@ class _Module:
         """The comparison with numpy, on the network after the passes."""
         graph = self.reduced
         name = f"numpy reference ({self.record.options['numerics']})"
-        verdict, _ = self._verdict(name, graph, self._ends(graph))
-        return verdict
+        ends = self._ends(graph)
+        verdict, _ = self._verdict(name, graph, ends)
+        if verdict.difference is not None:
+            return verdict
+        return replace(verdict, explained=len(ends.vague))
 
     def by_oracle(self) -> Verdict:
         """The comparison with the oracle of the model's format, on the network in the file."""
@@ -216,9 +200,11 @@ class _Module:
         if why:
             return Verdict(name, 0, 0, None, why, is_skipped=True)
         try:
-            verdict, chosen = self._verdict(name, self.source, self._oracle_ends(oracle))
-            own = self._of_oracle(oracle, chosen)
-            return replace(verdict, other=own, by_layers=oracle.differs_in_layers)
+            ends = self._oracle_ends(oracle)
+            verdict, chosen = self._verdict(name, self.source, ends)
+            own = self._of_oracle(oracle, (*chosen, *ends.unequal))
+            count = len(explained(ends.unequal, self.source, own))
+            return replace(verdict, other=own, explained=count)
         except OracleError as error:
             return Verdict(name, 0, 0, None, str(error), is_skipped=True)
 
@@ -227,7 +213,7 @@ class _Module:
             return f"it rounds as --numerics {oracle.profile} does"
         return oracle.lacking()
 
-    def _ends(self, graph: Graph) -> list[list[_End]]:
+    def _ends(self, graph: Graph) -> Ends:
         """The outputs that a graph should give for each sample."""
         kept, ends = Kept.at_first(graph), []
         counted = progress.counted("samples by numpy", self.samples, len(self.samples))
@@ -238,72 +224,73 @@ class _Module:
             for one in beside.walk(graph, given, registry(), {}, kept):
                 wanted[one.tensor] = (one.values, one.bound)
             ends.append([self._end(k, i, *wanted[name]) for k, name in enumerate(graph.outputs)])
-        return ends
+        return Ends(ends)
 
-    def _end(self, output: int, sample: int, values: Array, bound: Array) -> _End:
+    def _end(self, output: int, sample: int, values: Array, bound: Array) -> End:
         found = self.outputs[self.record.outputs[output].tensor][sample]
         size = bound.reshape(found.shape) if bound.ndim else np.broadcast_to(bound, found.shape)
-        return _End(found, values.reshape(found.shape), size)
+        return End(found, values.reshape(found.shape), size)
 
-    def _oracle_ends(self, oracle: Oracle) -> list[list[_End]]:
+    def _oracle_ends(self, oracle: Oracle) -> Ends:
         """The oracle's outputs. Bounds are doubled, because the oracle may differ from the
         reference as much as the firmware may."""
         layers = self._layers_by(oracle, "samples", self.samples)
         found = [[every[name] for name in self.source.outputs] for every in layers]
         bounds = [[np.zeros(())] * len(arrays) for arrays in found]
         if not self.is_exact:
-            bounds = [[2 * end.bound for end in ends] for ends in self._ends(self.source)]
-        return [
-            [self._end(k, i, *pair) for k, pair in enumerate(zip(*pairs, strict=True))]
-            for i, pairs in enumerate(zip(found, bounds, strict=True))
-        ]
+            every = self._ends(self.source).samples
+            bounds = [[2 * end.bound for end in ends] for ends in every]
+        return Ends(
+            [
+                [self._end(k, i, *pair) for k, pair in enumerate(zip(*pairs, strict=True))]
+                for i, pairs in enumerate(zip(found, bounds, strict=True))
+            ]
+        )
 
     def _layers_by(self, oracle: Oracle, what: str, samples: Sequence[Sample]) -> Iterator[Found]:
         layers = oracle.layers(frontends.files(self.model), samples)
         return progress.counted(f"{what} by {oracle.name}", layers, len(samples))
 
-    def _verdict(
-        self, name: str, graph: Graph, ends: Sequence[Sequence[_End]]
-    ) -> tuple[Verdict, range]:
+    def _verdict(self, name: str, graph: Graph, ends: Ends) -> tuple[Verdict, tuple[int, ...]]:
         """The outputs compared with ``ends`` and the layers with ``graph``, and the samples whose
         layers were compared."""
-        chosen = self._chosen(ends)
+        in_sequence = bool(self.source.variables)
+        chosen = ends.chosen(is_exact=self.is_exact, in_sequence=in_sequence)
         layers, why = self._layers(graph, chosen)
-        equal = sum(all(end.ratio <= 1 for end in each) for each in ends)
-        every = [end for each in ends for end in each]
-        off = max((end.off for end in every), default=0.0)
-        near = max((end.ratio for end in every), default=0.0)
-        return Verdict(name, len(ends), equal, layers, why, off=off, nearest=near), chosen
+        count = len(ends.samples)
+        equal = count - len(ends.unequal)
+        return Verdict(name, count, equal, layers, why, off=ends.off, nearest=ends.ratio), chosen
 
-    def _chosen(self, ends: Sequence[Sequence[_End]]) -> range:
-        """The samples whose layers are compared: all, if floats are rounded and there are few.
-        Otherwise it is the first whose outputs differ, or else the one with the largest difference.
-        If the network has variables, the samples before it are included."""
-        if not self.is_exact and len(ends) <= _MOST:
-            return range(len(ends))
-        equal = [all(end.ratio <= 1 for end in each) for each in ends]
-        off = [max((end.off for end in each), default=0.0) for each in ends]
-        worst = equal.index(False) if False in equal else int(np.argmax(off))
-        return range(0 if self.source.variables else worst, worst + 1)
-
-    def _layers(self, graph: Graph, chosen: range) -> tuple[Comparison | None, str]:
+    def _layers(self, graph: Graph, chosen: tuple[int, ...]) -> tuple[Comparison | None, str]:
         try:
             traced = self.traces.of(self.record, chosen)
         except ToolError as error:
             return None, str(error)
         lacking = {} if graph is self.reduced else self.reduced.channels
         found = _by_sample(graph, traced, len(chosen), lacking)
+        for i, layers_of_sample in zip(chosen, found, strict=True):
+            layers_of_sample.update(self._outputs(graph, i))
         known = {*graph.types, *(b.tensor for b in self.record.plan.buffers if b.is_state)}
         absent = sorted({name for layers in found for name in layers if name not in known})
         layers = self._beside(graph, chosen, found, lacking)
         compared = compare_layers(self.record, layers, absent, graph.channels)
         return replace(compared, unseen=unseen(self.record)), ""
 
+    def _outputs(self, graph: Graph, sample: int) -> dict[str, Array]:
+        """The outputs of a sample that nodes compute, as the firmware gave them."""
+        made = {name for node in graph.nodes for name in node.outputs}
+        ports = zip(graph.outputs, self.record.outputs, strict=True)
+        return {
+            name: _shaped(graph.types[name], name, self.outputs[port.tensor][sample])
+            for name, port in ports
+            if name in made
+        }
+
     def _beside(
         self,
         graph: Graph,
-        chosen: range,
-        found: Sequence[Found],
+        chosen: Sequence[int],
+        found: Iterable[Found],
         lacking: Lacking,
         slack: Slack = no_slack,
     ) -> Iterator[tuple[int, Expected]]:
@@ -314,11 +301,14 @@ class _Module:
             for one in every:
                 yield i, one
 
-    def _of_oracle(self, oracle: Oracle, chosen: range) -> Comparison:
-        """The oracle's own layers compared with the reference."""
+    def _of_oracle(self, oracle: Oracle, samples: Iterable[int]) -> Comparison:
+        """The oracle's own layers for some samples, compared with the reference."""
+        chosen = upto(samples, in_sequence=bool(self.source.variables))
+        files = frontends.files(self.model)
         own = self._layers_by(oracle, "layers", [self.samples[i] for i in chosen])
-        found = [_fitting(self.source, layers) for layers in own]
-        layers = self._beside(self.source, chosen, found, {}, oracle.slack)
+        found = (_fitting(self.source, layers) for layers in own)
+        slack = oracle.slack(files, self.source)
+        layers = self._beside(self.source, chosen, found, {}, slack)
         return compare_layers(self.record, layers)
 
 

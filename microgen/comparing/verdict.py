@@ -18,13 +18,11 @@ class Verdict:
 
     ``name`` names the source. Outputs are compared on all ``samples``. ``off`` is the largest
     difference of an output, divided by the output's largest element. ``nearest`` is the largest
-    ratio of a difference to its bound from end to end. Layers are compared on one sample: the first
-    whose outputs differ, or the one with the largest difference. If floats are rounded and there
-    are few samples, layers are compared on all. If layers could not be read, ``layers`` is None and
-    ``why_no_layers`` says why. ``other`` compares the source's own layers, if it has any, with the
-    reference. ``by_layers``: the source may differ from the reference in every layer, which can
-    become more from end to end, so layers decide if they were read. ``is_skipped``: nothing was
-    compared, for the reason in ``why_no_layers``.
+    ratio of a difference to its bound from end to end. Layers are compared on the samples that
+    ``Ends.chosen`` names. If layers could not be read, ``layers`` is None and ``why_no_layers``
+    says why. ``other`` compares the source's own layers, if it has any, with the reference. On
+    ``explained`` samples the outputs differ, but the bounds of layers explain it. ``is_skipped``:
+    nothing was compared, for the reason in ``why_no_layers``.
     """
 
     name: str
@@ -36,13 +34,12 @@ class Verdict:
     off: float = 0.0
     nearest: float = 0.0
     other: Comparison | None = None
-    by_layers: bool = False
+    explained: int = 0
 
     @property
     def ok(self) -> bool:
-        """Whether nothing that was compared differs."""
-        decides = self.layers is None or not self.by_layers
-        return self.difference is None and (self.equal_samples == self.samples or not decides)
+        """Whether nothing that was compared differs without an explanation."""
+        return self.difference is None and self.equal_samples + self.explained == self.samples
 
     @property
     def difference(self) -> Difference | None:
@@ -56,8 +53,9 @@ class Verdict:
         if self.is_skipped:
             return f"{self.name}: not compared: {self.why_no_layers}"
         text = f"{self.name}: outputs equal on {self.equal_samples} of {self.samples} samples"
-        if self.off and (self.equal_samples or self.by_layers):
+        if self.off and (self.equal_samples or self.explained):
             text += f" to {self.off:.2g} of the largest element"
+        text += self._explanation()
         if self.layers is None:
             return f"{text}; layers not read: {self.why_no_layers}"
         unseen = _unseen(self.layers)
@@ -71,6 +69,17 @@ class Verdict:
         among = f"{count} of {count + len(self.layers.unseen)}" if unseen else f"all {count}"
         return f"{text}; {among} layers{several} {_nearness(self.layers)}{unknown}{unseen}"
 
+    def _explanation(self) -> str:
+        """Why outputs may differ, and how many have no reason to."""
+        text = ""
+        if self.explained:
+            text += f"; within the bounds of layers on {self.explained} more"
+        others = self.samples - self.equal_samples - self.explained
+        if others and self.difference is None:
+            text += f"; no layer explains the difference on {others}"
+        departures = self.other.departures if self.other else ()
+        return text + "".join(f"; {departure}" for departure in departures)
+
     def to_json(self) -> dict[str, Any]:
         """Plain data. ``bounds`` has each layer's bound and its nearness to it; see ``Held``.
         ``unseen`` has the layers that could not be read."""
@@ -79,6 +88,7 @@ class Verdict:
             "status": "n/a" if self.is_skipped else "ok" if self.ok else "failed",
             "samples": self.samples,
             "equal_samples": self.equal_samples,
+            "explained_samples": self.explained,
             "outputs_off": number(self.off),
             "outputs_ratio": number(self.nearest),
             "layers": self.layers.compared if self.layers else 0,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 from microgen.errors import MicrogenError
 from microgen.frontends import model_files
 from microgen.frontends.numerics import PROFILES, Numerics
+from microgen.ir.beside import Slack
 from microgen.ir.graph import Array, Graph
 
 if TYPE_CHECKING:
@@ -57,11 +58,6 @@ class Oracle(Protocol):
     def profile(self) -> str:
         """The numerics profile whose outputs it gives."""
 
-    @property
-    def differs_in_layers(self) -> bool:
-        """Whether its layers may differ from the references by more than the bounds of ops, so
-        that only a comparison of single layers is meaningful."""
-
     def lacking(self) -> str:
         """A sentence that says what is not installed; empty if it can run."""
 
@@ -75,9 +71,10 @@ class Oracle(Protocol):
         Raises OracleError if the oracle refuses the model.
         """
 
-    def slack(self, op: str, inputs: Sequence[Array]) -> Array | float:
-        """How much farther than an op's bound the oracle's result may be from the op's reference,
-        according to the oracle's source code: one number, or one for each element."""
+    def slack(self, files: Mapping[str, bytes], graph: Graph) -> Slack:
+        """How much farther than the bounds of ops the oracle's tensors may be from the references,
+        according to its source code or to measurements. ``files`` are those of the model that
+        became the ``graph``."""
 
 
 class Format(abc.ABC):

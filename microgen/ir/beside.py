@@ -3,7 +3,10 @@ the implementation's own inputs, and how far off it may be.
 
 Values known from the implementation replace the reference's own values, so that errors do not add
 up from layer to layer. Nodes whose outputs are not known (fused into others, views, inside a part
-that an external generator compiled) pass their bounds on to the next node whose output is known.
+that an external generator compiled) are judged together with the next node whose output is known:
+both are computed from what the implementation has, and the bounds of the first are passed on. What
+an implementation may differ by in stored integers is not passed on, because a step of a tensor that
+it never had says nothing about it. It counts once, for the next integers that are known.
 
 An implementation may lack channels of a tensor, because they do not matter. They have the
 reference's values here. If they did matter, the next layer that is known would differ.
@@ -11,8 +14,8 @@ reference's values here. If they did matter, the next layer that is known would 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -22,8 +25,22 @@ from microgen.ir.interpreter import initial_state
 from microgen.ops.balls import UNIT
 from microgen.ops.base import Inexact, Op, Operands
 
-Slack = Callable[[str, Sequence[Array]], "Array | float"]
 _LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True, slots=True)
+class Leeway:
+    """How much farther than the bound of a node's op its outputs may be in an implementation:
+    ``more`` is one number, or one for each element. ``departs`` are the elements, bool, that the
+    implementation defines in another way than the reference, for the reason ``why``; None if there
+    are none."""
+
+    more: Array | float = 0.0
+    departs: Array | None = None
+    why: str = ""
+
+
+Slack = Callable[[Node, Inexact], Leeway]
 
 
 @dataclass(slots=True)
@@ -45,7 +62,8 @@ class Expected:
 
     It may differ by at most ``bound`` (float64, infinite if any value is possible) from ``values``,
     by the ``rules`` of the ops since the last known tensor. ``found`` is the implementation's
-    value, or None if it is not known."""
+    value, or None if it is not known. ``departs`` are elements that may have any value, because the
+    implementation defines them in another way, and ``why`` is the reason."""
 
     node: Node
     tensor: str
@@ -53,11 +71,20 @@ class Expected:
     bound: Array
     rules: tuple[str, ...]
     found: Array | None
+    departs: Array | None = None
+    why: str = ""
+
+    @property
+    def departures(self) -> int:
+        """The number of elements that differ because the implementation defines them so."""
+        if self.found is None or self.departs is None:
+            return 0
+        return int(np.count_nonzero(self.departs & (distance(self.found, self.values) > 0)))
 
 
-def no_slack(_op: str, _inputs: Sequence[Array]) -> float:
+def no_slack(_node: Node, _given: Inexact) -> Leeway:
     """The slack of an implementation that keeps within the bounds of ops."""
-    return 0.0
+    return Leeway()
 
 
 def walk(
@@ -75,15 +102,16 @@ def walk(
     ``inputs`` has one array per graph input. ``found`` has the known tensors of the implementation,
     with their shapes and dtypes. ``kept`` is read and updated; without it, this is the first
     inference. ``off``, float64, is how far off inputs may be. ``lacking`` has the known tensors of
-    which the implementation lacks channels. ``slack(op, inputs)`` is how much farther than the op's
-    bound the implementation may be. Raises ``ops.base.StatusError`` as
+    which the implementation lacks channels. ``slack(node, inexact)`` is how much farther than the
+    bound of the node's op the implementation may be. Raises ``ops.base.StatusError`` as
     ``interpreter.evaluate`` does.
     """
     kept = kept or Kept.at_first(graph)
     values: dict[str, Array] = {**graph.constants, **kept.values, **inputs}
     errors, rules = {**kept.errors, **off}, dict[str, tuple[str, ...]]()
+    steps: dict[str, float] = {}
     for node in graph.nodes:
-        given = _Given(values, errors, found, lacking, rules)
+        given = _Given(values, errors, found, lacking, rules, steps)
         for one in _of_node(node, graph, ops[node.op], given, slack):
             name = one.tensor
             known = one.found is not None
@@ -105,12 +133,30 @@ class _Given:
     found: Mapping[str, Array]
     lacking: Mapping[str, Channels]
     rules: Mapping[str, tuple[str, ...]]
+    steps: dict[str, float]  # of stored integers that are not known: their slack
 
     def known(self, name: str, expected: Array) -> Array | None:
         """The implementation's value of a tensor, or None if it is not known."""
         if name not in self.found or name not in self.lacking:
             return self.found.get(name)
         return self.lacking[name].filled(self.found[name], expected)
+
+    def off(self, node: Node, operands: Operands) -> tuple[Array, ...]:
+        """How far off a node's inputs may be. Slack of stored integers is off only for what becomes
+        something else; see ``leeway``."""
+        are_stored = _are_stored(operands)
+        return tuple(
+            self.errors.get(name, np.broadcast_to(0.0, array.shape))
+            + (0.0 if are_stored else self.steps.get(name, 0.0))
+            for name, array in zip(node.inputs, operands.inputs, strict=True)
+        )
+
+    def leeway(self, node: Node, operands: Operands, own: Leeway) -> Leeway:
+        """A node's own leeway, or that of the stored integers from which it computes others."""
+        if not _are_stored(operands):
+            return own
+        waiting = [self.steps.get(name, 0.0) for name in node.inputs]
+        return replace(own, more=max(float(np.max(own.more)), *waiting))
 
 
 def _of_node(node: Node, graph: Graph, op: Op, given: _Given, slack: Slack) -> list[Expected]:
@@ -119,25 +165,37 @@ def _of_node(node: Node, graph: Graph, op: Op, given: _Given, slack: Slack) -> l
         graph.type_of(node.inputs),
         graph.type_of(node.outputs),
     )
-    off = tuple(
-        given.errors.get(name, np.broadcast_to(0.0, array.shape))
-        for name, array in zip(node.inputs, operands.inputs, strict=True)
-    )
     written = op.writes(node.attrs, len(node.inputs))
     names = (*node.outputs, *(node.inputs[position] for position in written))
     expected = op.reference(node.attrs, operands)
     known = tuple(given.known(name, array) for name, array in zip(names, expected, strict=True))
-    bounds = op.bound.of(node.attrs, Inexact(operands, off, expected, known))
+    inexact = Inexact(operands, given.off(node, operands), expected, known)
+    bounds = op.bound.of(node.attrs, inexact)
+    leeway = given.leeway(node, operands, slack(node, inexact))
     before = [rule for name in node.inputs for rule in given.rules.get(name, ())]
-    more = slack(node.op, operands.inputs)
-    since = tuple(dict.fromkeys((*before, op.bound.rule)))
     missing = [op.bound.roundings if of is None else 0 for of in known]
-    return [
-        Expected(node, name, array, _limited(bound, array, roundings) + more, since, of)
-        for name, array, bound, of, roundings in zip(
-            names, expected, bounds, known, missing, strict=True
-        )
-    ]
+    found = []
+    for name, array, bound, of, roundings in zip(
+        names, expected, bounds, known, missing, strict=True
+    ):
+        limit, rule = _limited(bound, array, roundings), op.bound.rule
+        if not _are_stored(operands):
+            limit = limit + leeway.more
+        elif of is None:
+            given.steps[name] = float(np.max(leeway.more))
+        elif np.any(leeway.more):
+            limit, rule = limit + leeway.more, f"{np.max(leeway.more):g} step"
+        if leeway.departs is not None:
+            limit = np.where(leeway.departs, np.inf, limit)
+        since = tuple(dict.fromkeys((*before, rule)))
+        found.append(Expected(node, name, array, limit, since, of, leeway.departs, leeway.why))
+    return found
+
+
+def _are_stored(operands: Operands) -> bool:
+    """Whether a node's outputs are stored integers, whose steps have a size."""
+    kinds = operands.output_types
+    return all(kind.quant is not None and kind.dtype.numpy.kind != "f" for kind in kinds)
 
 
 def _limited(bound: Array, expected: Array, roundings: int) -> Array:

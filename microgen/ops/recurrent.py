@@ -14,7 +14,15 @@ from microgen.ops.balls import Ball
 from microgen.ops.base import Inexact, Op, Operands, Shape
 from microgen.ops.cost import Cost, products
 from microgen.ops.recurrent_functions import FORMULAS, Function
-from microgen.ops.recurrent_steps import FUNCTIONS, GATES, Inputs, Layer, run
+from microgen.ops.recurrent_steps import (
+    FUNCTIONS,
+    GATES,
+    Inputs,
+    Layer,
+    Off,
+    never_off,
+    run,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +119,9 @@ def reference(attrs: RecurrentAttrs, operands: Operands) -> tuple[Array, ...]:
     return (floats.rounded(found.value),)
 
 
-def _balls(attrs: RecurrentAttrs, inputs: Sequence[Ball], found: Array | None) -> Ball:
+def _balls(
+    attrs: RecurrentAttrs, inputs: Sequence[Ball], found: Array | None, off: Off = never_off
+) -> Ball:
     given = Inputs.of(inputs, attrs.kind)
     layer = Layer(
         attrs.kind,
@@ -123,6 +133,7 @@ def _balls(attrs: RecurrentAttrs, inputs: Sequence[Ball], found: Array | None) -
         given.recurrent,
         given.bias,
         given.peephole,
+        off,
     )
     known = found if attrs.keeps else None
     with np.errstate(all="ignore"):
@@ -140,6 +151,16 @@ def _row(ball: Ball) -> Ball:
 
 def _bound(attrs: RecurrentAttrs, given: Inexact) -> tuple[Ball, ...]:
     return (_balls(attrs, bounds.inputs(given), given.found[0]),)
+
+
+def farther(attrs: RecurrentAttrs, given: Inexact, off: Off) -> Array:
+    """How much farther than the bound the states may be in an implementation whose functions are
+    ``off``: the errors of the functions, followed through products, cell states and steps to the
+    result, less those of the bound."""
+    inputs = bounds.inputs(given)
+    more, own = (_balls(attrs, inputs, given.found[0], each).error for each in (off, never_off))
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(more), more - own, more)
 
 
 def cost(

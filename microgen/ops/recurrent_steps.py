@@ -17,6 +17,7 @@ from microgen.ops.balls import Ball, Products, total
 from microgen.ops.recurrent_functions import Function
 
 T = TypeVar("T")
+Off = Callable[[Function, Ball], "Array | float"]
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 FUNCTIONS = {"rnn": 1, "gru": 2, "lstm": 3}
 _ONE = Ball.of(np.ones(()))
@@ -44,9 +45,15 @@ class Inputs(Generic[T]):
         return Inputs(*values)
 
 
+def never_off(_function: Function, _result: Ball) -> float:
+    """The error of functions that are within their ulps."""
+    return 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What a step needs of the attributes and the inputs."""
+    """What a step needs of the attributes and the inputs. ``off`` is how much farther than its ulps
+    a function's result may be in an implementation."""
 
     kind: str
     functions: tuple[Function, ...]
@@ -57,6 +64,7 @@ class Layer:
     recurrent: Ball
     bias: Ball
     peephole: Ball | None
+    off: Off = never_off
 
     def sums(self, gate: int, x: Ball, state: Ball, added: Sequence[Ball] = ()) -> Ball:
         """The products of a gate with the input and a state, its bias, and what is added."""
@@ -77,7 +85,12 @@ class Layer:
 
     def gate(self, sums: Ball, function: int) -> Ball:
         """The function of limited sums."""
-        return self.functions[function](sums.clipped(-self.clip, self.clip))
+        return self.function(function, sums.clipped(-self.clip, self.clip))
+
+    def function(self, position: int, x: Ball) -> Ball:
+        """One of the functions."""
+        found = self.functions[position](x)
+        return Ball(found.value, found.error + self.off(self.functions[position], found))
 
     def step(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
         """The hidden state and the cell state after an input [batches, features]."""
@@ -109,7 +122,7 @@ class Layer:
         change = self.gate(self.sums(3, x, state), 1)
         cell = (keep * cell + take * change).stored()
         output = self.gate(self.sums(1, x, state, seen(1, cell)), 0)
-        return output * self.functions[2](cell), cell
+        return output * self.function(2, cell), cell
 
 
 def _part(values: Ball, index: int) -> Ball:

@@ -59,7 +59,9 @@ class Difference:
 class Held:
     """A compared tensor: the ``rule`` of its bound, the greatest bound of an element, and the
     largest difference of an element as a fraction of the element's own bound. That is 0 if all
-    elements are equal, and above 1 if one is outside of its bound."""
+    elements are equal, and above 1 if one is outside of its bound. ``departs`` elements differ
+    because
+    the implementation defines them in another way, for the reason ``why``."""
 
     sample: int
     call: int | None
@@ -68,6 +70,8 @@ class Held:
     rule: str
     bound: float
     ratio: float
+    departs: int = 0
+    why: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -129,6 +133,18 @@ class Comparison:
         return len({held.sample for held in self.held})
 
     @property
+    def departures(self) -> tuple[str, ...]:
+        """The layers that the implementation defines in another way, and why, as sentences."""
+        layers = {(held.why, held.layer): 0 for held in self.held if held.departs}
+        for held in self.held:
+            if held.departs:
+                layers[held.why, held.layer] += held.departs
+        return tuple(
+            f'{count} elements of layer "{short(layer)}" not compared, because {why}'
+            for (why, layer), count in layers.items()
+        )
+
+    @property
     def is_exact(self) -> bool:
         """Whether every element had to be equal."""
         return not any(held.bound for held in self.held)
@@ -177,7 +193,8 @@ def _held(sample: int, call: int | None, one: Expected) -> Held:
     assert one.found is not None
     near = ratio(one.found, one.values, one.bound)
     largest = float(one.bound.max(initial=0))
-    return Held(sample, call, one.node.origin.layer, one.tensor, rule(one), largest, near)
+    layer, departs = one.node.origin.layer, one.departures
+    return Held(sample, call, layer, one.tensor, rule(one), largest, near, departs, one.why)
 
 
 def _difference(held: Held, one: Expected, channels: Mapping[str, Channels]) -> Difference | None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from microgen.frontends.tflite.litert import LiteRT
+from microgen.frontends.tflite import litert
 from microgen.ir import beside
-from microgen.ir.beside import Expected
+from microgen.ir.beside import Expected, Slack, no_slack
 from microgen.ir.graph import Array, Attrs, Graph, Node, Origin
 from microgen.ops import registry
 from microgen.ops.base import Operands
@@ -16,7 +14,13 @@ from microgen.ops.base import Operands
 RANGE = 1e-5  # relative to a tensor's range: how far a whole, well-conditioned network may be off
 
 
-def expected(op: str, attrs: Attrs, operands: Operands, found: tuple[Array, ...]) -> list[Expected]:
+def expected(
+    op: str,
+    attrs: Attrs,
+    operands: Operands,
+    found: tuple[Array, ...],
+    slack: Slack = no_slack,
+) -> list[Expected]:
     """The values that a node should have, with the found ones: its outputs, then its variables."""
     names = tuple(f"in{k}" for k in range(len(operands.inputs)))
     outputs = tuple(f"out{k}" for k in range(len(operands.output_types)))
@@ -28,7 +32,7 @@ def expected(op: str, attrs: Attrs, operands: Operands, found: tuple[Array, ...]
     constants = dict(zip(names, operands.inputs, strict=True))
     graph = Graph("case", (), outputs, (node,), types, constants)
     known = dict(zip((*outputs, *written), found, strict=True))
-    return list(beside.walk(graph, {}, registry(), known))
+    return list(beside.walk(graph, {}, registry(), known, slack=slack))
 
 
 def wrong(one: Expected) -> Array:
@@ -39,8 +43,8 @@ def wrong(one: Expected) -> Array:
 
 def beyond_litert(op: str, attrs: Attrs, operands: Operands, found: tuple[Array, ...]) -> Array:
     """Where LiteRT's output exceeds the op's bound and the slack for LiteRT's own choices."""
-    (one,) = expected(op, attrs, operands, found)
-    return wrong(replace(one, bound=one.bound + LiteRT().slack(op, operands.inputs)))
+    (one,) = expected(op, attrs, operands, found, litert.slack)
+    return wrong(one)
 
 
 def far(found: Array, wanted: Array, roundings: int = 1) -> bool:

@@ -12,7 +12,9 @@ import numpy as np
 from onnx import ModelProto, ValueInfoProto
 
 from microgen.frontends.model_format import OracleError, Request
-from microgen.frontends.onnx import convert, ort_products, ort_slack, reader
+from microgen.frontends.onnx import convert, ort_exact, ort_products, reader
+from microgen.frontends.onnx.ort_slack import OrtSlack
+from microgen.ir.beside import Slack
 from microgen.ir.graph import Array, DType, Graph, TensorType
 
 _FATAL = 4  # the severity of messages that are printed: errors are raised, too
@@ -25,7 +27,6 @@ class OnnxRuntime:
     name = "ONNX Runtime"
     kernels = "ORT_DISABLE_ALL"
     profile = "onnx"
-    differs_in_layers = True
 
     def lacking(self) -> str:
         """A sentence if onnxruntime is not installed; otherwise empty."""
@@ -53,10 +54,12 @@ class OnnxRuntime:
             known = {n: _stored(graph.types[n], value) for n, value in pairs if n in graph.types}
             yield known | _inner(graph, known)
 
-    def slack(self, op: str, inputs: Sequence[Array]) -> Array | float:
+    def slack(self, files: Mapping[str, bytes], graph: Graph) -> Slack:
         """How much farther than an op's bound ONNX Runtime's kernels may be from the op's
         reference."""
-        return ort_slack.of(op, inputs)
+        (data,) = files.values()
+        model = reader.parsed(data, "the model")
+        return OrtSlack(ort_exact.exact(model, graph.types), ort_exact.operators(model))
 
 
 def _watched(model: ModelProto, graph: Graph) -> list[str]:

@@ -12,7 +12,9 @@ import numpy as np
 
 from microgen.frontends.model_format import OracleError
 from microgen.frontends.tflite.convert import Signature, of_signature
-from microgen.ir.graph import Array
+from microgen.ir.beside import Leeway, Slack
+from microgen.ir.graph import Array, Graph, Node
+from microgen.ops.base import Inexact
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,6 @@ class LiteRT:
     name = "LiteRT"
     kernels = "BUILTIN_REF"
     profile = "litert"
-    differs_in_layers = False  # but for one op: see ``slack``
 
     def lacking(self) -> str:
         """A sentence if ai-edge-litert is not installed; otherwise empty."""
@@ -50,17 +51,22 @@ class LiteRT:
         except (RuntimeError, ValueError) as error:
             raise OracleError(f"LiteRT refuses: {' '.join(str(error).split())[:200]}") from error
 
-    def slack(self, op: str, inputs: Sequence[Array]) -> Array | float:
+    def slack(self, files: Mapping[str, bytes], graph: Graph) -> Slack:
         """How much farther than an op's bound its kernels may be from the op's reference. Only
         those of the float logistic are."""
-        if op != "sigmoid" or inputs[0].dtype.kind != "f":
-            return 0.0
-        # TFLite reference/logistic.h: exp(x) below -9, 1 above 16.6.
-        wide = inputs[0].astype(np.float64)
-        with np.errstate(over="ignore"):
-            return np.where(
-                wide < -9, np.exp(np.minimum(2 * wide, 0)), np.where(wide > 16, 2.0**-23, 0)
-            )
+        del files, graph
+        return slack
+
+
+def slack(node: Node, given: Inexact) -> Leeway:
+    """The slack of a node: TFLite reference/logistic.h gives exp(x) below -9, and 1 above 16.6."""
+    (data, *_) = given.operands.inputs
+    if node.op != "sigmoid" or data.dtype.kind != "f":
+        return Leeway()
+    wide = data.astype(np.float64)
+    with np.errstate(over="ignore"):
+        low = np.exp(np.minimum(2 * wide, 0))
+    return Leeway(np.where(wide < -9, low, np.where(wide > 16, 2.0**-23, 0)))
 
 
 def _interpreter(model: bytes) -> Any:

@@ -70,7 +70,9 @@ def _judged(path: Path) -> str:
         given = _inputs(graph)
         (layers,) = oracle.layers(frontends.files(path), [[given[n] for n in graph.inputs]])
         found = {n: a for n, a in layers.items() if a.shape == graph.types[n].shape}
-        every = beside.walk(graph, given, registry(), found, slack=oracle.slack)
+        every = beside.walk(
+            graph, given, registry(), found, slack=oracle.slack(frontends.files(path), graph)
+        )
         return next((what for one in every if (what := _difference(graph, one))), "")
     except (MicrogenError, MemoryError, OracleError, StatusError):
         return ""

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from microgen.ir.graph import Array
+from microgen.ir.beside import Slack, no_slack
+from microgen.ir.graph import Array, Graph
 
 SHIFT = 0.0  # an error that tests add to outputs
 
@@ -18,7 +19,6 @@ class Runtime:
     name = "ToyRT"
     kernels = "numpy"
     profile = "litert"
-    differs_in_layers = False
 
     def lacking(self) -> str:
         """The missing library: there is none."""
@@ -37,10 +37,10 @@ class Runtime:
                 values[record["name"]] = _computed(record["operator"], record, operands)
             yield values
 
-    def slack(self, op: str, inputs: Sequence[Array]) -> float:
+    def slack(self, files: Mapping[str, bytes], graph: Graph) -> Slack:
         """The tolerance for its own choices: there is none."""
-        del op, inputs
-        return 0.0
+        del files, graph
+        return no_slack
 
 
 def _computed(operator: str, record: Mapping[str, int], operands: Sequence[Array]) -> Array:

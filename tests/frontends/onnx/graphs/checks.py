@@ -74,11 +74,12 @@ def _by_runtime(made: Sequence[tuple[Case, Compiled]], folder: Path) -> Iterator
         samples = [[given[name] for name in graph.inputs] for given in case.samples]
         try:
             layers = [*oracle.layers(frontends.files(path), samples)]
+            slack = oracle.slack(frontends.files(path), graph)
         except OracleError as error:
             yield f"seed {case.seed}: {error}"
             continue
         for given, found in zip(case.samples, layers, strict=True):
-            for one in beside.walk(graph, given, registry(), found, slack=oracle.slack):
+            for one in beside.walk(graph, given, registry(), found, slack=slack):
                 yield from _judged(_within_1(one), graph, f"seed {case.seed}, ONNX Runtime")
                 yield from _off_ties(one, graph, {**given, **found}, case.seed)
 
