@@ -219,7 +219,7 @@ class _Module:
         counted = progress.counted("samples by numpy", self.samples, len(self.samples))
         for i, sample in enumerate(counted):
             given = dict(zip(graph.inputs, sample, strict=True))
-            exact = {**graph.constants, **given}
+            exact = {**graph.constants, **kept.values, **given}
             wanted = {n: (exact[n], np.zeros(())) for n in graph.outputs if n in exact}
             for one in beside.walk(graph, given, registry(), {}, kept):
                 wanted[one.tensor] = (one.values, one.bound)

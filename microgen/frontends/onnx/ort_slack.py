@@ -24,6 +24,7 @@ from microgen.ir.graph import Array, Node
 from microgen.ops import recurrent
 from microgen.ops.balls import Ball
 from microgen.ops.base import Inexact
+from microgen.ops.real_function import RealFunctionAttrs
 from microgen.ops.recurrent_functions import Function
 
 _INTEGERS = frozenset(
@@ -41,8 +42,8 @@ _FLOATS: Mapping[str, float] = {
     "sigmoid": 2.0**-22,
     "tanh": 2.0**-21,
 }
-# Ops whose results may be larger than 1, to which their errors are then relative.
-_RELATIVE = frozenset({"log", "nn.hard_swish", "real_function"})
+# Functions that multiply their argument by an approximation.
+_PRODUCTS = frozenset({"gelu", "gelu_tanh", "mish", "swish"})
 
 # Of these the graph composes normalizations, which ONNX Runtime computes with other roundings.
 _COMPOSED: Mapping[str, Callable[[Array, Array], Array]] = {
@@ -110,7 +111,7 @@ def _of_floats(node: Node, given: Inexact) -> Array | float:
     if node.op in _PLACED:
         return _of_places(inputs[0], _PLACED[node.op])
     error = _FLOATS.get(node.op, 0.0)
-    return error * _sizes(given.expected[0]) if node.op in _RELATIVE else error
+    return error if error == 0 else error * _relative_to(node, inputs[0], given.expected[0])
 
 
 def _of_places(data: Array, axes: slice) -> float:
@@ -120,8 +121,21 @@ def _of_places(data: Array, axes: slice) -> float:
     return _ROUNDINGS * int(max(data.shape[axes])) * float(largest)
 
 
+def _relative_to(node: Node, data: Array, results: Array) -> Array | float:
+    """What the error of a function is relative to, if that is more than 1: its result, or the
+    argument that it multiplies."""
+    if node.op == "nn.hard_swish":
+        return _sizes(data)
+    if node.op == "log":
+        return _sizes(results)
+    if isinstance(node.attrs, RealFunctionAttrs):
+        is_product = node.attrs.function in _PRODUCTS
+        return _sizes(data) if is_product else np.minimum(_sizes(data), _sizes(results))
+    return 1.0
+
+
 def _sizes(results: Array) -> Array:
-    """The magnitudes of results, but at least 1."""
+    """The magnitudes of numbers, but at least 1."""
     return np.nan_to_num(np.maximum(1.0, np.abs(results.astype(np.float64))), posinf=1.0)
 
 
