@@ -171,6 +171,12 @@ class _Traces:
         ]
 
 
+def is_beyond(one: Expected) -> bool:
+    """Whether an element is beyond its bound."""
+    assert one.found is not None
+    return bool(beside.exceeds(one.found, one.values, one.bound).any())
+
+
 def beyond(one: Expected) -> Planted | None:
     """The least error beyond the bound of an element, or None if every value is allowed.
 
