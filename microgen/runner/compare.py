@@ -134,13 +134,13 @@ class Comparison:
 
     @property
     def departures(self) -> tuple[str, ...]:
-        """The layers that the implementation defines in another way, and why, as sentences."""
+        """The layers in which the implementation differs from others on purpose, as sentences."""
         layers = {(held.why, held.layer): 0 for held in self.held if held.departs}
         for held in self.held:
             if held.departs:
                 layers[held.why, held.layer] += held.departs
         return tuple(
-            f'{count} elements of layer "{short(layer)}" not compared, because {why}'
+            f'oracles differ in {count} of the elements of layer "{short(layer)}": {why}'
             for (why, layer), count in layers.items()
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,9 @@ from microgen.ir import beside
 from microgen.ir.beside import Expected
 from microgen.ops.balls import UNIT
 from tests.comparing import standins
+from tests.comparing.oracle_networks import recurrent, transformed
 from tests.comparing.standins import KINDS, Standin
+from tests.frontends.onnx.models import written
 
 TABLE = Path(__file__).with_name("nearness.json")
 FEW, MANY = 13, 150  # networks of each kind
@@ -51,17 +53,30 @@ class Nearness:
         self.times = min([self.times, *(one.bound[at] / apart[at])])
 
 
-def measured(networks: Iterable[Standin]) -> dict[str, dict[str, Nearness]]:
-    """Oracle -> op -> the bounds of the networks' known tensors."""
+def special(folder: Path) -> Iterator[tuple[str, Standin]]:
+    """Networks of Fourier transforms and recurrent layers, with the operator of each."""
+    pairs = [(proto, [sample]) for length in (15, 32) for proto, sample in transformed(length)]
+    for k, (proto, samples) in enumerate([*pairs, *recurrent(range(9))]):
+        path = written(proto, folder, f"special{k}.onnx")
+        (node,) = proto.graph.node
+        functions = [each.decode() for a in node.attribute for each in a.strings]
+        name = ", ".join((node.op_type, *functions))
+        yield name, Standin(path, tuple((sample,) for sample in samples))
+
+
+def measured(networks: Iterable[tuple[str, Standin]]) -> dict[str, dict[str, Nearness]]:
+    """Oracle -> op -> the bounds of the networks' known tensors. A network of one operator has its
+    name; for others it is empty."""
     found: dict[str, dict[str, Nearness]] = {}
-    for network in networks:
+    for name, network in networks:
         try:
             layers = network.known
         except OracleError:
             continue
         of = found.setdefault(network.oracle.name, {})
         for one in network.walked(network.source, layers, network.slack):
-            op = one.node.op if one.values.dtype.kind == "f" else f"{one.node.op} of integers"
+            op = name or one.node.op
+            op = op if one.values.dtype.kind == "f" else f"{op} of integers"
             of.setdefault(op, Nearness()).add(one)
     return found
 
@@ -88,7 +103,8 @@ def main() -> None:
     for name, count in (("few", FEW), ("many", MANY)):
         with tempfile.TemporaryDirectory() as folder:
             pairs = [(kind, seed) for kind in KINDS for seed in range(count)]
-            data[name] = rows(measured(standins.made(*pair, Path(folder)) for pair in pairs))
+            networks = (("", standins.made(*pair, Path(folder))) for pair in pairs)
+            data[name] = rows(measured([*networks, *special(Path(folder))]))
     lines = json.dumps(data, indent=1).replace("[\n    ", "[").replace("\n   ]", "]")
     TABLE.write_text(lines.replace(",\n    ", ", ") + "\n")
 

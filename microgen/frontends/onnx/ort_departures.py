@@ -1,4 +1,4 @@
-"""Where ONNX Runtime defines results in another way than the standard, and than LiteRT.
+"""Where ONNX Runtime defines results in another way than LiteRT, whose definition ops have.
 
 Such elements are no errors of a firmware. They are not compared, and a comparison says so.
 """
@@ -28,10 +28,10 @@ def of(node: Node, given: Inexact) -> tuple[Array | None, str]:
 
 
 def _of_nan(node: Node, given: Inexact) -> Departure:
-    """Extremes of NaN and numbers: whether ONNX Runtime ignores NaN depends on its place."""
+    """Extremes of NaN and numbers: ONNX Runtime returns NaN if it comes first, for example."""
     has_nan = np.isnan(given.operands.inputs[0]).astype(np.float32)
     greatest = {"min": "max", "argmin": "argmax"}.get(node.op, node.op)
-    why = "ONNX Runtime ignores NaN or not, by its place"
+    why = "LiteRT ignores NaN, ONNX Runtime only in some places"
     if greatest == "argmax":
         axis: int = node.attrs.axis  # type: ignore[attr-defined]
         found = has_nan.any(axis=axis, keepdims=True)
@@ -45,7 +45,7 @@ def _of_nan(node: Node, given: Inexact) -> Departure:
 def _of_products(_node: Node, given: Inexact) -> Departure:
     """Hard swish, which LiteRT multiplies before it divides by 6."""
     overflows = np.isinf(given.expected[0]) & np.isfinite(given.operands.inputs[0])
-    return np.asarray(overflows), "ONNX Runtime divides by 6 before a product can overflow"
+    return np.asarray(overflows), "LiteRT's product overflows before it is divided by 6"
 
 
 _RULES: Mapping[str, Callable[[Node, Inexact], Departure]] = {
