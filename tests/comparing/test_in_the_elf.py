@@ -1,0 +1,154 @@
+"""An error of one unit beyond the bound, in a layer of a built program, is found and named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import microgen
+from microgen import manifest, runner
+from microgen.building import builder
+from microgen.comparing import compare
+from microgen.comparing.verdict import Verdict
+from microgen.frontends.onnx.ort import OnnxRuntime
+from microgen.frontends.tflite.litert import LiteRT
+from microgen.ir.beside import no_slack
+from microgen.ir.graph import DType
+from microgen.manifest import CallRecord, ModuleRecord
+from tests.comparing import standins
+from tests.comparing.standins import KINDS, Planted, Standin
+from tests.tools import NEEDS_GDBSERVER, NEEDS_NINJA
+
+pytestmark = [
+    NEEDS_NINJA,
+    NEEDS_GDBSERVER,
+    pytest.mark.skipif(
+        bool(OnnxRuntime().lacking() or LiteRT().lacking()), reason="an oracle is not installed"
+    ),
+]
+_SOURCES = "model/codegen/host/src"
+_EACH = 7  # networks of each kind
+
+
+@dataclass(frozen=True)
+class Firmware:
+    """One program with several networks, by module, and a sample for each."""
+
+    project: Path
+    networks: Mapping[str, Standin]
+
+    def run(self) -> Mapping[str, tuple[Verdict, Verdict]]:
+        """The verdicts of each module, built as its sources are: by the reference and by the
+        oracle."""
+        elf, inputs = builder.build(self.project).elf, self._inputs()
+        outputs = runner.run(self.project, inputs, elf=elf).outputs
+        found = compare.compare(self.project, inputs, outputs, elf)
+        pairs = zip(found[::2], found[1::2], strict=True)
+        return dict(zip((each.module for each in self._modules()), pairs, strict=True))
+
+    def _modules(self) -> Sequence[ModuleRecord]:
+        return manifest.load(self.project).modules
+
+    def _inputs(self) -> dict[str, np.ndarray]:
+        return {
+            f"{name}.{tensor}": array[None]
+            for name, network in self.networks.items()
+            for tensor, array in network.given(network.source, 0).items()
+        }
+
+    def plants(self) -> dict[str, list[tuple[CallRecord, Planted]]]:
+        """The errors that the calls of each module can have."""
+        ran = runner.run(self.project, self._inputs(), trace=True)
+        assert ran.layers is not None
+        found = {}
+        for module in self._modules():
+            layers = {one.tensor: one.array for one in ran.layers if one.module == module.module}
+            found[module.module] = [*_plants(module, self.networks[module.module], layers)]
+        return found
+
+
+def _plants(
+    module: ModuleRecord, network: Standin, layers: Mapping[str, np.ndarray]
+) -> Iterator[tuple[CallRecord, Planted]]:
+    """One for each call that has a function of its own with one result, which can be read."""
+    types = network.reduced.types
+    known = {
+        name: np.ascontiguousarray(array).view(types[name].dtype.numpy).reshape(types[name].shape)
+        for name, array in layers.items()
+        if name in types
+    }
+    functions = [call.function for call in module.calls]
+    for one in network.walked(network.reduced, known, no_slack):
+        kind = types[one.tensor]
+        if kind.quant is None and kind.dtype is not DType.FLOAT32:
+            continue  # a wrong index may be a status
+        for call in module.calls:
+            made = [step.tensor for step in call.read]
+            error = standins.beyond(one) if made == [one.tensor] else None
+            if error and functions.count(call.function) == 1 and len(one.node.outputs) == 1:
+                yield call, error
+
+
+def _broken(text: str, call: CallRecord, error: Planted, shape: tuple[int, ...]) -> str:
+    """The operators with one whose first output has a wrong element; the same text if no statement
+    can be added to the function."""
+    found = re.search(rf"^int32_t {call.function}\(.*?^}}$", text, re.DOTALL | re.MULTILINE)
+    if found is None:  # it is in another file
+        return text
+    start, end = found.span()
+    body = found.group()
+    if not re.search(r"\b(float|int8_t|int16_t|int32_t|int64_t|uint8_t) \*out0\b", body):
+        return text
+    place = int(np.ravel_multi_index(error.index, shape)) if shape else 0
+    value = float(error.value).hex() + "F" if "float *out0" in body else str(int(error.value))
+    last = body.rfind("    return 0;")
+    if last < 0:  # it returns the kernel's status
+        return text
+    body = f"{body[:last]}    out0[{place}] = {value};\n{body[last:]}"
+    return text[:start] + body + text[end:]
+
+
+@pytest.mark.slow
+def test_an_error_in_a_layer_of_the_elf_is_found_and_named(tmp_path: Path) -> None:
+    pairs = [(kind, seed) for seed in range(1, 1 + _EACH) for kind in KINDS]
+    made = {f"{kind}{seed}": standins.made(kind, seed, tmp_path) for kind, seed in pairs}
+    networks = {name: replace(each, samples=each.samples[:1]) for name, each in made.items()}
+    firmware = Firmware(tmp_path / "p", networks)
+    models = [(str(each.path), name) for name, each in networks.items()]
+    microgen.generate_models(models, "native", firmware.project)
+    for name, verdicts in firmware.run().items():
+        assert all(each.ok or each.is_skipped for each in verdicts), (name, *map(str, verdicts))
+    plants = firmware.plants()
+    found = sum(_found(firmware, plants, k) for k in range(max(map(len, plants.values()))))
+    assert found >= 2 * len(networks)
+
+
+def _found(
+    firmware: Firmware, plants: Mapping[str, Sequence[tuple[CallRecord, Planted]]], k: int
+) -> int:
+    """The number of errors that were planted: one in each module, if it has so many."""
+    sources, planted = dict[Path, str](), dict[str, Planted]()
+    for name, every in plants.items():
+        if k >= len(every):
+            continue
+        (call, error), path = every[k], firmware.project / _SOURCES / f"{name}_lib1.c"
+        text = path.read_text()
+        shape = firmware.networks[name].reduced.types[error.tensor].shape
+        wrong = _broken(text, call, error, shape)
+        if wrong != text:
+            sources[path], planted[name] = text, error
+            path.write_text(wrong)
+    verdicts = firmware.run()
+    for path, text in sources.items():
+        path.write_text(text)
+    for name, error in planted.items():
+        verdict = verdicts[name][0]
+        assert not verdict.ok, f"{name}, {error}: {verdict}"
+        assert verdict.difference, f"{name}, {error}: {verdict}"
+        assert verdict.difference.tensor == error.tensor, f"{name}, {error}: {verdict}"
+    return len(planted)
