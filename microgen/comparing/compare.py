@@ -203,7 +203,7 @@ class _Module:
             ends = self._oracle_ends(oracle)
             verdict, chosen = self._verdict(name, self.source, ends)
             own = self._of_oracle(oracle, (*chosen, *ends.unequal))
-            count = len(explained(ends.unequal, self.source, own))
+            count = len(explained(ends, self.source, own))
             return replace(verdict, other=own, explained=count)
         except OracleError as error:
             return Verdict(name, 0, 0, None, str(error), is_skipped=True)

@@ -4,7 +4,7 @@ differences the layers explain."""
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -51,19 +51,19 @@ class End:
         return apart / size if apart and math.isfinite(size) and size else apart
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ends:
     """The outputs of every sample."""
 
     samples: Sequence[Sequence[End]]
 
-    @property
+    @cached_property
     def unequal(self) -> tuple[int, ...]:
         """The samples with an output that is not equal."""
         each = enumerate(self.samples)
         return tuple(i for i, ends in each if not all(end.is_equal for end in ends))
 
-    @property
+    @cached_property
     def vague(self) -> frozenset[int]:
         """The samples that are beyond no bound, but not equal either."""
         return frozenset(i for i in self.unequal if all(end.ratio <= 1 for end in self.samples[i]))
@@ -98,18 +98,18 @@ def upto(samples: Iterable[int], *, in_sequence: bool) -> tuple[int, ...]:
     return tuple(range(found[-1] + 1)) if in_sequence and found else tuple(found)
 
 
-def explained(unequal: Iterable[int], graph: Graph, own: Comparison) -> frozenset[int]:
+def explained(ends: Ends, graph: Graph, own: Comparison) -> frozenset[int]:
     """The samples whose outputs may differ from an oracle's, because the oracle's ``own`` layers
     differ from the reference within their bounds. All of a sample's outputs must have been compared
-    with the reference, and one of its layers must differ."""
+    with the reference, and one of its layers must differ, unless the firmware's roundings are
+    enough: where the bounds from end to end allow any value."""
     if own.first is not None:
         return frozenset()
     made = {name for node in graph.nodes for name in node.outputs}
     outputs = {name for name in graph.outputs if name in made}
     judged = _by_sample(own)
-    return frozenset(
-        i for i in unequal if outputs <= judged.get(i, {}).keys() and any(judged[i].values())
-    )
+    complete = (i for i in ends.unequal if outputs <= judged.get(i, {}).keys())
+    return frozenset(i for i in complete if i in ends.vague or any(judged[i].values()))
 
 
 def _by_sample(own: Comparison) -> Mapping[int, dict[str, bool]]:
@@ -118,8 +118,3 @@ def _by_sample(own: Comparison) -> Mapping[int, dict[str, bool]]:
     for held in own.held:
         found.setdefault(held.sample, {})[held.tensor] = bool(held.ratio or held.departs)
     return found
-
-
-def without(samples: Iterable[int], others: Collection[int]) -> tuple[int, ...]:
-    """The samples that are not among others."""
-    return tuple(i for i in samples if i not in others)
