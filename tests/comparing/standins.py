@@ -34,8 +34,9 @@ KINDS = ("float", "quantized", "tflite")
 
 @dataclass(frozen=True)
 class Planted:
-    """One element of a tensor of the first sample with a wrong value."""
+    """One element of a tensor of the first sample with a wrong value, and the tensor's layer."""
 
+    layer: str
     tensor: str
     index: tuple[int, ...]
     value: float
@@ -186,7 +187,7 @@ def beyond(one: Expected) -> Planted | None:
         index = tuple(map(int, np.unravel_index(flat, one.values.shape)))
         value = _beyond(one.values[index], float(one.bound[index]))
         if value is not None:
-            return Planted(one.tensor, index, value)
+            return Planted(one.node.origin.layer, one.tensor, index, value)
     return None
 
 

@@ -97,7 +97,7 @@ def _is_found(seed: int, error: Planted, judged: Callable[[], Verdict]) -> bool:
         return False
     assert not verdict.ok, f"seed {seed}, {error}: {verdict}"
     assert verdict.difference, f"seed {seed}, {error}: {verdict}"
-    assert verdict.difference.tensor == error.tensor, f"seed {seed}, {error}: {verdict}"
+    assert verdict.difference.layer == error.layer, f"seed {seed}, {error}: {verdict}"
     return True
 
 

@@ -150,5 +150,5 @@ def _found(
         verdict = verdicts[name][0]
         assert not verdict.ok, f"{name}, {error}: {verdict}"
         assert verdict.difference, f"{name}, {error}: {verdict}"
-        assert verdict.difference.tensor == error.tensor, f"{name}, {error}: {verdict}"
+        assert verdict.difference.layer == error.layer, f"{name}, {error}: {verdict}"
     return len(planted)
