@@ -1,12 +1,12 @@
-"""Networks whose layers an oracle computes in a way of its own: Fourier transforms and recurrent
-layers, as ONNX models with samples."""
+"""Networks whose layers an oracle computes in a way of its own, as ONNX models: a quantized layer
+after exact steps, Fourier transforms and recurrent layers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from onnx import ModelProto, helper
+from onnx import ModelProto, helper, numpy_helper
 
 from microgen.ir.graph import Array
 from tests.frontends.onnx.models import info, model
@@ -17,7 +17,46 @@ _FUNCTIONS = {
     "GRU": (["Sigmoid", "Tanh"], ["Sigmoid", "Relu"], ["HardSigmoid", "Elu"]),
     "LSTM": (["Sigmoid", "Tanh", "Tanh"], ["Sigmoid", "Relu", "Relu"], ["Sigmoid", "Relu", "Elu"]),
 }
+STEP = 0.02  # of the output of ``clipped``
 _STEPS, _FEATURES, _CELLS = 6, 4, 5
+
+
+def clipped(dtype: str = "uint8", zero: int = 0, *, has_clip: bool = True) -> ModelProto:
+    """A dense layer whose bias is whole in the scale of its sums. Its data is stored with that zero
+    point, and limited before unless ``has_clip`` is false."""
+    stored = np.dtype(dtype).type
+    constants = {
+        "sx": np.float32(1),
+        "zx": stored(zero),
+        "w": np.array([[1, -1, 0, 1], [0, 1, 1, -1], [1, 1, -1, 0]], np.int8),
+        "sw": np.float32(0.5),
+        "zw": np.int8(0),
+        "b": np.array([0.5, -0.5, 1], np.float32),
+        "sy": np.float32(STEP),
+        "zy": np.int8(0),
+    }
+    nodes = [helper.make_node("QuantizeLinear", ["x", "sx", "zx"], ["xq"])]
+    if has_clip:
+        constants |= {"lo": stored(zero), "hi": stored(zero + 3)}
+        nodes.append(helper.make_node("Clip", ["xq", "lo", "hi"], ["xc"]))
+    data = "xc" if has_clip else "xq"
+    nodes += [
+        helper.make_node("DequantizeLinear", [data, "sx", "zx"], ["xf"]),
+        helper.make_node("DequantizeLinear", ["w", "sw", "zw"], ["wf"]),
+        helper.make_node("Gemm", ["xf", "wf", "b"], ["g"], transB=1),
+        helper.make_node("QuantizeLinear", ["g", "sy", "zy"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "sy", "zy"], ["y"]),
+    ]
+    return model(nodes, [info("x", (1, 4))], [info("y", (1, 3))], constants, opset=17)
+
+
+def with_bias(proto: ModelProto, steps: float) -> ModelProto:
+    """The model with the bias of ``clipped`` moved by some of the output's steps."""
+    for tensor in proto.graph.initializer:
+        if tensor.name == "b":
+            values = numpy_helper.to_array(tensor) + np.float32(STEP * steps)
+            tensor.CopyFrom(numpy_helper.from_array(values, "b"))
+    return proto
 
 
 def transformed(length: int) -> Iterator[tuple[ModelProto, Array]]:

@@ -21,7 +21,9 @@ from microgen.ir.beside import no_slack
 from microgen.ir.graph import DType
 from microgen.manifest import CallRecord, ModuleRecord
 from tests.comparing import standins
+from tests.comparing.oracle_networks import clipped, with_bias
 from tests.comparing.standins import KINDS, Planted, Standin
+from tests.frontends.onnx.models import written
 from tests.tools import NEEDS_GDBSERVER, NEEDS_NINJA
 
 pytestmark = [
@@ -111,6 +113,35 @@ def _broken(text: str, call: CallRecord, error: Planted, shape: tuple[int, ...])
         return text
     body = f"{body[:last]}    out0[{place}] = {value};\n{body[last:]}"
     return text[:start] + body + text[end:]
+
+
+_LAYERS = {
+    "limited": {"dtype": "uint8", "zero": 0, "has_clip": True},
+    "moved": {"dtype": "uint8", "zero": 100, "has_clip": False},
+    "signed": {"dtype": "int8", "zero": -3, "has_clip": True},
+}
+
+
+def test_a_bias_of_the_firmware_that_is_two_steps_off_is_found_and_named(tmp_path: Path) -> None:
+    """The firmware is made of models with another bias than those that it is compared with."""
+    models = []
+    for name, layer in _LAYERS.items():
+        written(with_bias(clipped(**layer), 2), tmp_path, f"{name}.onnx")  # type: ignore[arg-type]
+        models.append((str(tmp_path / f"{name}.onnx"), name))
+    project = tmp_path / "p"
+    microgen.generate_models(models, "native", project)
+    for module in manifest.load(project).modules:
+        right = clipped(**_LAYERS[module.module])  # type: ignore[arg-type]
+        (project / module.model.path).write_bytes(right.SerializeToString())
+    sample = np.array([[[0, 1, 2, 3]]], np.float32)
+    inputs = {f"{name}.x": sample for name in _LAYERS}
+    elf = builder.build(project).elf
+    outputs = runner.run(project, inputs, elf=elf).outputs
+    for verdict in compare.compare(project, inputs, outputs, elf):
+        assert not verdict.ok, str(verdict)
+        assert verdict.difference
+        assert verdict.difference.layer == "g"
+        assert verdict.difference.largest == 2
 
 
 @pytest.mark.slow

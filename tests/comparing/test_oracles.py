@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import ModelProto, helper, numpy_helper
+from onnx import ModelProto, helper
 
 from microgen.comparing.verdict import Verdict
 from microgen.frontends.onnx.ort import OnnxRuntime
 from microgen.ir.graph import Array
 from tests.comparing import standins
-from tests.comparing.oracle_networks import recurrent, transformed
+from tests.comparing.oracle_networks import clipped, recurrent, transformed, with_bias
 from tests.comparing.standins import Standin
 from tests.frontends.onnx.models import info, model, written
 
@@ -32,40 +32,6 @@ def _by_oracle(network: Standin, outputs: Mapping[str, Array] | None = None) -> 
     return module.by_oracle()
 
 
-def clipped() -> ModelProto:
-    """uint8 data, limited before a dense layer, whose bias is whole in the scale of its sums."""
-    constants = {
-        "sx": np.float32(1),
-        "zx": np.uint8(0),
-        "lo": np.uint8(0),
-        "hi": np.uint8(3),
-        "w": np.array([[1, -1, 0, 1], [0, 1, 1, -1], [1, 1, -1, 0]], np.int8),
-        "sw": np.float32(0.5),
-        "zw": np.int8(0),
-        "b": np.array([0.5, -0.5, 1], np.float32),
-        "sy": np.float32(0.02),
-        "zy": np.int8(0),
-    }
-    nodes = [
-        helper.make_node("QuantizeLinear", ["x", "sx", "zx"], ["xq"]),
-        helper.make_node("Clip", ["xq", "lo", "hi"], ["xc"]),
-        helper.make_node("DequantizeLinear", ["xc", "sx", "zx"], ["xf"]),
-        helper.make_node("DequantizeLinear", ["w", "sw", "zw"], ["wf"]),
-        helper.make_node("Gemm", ["xf", "wf", "b"], ["g"], transB=1),
-        helper.make_node("QuantizeLinear", ["g", "sy", "zy"], ["q"]),
-        helper.make_node("DequantizeLinear", ["q", "sy", "zy"], ["y"]),
-    ]
-    return model(nodes, [info("x", (1, 4))], [info("y", (1, 3))], constants, opset=17)
-
-
-def _with_bias(proto: ModelProto, more: float) -> ModelProto:
-    for tensor in proto.graph.initializer:
-        if tensor.name == "b":
-            values = numpy_helper.to_array(tensor) + np.float32(more)
-            tensor.CopyFrom(numpy_helper.from_array(values, "b"))
-    return proto
-
-
 @pytest.mark.parametrize(("steps", "is_right"), [(0, True), (1, True), (2, False), (12, False)])
 def test_exact_steps_before_a_layer_do_not_hide_its_error(
     steps: int, is_right: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -73,7 +39,7 @@ def test_exact_steps_before_a_layer_do_not_hide_its_error(
     """ONNX Runtime has no tensor of the limited data as int8. One step is its own rounding."""
     monkeypatch.setattr(
         "microgen.frontends.onnx.ort_products.widened",
-        lambda proto: _with_bias(proto, 0.02 * steps),
+        lambda proto: with_bias(proto, steps),
     )
     rng = np.random.default_rng(0)
     samples = [rng.normal(0, 1, (1, 4)).astype(np.float32) for _ in range(20)]
