@@ -62,8 +62,8 @@ class Expected:
 
     It may differ by at most ``bound`` (float64, infinite if any value is possible) from ``values``,
     by the ``rules`` of the ops since the last known tensor. ``found`` is the implementation's
-    value, or None if it is not known. ``departs`` are elements that may have any value, because the
-    implementation defines them in another way, and ``why`` is the reason."""
+    value, or None if it is not known. ``why`` is the reason if some elements may have any value
+    because the implementation defines them in another way."""
 
     node: Node
     tensor: str
@@ -71,15 +71,15 @@ class Expected:
     bound: Array
     rules: tuple[str, ...]
     found: Array | None
-    departs: Array | None = None
     why: str = ""
 
     @property
     def departures(self) -> int:
         """The number of elements that differ because the implementation defines them so."""
-        if self.found is None or self.departs is None:
+        if self.found is None or not self.why:
             return 0
-        return int(np.count_nonzero(self.departs & (distance(self.found, self.values) > 0)))
+        differs = distance(self.found, self.values) > 0
+        return int(np.count_nonzero(differs & np.isinf(self.bound)))
 
 
 def no_slack(_node: Node, _given: Inexact) -> Leeway:
@@ -109,15 +109,16 @@ def walk(
     kept = kept or Kept.at_first(graph)
     values: dict[str, Array] = {**graph.constants, **kept.values, **inputs}
     errors, rules = {**kept.errors, **off}, dict[str, tuple[str, ...]]()
-    steps: dict[str, float] = {}
+    steps, whys = dict[str, float](), dict[str, str]()
     for node in graph.nodes:
-        given = _Given(values, errors, found, lacking, rules, steps)
+        given = _Given(values, errors, found, lacking, rules, steps, whys)
         for one in _of_node(node, graph, ops[node.op], given, slack):
             name = one.tensor
             known = one.found is not None
             values[name] = one.found if one.found is not None else one.values
             errors[name] = np.broadcast_to(0.0, one.bound.shape) if known else one.bound
             rules[name] = () if known else one.rules
+            whys[name] = "" if known else one.why
             yield one
     latest = {name: graph.updates.get(name, name) for name in graph.variables}
     kept.values = {name: values[source] for name, source in latest.items()}
@@ -134,6 +135,7 @@ class _Given:
     lacking: Mapping[str, Channels]
     rules: Mapping[str, tuple[str, ...]]
     steps: dict[str, float]  # of stored integers that are not known: their slack
+    whys: Mapping[str, str]  # of tensors that are not known: see ``Expected``
 
     def known(self, name: str, expected: Array) -> Array | None:
         """The implementation's value of a tensor, or None if it is not known."""
@@ -174,6 +176,7 @@ def _of_node(node: Node, graph: Graph, op: Op, given: _Given, slack: Slack) -> l
     leeway = given.leeway(node, operands, slack(node, inexact))
     before = [rule for name in node.inputs for rule in given.rules.get(name, ())]
     missing = [op.bound.roundings if of is None else 0 for of in known]
+    why = leeway.why or next(filter(None, (given.whys.get(name) for name in node.inputs)), "")
     found = []
     for name, array, bound, of, roundings in zip(
         names, expected, bounds, known, missing, strict=True
@@ -188,7 +191,7 @@ def _of_node(node: Node, graph: Graph, op: Op, given: _Given, slack: Slack) -> l
         if leeway.departs is not None:
             limit = np.where(leeway.departs, np.inf, limit)
         since = tuple(dict.fromkeys((*before, rule)))
-        found.append(Expected(node, name, array, limit, since, of, leeway.departs, leeway.why))
+        found.append(Expected(node, name, array, limit, since, of, why))
     return found
 
 

@@ -156,6 +156,21 @@ def test_a_difference_between_oracles_is_reported_as_that(
     assert standins.is_beyond(dataclasses.replace(one, found=others))
 
 
+@pytest.mark.parametrize("op", ["MaxPool", "GlobalMaxPool"])
+def test_a_difference_is_reported_for_the_tensor_that_the_oracle_has(
+    op: str, tmp_path: Path
+) -> None:
+    """The graph pools in another layout, in which ONNX Runtime has no tensor."""
+    data = np.arange(32, dtype=np.float32).reshape(1, 2, 4, 4)
+    data[0, 1, 3, 3] = np.nan
+    attrs = {"kernel_shape": [2, 2], "strides": [2, 2]} if op == "MaxPool" else {}
+    node = helper.make_node(op, ["x"], ["y"], **attrs)
+    proto = model([node], [info("x", data.shape)], [info("y", None)], {}, opset=18)
+    verdict = _by_oracle(_standin(proto, tmp_path, data))
+    assert verdict.ok, str(verdict)
+    assert 'oracles differ in 1 of the elements of layer "y": LiteRT ignores NaN' in str(verdict)
+
+
 def test_numbers_without_nan_have_no_exception(tmp_path: Path) -> None:
     data = np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4)
     for op in ("ReduceMax", "HardSwish"):
