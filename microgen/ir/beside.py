@@ -191,7 +191,7 @@ def _of_node(node: Node, graph: Graph, op: Op, given: _Given, slack: Slack) -> l
         if leeway.departs is not None:
             limit = np.where(leeway.departs, np.inf, limit)
         since = tuple(dict.fromkeys((*before, rule)))
-        found.append(Expected(node, name, array, limit, since, of, why))
+        found.append(Expected(node, name, array, limit, since, of, why=why))
     return found
 
 
