@@ -98,7 +98,7 @@ class _Seen:
 
     inferences: Sequence[runner.Inference]
 
-    def of(self, _module: ModuleRecord, chosen: range) -> list[Layer]:
+    def of(self, _module: ModuleRecord, chosen: tuple[int, ...]) -> list[Layer]:
         """The layers of these inferences, numbered from 0."""
         return [
             replace(layer, sample=number)
