@@ -17,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Protocol
 
 import numpy as np
 
-from microgen.ir.graph import Array, Channels, Graph, Node
+from microgen.ir.graph import Array, Graph, Node
 from microgen.ir.interpreter import initial_state
 from microgen.ops.balls import UNIT
 from microgen.ops.base import Inexact, Op, Operands
@@ -41,6 +42,13 @@ class Leeway:
 
 
 Slack = Callable[[Node, Inexact], Leeway]
+
+
+class Partly(Protocol):
+    """What an implementation has of a tensor that it does not have as it is."""
+
+    def filled(self, left: Array, whole: Array) -> Array:
+        """The whole tensor: ``left``, what the implementation has, and ``whole`` in the rest."""
 
 
 @dataclass(slots=True)
@@ -94,7 +102,7 @@ def walk(
     found: Mapping[str, Array],
     kept: Kept | None = None,
     off: Mapping[str, Array] = MappingProxyType({}),
-    lacking: Mapping[str, Channels] = MappingProxyType({}),
+    lacking: Mapping[str, Partly] = MappingProxyType({}),
     slack: Slack = no_slack,
 ) -> Iterator[Expected]:
     """Every tensor that nodes compute or update, in order.
@@ -102,9 +110,9 @@ def walk(
     ``inputs`` has one array per graph input. ``found`` has the known tensors of the implementation,
     with their shapes and dtypes. ``kept`` is read and updated; without it, this is the first
     inference. ``off``, float64, is how far off inputs may be. ``lacking`` has the known tensors of
-    which the implementation lacks channels. ``slack(node, inexact)`` is how much farther than the
-    bound of the node's op the implementation may be. Raises ``ops.base.StatusError`` as
-    ``interpreter.evaluate`` does.
+    which the implementation lacks channels, or that it has in another layout.
+    ``slack(node, inexact)`` is how much farther than the bound of the node's op the implementation
+    may be. Raises ``ops.base.StatusError`` as ``interpreter.evaluate`` does.
     """
     kept = kept or Kept.at_first(graph)
     values: dict[str, Array] = {**graph.constants, **kept.values, **inputs}
@@ -132,7 +140,7 @@ class _Given:
     values: Mapping[str, Array]
     errors: Mapping[str, Array]
     found: Mapping[str, Array]
-    lacking: Mapping[str, Channels]
+    lacking: Mapping[str, Partly]
     rules: Mapping[str, tuple[str, ...]]
     steps: dict[str, float]  # of stored integers that are not known: their slack
     whys: Mapping[str, str]  # of tensors that are not known: see ``Expected``

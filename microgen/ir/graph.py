@@ -178,6 +178,20 @@ class Channels:
         return filled
 
 
+Move = tuple[tuple[int, ...], tuple[int, ...]]
+"""A shape to which a tensor is reshaped, and an order of its axes: axis k of the result is axis
+``axes[k]`` of the reshaped tensor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a tensor of the graph is laid out that has the elements of the model's tensor ``tensor``,
+    which it becomes by the ``moves``, in order. They begin with all of its channels."""
+
+    tensor: str
+    moves: tuple[Move, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
     """A network. ``nodes`` are in execution order; ``constants`` are read-only arrays.
@@ -193,7 +207,9 @@ class Graph:
     have other names in C, or is empty. ``int4`` has the int8 constants that the model stores in 4
     bits: their values are -8 to 7, and kernels may get them two to a byte. ``channels`` has the
     model's tensors of which a pass has removed channels; ``types`` are without these channels.
-    ``in_floats`` says of float tensors of a quantized model why they are not integers.
+    ``laid_out`` has the tensors that passes have made, and that have the elements of one of the
+    model's tensors in another layout (``ir/layouts.py``). ``in_floats`` says of float tensors of a
+    quantized model why they are not integers.
     """
 
     name: str
@@ -210,6 +226,7 @@ class Graph:
     initial: Mapping[str, Array] = field(default_factory=dict)
     int4: frozenset[str] = frozenset()
     channels: Mapping[str, Channels] = field(default_factory=dict)
+    laid_out: Mapping[str, Layout] = field(default_factory=dict)
     in_floats: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from microgen.errors import InternalError
+from microgen.ir import layouts
 from microgen.ir.graph import Graph, Node
 from microgen.ops.base import Op
 
@@ -16,6 +17,7 @@ def check(graph: Graph, ops: Mapping[str, Op]) -> None:
     _check_names(graph)
     _check_variables(graph)
     _check_int4(graph)
+    _check_layouts(graph)
     known = {*graph.inputs, *graph.constants, *graph.variables}
     for node in graph.nodes:
         _check_order(node, known)
@@ -74,6 +76,17 @@ def _check_int4(graph: Graph) -> None:
         if array is None or array.dtype != np.int8 or array.min() < -8 or array.max() > 7:
             raise InternalError(
                 f"{name!r} is not an int8 constant of values from -8 to 7", where=graph.name
+            )
+
+
+def _check_layouts(graph: Graph) -> None:
+    for name, layout in graph.laid_out.items():
+        kind = graph.types.get(name)
+        if kind is None or not layouts.fits(layout, kind, graph.channels.get(name)):
+            raise InternalError(
+                f"{name!r} cannot have the elements of {layout.tensor!r} in the layout "
+                f"{layout.moves}",
+                where=graph.name,
             )
 
 

@@ -10,7 +10,8 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from microgen.ir.graph import Attrs, Graph, Node, TensorType
+from microgen.ir import layouts
+from microgen.ir.graph import Attrs, Graph, Layout, Node, TensorType
 from microgen.ops.layout_transform import LayoutTransformAttrs
 from microgen.ops.reshape import ReshapeAttrs
 from microgen.ops.transpose import TransposeAttrs
@@ -65,6 +66,7 @@ class _Rewriting:
 
     graph: Graph
     types: dict[str, TensorType] = field(default_factory=dict)
+    laid_out: dict[str, Layout] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
     pending: dict[str, _Pending] = field(default_factory=dict)
     known: dict[tuple[object, ...], str] = field(default_factory=dict)  # tensors moved already
@@ -85,7 +87,11 @@ class _Rewriting:
         outputs = tuple(self._computed(name) for name in self.graph.outputs)
         updates = {v: self._computed(name) for v, name in self.graph.updates.items()}
         return self.graph.replace(
-            nodes=tuple(self.nodes), outputs=outputs, updates=updates, types=self.types
+            nodes=tuple(self.nodes),
+            outputs=outputs,
+            updates=updates,
+            types=self.types,
+            laid_out={**self.graph.laid_out, **self.laid_out},
         )
 
     def _leave(self, function: str) -> None:
@@ -172,6 +178,7 @@ class _Rewriting:
             letters = letters_left(lead.letters, result, len(whole.axes))
             shape = permuted(self.types[output].shape, inverse(whole.axes))
             name = self._new(f"{output}#{letters}", self.types[output], shape)
+            self.laid_out[name] = layouts.reordered(self.graph, output, whole.axes)
             result = dataclasses.replace(result, outputs=(name,))
             self.pending[output] = _Pending(name, whole.axes, letters, node)
         self.nodes.append(result)
@@ -190,7 +197,7 @@ class _Rewriting:
             return self._shaped(source, permuted(shape, back), node)
         letters = "".join(permuted(lead.letters, lead.axes))
         change = _Pending(self._shaped(source, shape, node), back, letters, node)
-        return self._changed(change, f"{name}#{lead.letters}")
+        return self._changed(change, layouts.fresh(f"{name}#{lead.letters}", self.types))
 
     def _shaped(self, name: str, shape: tuple[int, ...], node: Node) -> str:
         """A tensor with another shape."""
@@ -230,10 +237,7 @@ class _Rewriting:
         )
 
     def _new(self, wanted: str, like: TensorType, shape: Sequence[int]) -> str:
-        name, count = wanted, 0
-        while name in self.types:
-            count += 1
-            name = f"{wanted}'{count}"
+        name = layouts.fresh(wanted, self.types)
         self.types[name] = dataclasses.replace(like, shape=tuple(shape))
         return name
 

@@ -56,7 +56,7 @@ class _Removal:
     def __init__(self, graph: Graph, sums: Mapping[str, Sums], known: Ranges, masks: Masks) -> None:
         self._graph, self._sums, self._ranges, self._masks = graph, sums, known, masks
         self._types, self._constants = dict(graph.types), dict(graph.constants)
-        self._uses = graph.uses_of()
+        self._sliced: dict[str, str] = {}  # constant -> what is left of it
         self._int4 = set(graph.int4)
 
     def graph(self) -> Graph:
@@ -66,10 +66,12 @@ class _Removal:
             if mask.all() or not mask.any():  # nothing is removed, or nothing reads the tensor
                 continue
             if name in self._graph.constants:
-                self._constants[name] = frozen(self._constants[name][..., mask])
-            else:
-                every = Channels(len(mask), tuple(range(len(mask))))
-                channels[name] = channels.get(name, every).without(mask)
+                self._sliced[name] = self._taken(
+                    name, self._graph.constants[name], {-1: mask}, "kept"
+                )
+                continue
+            every = Channels(len(mask), tuple(range(len(mask))))
+            channels[name] = channels.get(name, every).without(mask)
             self._types[name] = _sliced(self._types[name], -1, mask)
         nodes = tuple(self._node(n) for n in self._graph.nodes if self._is_needed(n))
         return self._graph.replace(
@@ -91,7 +93,8 @@ class _Removal:
         attrs: Attrs = node.attrs
         if isinstance(attrs, ReshapeAttrs | ReinterpretAttrs):
             attrs = dataclasses.replace(attrs, shape=self._types[node.outputs[0]].shape)
-        return dataclasses.replace(node, attrs=attrs)
+        inputs = tuple(self._sliced.get(name, name) for name in node.inputs)
+        return dataclasses.replace(node, attrs=attrs, inputs=inputs)
 
     def _layer(self, layer: Sums) -> Node:
         """A layer of sums with the weights of the channels that are left."""
@@ -136,17 +139,24 @@ class _Removal:
         return name
 
     def _constant(self, name: str, array: Array, layer: Sums, taken: Mapping[int, Array]) -> str:
-        """The name of an array of a layer without what is not taken. The array keeps its name, if
-        no other node reads it."""
-        kind, is_int4 = self._graph.types[name], name in self._graph.int4
+        """The name of an array of a layer without what is not taken: the constant's, unless the
+        array is another one now."""
+        is_whole = all(mask.all() for mask in taken.values())
+        if is_whole and np.array_equal(array, self._graph.constants[name]):
+            return name
+        return self._taken(name, array, taken, layer.node.outputs[0])
+
+    def _taken(self, name: str, array: Array, taken: Mapping[int, Array], what: str) -> str:
+        """A new constant: an array that takes the place of the constant ``name``, without what is
+        not taken along axes."""
+        kind = self._graph.types[name]
         for axis, mask in taken.items():
             array, kind = np.compress(mask, array, axis), _sliced(kind, axis, mask)
-        if self._uses[name] > 1:
-            name = self._unused(f"{name}#{layer.node.outputs[0]}")
-        self._types[name], self._constants[name] = kind, frozen(array)
-        if is_int4:
-            self._int4.add(name)
-        return name
+        made = self._unused(f"{name}#{what}")
+        self._types[made], self._constants[made] = kind, frozen(array)
+        if name in self._graph.int4:
+            self._int4.add(made)
+        return made
 
     def _unused(self, name: str) -> str:
         while name in self._types:

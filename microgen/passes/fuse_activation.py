@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from microgen.arithmetic.terms import OPEN, Activation
-from microgen.ir.graph import Attrs, Graph, Node
+from microgen.ir import layouts
+from microgen.ir.graph import Attrs, Graph, Layout, Node, TensorType
 from microgen.ops.clip import ClipAttrs
 
 _VIEW = "reshape"
@@ -20,16 +22,13 @@ def fuse_activation(graph: Graph) -> Graph:
     equal quantization on both sides changes no scale.
     """
     producers, uses = graph.producer_of(), graph.uses_of()
-    changed: dict[str, Node] = {}
-    gone: set[str] = set()
+    done = _Fusing(graph)
     for clip in graph.nodes:
         chain = _chain(clip, producers, uses) if isinstance(clip.attrs, ClipAttrs) else []
         is_near = all(node.place == clip.place for node in chain)
         if chain and is_near and _fits(chain[-1], clip, graph):
-            changed |= _fused(chain, clip)
-            gone.add(clip.outputs[0])
-    kept = (node for node in graph.nodes if node.outputs[0] not in gone)
-    return graph.replace(nodes=tuple(changed.get(node.outputs[0], node) for node in kept))
+            done.fuse(chain, clip)
+    return done.fused()
 
 
 def _chain(clip: Node, producers: Mapping[str, Node], uses: Mapping[str, int]) -> list[Node]:
@@ -60,12 +59,44 @@ def _activation(producer: Node, clip: Node) -> Activation:
     return Activation.RELU if wanted is Activation.RELU_UNLIMITED and is_limited else wanted
 
 
-def _fused(chain: list[Node], clip: Node) -> dict[str, Node]:
-    """The nodes of the chain, by their outputs: the producer with the clip's activation, and the
-    last node with the clip's output."""
-    producer = chain[-1]
-    attrs: Attrs = dataclasses.replace(producer.attrs, activation=_activation(producer, clip))  # type: ignore[call-arg]
-    fused = {producer.outputs[0]: dataclasses.replace(producer, attrs=attrs)}
-    last = chain[0].outputs[0]
-    fused[last] = dataclasses.replace(fused.get(last, chain[0]), outputs=clip.outputs)
-    return fused
+@dataclass(slots=True)
+class _Fusing:
+    """The graph and what changes in it: nodes by their first output, the outputs of clips that
+    disappear, and new tensors."""
+
+    graph: Graph
+    changed: dict[str, Node] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+    types: dict[str, TensorType] = field(default_factory=dict)
+    laid_out: dict[str, Layout] = field(default_factory=dict)
+
+    def fuse(self, chain: list[Node], clip: Node) -> None:
+        """Give the clip's activation to the producer, which is the last node of the chain, and its
+        output to the last view, which is the first. What is between them is clamped now, so it gets
+        a new name: it is the clip's output in another shape."""
+        producer = chain[-1]
+        attrs: Attrs = dataclasses.replace(producer.attrs, activation=_activation(producer, clip))  # type: ignore[call-arg]
+        before = dataclasses.replace(producer, attrs=attrs)
+        for node in reversed(chain[:-1]):
+            name = self._clamped(before.outputs[0], clip.outputs[0])
+            self.changed[before.outputs[0]] = dataclasses.replace(before, outputs=(name,))
+            before = dataclasses.replace(node, inputs=(name,))
+        self.changed[before.outputs[0]] = dataclasses.replace(before, outputs=clip.outputs)
+        self.gone.add(clip.outputs[0])
+
+    def fused(self) -> Graph:
+        """The graph with everything that was fused."""
+        kept = (node for node in self.graph.nodes if node.outputs[0] not in self.gone)
+        return self.graph.replace(
+            nodes=tuple(self.changed.get(node.outputs[0], node) for node in kept),
+            types={**self.graph.types, **self.types},
+            laid_out={**self.graph.laid_out, **self.laid_out},
+        )
+
+    def _clamped(self, tensor: str, clamped: str) -> str:
+        """A new tensor with the elements of ``clamped`` in the shape of another tensor."""
+        kind = self.graph.types[tensor]
+        name = layouts.fresh(clamped, {**self.graph.types, **self.types}, kind.shape)
+        self.types[name] = kind
+        self.laid_out[name] = layouts.reshaped(self.graph, clamped)
+        return name

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from microgen.arithmetic.terms import OPEN, Activation
+from microgen.ir import layouts
 from microgen.ir.graph import Array, Attrs, DType, Graph, Node, TensorType, frozen
 from microgen.ops import floats
 from microgen.ops.add import AddAttrs
@@ -97,24 +98,16 @@ def _nodes(
     (data,) = [name for name in chain[0].inputs if name not in constants]
     for op, value in steps:
         is_last = op == steps[-1][0]
-        output = last.outputs[0] if is_last else _fresh(f"{last.outputs[0]}#product", types)
+        output = last.outputs[0] if is_last else layouts.fresh(f"{last.outputs[0]}#product", types)
         types[output] = types[last.outputs[0]]
-        other = _fresh(f"{last.outputs[0]}#{'factor' if op == 'multiply' else 'offset'}", types)
+        what = "factor" if op == "multiply" else "offset"
+        other = layouts.fresh(f"{last.outputs[0]}#{what}", types)
         constants[other], types[other] = frozen(value), TensorType(value.shape, DType.FLOAT32)
         activation = last.attrs.activation if is_last else Activation.UNLIMITED  # type: ignore[attr-defined]
         yield dataclasses.replace(
             last, op=op, attrs=_attrs(op, activation), inputs=(data, other), outputs=(output,)
         )
         data = output
-
-
-def _fresh(wanted: str, types: dict[str, TensorType]) -> str:
-    """A name that no tensor has."""
-    name, count = wanted, 0
-    while name in types:
-        count += 1
-        name = f"{wanted}'{count}"
-    return name
 
 
 def _attrs(op: str, activation: Activation) -> Attrs:

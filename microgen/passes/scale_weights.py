@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from microgen.arithmetic.terms import OPEN, Activation
-from microgen.ir.graph import Array, DType, Graph, Node, TensorType, frozen
+from microgen.ir import layouts
+from microgen.ir.graph import Array, DType, Graph, Layout, Node, TensorType, frozen
 from microgen.ops import floats
 
 _CHANNELS = {  # layers -> the axis of the output's channels, its last one, in the weight
@@ -54,13 +55,15 @@ class _Affine:
 
 @dataclass(slots=True)
 class _Rewriting:
-    """The graph and what changes in it: nodes by their first output, nodes that disappear, and new
-    constants."""
+    """The graph and what changes in it: nodes by their first output, nodes that disappear, new
+    constants, and other new tensors with their types and layouts."""
 
     graph: Graph
     changed: dict[str, Node] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
     constants: dict[str, Array] = field(default_factory=dict)
+    types: dict[str, TensorType] = field(default_factory=dict)
+    laid_out: dict[str, Layout] = field(default_factory=dict)
 
     def rewritten(self) -> Graph:
         readers = _only_readers(self.graph)
@@ -68,13 +71,11 @@ class _Rewriting:
             if _is_open(node, self.graph):
                 self._absorb(node, readers)
         nodes = (n for n in self.graph.nodes if n.outputs[0] not in self.gone)
-        types = {
-            name: TensorType(value.shape, DType.FLOAT32) for name, value in self.constants.items()
-        }
         return self.graph.replace(
             nodes=tuple(self.changed.get(node.outputs[0], node) for node in nodes),
             constants={**self.graph.constants, **self.constants},
-            types={**self.graph.types, **types},
+            types={**self.graph.types, **self.types},
+            laid_out={**self.graph.laid_out, **self.laid_out},
         )
 
     def _absorb(self, layer: Node, readers: Mapping[str, Node]) -> None:
@@ -92,16 +93,18 @@ class _Rewriting:
         self._renamed(scaled, [(node, values is None) for node, values in steps])
 
     def _renamed(self, layer: Node, steps: list[tuple[Node, bool]]) -> None:
-        """Give the output of each node that disappears to the node before it."""
+        """Give the output of the last step to the last node that remains. The nodes before it
+        compute the same elements now, in other shapes and under new names."""
+        result = steps[-1][0].outputs[0]
+        self.gone.update(node.outputs[0] for node, is_view in steps if not is_view)
         before, own = layer, layer.outputs[0]
-        for node, is_view in steps:
-            if is_view:
-                self.changed[own] = before
-                before, own = dataclasses.replace(node, inputs=before.outputs), node.outputs[0]
-            else:
-                before = dataclasses.replace(before, outputs=node.outputs)
-                self.gone.add(node.outputs[0])
-        self.changed[own] = before
+        for node in (node for node, is_view in steps if is_view):
+            name = self._fresh(result, self.graph.types[own].shape)
+            self.types[name] = self.graph.types[own]
+            self.laid_out[name] = layouts.reshaped(self.graph, result)
+            self.changed[own] = dataclasses.replace(before, outputs=(name,))
+            before, own = dataclasses.replace(node, inputs=(name,)), node.outputs[0]
+        self.changed[own] = dataclasses.replace(before, outputs=(result,))
 
     def _scaled(self, layer: Node, affine: _Affine) -> Node | None:
         """The layer with its weights and bias scaled. None if a number would not be finite, for
@@ -124,12 +127,13 @@ class _Rewriting:
 
     def _constant(self, wanted: str, value: Array) -> str:
         """A new constant; other layers may read the one in whose place it is."""
-        name, count = wanted, 0
-        while name in self.graph.types or name in self.constants:
-            count += 1
-            name = f"{wanted}'{count}"
+        name = self._fresh(wanted)
         self.constants[name] = frozen(value)
+        self.types[name] = TensorType(value.shape, DType.FLOAT32)
         return name
+
+    def _fresh(self, wanted: str, shape: tuple[int, ...] = ()) -> str:
+        return layouts.fresh(wanted, {**self.graph.types, **self.types}, shape)
 
 
 def _only_readers(graph: Graph) -> dict[str, Node]:
