@@ -26,13 +26,15 @@ import numpy as np
 
 from microgen import frontends, manifest, passes, runner
 from microgen.comparing.ends import End, Ends, explained, upto
+from microgen.comparing.traced import Output, Traced, of_model, of_reduced, traced
 from microgen.comparing.verdict import Verdict
 from microgen.errors import InternalError, ToolError
 from microgen.files import inside
 from microgen.frontends.model_format import Oracle, OracleError
-from microgen.ir import beside
-from microgen.ir.beside import Expected, Kept, Slack, no_slack
-from microgen.ir.graph import Array, Channels, DType, Graph, TensorType
+from microgen.ir import beside, layouts, naming
+from microgen.ir.beside import Expected, Kept, Partly, Slack, no_slack
+from microgen.ir.graph import Array, DType, Graph, TensorType
+from microgen.ir.naming import Misnamed
 from microgen.manifest import ModuleRecord
 from microgen.ops import registry
 from microgen.output import progress
@@ -43,7 +45,7 @@ from microgen.target import targets
 
 Sample = Sequence[Array]  # one array per input, in the model's order
 Found = Mapping[str, Array]  # tensors by name
-Lacking = Mapping[str, Channels]  # tensors without some of their channels in the firmware
+Lacking = Mapping[str, Partly]  # tensors that the firmware has in part, or in another layout
 
 
 def compare(
@@ -263,28 +265,55 @@ class _Module:
 
     def _layers(self, graph: Graph, chosen: tuple[int, ...]) -> tuple[Comparison | None, str]:
         try:
-            traced = self.traces.of(self.record, chosen)
+            layers = self.traces.of(self.record, chosen)
         except ToolError as error:
             return None, str(error)
-        lacking = {} if graph is self.reduced else self.reduced.channels
-        found = _by_sample(graph, traced, len(chosen), lacking)
-        for i, layers_of_sample in zip(chosen, found, strict=True):
-            layers_of_sample.update(self._outputs(graph, i))
-        known = {*graph.types, *(b.tensor for b in self.record.plan.buffers if b.is_state)}
-        absent = sorted({name for layers in found for name in layers if name not in known})
-        layers = self._beside(graph, chosen, found, lacking)
-        compared = compare_layers(self.record, layers, absent, graph.channels)
+        source, reduced = self.source, self.reduced
+        is_source = graph is not reduced
+        shows = of_model(source, reduced) if is_source else of_reduced(source, reduced)
+        states = {b.tensor for b in self.record.plan.buffers if b.is_state}
+        read = traced(graph, shows, layers, [self._outputs(graph, i) for i in chosen], states)
+        compared = self._compared(graph, chosen, read)
+        if compared.first and is_source:
+            compared = self._rightly_named(chosen, read, compared)
         return replace(compared, unseen=unseen(self.record)), ""
 
-    def _outputs(self, graph: Graph, sample: int) -> dict[str, Array]:
-        """The outputs of a sample that nodes compute, as the firmware gave them."""
+    def _outputs(self, graph: Graph, sample: int) -> dict[str, Output]:
+        """The outputs of a sample that nodes compute, as the firmware gave them: tensor of the
+        graph -> the model's name for it, and the array."""
         made = {name for node in graph.nodes for name in node.outputs}
         ports = zip(graph.outputs, self.record.outputs, strict=True)
         return {
-            name: _shaped(graph.types[name], name, self.outputs[port.tensor][sample])
+            name: (port.tensor, self.outputs[port.tensor][sample])
             for name, port in ports
             if name in made
         }
+
+    def _compared(self, graph: Graph, chosen: Sequence[int], read: Traced) -> Comparison:
+        places = {sample: place for place, sample in enumerate(chosen)}
+        layers = (
+            (sample, each)
+            for sample, one in self._beside(graph, chosen, read.found, read.partly)
+            for each in read.also(places[sample], one)
+        )
+        names = {} if graph is self.source else layouts.shown(graph, self.source.types)
+        return compare_layers(self.record, layers, read.absent, names)
+
+    def _rightly_named(
+        self, chosen: Sequence[int], read: Traced, compared: Comparison
+    ) -> Comparison:
+        """The comparison of the layers that have the right name, if the passes have given names of
+        the model to other values. Then the firmware is right to compute these. Outputs are always
+        compared, and so is what the network computes of the others."""
+        samples = [self.samples[i] for i in chosen]
+        wrong: dict[str, Misnamed] = {}
+        for one in naming.misnamed(self.source, self.reduced, samples, registry()):
+            wrong.setdefault(one.tensor, one)
+        if not wrong:
+            return compared
+        without = read.without(wrong.keys() - {*self.source.results})
+        again = self._compared(self.source, chosen, without)
+        return replace(compared if again.first else again, misnamed=tuple(map(str, wrong.values())))
 
     def _beside(
         self,
@@ -325,29 +354,6 @@ def _fitting(graph: Graph, layers: Found) -> dict[str, Array]:
 def _rows(ports: Iterable[manifest.PortRecord], inputs: Mapping[str, Array]) -> list[Sample]:
     """The samples, each with one array per input in the model's order."""
     return list(zip(*(inputs[port.tensor] for port in ports), strict=True))
-
-
-def _by_sample(
-    graph: Graph, layers: Iterable[Layer], count: int, lacking: Lacking
-) -> list[dict[str, Array]]:
-    """The arrays that were read, in the shapes and dtypes of the graph's tensors, by sample.
-
-    Those in ``lacking`` are without the channels that the firmware lacks. Raises InternalError if
-    sizes differ.
-    """
-    found: list[dict[str, Array]] = [{} for _ in range(count)]
-    for layer in layers:
-        for name, array in ((layer.tensor, layer.array), *layer.variables.items()):
-            kind = _left(graph.types.get(name), lacking.get(name))
-            found[layer.sample][name] = _shaped(kind, name, array)
-    return found
-
-
-def _left(kind: TensorType | None, channels: Channels | None) -> TensorType | None:
-    """The type of what the firmware has of a tensor."""
-    if kind is None or channels is None:
-        return kind
-    return replace(kind, shape=(*kind.shape[:-1], len(channels.kept)))
 
 
 def _shaped(kind: TensorType | None, name: str, array: Array) -> Array:

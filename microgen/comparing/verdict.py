@@ -58,15 +58,18 @@ class Verdict:
         text += self._explanation()
         if self.layers is None:
             return f"{text}; layers not read: {self.why_no_layers}"
-        unseen = _unseen(self.layers)
+        unseen = _unseen(self.layers) + _misnamed(self.layers)
         if self.layers.first:
             return f"{text}; first difference: {self.layers.first}{unseen}"
         if self.other and self.other.first:
             return f"{text}; its own layers are not the reference's: {self.other.first}"
         unknown = f", {len(self.layers.absent)} unknown to it" if self.layers.absent else ""
+        if not self.layers.held:
+            return f"{text}; no layer could be read{unknown}{unseen}"
         several = f" of {self.layers.samples} samples" if self.layers.samples > 1 else ""
         count = self.layers.compared
-        among = f"{count} of {count + len(self.layers.unseen)}" if unseen else f"all {count}"
+        hidden = len(self.layers.unseen) + len(self.layers.misnamed)
+        among = f"{count} of {count + hidden}" if hidden else f"all {count}"
         return f"{text}; {among} layers{several} {_nearness(self.layers)}{unknown}{unseen}"
 
     def _explanation(self) -> str:
@@ -82,7 +85,8 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data. ``bounds`` has each layer's bound and its nearness to it; see ``Held``.
-        ``unseen`` has the layers that could not be read."""
+        ``unseen`` has the layers that could not be read, ``misnamed`` the tensors that do not have
+        the model's value after the passes."""
         return {
             "name": self.name,
             "status": "n/a" if self.is_skipped else "ok" if self.ok else "failed",
@@ -95,6 +99,7 @@ class Verdict:
             "layers_samples": self.layers.samples if self.layers else 0,
             "bounds": [held.to_json() for held in self.layers.held] if self.layers else [],
             "unseen": [asdict(one) for one in self.layers.unseen] if self.layers else [],
+            "misnamed": list(self.layers.misnamed) if self.layers else [],
             "detail": str(self),
         }
 
@@ -107,6 +112,15 @@ def _unseen(layers: Comparison) -> str:
     others = sum(map(len, named[_SHOWN:]))
     more = f" and {others} more" if others else ""
     return f"; not seen: {', '.join(each)}{more}" if each else ""
+
+
+def _misnamed(layers: Comparison) -> str:
+    """The tensors to which the passes have given other values."""
+    if not layers.misnamed:
+        return ""
+    first, *others = layers.misnamed
+    more = f" and {len(others)} more" if others else ""
+    return f"; a defect of microgen, not of the firmware: its passes change {first}{more}"
 
 
 def _listed(names: Sequence[str], why: str) -> str:
@@ -125,7 +139,7 @@ def _nearness(layers: Comparison) -> str:
 def _by_rule(layers: Comparison, rule: str) -> str:
     """The number of layers with the rule, and the layer that came nearest to its bound."""
     own = [held for held in layers.held if held.rule == rule]
-    count = len({held.tensor for held in own})
+    count = len({held.name for held in own})
     if rule == EQUAL:
         return f"{count} equal"
     nearest = max(own, key=lambda held: held.ratio)

@@ -71,7 +71,8 @@ class Expected:
     It may differ by at most ``bound`` (float64, infinite if any value is possible) from ``values``,
     by the ``rules`` of the ops since the last known tensor. ``found`` is the implementation's
     value, or None if it is not known. ``why`` is the reason if some elements may have any value
-    because the implementation defines them in another way."""
+    because the implementation defines them in another way. ``name`` is the implementation's name of
+    the tensor, if that is known to be another one."""
 
     node: Node
     tensor: str
@@ -80,6 +81,7 @@ class Expected:
     rules: tuple[str, ...]
     found: Array | None
     why: str = ""
+    name: str = ""
 
     @property
     def departures(self) -> int:

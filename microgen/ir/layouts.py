@@ -86,11 +86,15 @@ def shown(graph: Graph, names: Mapping[str, TensorType]) -> dict[str, Shown]:
     return found
 
 
-def by_model(shows: Mapping[str, Shown], known: Iterable[str]) -> dict[str, str]:
-    """The model's tensors that ``known`` tensors of the graph show -> which of these does. A tensor
-    in its own layout comes before others."""
-    own = sorted(set(known) & shows.keys(), key=lambda name: (shows[name].layout is not None, name))
-    return {shows[name].tensor: name for name in reversed(own)}
+def by_model(shows: Mapping[str, Shown], known: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The model's tensors that ``known`` tensors of the graph show -> which of these do, in the
+    order in which they are given."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name in dict.fromkeys(known):
+        if name in shows:
+            tensor = shows[name].tensor
+            found[tensor] = (*found.get(tensor, ()), name)
+    return found
 
 
 def fits(layout: Layout, kind: TensorType, channels: Channels | None) -> bool:

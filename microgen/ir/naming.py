@@ -76,19 +76,18 @@ def _of_sample(
     ops: Mapping[str, Op],
     kept: Kept,
 ) -> Iterator[Misnamed]:
-    used = layouts.by_model(shows, values)
-    found = {tensor: values[name] for tensor, name in used.items()}
-    partly = {tensor: shows[name] for tensor, name in used.items() if not shows[name].is_plain}
-    whole = dict(given)
+    names = layouts.by_model(shows, values)
+    found = {tensor: values[first] for tensor, (first, *_) in names.items()}
+    firsts = {tensor: shows[first] for tensor, (first, *_) in names.items()}
+    partly = {tensor: show for tensor, show in firsts.items() if not show.is_plain}
     for one in beside.walk(source, given, ops, found, kept, lacking=partly):
-        whole[one.tensor] = one.values if one.found is None else one.found
-        if one.found is not None:
-            yield from _first(used[one.tensor], one.tensor, one.found, one.values, one.bound)
-    for name, show in shows.items():  # several tensors may stand for one
-        if show.tensor in whole and name in values and used.get(show.tensor, name) != name:
-            wanted = whole[show.tensor]
-            own = show.filled(values[name], wanted)
-            yield from _first(name, show.tensor, own, wanted, np.zeros(wanted.shape))
+        if one.found is None:
+            continue
+        first, *others = names[one.tensor]
+        yield from _first(first, one.tensor, one.found, one.values, one.bound)
+        for name in others:  # they only move its elements
+            own = shows[name].filled(values[name], one.found)
+            yield from _first(name, one.tensor, own, one.found, np.zeros(own.shape))
 
 
 def _first(

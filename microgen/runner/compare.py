@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from microgen.errors import InternalError, short
+from microgen.errors import short
 from microgen.ir.beside import Expected, distance, exceeds
-from microgen.ir.graph import Array, Channels
+from microgen.ir.graph import Array
+from microgen.ir.layouts import Shown
 from microgen.manifest import ModuleRecord
 
 EQUAL = "equal"
@@ -60,8 +61,8 @@ class Held:
     """A compared tensor: the ``rule`` of its bound, the greatest bound of an element, and the
     largest difference of an element as a fraction of the element's own bound. That is 0 if all
     elements are equal, and above 1 if one is outside of its bound. ``departs`` elements differ
-    because
-    the implementation defines them in another way, for the reason ``why``."""
+    because the implementation defines them in another way, for the reason ``why``. ``name`` is the
+    implementation's name of the tensor."""
 
     sample: int
     call: int | None
@@ -72,6 +73,7 @@ class Held:
     ratio: float
     departs: int = 0
     why: str = ""
+    name: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -115,17 +117,19 @@ def unseen(module: ModuleRecord) -> tuple[Unseen, ...]:
 class Comparison:
     """The result of a comparison. ``held`` are the compared tensors, ``absent`` names those without
     expected values, and ``unseen`` are layers that could not be read. ``first`` is None if all
-    compared tensors are within their bounds."""
+    compared tensors are within their bounds. ``misnamed`` says which tensors do not have the value
+    of the model's tensor of that name after the passes; only outputs among them are compared."""
 
     held: tuple[Held, ...]
     absent: tuple[str, ...]
     first: Difference | None
     unseen: tuple[Unseen, ...] = ()
+    misnamed: tuple[str, ...] = ()
 
     @property
     def compared(self) -> int:
         """The number of compared tensors."""
-        return len({held.tensor for held in self.held})
+        return len({held.name for held in self.held})
 
     @property
     def samples(self) -> int:
@@ -154,25 +158,21 @@ def compare(
     module: ModuleRecord,
     expected: Iterable[tuple[int, Expected]],
     absent: Iterable[str] = (),
-    channels: Mapping[str, Channels] = MappingProxyType({}),
+    shows: Mapping[str, Shown] = MappingProxyType({}),
 ) -> Comparison:
     """Compare a module's tensors, each with its sample's number, with the expected ones, up to the
-    first that differs. ``absent`` is passed on to the result. ``channels`` says which of the
-    model's channels the expected tensors have, if they do not have all.
-
-    Raises InternalError if sizes differ, or if nothing could be compared.
+    first that differs. ``absent`` is passed on to the result. ``shows`` says which of the
+    model's tensors the expected ones show, if they are others. There may be nothing to compare.
     """
     calls = {step.tensor: call.index for call in module.calls for step in call.read}
     held: list[Held] = []
     for sample, one in expected:
         if one.found is None:
             continue
-        held.append(_held(sample, calls.get(one.tensor), one))
-        first = _difference(held[-1], one, channels)
+        held.append(_held(sample, calls.get(one.name or one.tensor), one))
+        first = _difference(held[-1], one, shows.get(one.tensor))
         if first:
             return Comparison(tuple(held), tuple(absent), first)
-    if not held:
-        raise InternalError("no traced layer has an expected tensor to be compared with")
     return Comparison(tuple(held), tuple(absent), None)
 
 
@@ -193,23 +193,22 @@ def _held(sample: int, call: int | None, one: Expected) -> Held:
     assert one.found is not None
     near = ratio(one.found, one.values, one.bound)
     largest = float(one.bound.max(initial=0))
-    layer, departs = one.node.origin.layer, one.departures
-    return Held(sample, call, layer, one.tensor, rule(one), largest, near, departs, one.why)
+    layer, departs, name = one.node.origin.layer, one.departures, one.name or one.tensor
+    return Held(sample, call, layer, one.tensor, rule(one), largest, near, departs, one.why, name)
 
 
-def _difference(held: Held, one: Expected, channels: Mapping[str, Channels]) -> Difference | None:
+def _difference(held: Held, one: Expected, show: Shown | None) -> Difference | None:
     assert one.found is not None
     wrong = exceeds(one.found, one.values, one.bound)
     if not wrong.any():
         return None
     index = tuple(map(int, np.unravel_index(int(np.argmax(wrong)), wrong.shape)))
-    own = channels.get(held.tensor)
     return Difference(
         sample=held.sample,
         call=held.call,
         layer=held.layer,
-        tensor=held.tensor,
-        index=own.index_in_model(index) if own else index,
+        tensor=show.tensor if show else held.tensor,
+        index=show.index_in_model(index) if show else index,
         found=one.found[index].item(),
         expected=one.values[index].item(),
         differing=int(np.count_nonzero(wrong)),

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from microgen.errors import InternalError
 from microgen.ir.beside import Expected
 from microgen.ir.graph import Array, Attrs, Node, Origin
 from microgen.runner.compare import compare
@@ -66,9 +65,9 @@ def test_what_was_not_found_is_not_compared() -> None:
     assert (result.first, result.compared, result.absent) == (None, 3, ("view",))
 
 
-def test_comparing_nothing_is_an_error() -> None:
-    with pytest.raises(InternalError, match="no traced layer has an expected tensor"):
-        compare(MANIFEST, expected({}))
+def test_there_may_be_nothing_to_compare() -> None:
+    result = compare(MANIFEST, expected({}))
+    assert (result.first, result.compared, result.samples) == (None, 0, 0)
 
 
 def _float(found: list[float], bound: float) -> tuple[int, Expected]:
