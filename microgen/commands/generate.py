@@ -77,7 +77,7 @@ def _one(
         done = api.generate(
             args.models[0], board, args.output, force=args.force, name=name, **options
         )
-    _note_idle(done, args.models[0], console)
+    _note_model(done, args.models[0], console)
     _note_doubts(done, args, console)
     data = {
         "ok": True,
@@ -110,7 +110,7 @@ def _several(
             **options,
         )
     for compiled, model in zip(done.models, args.models, strict=True):
-        _note_idle(compiled, model, console)
+        _note_model(compiled, model, console)
     _note_doubts(done, args, console)
     common = done.manifest.shared_workspace
     data = {
@@ -134,7 +134,9 @@ def _several(
     return Outcome(data, [head, *lines, *tail])
 
 
-def _note_idle(done: Compiled, model: Path, console: Console) -> None:
+def _note_model(done: Compiled, model: Path, console: Console) -> None:
+    for note in done.graph.notes:
+        console.note(f"{model.name}: {note}")
     for generator in done.idle:
         console.note(f"{model.name}: {generator}")
 
@@ -167,6 +169,7 @@ def _planned(done: Compiled) -> dict[str, Any]:
         "workspace": plan.peak,
         "lower_bound": plan.lower_bound,
         "dead_channels": dead_channels.saved(done.manifest).to_json(),
+        "notes": list(done.graph.notes),
         "idle_codegens": [{"codegen": i.name, "reasons": list(i.reasons)} for i in done.idle],
     }
 

@@ -211,8 +211,9 @@ def _model(graph: Graph) -> Inspected:
         "constants": sum(array.nbytes for array in graph.constants.values()),
         "layers": [{"layer": n.origin.layer, "op": n.op} for n in graph.nodes],
         "in_floats": dict(graph.in_floats),
+        "notes": list(graph.notes),
     }
-    return Inspected(data, [*ports, "", table, *_in_floats(graph)])
+    return Inspected(data, [*ports, *graph.notes, "", table, *_in_floats(graph)])
 
 
 def _in_floats(graph: Graph) -> Sequence[Part]:

@@ -209,7 +209,8 @@ class Graph:
     model's tensors of which a pass has removed channels; ``types`` are without these channels.
     ``laid_out`` has the tensors that passes have made, and that have the elements of one of the
     model's tensors in another layout (``ir/layouts.py``). ``in_floats`` says of float tensors of a
-    quantized model why they are not integers.
+    quantized model why they are not integers. ``notes`` are what the user should know of the
+    model's file.
     """
 
     name: str
@@ -228,6 +229,7 @@ class Graph:
     channels: Mapping[str, Channels] = field(default_factory=dict)
     laid_out: Mapping[str, Layout] = field(default_factory=dict)
     in_floats: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def results(self) -> tuple[str, ...]:

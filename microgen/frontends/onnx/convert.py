@@ -31,12 +31,13 @@ def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
     builder = GraphBuilder()
     scope = Scope(file, schemas.versions(model.opset_import))
     inputs = _inputs(model.graph, builder, scope)
+    declared = Declared(model.graph, file)
     walk = Walk(
         file,
         builder,
         numerics,
         Functions(model, file),
-        Declared(model.graph, file),
+        declared,
         fed=frozenset(tensor.name for tensor in inputs),
     )
     names = [info.name for info in model.graph.output]
@@ -46,7 +47,7 @@ def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
     builder.drop_dead(outputs)
     graph = builder.graph(PurePath(file).stem, inputs, outputs)
-    return recognised(graph, builder.stored)
+    return recognised(graph, builder.stored).replace(notes=tuple(declared.notes))
 
 
 def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: Scope) -> list[Tensor]:

@@ -12,10 +12,13 @@ from microgen.frontends.tensors import Tensor
 
 
 class Declared:
-    """The types of a graph's tensors, as far as it declares them."""
+    """The types of a graph's tensors, as far as it declares them. ``notes`` say where the model
+    declares another shape than a tensor has, which is no error."""
 
     def __init__(self, graph: onnx.GraphProto, file: str) -> None:
+        self.notes: list[str] = []
         self._file = file
+        self._outputs = {info.name for info in graph.output}
         self._types = {
             info.name: info.type.tensor_type
             for info in itertools.chain(graph.value_info, graph.output)
@@ -33,19 +36,36 @@ class Declared:
 
     def check(self, name: str, tensor: Tensor) -> None:
         """Raise ModelError if the model declares another element type or shape for the tensor that
-        it calls ``name``. A symbolic size agrees with any."""
+        it calls ``name``. A symbolic size agrees with any. A tensor of one element may have any
+        number of axes, as in ONNX Runtime; of an output there is a note."""
         found = self._types.get(name)
         if found is None:
             return
         wanted = types.element_name(found.elem_type)
         is_same = found.elem_type in (0, types.code(tensor.dtype))
-        if not is_same or (found.HasField("shape") and not _fits(found.shape, tensor.shape)):
+        fits = not found.HasField("shape") or _fits(found.shape, tensor.shape)
+        if is_same and not fits and _is_one(found.shape, tensor.shape):
+            self._note(name, found, tensor)
+        elif not is_same or not fits:
             raise ModelError(
                 f'the tensor "{short(name)}" is {tensor.type}, but the model declares '
                 f"{wanted}{_shown(found)}",
                 where=self._file,
                 hint="onnx.shape_inference computes what belongs there",
             )
+
+    def _note(self, name: str, declared: onnx.TypeProto.Tensor, tensor: Tensor) -> None:
+        if name in self._outputs:
+            self.notes.append(
+                f'the output "{short(name)}" is declared {_shown(declared)}, and its one element '
+                f"is computed as {tensor.type}"
+            )
+
+
+def _is_one(declared: onnx.TensorShapeProto, shape: tuple[int, ...]) -> bool:
+    """Whether both are shapes of one element, with other numbers of axes."""
+    sizes = [dim.dim_value for dim in declared.dim if dim.HasField("dim_value")]
+    return {*shape} <= {1} and {*sizes} <= {1}
 
 
 def _fits(declared: onnx.TensorShapeProto, shape: tuple[int, ...]) -> bool:

@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 from microgen.errors import ModelError, UnsupportedError
 from microgen.frontends import model_files
 from microgen.frontends.model_format import Request
-from microgen.frontends.onnx import external, given, schemas
+from microgen.frontends.onnx import external, given, ordering, schemas
 
 OLDEST = 7
 
@@ -33,7 +33,8 @@ def read(path: Path, request: Request) -> tuple[onnx.ModelProto, bytes]:
 
 
 def parsed(data: bytes, file: str) -> onnx.ModelProto:
-    """The model with those bytes, without what belongs to it. Raises as ``read`` does."""
+    """The model with those bytes, without what belongs to it, and with its nodes in an order in
+    which they can run. Raises as ``read`` does."""
     model = _message(data, file)
     if not all(_is_text(each) for each in _strings(model)):
         raise ModelError("has a name that is not text in UTF-8", where=file, hint="export it again")
@@ -48,6 +49,7 @@ def parsed(data: bytes, file: str) -> onnx.ModelProto:
             "has sparse initialisers", where=file, hint="export it with dense initialisers"
         )
     _check_opset(model, file)
+    ordering.sort(model, file)
     return model
 
 

@@ -52,9 +52,9 @@ class Scope:
             raise self.lacking[name]
         if name not in self.values:
             raise ModelError(
-                f'reads the tensor "{short(name)}" before anything makes it',
+                f'reads the tensor "{short(name)}", which nothing makes',
                 where=self.file,
-                hint="nodes must be in the order in which they run, without cycles",
+                hint="onnx.checker finds such errors",
             )
         return self.values[name]
 

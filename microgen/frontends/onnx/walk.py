@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import ChainMap
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from onnx import GraphProto, NodeProto
@@ -13,7 +13,7 @@ from onnx import GraphProto, NodeProto
 from microgen.errors import ModelError, UnsupportedError, short
 from microgen.frontends import importers as tables
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.onnx import functions, schemas, types
+from microgen.frontends.onnx import functions, ordering, schemas, types
 from microgen.frontends.onnx.declared import Declared
 from microgen.frontends.onnx.functions import Body, Functions
 from microgen.frontends.onnx.importers import registry
@@ -197,15 +197,5 @@ def _needed(protos: Sequence[NodeProto], wanted: Sequence[str]) -> list[NodeProt
     for proto in reversed(protos):
         if not read.isdisjoint(proto.output):
             found.append(_with_outputs(proto, read))
-            read.update(filter(None, _reads(proto)))
+            read.update(filter(None, ordering.reads(proto)))
     return found[::-1]
-
-
-def _reads(proto: NodeProto) -> Iterator[str]:
-    """The names that a node reads, those inside its graphs included."""
-    yield from proto.input
-    for attribute in proto.attribute:
-        for graph in (attribute.g, *attribute.graphs):
-            yield from (info.name for info in graph.output)
-            for node in graph.node:
-                yield from _reads(node)

@@ -101,9 +101,9 @@ def _doubling(depth: int) -> list[FunctionProto]:
         (_doubling(40), "call one another more than 16 deep"),
         ([function("F0", [node("F0", "a", "r", "f")])], "call one another more than 16 deep"),
         ([function("F0", SCALED), function("F0", SCALED)], 'defines the function "F0" twice'),
-        ([function("F0", [node("Add", "a b", "r")])], 'reads the tensor "b" before anything'),
+        ([function("F0", [node("Add", "a b", "r")])], 'reads the tensor "b", which nothing makes'),
         ([function("F0", SCALED, "a a")], 'two tensors have the name "a"'),
-        ([function("F0", [node("Add", "a a", "s")])], 'reads the tensor "r" before anything'),
+        ([function("F0", [node("Add", "a a", "s")])], 'reads the tensor "r", which nothing makes'),
     ],
 )
 def test_bad_functions_are_refused(

@@ -1,0 +1,84 @@
+"""The order in which nodes can run. ONNX asks for files in this order. ONNX Runtime also takes
+others, and sorts their nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from onnx import GraphProto, ModelProto, NodeProto
+
+from microgen.errors import ModelError, short
+
+
+def sort(model: ModelProto, file: str) -> None:
+    """Put the nodes of a model's graphs and functions into an order in which they can run, if they
+    are in no such order. ModelError if there is none."""
+    pending: list[Any] = [model.graph, *model.functions]
+    while pending:
+        owner = pending.pop()
+        order = _sorted(owner.node, file)
+        if order is not None:
+            nodes = [owner.node[k] for k in order]
+            copies = [NodeProto.FromString(node.SerializeToString()) for node in nodes]
+            del owner.node[:]
+            owner.node.extend(copies)
+        for node in owner.node:
+            pending += _graphs(node)
+
+
+def reads(node: NodeProto) -> Iterator[str]:
+    """The names that a node reads, with those that its graphs read of what is around them."""
+    yield from node.input
+    for graph in _graphs(node):
+        made = {name for inner in graph.node for name in inner.output}
+        made.update(info.name for info in graph.input)
+        made.update(tensor.name for tensor in graph.initializer)
+        for inner in graph.node:
+            yield from (name for name in reads(inner) if name not in made)
+        yield from (info.name for info in graph.output if info.name not in made)
+
+
+def _graphs(node: NodeProto) -> Iterator[GraphProto]:
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            yield attribute.g
+        yield from attribute.graphs
+
+
+def _sorted(nodes: Sequence[NodeProto], file: str) -> list[int] | None:
+    """The numbers of nodes in an order in which they can run, which is the file's as far as that is
+    possible; None if it is the file's."""
+    makers: dict[str, int] = {}
+    for k, node in enumerate(nodes):
+        for name in filter(None, node.output):
+            makers.setdefault(name, k)
+    needs = [[makers[name] for name in reads(node) if name in makers] for node in nodes]
+    if all(maker < k for k, own in enumerate(needs) for maker in own):
+        return None
+    return _by_needs(nodes, dict(enumerate(needs)), file)
+
+
+def _by_needs(
+    nodes: Sequence[NodeProto], needs: Mapping[int, Sequence[int]], file: str
+) -> list[int]:
+    """Each node after those that it needs, which are found depth first."""
+    done: dict[int, None] = {}
+    for start in needs:
+        path: dict[int, Iterator[int]] = {} if start in done else {start: iter(needs[start])}
+        while path:
+            node = next(reversed(path))
+            following = next((k for k in path[node] if k not in done), None)
+            if following is None:
+                del path[node]
+                done[node] = None
+            elif following in path:
+                name = next(filter(None, nodes[following].output))
+                raise ModelError(
+                    f'the tensor "{short(name)}" is computed from itself',
+                    where=file,
+                    hint="nodes must form no cycle; onnx.checker finds such errors",
+                )
+            else:
+                path[following] = iter(needs[following])
+    return list(done)
