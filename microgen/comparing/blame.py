@@ -8,8 +8,10 @@ from pathlib import Path
 from microgen import manifest, passes, runner
 from microgen.comparing import compare
 from microgen.errors import MicrogenError, StatusRunError
+from microgen.ir import layouts
 from microgen.ir.graph import Array, Graph
 from microgen.ir.interpreter import evaluate, initial_state
+from microgen.ir.layouts import Shown
 from microgen.manifest import CallRecord, ModuleRecord
 from microgen.ops import registry
 from microgen.ops.base import StatusError
@@ -32,10 +34,11 @@ def explained(
     rows = {name: array if stacked else array[None] for name, array in given.items()}
     own = samples.of_module(record, module, "inputs", rows)
     try:
-        graph = passes.run(compare.source(project, module))
+        source = compare.source(project, module)
+        graph = passes.run(source)
         cause = _by_reference(graph, module, own, error.sample)
         if cause is not None and cause.status == error.status:
-            return _blamed(error, graph, module, cause)
+            return _blamed(error, graph, layouts.shown(graph, source.types), module, cause)
         layers = runner.until_failure(project, inputs, elf=elf, target=target)
         return _located(error, module, layers)
     except MicrogenError:
@@ -58,17 +61,21 @@ def _by_reference(
 
 
 def _blamed(
-    error: StatusRunError, graph: Graph, module: ModuleRecord, cause: StatusError
+    error: StatusRunError,
+    graph: Graph,
+    shows: Mapping[str, Shown],
+    module: ModuleRecord,
+    cause: StatusError,
 ) -> StatusRunError:
     assert cause.node is not None
-    tensor = cause.node.inputs[cause.position]
+    tensor, element = cause.node.inputs[cause.position], cause.element
+    if tensor in shows:
+        tensor, element = shows[tensor].tensor, shows[tensor].index_in_model(element)
     tensors = dict(zip(graph.inputs, (port.tensor for port in module.inputs), strict=True))
     hint = f"give --input samples with {tensors.get(tensor)!r} {cause.allowed}"
     if tensor not in tensors:
         hint = f"limit {tensor!r} to that in the model, or give other --input samples"
     layer = cause.node.origin.layer
-    channels = graph.channels.get(tensor)
-    element = channels.index_in_model(cause.element) if channels else cause.element
     place = f"{tensor}[{','.join(map(str, element))}]"
     found = {"element": list(element), "tensor": tensor, "value": cause.value}
     return error.at(

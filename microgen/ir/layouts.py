@@ -57,6 +57,18 @@ class Shown:
         left = self.channels
         return self.kind.shape if left is None else (*self.kind.shape[:-1], len(left.kept))
 
+    def index_in_model(self, index: tuple[int, ...]) -> tuple[int, ...]:
+        """The index in the model's tensor of an element of the graph's tensor."""
+        if self.channels is not None:
+            index = self.channels.index_in_model(index)
+        own = self.kind.shape
+        for shape, axes in self.layout.moves if self.layout else ():
+            flat = int(np.ravel_multi_index(index, own)) if own else 0
+            moved = np.unravel_index(flat, shape)
+            index = tuple(int(moved[axis]) for axis in axes)
+            own = tuple(shape[axis] for axis in axes)
+        return index
+
     def filled(self, left: Array, whole: Array) -> Array:
         """The model's tensor: ``left``, the graph's tensor, where that shows it, and ``whole``, of
         the model's shape, in the channels that the graph's tensor lacks."""

@@ -18,7 +18,7 @@ from microgen.building import builder
 from microgen.comparing import compare
 from microgen.comparing.verdict import Verdict
 from microgen.frontends.onnx.ort import OnnxRuntime
-from microgen.ir.graph import Array
+from microgen.ir.graph import Array, Graph, frozen
 from microgen.passes.fuse_activation import fuse_activation
 from tests.passes import chains
 from tests.passes.test_names import _keeps_old_names, _with
@@ -126,11 +126,13 @@ def test_a_wrong_value_of_a_fused_layer_is_found_under_its_name(
     data = {port.tensor: np.random.RandomState(0).randn(2, *port.shape).astype(np.float32)}
     elf = builder.build(project).elf
     outputs = microgen.runner.run(project, data, elf=elf).outputs
-    _, runtime = compare.compare(project, data, outputs, elf)
-    assert runtime.difference is not None
-    assert (runtime.difference.layer, runtime.difference.tensor) == ("t2", "t2")
-    assert runtime.difference.index == (0, 1, 1)  # of channels, then places
-    assert runtime.difference.call == 1
+    for verdict, layer in zip(
+        compare.compare(project, data, outputs, elf), ("t0", "t2"), strict=True
+    ):
+        assert verdict.difference is not None
+        assert (verdict.difference.layer, verdict.difference.tensor) == (layer, "t2")
+        assert verdict.difference.index == (0, 1, 1)  # of channels, then places
+        assert verdict.difference.call == 1
 
 
 def test_a_wrong_name_is_not_the_fault_of_the_firmware(
@@ -146,6 +148,25 @@ def test_a_wrong_name_is_not_the_fault_of_the_firmware(
     assert runtime.layers is not None
     assert runtime.layers.misnamed
     assert "after the passes, and" in runtime.layers.misnamed[0]
+
+
+def test_a_wrong_network_is_not_only_a_wrong_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dense layer, which computes the output, has other weights after the passes."""
+
+    def planted(graph: Graph) -> Graph:
+        (layer,) = [node for node in graph.nodes if node.op == "nn.dense"]
+        weight = graph.constants[layer.inputs[1]] * np.float32(1.01)
+        return graph.replace(constants={**graph.constants, layer.inputs[1]: frozen(weight)})
+
+    run = passes.run
+    monkeypatch.setattr(passes, "run", lambda graph: planted(run(graph)))
+    _, runtime = _compared(_built(_model(CHAIN, (1, 2, 10), tmp_path / "m.onnx")))
+    assert not runtime.ok
+    assert runtime.difference is not None
+    assert runtime.difference.tensor == "t7"
+    assert "a defect of microgen, not of the firmware" in str(runtime)
 
 
 @pytest.mark.slow
