@@ -210,7 +210,8 @@ class Graph:
     ``laid_out`` has the tensors that passes have made, and that have the elements of one of the
     model's tensors in another layout (``ir/layouts.py``). ``in_floats`` says of float tensors of a
     quantized model why they are not integers. ``notes`` are what the user should know of the
-    model's file.
+    model's file. ``dropped`` has the names of tensors that passes have removed, which no other
+    tensor may get.
     """
 
     name: str
@@ -230,6 +231,7 @@ class Graph:
     laid_out: Mapping[str, Layout] = field(default_factory=dict)
     in_floats: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    dropped: frozenset[str] = frozenset()
 
     @property
     def results(self) -> tuple[str, ...]:

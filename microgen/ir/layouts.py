@@ -8,12 +8,14 @@ comparison still finds the model's tensor.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.ir.graph import Array, Channels, Graph, Layout, Move, TensorType
+
+Shape = tuple[int, ...]
 
 
 def reshaped(graph: Graph, name: str) -> Layout:
@@ -116,11 +118,12 @@ def fits(layout: Layout, kind: TensorType, channels: Channels | None) -> bool:
     return orders and sizes == {_whole(kind, channels).size}
 
 
-def fresh(wanted: str, names: Mapping[str, object], shape: Sequence[int] = ()) -> str:
-    """A name that is not among ``names``: the wanted one, with a shape after it."""
+def fresh(graph: Graph, wanted: str, *, more: Container[str] = (), shape: Shape = ()) -> str:
+    """A name for a new tensor of a graph, which neither a tensor of it or of the model has, nor one
+    in ``more``: the wanted one, with a shape after it."""
     start = f"{wanted}#{'x'.join(map(str, shape))}" if shape else wanted
     name, count = start, 0
-    while name in names:
+    while name in graph.types or name in graph.dropped or name in more:
         count += 1
         name = f"{start}'{count}"
     return name

@@ -8,7 +8,8 @@ from dataclasses import replace
 from microgen.codegens.base import Choice, Region
 from microgen.codegens.selection import BUILTIN
 from microgen.errors import InternalError
-from microgen.ir.graph import Node, TensorType
+from microgen.ir import layouts
+from microgen.ir.graph import Graph, Node, TensorType
 from microgen.ops.copy import CopyAttrs
 from microgen.partition.assembly import Assembly, assemblies
 from microgen.partition.assign import Partition
@@ -25,7 +26,7 @@ def with_copies(partition: Partition) -> Partition:
         result = region.main.outputs[0]
         if result not in found:
             raise InternalError("cannot be assembled", where=result)
-        made[result] = _nodes(found[result], types)
+        made[result] = _nodes(partition.graph, found[result], types)
     if all(len(nodes) == 1 for nodes in made.values()):
         return partition  # the same objects, which code generators remember
     nodes = [one for node in partition.graph.nodes for one in made.get(node.outputs[0], (node,))]
@@ -38,15 +39,14 @@ def with_copies(partition: Partition) -> Partition:
     return replace(partition, graph=graph, regions=tuple(regions))
 
 
-def _nodes(found: Assembly, types: dict[str, TensorType]) -> list[Node]:
+def _nodes(graph: Graph, found: Assembly, types: dict[str, TensorType]) -> list[Node]:
     """The copies that a concatenation needs, and the concatenation."""
     copies, inputs = list[Node](), list[str]()
     for number, part in enumerate(found.parts):
         inputs.append(part.tensor)
         if part.is_copied:
-            inputs[-1] = f"{found.node.outputs[0]}#{number}"
-            while inputs[-1] in types:
-                inputs[-1] += "'"
+            wanted = f"{found.node.outputs[0]}#{number}"
+            inputs[-1] = layouts.fresh(graph, wanted, more=types)
             types[inputs[-1]] = types[part.tensor]
             own = replace(found.node, op="copy", attrs=CopyAttrs(), inputs=(part.tensor,))
             copies.append(replace(own, outputs=(inputs[-1],)))

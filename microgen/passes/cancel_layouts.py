@@ -197,7 +197,8 @@ class _Rewriting:
             return self._shaped(source, permuted(shape, back), node)
         letters = "".join(permuted(lead.letters, lead.axes))
         change = _Pending(self._shaped(source, shape, node), back, letters, node)
-        return self._changed(change, layouts.fresh(f"{name}#{lead.letters}", self.types))
+        wanted = layouts.fresh(self.graph, f"{name}#{lead.letters}", more=self.types)
+        return self._changed(change, wanted)
 
     def _shaped(self, name: str, shape: tuple[int, ...], node: Node) -> str:
         """A tensor with another shape."""
@@ -237,7 +238,7 @@ class _Rewriting:
         )
 
     def _new(self, wanted: str, like: TensorType, shape: Sequence[int]) -> str:
-        name = layouts.fresh(wanted, self.types)
+        name = layouts.fresh(self.graph, wanted, more=self.types)
         self.types[name] = dataclasses.replace(like, shape=tuple(shape))
         return name
 

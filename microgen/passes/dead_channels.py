@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from microgen.ir import layouts
 from microgen.ir.graph import (
     Array,
     Attrs,
@@ -159,9 +160,7 @@ class _Removal:
         return made
 
     def _unused(self, name: str) -> str:
-        while name in self._types:
-            name += "'"
-        return name
+        return layouts.fresh(self._graph, name, more=self._types)
 
 
 def _sliced(kind: TensorType, axis: int, mask: Array) -> TensorType:

@@ -96,7 +96,7 @@ class _Fusing:
     def _clamped(self, tensor: str, clamped: str) -> str:
         """A new tensor with the elements of ``clamped`` in the shape of another tensor."""
         kind = self.graph.types[tensor]
-        name = layouts.fresh(clamped, {**self.graph.types, **self.types}, kind.shape)
+        name = layouts.fresh(self.graph, clamped, more=self.types, shape=kind.shape)
         self.types[name] = kind
         self.laid_out[name] = layouts.reshaped(self.graph, clamped)
         return name

@@ -31,7 +31,7 @@ def merge_affine(graph: Graph) -> Graph:
     for node in graph.nodes:
         chain = chains.get(node.outputs[0])
         if chain is not None:
-            nodes += _merged(chain, constants, types)
+            nodes += _merged(graph, chain, constants, types)
         elif node.outputs[0] not in gone:
             nodes.append(node)
     return graph.replace(nodes=tuple(nodes), constants=constants, types=types)
@@ -71,7 +71,10 @@ def _is_open(node: Node) -> bool:
 
 
 def _merged(
-    chain: Sequence[Node], constants: dict[str, Array], types: dict[str, TensorType]
+    graph: Graph,
+    chain: Sequence[Node],
+    constants: dict[str, Array],
+    types: dict[str, TensorType],
 ) -> list[Node]:
     """The nodes that take the place of a chain: it, if they are not fewer, if a number would not be
     finite, or if the chain adds numbers that are so much larger than what they make that it depends
@@ -84,10 +87,11 @@ def _merged(
     is_finite = np.isfinite(factor).all() and np.isfinite(offset).all()
     if len(steps) >= len(chain) or not is_finite:
         return list(chain)
-    return [*_nodes(steps, chain, constants, types)]
+    return [*_nodes(graph, steps, chain, constants, types)]
 
 
 def _nodes(
+    graph: Graph,
     steps: Sequence[tuple[str, Array]],
     chain: Sequence[Node],
     constants: dict[str, Array],
@@ -98,10 +102,11 @@ def _nodes(
     (data,) = [name for name in chain[0].inputs if name not in constants]
     for op, value in steps:
         is_last = op == steps[-1][0]
-        output = last.outputs[0] if is_last else layouts.fresh(f"{last.outputs[0]}#product", types)
+        product = layouts.fresh(graph, f"{last.outputs[0]}#product", more=types)
+        output = last.outputs[0] if is_last else product
         types[output] = types[last.outputs[0]]
         what = "factor" if op == "multiply" else "offset"
-        other = layouts.fresh(f"{last.outputs[0]}#{what}", types)
+        other = layouts.fresh(graph, f"{last.outputs[0]}#{what}", more=types)
         constants[other], types[other] = frozen(value), TensorType(value.shape, DType.FLOAT32)
         activation = last.attrs.activation if is_last else Activation.UNLIMITED  # type: ignore[attr-defined]
         yield dataclasses.replace(

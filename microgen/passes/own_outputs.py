@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from microgen.ir import layouts
 from microgen.ir.graph import Graph, Node, Origin
 from microgen.ops.copy import CopyAttrs
 from microgen.passes.views import roots
@@ -20,7 +21,7 @@ def own_outputs(graph: Graph) -> Graph:
     types = dict(graph.types)
     for name in graph.outputs:
         if bytes_of[name] in taken:
-            copy = f"{name}#copy{len(copies)}"
+            copy = layouts.fresh(graph, f"{name}#copy{len(copies)}", more=types)
             types[copy] = types[name]
             copies.append(Node("copy", (name,), (copy,), CopyAttrs(), Origin(graph.name, name)))
             outputs.append(copy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from microgen.ir import layouts
 from microgen.ir.graph import Graph, Node, Origin, TensorType
 from microgen.ops.copy import CopyAttrs
 from microgen.passes.views import roots
@@ -33,8 +34,6 @@ def own_updates(graph: Graph) -> Graph:
 def _copy(
     graph: Graph, variable: str, source: str, what: str, types: dict[str, TensorType]
 ) -> Node:
-    name = f"{variable}#{what}"
-    while name in types:
-        name += "'"
+    name = layouts.fresh(graph, f"{variable}#{what}", more=types)
     types[name] = types[source]
     return Node("copy", (source,), (name,), CopyAttrs(), Origin(graph.name, variable))

@@ -133,7 +133,7 @@ class _Rewriting:
         return name
 
     def _fresh(self, wanted: str, shape: tuple[int, ...] = ()) -> str:
-        return layouts.fresh(wanted, {**self.graph.types, **self.types}, shape)
+        return layouts.fresh(self.graph, wanted, more=self.types, shape=shape)
 
 
 def _only_readers(graph: Graph) -> dict[str, Node]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.ir import layouts
 from microgen.ir.graph import Array, Graph, Node, TensorType
 from microgen.ops.concatenate import ConcatenateAttrs
 from microgen.ops.slide import SlideAttrs
@@ -102,7 +104,7 @@ def _replaced(graph: Graph, found: dict[str, _Window]) -> Graph:
     slides: dict[str, Node] = {}
     for variable, window in found.items():
         whole = window.join.outputs[0]
-        name = named[variable] = _name(variable, types[whole], types)
+        name = named[variable] = _name(graph, variable, types[whole], types)
         types[name] = types[whole]
         updates[name] = whole
         if variable in initial:
@@ -119,14 +121,11 @@ def _replaced(graph: Graph, found: dict[str, _Window]) -> Graph:
     )
 
 
-def _name(variable: str, kind: TensorType, types: dict[str, TensorType]) -> str:
+def _name(graph: Graph, variable: str, kind: TensorType, types: Mapping[str, TensorType]) -> str:
     """The window's name: the variable's if it has the same rows."""
     if types[variable] == kind:
         return variable
-    name = f"{variable}#window"
-    while name in types:
-        name += "'"
-    return name
+    return layouts.fresh(graph, f"{variable}#window", more=types)
 
 
 def _extended(values: Array, kind: TensorType, axis: int) -> Array:

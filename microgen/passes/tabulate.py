@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from microgen.ir import layouts
 from microgen.ir.graph import Array, Graph, Node, TensorType
 from microgen.ops import budget, registry
 from microgen.ops.cost import elementwise
@@ -23,7 +24,8 @@ def tabulate(graph: Graph) -> Graph:
             nodes.append(node)
             continue
         kind, values = _table(node, graph)
-        name = tables.setdefault((kind, values.tobytes()), f"{node.outputs[0]}#table")
+        fresh = layouts.fresh(graph, f"{node.outputs[0]}#table", more=types)
+        name = tables.setdefault((kind, values.tobytes()), fresh)
         types[name], constants[name] = kind, values
         attrs = LookupAttrs(node.op)
         inputs = (*node.inputs, name)

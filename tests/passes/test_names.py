@@ -122,6 +122,48 @@ def test_names_keep_their_values_in_real_networks(mlperf_models: Path) -> None:
     assert not any(wrong.values()), {name: each for name, each in wrong.items() if each}
 
 
+def _named(graph: Graph, names: dict[str, str]) -> Graph:
+    """The graph with tensors under other names."""
+
+    def new(given: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(names.get(name, name) for name in given)
+
+    nodes = tuple(
+        dataclasses.replace(node, inputs=new(node.inputs), outputs=new(node.outputs))
+        for node in graph.nodes
+    )
+    types = {**graph.types, **{names[n]: t for n, t in graph.types.items() if n in names}}
+    constants = {names.get(name, name): array for name, array in graph.constants.items()}
+    return graph.replace(
+        nodes=nodes,
+        types=types,
+        constants=constants,
+        outputs=new(graph.outputs),
+        int4=frozenset(new(tuple(graph.int4))),
+    )
+
+
+@pytest.mark.parametrize("kind", ["chains", "tflite", "dead channels"])
+def test_a_model_may_have_the_names_that_passes_make(kind: str, tmp_path: Path) -> None:
+    """Also for tensors that earlier passes remove."""
+    taken = 0
+    for seed in range(4):
+        graph = MAKERS[kind](seed, tmp_path)
+        after = passes.run(graph)
+        made = sorted(after.types.keys() - graph.types.keys())
+        ports = {*graph.inputs, *graph.variables, *graph.results}
+        inner = [name for name in graph.types if name not in ports]
+        for own in (inner, inner[::-1]):
+            names = dict(zip(own, made, strict=False))
+            renamed = _named(graph, names)
+            types = {n: t for n, t in renamed.types.items() if n not in names}
+            renamed = renamed.replace(types=types)
+            passes.run(renamed)  # checks the graph after each pass
+            assert not wrong_names(renamed, count=1)
+            taken += len(names)
+    assert taken >= 4
+
+
 # Passes with an error.
 
 
@@ -141,20 +183,6 @@ def _keeps_old_names(step: passes.Pass) -> passes.Pass:
 
     planted.__name__ = step.__name__
     return planted
-
-
-def _named(graph: Graph, names: dict[str, str]) -> Graph:
-    """The graph with tensors under other names."""
-
-    def new(given: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(names.get(name, name) for name in given)
-
-    nodes = tuple(
-        dataclasses.replace(node, inputs=new(node.inputs), outputs=new(node.outputs))
-        for node in graph.nodes
-    )
-    types = {**graph.types, **{names[n]: t for n, t in graph.types.items() if n in names}}
-    return graph.replace(nodes=nodes, types=types, outputs=new(graph.outputs))
 
 
 def _reverses_layouts(graph: Graph) -> Graph:
@@ -180,10 +208,7 @@ def _keeps_names_of_constants(graph: Graph) -> Graph:
     """What the pass did to constants before they got new names."""
     after = dead_channels(graph)
     old = {name: name.partition("#")[0] for name in after.constants if name not in graph.constants}
-    found = _named(after, old)
-    return found.replace(
-        constants={old.get(name, name): value for name, value in after.constants.items()}
-    )
+    return _named(after, old)
 
 
 def _with(step: passes.Pass, planted: passes.Pass) -> tuple[passes.Pass, ...]:
