@@ -20,6 +20,7 @@ from microgen.comparing.verdict import Verdict
 from microgen.frontends.onnx.ort import OnnxRuntime
 from microgen.ir.graph import Array, Graph, frozen
 from microgen.passes.fuse_activation import fuse_activation
+from microgen.runner.compare import Comparison
 from tests.passes import chains
 from tests.passes.test_names import _keeps_old_names, _with
 from tests.tools import NEEDS_GDBSERVER, NEEDS_NINJA
@@ -109,6 +110,16 @@ def test_layers_between_changes_of_layout_are_compared(tmp_path: Path) -> None:
         assert verdict.ok, str(verdict)
         assert verdict.layers is not None
         assert verdict.layers.compared == 1
+
+
+@pytest.mark.parametrize("equal", [4, 3])
+def test_outputs_decide_if_no_layer_can_be_read(equal: int) -> None:
+    nothing = Comparison((), (), None)
+    verdict = Verdict("ONNX Runtime", 4, equal, nothing, by_layers=True)
+    assert verdict.ok == (equal == 4)
+    assert str(verdict) == (
+        f"ONNX Runtime: outputs equal on {equal} of 4 samples; no layer could be read"
+    )
 
 
 def test_a_wrong_value_of_a_fused_layer_is_found_under_its_name(

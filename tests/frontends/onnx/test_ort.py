@@ -54,7 +54,9 @@ def test_layers_of_the_firmware_are_compared_with_it(
     verdict = microgen.run(project, compare=True).verdicts[1]
     assert (verdict.name, verdict.ok) == ("ONNX Runtime ORT_DISABLE_ALL", True)
     assert verdict.layers is not None
-    assert verdict.layers.compared == 3
+    names = [held.name for held in verdict.layers.held if held.sample == 0]
+    assert names == ["c#NHWC", "c#NHWC'1", "m#NHWC", "y#NHWC", "y"]  # also those with channels last
+    assert [held.tensor for held in verdict.layers.held][2:5] == ["m", "y", "y"]
 
 
 def test_a_layer_of_its_own_that_differs_is_named(
