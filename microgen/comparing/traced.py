@@ -58,7 +58,7 @@ class Traced:
                 assert one.found is not None
                 own = self.shows[name].filled(self.layers[sample][name], one.found)
                 exact = np.broadcast_to(0.0, own.shape)
-                yield Expected(one.node, one.tensor, one.found, exact, (), own, name)
+                yield Expected(one.node, one.tensor, one.found, exact, (), own, name=name)
 
 
 def traced(

