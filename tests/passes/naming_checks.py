@@ -36,10 +36,14 @@ def _drawn(graph: Graph, name: str, rng: np.random.Generator) -> Array:
 
 
 def wrong_names(
-    graph: Graph, pipeline: Sequence[passes.Pass] = passes.DEFAULT_PIPELINE, count: int = 2
+    graph: Graph,
+    pipeline: Sequence[passes.Pass] = passes.DEFAULT_PIPELINE,
+    count: int = 2,
+    given: Sequence[Sequence[Array]] = (),
 ) -> list[str]:
-    """The pass and the tensor of each name that has another value after a pass."""
-    return list(_wrong(graph, pipeline, samples(graph, count)))
+    """The pass and the tensor of each name that has another value after a pass, for ``count``
+    random samples or for those that are ``given``."""
+    return list(_wrong(graph, pipeline, given or samples(graph, count)))
 
 
 def _differ(before: Graph, after: Graph) -> bool:

@@ -5,6 +5,7 @@ that keeps a wrong name is found."""
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,6 +27,13 @@ from microgen.passes.scale_weights import scale_weights
 from tests import dead_networks, streaming
 from tests.differential import evaluation
 from tests.differential.generator import generate
+from tests.frontends.onnx import (
+    elementwise_cases,
+    movement_cases,
+    network_cases,
+    node_tests,
+    one_node,
+)
 from tests.frontends.onnx.graphs import float_networks, quantized_networks
 from tests.frontends.relay import random_networks
 from tests.frontends.relay.evaluated import graph_of
@@ -87,6 +95,26 @@ def test_names_keep_their_values_in_examples(tmp_path: Path) -> None:
     assert len(found) >= 5
     for path in found:
         assert not wrong_names(frontends.load(path)), path
+
+
+def test_names_keep_their_values_in_networks_of_one_operator_each(tmp_path: Path) -> None:
+    for module in (network_cases, elementwise_cases, movement_cases):
+        ordered = sorted(module.CASES, key=lambda case: case.opset)
+        for _, group in itertools.groupby(ordered, lambda case: case.opset):
+            graph = one_node.loaded(one_node.model(tuple(group))[0], tmp_path)
+            assert not wrong_names(graph, count=1)
+
+
+@pytest.mark.slow
+def test_names_keep_their_values_in_the_node_tests(tmp_path: Path) -> None:
+    checked = 0
+    for case in node_tests.cases():
+        result = node_tests.tried(case, tmp_path / "m.onnx", binds=True)
+        if result.kind == "ok" and result.graph is not None:
+            given = [np.asarray(case.named_inputs[name]) for name in result.graph.inputs]
+            assert not wrong_names(result.graph, given=[given]), case.name
+            checked += 1
+    assert checked > 500
 
 
 @pytest.mark.parametrize(
