@@ -123,8 +123,9 @@ def _output_ports(
     count = len(graph.outputs)
     used = {*_OWN_MACROS, *(name.upper() for name in taken)}
     ports: list[Port] = []
-    named: set[str] = set()
     model_names = graph.output_names or model_names
+    # An output that is listed twice gets no other tensor's name.
+    named = {*graph.types, *graph.dropped}.difference(model_names)
     for i, (tensor, model_name) in enumerate(zip(graph.outputs, model_names, strict=True)):
         plain = "output" if count == 1 else f"output{i}"
         plain = cnames.identifier(model_name) if graph.output_names else plain

@@ -198,7 +198,10 @@ class _Rewriting:
         letters = "".join(permuted(lead.letters, lead.axes))
         change = _Pending(self._shaped(source, shape, node), back, letters, node)
         wanted = layouts.fresh(self.graph, f"{name}#{lead.letters}", more=self.types)
-        return self._changed(change, wanted)
+        found = self._changed(change, wanted)
+        if found == wanted and rank == len(self.types[name].shape):
+            self.laid_out[found] = layouts.reordered(self.graph, name, lead.axes)
+        return found
 
     def _shaped(self, name: str, shape: tuple[int, ...], node: Node) -> str:
         """A tensor with another shape."""

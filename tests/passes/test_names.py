@@ -24,7 +24,7 @@ from microgen.passes.cancel_layouts import cancel_layouts
 from microgen.passes.dead_channels import dead_channels
 from microgen.passes.fuse_activation import fuse_activation
 from microgen.passes.scale_weights import scale_weights
-from tests import dead_networks, streaming
+from tests import compiling, dead_networks, streaming
 from tests.differential import evaluation
 from tests.differential.generator import generate
 from tests.frontends.onnx import (
@@ -37,6 +37,7 @@ from tests.frontends.onnx import (
 from tests.frontends.onnx.graphs import float_networks, quantized_networks
 from tests.frontends.relay import random_networks
 from tests.frontends.relay.evaluated import graph_of
+from tests.graphs import Builder
 from tests.passes import chains
 from tests.passes.naming_checks import samples, wrong_names
 from tests.passes.test_dead_networks import _planted
@@ -190,6 +191,15 @@ def test_a_model_may_have_the_names_that_passes_make(kind: str, tmp_path: Path) 
             assert not wrong_names(renamed, count=1)
             taken += len(names)
     assert taken >= 4
+
+
+def test_an_output_that_is_listed_twice_gets_no_other_tensors_name() -> None:
+    b = Builder()
+    first = b.conv(b.input(1, 4, 4, 2), 3)
+    last = b.conv(first, 2)
+    graph = _named(b.graph(last, last), {first: f"{last}_1"})
+    ports = compiling.program_of(graph).outputs
+    assert [port.tensor for port in ports] == [last, f"{last}_2"]
 
 
 # Passes with an error.
