@@ -17,6 +17,7 @@ from typing import Any
 _GRACE_SECONDS = 1.0
 _ROUNDS = 20
 _MARK = "MICROGEN_STARTED"
+_SHELL = "/bin/sh"
 # A process may start another one while it is being ended, so we look more than once. Each look is
 # one ``grep`` over all processes: with one for each process, several watches at once would count
 # each other's, and would soon have started as many as the machine can hold.
@@ -42,9 +43,9 @@ class Started:
     def end(self) -> None:
         """End the program if it still runs, first politely, then by force, and then by force what
         it started."""
-        for number in (signal.SIGTERM, signal.SIGKILL):
+        for end in (self._terminate, self._kill):
             if self.popen.poll() is None:
-                os.killpg(self.popen.pid, number)
+                end()
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self.popen.wait(_GRACE_SECONDS)
         for _ in range(_ROUNDS):  # a process may start another one while we look
@@ -53,6 +54,18 @@ class Started:
             for pid in left:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
+
+    def _terminate(self) -> None:
+        if hasattr(os, "killpg"):
+            os.killpg(self.popen.pid, signal.SIGTERM)
+        else:  # on Windows
+            self.popen.terminate()
+
+    def _kill(self) -> None:
+        if hasattr(os, "killpg"):
+            os.killpg(self.popen.pid, signal.SIGKILL)
+        else:
+            self.popen.kill()
 
 
 @contextlib.contextmanager
@@ -109,9 +122,13 @@ def _marked(mark: str) -> list[int]:
 @contextlib.contextmanager
 def _watched(command: str, argument: str) -> Iterator[None]:
     """While the block runs, a shell in a session of its own waits for a line from us. If its input
-    ends without one, we have been killed, and it runs ``command``."""
+    ends without one, we have been killed, and it runs ``command``. Where there is no shell, as on
+    Windows, nothing is done then."""
+    if not os.path.exists(_SHELL):
+        yield
+        return
     shell = subprocess.Popen(
-        ["/bin/sh", "-c", f"read -r line || {{ {command}\n}}", "sh", argument],
+        [_SHELL, "-c", f"read -r line || {{ {command}\n}}", "sh", argument],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

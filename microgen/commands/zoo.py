@@ -50,7 +50,7 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
         _options(args),
         args.timeout,
         args.scheduler or "",
-        args.workers or len(os.sched_getaffinity(0)),
+        args.workers or _cores(),
     )
     _refuse_unused(args)
     store = Store(args.output)
@@ -83,6 +83,12 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     selection.chosen(chosen.codegen, chosen.codegen_option, known)
     found = {**asdict(chosen), "codegen_path": folder}
     return {k: list(v) if isinstance(v, tuple) else v for k, v in found.items() if k != "name"}
+
+
+def _cores() -> int:
+    """The number of cores that this process may use, of all if the system does not say."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
 def _refuse_unused(args: argparse.Namespace) -> None:

@@ -110,7 +110,9 @@ def _most(found: Sequence[Rows]) -> Rows:
 @cache
 def measured() -> Mapping[str, Rows]:
     """The table, by column, such as "cortex-m4f gcc"."""
-    return loads(resources.files("microgen.kernels").joinpath("stack_bytes.json").read_text())
+    return loads(
+        resources.files("microgen.kernels").joinpath("stack_bytes.json").read_text("utf-8")
+    )
 
 
 def loads(text: str) -> dict[str, Rows]:

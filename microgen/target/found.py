@@ -27,7 +27,7 @@ def find(reference: str | Path, *, local: bool = False) -> Board:
     in ``./boards``. Raises BoardError if there is none, or if its data is wrong.
     """
     text = str(reference)
-    if isinstance(reference, Path) or os.sep in text or text.endswith((".yml", ".")):
+    if isinstance(reference, Path) or {"/", os.sep} & {*text} or text.endswith((".yml", ".")):
         return at(Path(reference))
     if text in boards.available():
         return boards.load(text)

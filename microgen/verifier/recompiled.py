@@ -58,7 +58,7 @@ class Sources:
 
 def sources(project: Path) -> Sources:
     """The sources of a project that has just been generated."""
-    text = (project / "CMakeLists.txt").read_text()
+    text = (project / "CMakeLists.txt").read_text("utf-8")
     names = [*_listed(text, "MODEL_SOURCES"), *_listed(text, "CODEGEN_SOURCES")]
     folders = [*_listed(text, "INCLUDES"), *_listed(text, "CODEGEN_INCLUDES")]
     return Sources(project, tuple(map(PurePosixPath, names)), tuple(folders))
@@ -117,6 +117,6 @@ def _run(command: list[str], made: Path, source: PurePosixPath) -> None:
 
 def _version(compiler: str, folder: Path) -> str:
     """The compiler's ``__VERSION__``."""
-    (folder / "version.c").write_text("__VERSION__\n")
+    (folder / "version.c").write_bytes(b"__VERSION__\n")
     finished = toolchain.run([compiler, "-E", "-P", "version.c"], seconds=_SECONDS, cwd=folder)
     return finished.output.strip().strip('"')

@@ -24,7 +24,9 @@ from microgen.zoo.results import RESULT, STAGE, TASK, Cell, failed, parsed
 
 _PROGRAM = "microgen.zoo.stages"  # a name, because the module imports everything
 _ATTEMPTS = 3  # if others end the process, for example because memory is short
-_BY_OTHERS = (-signal.SIGKILL, -signal.SIGTERM)
+_BY_OTHERS = tuple(
+    -getattr(signal, name) for name in ("SIGKILL", "SIGTERM") if hasattr(signal, name)
+)
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 _ended: dict[str, threading.Event] = {}
