@@ -138,7 +138,7 @@ def _check_counts(job: Job) -> None:
         )
 
 
-def _profiled(job: Job, runs: Followed | None) -> RunResult:
+def _profiled(job: Job, runs: Followed | None = None) -> RunResult:
     """``runs`` are the inferences of a program that has another main than the project's."""
     _check_counts(job)
     assert job.board.qemu is not None

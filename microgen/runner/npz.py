@@ -25,7 +25,8 @@ _HOW = "write the samples with numpy.savez(FILE, **{name: array})"
 def read(path: Path) -> dict[str, Array]:
     """The arrays of an ``.npz`` file by name. Raises InputError if it is not one, or is too large.
     Pickled objects are never read."""
-    if path.exists() and not path.is_file():  # a device or a pipe might never end
+    # A device or a pipe might never end.
+    if path.exists() and not (path.is_file() or path.is_dir()):
         raise InputError("is not a regular file", where=str(path), hint=_HOW)
     try:
         with path.open("rb") as file:
