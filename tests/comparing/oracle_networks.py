@@ -80,22 +80,31 @@ def transformed(length: int) -> Iterator[tuple[ModelProto, Array]]:
     yield model([node], [x], [y], constants, opset=17), frames
 
 
-def recurrent(seeds: Iterable[int]) -> Iterator[tuple[ModelProto, list[Array]]]:
-    """Layers of each kind and of several functions, some with inputs that let states grow."""
+def recurrent(
+    seeds: Iterable[int], steps: int = _STEPS
+) -> Iterator[tuple[ModelProto, list[Array]]]:
+    """Layers of each kind, of several functions and directions, with inputs that let some states
+    grow."""
     for seed in seeds:
         rng = np.random.default_rng(seed)
         kind = list(_GATES)[seed % 3]
         functions = _FUNCTIONS[kind][seed // 3 % 3]
-        gates = _GATES[kind]
+        direction = ("forward", "reverse", "forward", "bidirectional")[seed % 4]
+        count, gates = 1 + (direction == "bidirectional"), _GATES[kind]
         constants = {
-            "w": rng.normal(0, 0.3, (1, gates * _CELLS, _FEATURES)).astype(np.float32),
-            "r": rng.normal(0, 0.3, (1, gates * _CELLS, _CELLS)).astype(np.float32),
+            "w": rng.normal(0, 0.3, (count, gates * _CELLS, _FEATURES)).astype(np.float32),
+            "r": rng.normal(0, 0.3, (count, gates * _CELLS, _CELLS)).astype(np.float32),
         }
+        is_last = seed % 5 == 4  # only the last states are an output
         node = helper.make_node(
-            kind, ["x", "w", "r"], ["y"], hidden_size=_CELLS, activations=functions
+            kind,
+            ["x", "w", "r"],
+            ["", "y"] if is_last else ["y"],
+            hidden_size=_CELLS,
+            activations=functions * count,
+            direction=direction,
         )
-        x, y = info("x", (_STEPS, 1, _FEATURES)), info("y", (_STEPS, 1, 1, _CELLS))
-        samples = [
-            rng.normal(0, size, (_STEPS, 1, _FEATURES)).astype(np.float32) for size in (1, 30)
-        ]
-        yield model([node], [x], [y], constants, opset=14), samples
+        shape = (count, 1, _CELLS) if is_last else (steps, count, 1, _CELLS)
+        data = (steps, 1, _FEATURES)
+        samples = [rng.normal(0, size, data).astype(np.float32) for size in (1, 30)]
+        yield model([node], [info("x", data)], [info("y", shape)], constants, opset=14), samples

@@ -128,6 +128,17 @@ def test_states_that_grow_have_a_slack_that_grows(tmp_path: Path) -> None:
         assert max(held.ratio for held in verdict.other.held) > 0
 
 
+def test_errors_do_not_add_up_over_the_steps_of_a_recurrent_layer(tmp_path: Path) -> None:
+    """The oracle's states of each step are known. Without them, the bound of the last is unlimited
+    in effect."""
+    for proto, (sample, _) in recurrent(range(4), steps=60):
+        network = _standin(proto, tmp_path, sample)
+        every = [*network.walked(network.source, network.known, network.slack)]
+        assert {one.node.op for one in every} >= {"nn.recurrent"}
+        assert max(one.bound.max() for one in every) < 1e-4
+        assert not any(map(standins.is_beyond, every))
+
+
 def _departing(op: str, data: Array) -> ModelProto:
     x = info("x", data.shape)
     if op == "HardSwish":

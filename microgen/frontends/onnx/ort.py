@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from onnx import ModelProto, ValueInfoProto
 
 from microgen.frontends.model_format import OracleError, Request
-from microgen.frontends.onnx import convert, ort_exact, ort_products, reader
+from microgen.frontends.onnx import convert, ort_exact, ort_products, ort_states, reader
 from microgen.frontends.onnx.ort_slack import OrtSlack
 from microgen.ir.beside import Slack
 from microgen.ir.graph import Array, DType, Graph, TensorType
@@ -42,7 +42,8 @@ class OnnxRuntime:
         (data,) = files.values()
         model = reader.parsed(data, "the model")
         graph = convert.graph_of(model, file="the model", numerics=Request().numerics)
-        wanted = _watched(model, graph)
+        states = ort_states.named(model)
+        wanted = _watched(model, graph, [name for node in states.values() for name in node.output])
         session = _session(ort_products.widened(model))
         for sample in samples:
             given = dict(zip(graph.inputs, sample, strict=True))
@@ -50,9 +51,10 @@ class OnnxRuntime:
                 found = session.run(wanted, given)
             except Exception as error:  # of the runtime's own kinds
                 raise OracleError(_refusal(error)) from error
-            pairs = zip(wanted, found, strict=True)
+            every = dict(zip(wanted, found, strict=True))
+            pairs = every.items()
             known = {n: _stored(graph.types[n], value) for n, value in pairs if n in graph.types}
-            yield known | _inner(graph, known)
+            yield known | _inner(graph, known) | dict(ort_states.of(states, graph, every))
 
     def slack(self, files: Mapping[str, bytes], graph: Graph) -> Slack:
         """How much farther than an op's bound ONNX Runtime's kernels may be from the op's
@@ -62,12 +64,13 @@ class OnnxRuntime:
         return OrtSlack(ort_exact.exact(model, graph.types), ort_exact.operators(model))
 
 
-def _watched(model: ModelProto, graph: Graph) -> list[str]:
-    """The outputs, and the other tensors of the model that are in the graph. They become outputs of
-    the model."""
+def _watched(model: ModelProto, graph: Graph, others: Collection[str]) -> list[str]:
+    """The outputs, and the other tensors of the model that are in the graph or among ``others``.
+    They become outputs of the model."""
     outputs = [info.name for info in model.graph.output]
     made = [name for node in model.graph.node for name in node.output]
-    more = [name for name in made if name in graph.types and name not in outputs]
+    wanted = {*graph.types, *others}
+    more = [name for name in made if name in wanted and name not in outputs]
     model.graph.output.extend(ValueInfoProto(name=name) for name in more)
     return [*outputs, *more]
 
