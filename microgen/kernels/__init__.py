@@ -1,5 +1,10 @@
 """Implementations, found by folder: a module with ``IMPLEMENTATIONS`` has those of one op or of a
-pattern of ops (``OP_NAME``); the other modules are shared by several ops."""
+pattern of ops (``OP_NAME``); the other modules are shared by several ops.
+
+Costs decide which of them computes a node. The order in which they are listed decides only where
+costs cannot: where none is measured, and between estimates that differ by less than they are off.
+Modules state it: those with a higher ``PRECEDENCE`` come first. An op's own module, which bears its
+name and has the reference kernels, comes after them, and modules that state nothing come last."""
 
 from __future__ import annotations
 
@@ -22,13 +27,23 @@ def modules() -> tuple[ModuleType, ...]:
 
 @functools.cache
 def registry() -> Mapping[str, tuple[Implementation, ...]]:
-    """Op or pattern -> its kernels. Several modules may have kernels of one op. The one with the
-    last name comes first, so an op's own module, which has the reference kernels, is the last."""
+    """Op or pattern -> its kernels, in the order of their modules and then of ``IMPLEMENTATIONS``."""
     found: dict[str, tuple[Implementation, ...]] = {}
-    for module in modules():
-        if hasattr(module, "IMPLEMENTATIONS"):
-            found[module.OP_NAME] = (*module.IMPLEMENTATIONS, *found.get(module.OP_NAME, ()))
-    return MappingProxyType(found)
+    for module in sorted(filter(_has_kernels, modules()), key=_order):
+        found[module.OP_NAME] = (*found.get(module.OP_NAME, ()), *module.IMPLEMENTATIONS)
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def _has_kernels(module: ModuleType) -> bool:
+    return hasattr(module, "IMPLEMENTATIONS")
+
+
+def _order(module: ModuleType) -> tuple[int, bool, str]:
+    """The place of a module among those of its op. Of modules that state nothing, the names of
+    their first kernels decide."""
+    name = module.__name__.rpartition(".")[2]
+    is_own = name == module.OP_NAME.rpartition(".")[2]
+    return -getattr(module, "PRECEDENCE", 0), not is_own, module.IMPLEMENTATIONS[0].symbol
 
 
 @functools.cache

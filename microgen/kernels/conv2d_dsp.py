@@ -14,6 +14,7 @@ from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.geometry import resolve
 
 OP_NAME = conv2d.OP_NAME
+PRECEDENCE = 1
 _PAIR = 2  # channels that are computed at a time
 
 

@@ -7,6 +7,7 @@ from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base, blocks, float_work, floats, mve, window
 
 OP_NAME = "nn.conv2d"
+PRECEDENCE = 2
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:

@@ -20,6 +20,7 @@ from microgen.kernels.weighted import FLOAT_MVE, TWICE_NARROW, Loop
 from microgen.ops.conv2d import Conv2DAttrs
 
 OP_NAME = "nn.conv2d"
+PRECEDENCE = 3
 _STRIP = 8  # MG_MVE_STRIP of microgen/conv2d_s8_rows_mve.h
 FILTERS = 4  # MG_MVE_FILTERS of microgen/mve_rows.h
 PIXELS = 4  # MG_MVE_PIXELS of microgen/mve_tiles.h

@@ -10,6 +10,7 @@ from microgen.kernels import base, blocks, lags, mve, wide
 from microgen.kernels.work import Work, work
 
 OP_NAME = "nn.conv2d"
+PRECEDENCE = 4
 
 _BYTES = 2  # of a value
 _DSP_PIXELS, _MVE_PIXELS, _TILE_PIXELS = 2, 3, 4  # whose windows are copied

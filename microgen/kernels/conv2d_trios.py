@@ -26,6 +26,7 @@ from microgen.kernels.work import Work, work
 from microgen.ops.conv2d import Conv2DAttrs
 
 OP_NAME = "nn.conv2d"
+PRECEDENCE = 5
 _TRIO = 8  # bytes of an mg_trio
 
 

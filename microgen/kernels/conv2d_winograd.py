@@ -24,6 +24,7 @@ from microgen.ops.conv2d import Conv2DAttrs
 from microgen.ops.geometry import explicit
 
 OP_NAME = "nn.conv2d"
+PRECEDENCE = 6
 
 _GROUP = 4  # input channels
 _CORES = tuple(f"mg_winograd_{part}" for part in ("columns", "rows", "products"))

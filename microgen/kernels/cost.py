@@ -37,7 +37,7 @@ def estimate(
     if kernel.cost is not None:
         return kernel.cost(node, graph, cpu, shared)
     core = measured_core(cpu)
-    if core is None or not kernel.needs <= CPUS[core].features:
+    if core is None:
         return None
     if _computes_floats(kernel, node, graph) and _has_fpu(cpu) is not _has_fpu(CPUS[core]):
         return None
@@ -66,7 +66,8 @@ def _cores(
 
 
 def _coefficients(kernel: Implementation, core: str, form: str) -> Mapping[str, Any] | None:
-    """The kernel's coefficients, with the names of its own functions."""
+    """The kernel's coefficients, with the names of its own functions. A kernel that is measured as
+    another may need what only the CPU has, and not the core that stands for it."""
     found: Mapping[str, Any] | None = table(kernel.symbol).get(core, {}).get(form)
     like = kernel.measured_as
     if found is not None or like is None:

@@ -11,6 +11,7 @@ from microgen.kernels.weighted import HIGH_WIDE, TWICE_NARROW, Loop, on_stack
 from microgen.kernels.work import Work, common
 
 OP_NAME = dense.OP_NAME
+PRECEDENCE = 1
 _GROUP = 8  # channels that are computed at a time
 
 

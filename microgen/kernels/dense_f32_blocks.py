@@ -8,6 +8,7 @@ from microgen.kernels import base, dense, float_work, floats
 from microgen.ops.dense import DenseAttrs
 
 OP_NAME = "nn.dense"
+PRECEDENCE = 2
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:

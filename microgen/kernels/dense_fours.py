@@ -7,6 +7,7 @@ from microgen.kernels.dense import LAYER
 from microgen.kernels.weighted import FLOAT, FLOAT_FPU, LINEAR, NEAREST, TWICE, Loop
 
 OP_NAME = "nn.dense"
+PRECEDENCE = 3
 
 _FOURS = Loop(
     stem="dense_s8",

@@ -10,6 +10,7 @@ from microgen.kernels.dense import LAYER
 from microgen.kernels.weighted import LINEAR_VECTOR, TWICE_NARROW, Loop
 
 OP_NAME = "nn.dense"
+PRECEDENCE = 4
 
 
 def _refuses_scales(node: Node, graph: Graph) -> str | None:

@@ -11,6 +11,7 @@ from microgen.kernels import base, dense, transforms, wide
 from microgen.ops.dense import DenseAttrs
 
 OP_NAME = "nn.dense"
+PRECEDENCE = 5
 
 _PLAIN = next(kernel for kernel in dense.IMPLEMENTATIONS if kernel.symbol == "mg_dense_s16")
 _RULES: dict[Rounding, base.Rule] = {Rounding.REAL: "conv", Rounding.REDUCED: "dense"}

@@ -23,6 +23,7 @@ from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.geometry import explicit
 
 OP_NAME = "nn.depthwise_conv2d"
+PRECEDENCE = 1
 _FOUR = 4  # channels of a block
 _SIDE = 3
 _PARTS = ("even", "odd", "2_even", "2_odd", "one")

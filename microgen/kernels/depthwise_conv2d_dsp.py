@@ -26,6 +26,7 @@ from microgen.kernels.work import Work, common
 from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 
 OP_NAME = "nn.depthwise_conv2d"
+PRECEDENCE = 2
 _CORES = tuple(f"mg_planes_{part}" for part in ("describe", "fill", "fill_one"))
 _ROW = "021"  # of filters_3x3_s8.h: sxtb16 makes words of taps 0 and 1
 _END = 4  # bytes that are read after the last filter

@@ -7,6 +7,7 @@ from microgen.ir.graph import Graph, Node
 from microgen.kernels import blocks, float_work, floats, window
 
 OP_NAME = "nn.depthwise_conv2d"
+PRECEDENCE = 3
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:

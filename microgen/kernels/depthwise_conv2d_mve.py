@@ -15,6 +15,7 @@ from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.geometry import resolve
 
 OP_NAME = "nn.depthwise_conv2d"
+PRECEDENCE = 4
 RING = 4  # MG_MVE_RING of microgen/depthwise_conv2d_s8_ring_mve.h
 CHANNELS = 8  # MG_MVE_CHANNELS
 _VECTOR = 16

@@ -16,6 +16,7 @@ from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.geometry import explicit
 
 OP_NAME = "nn.depthwise_conv2d"
+PRECEDENCE = 5
 _PIXELS = 3
 # If the input has one column, its rows are the columns, of the same memory.
 _OTHER_AXIS = {"height": "width", "width": "height", "top": "left", "left": "top"}

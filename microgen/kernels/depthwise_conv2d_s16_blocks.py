@@ -6,6 +6,7 @@ from microgen.ir.graph import Graph, Node
 from microgen.kernels import base, blocks, wide
 
 OP_NAME = "nn.depthwise_conv2d"
+PRECEDENCE = 6
 
 
 def _channels(node: Node, graph: Graph) -> int:

@@ -22,6 +22,7 @@ from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.ops.geometry import explicit
 
 OP_NAME = "nn.depthwise_conv2d"
+PRECEDENCE = 7
 CLIPPED_TAPS = 25  # MG_MVE_CLIPPED_TAPS of microgen/depthwise_conv2d_s8_sixteens_mve.h
 _CHANNELS = 16
 

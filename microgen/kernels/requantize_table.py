@@ -12,6 +12,7 @@ from microgen.ops.base import Operands
 from microgen.ops.requantize import OP, RequantizeAttrs
 
 OP_NAME = "qnn.requantize"
+PRECEDENCE = 1
 
 _KIND = "requantize_table"
 

@@ -13,6 +13,7 @@ from microgen.ops.fixed_point import exp_of_negative
 from microgen.ops.softmax import SoftmaxAttrs
 
 OP_NAME = "nn.softmax"
+PRECEDENCE = 1
 
 _KIND = "softmax_exponentials"
 _DIFFERENCES = 256  # of int8 values to the largest one

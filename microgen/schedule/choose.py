@@ -140,6 +140,7 @@ def reasons(found: Space, candidate: Candidate, goal: str) -> Mapping[str, str]:
         option.result: _reason(
             option, [*found.single[option.result], *joint.get(option.result, ())], goal
         )
+        + _last(found.unmeasured.get(option.result, ()))
         for option in candidate.options
     }
 
@@ -156,6 +157,14 @@ def _reason(option: Option, every: list[Option], goal: str) -> str:
     fastest = sorted(others, key=lambda other: other.cycles)
     compared = "; ".join(f"{_title(o)} {_numbers(o)}" for o in fastest[:3])
     return f"--optimize {goal}: {_title(option)} {_numbers(option)}; {compared}"
+
+
+def _last(unmeasured: Sequence[str]) -> str:
+    """What the reason says of kernels that fit, too, and were not compared."""
+    if not unmeasured:
+        return ""
+    whose = "its cost is" if len(unmeasured) == 1 else "their costs are"
+    return f"; last, because {whose} not measured for this core: {', '.join(unmeasured)}"
 
 
 def _title(option: Option) -> str:

@@ -162,13 +162,15 @@ class Space:
     """All options: ``single`` has those of each node by the name of its first result, ``joint``
     those of several nodes. Both are in the registry's order. ``needed`` are the bytes of constants
     that no choice saves. ``lean`` has options that have scratch memory instead of an array on the
-    stack, and are otherwise no better than those in ``single``."""
+    stack, and are otherwise no better than those in ``single``. ``unmeasured`` has the kernels that
+    fit, too, but are no options, because only others have measured costs."""
 
     partition: Partition
     single: Mapping[str, tuple[Option, ...]]
     joint: tuple[Option, ...]
     needed: int
     lean: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
+    unmeasured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def without_stack(self, name: str) -> Sequence[Option]:
         """The options of a node that have no array on the stack; all, if each has one."""
@@ -180,8 +182,9 @@ class Space:
 def space(partition: Partition, cpu: Cpu, *, prefers_shared: bool) -> Space:
     """The options for the nodes that the built-in kernels compute.
 
-    An implementation without a measured cost is an option only if it is the first that fits, and
-    then in one form: the out-of-line one if ``prefers_shared``."""
+    Kernels without a measured cost rank last: one of them is an option only if none that fits has a
+    cost. Then it is the first in the registry's order, in one form: the out-of-line one if
+    ``prefers_shared``."""
     graph = partition.graph
     own = [region for region in partition.regions if region.codegen == BUILTIN]
     nodes = [node for region in own for node in region.nodes]
@@ -189,10 +192,11 @@ def space(partition: Partition, cpu: Cpu, *, prefers_shared: bool) -> Space:
         node.outputs[0]: _options((node,), graph, cpu, prefers_shared=prefers_shared)
         for node in nodes
     }
-    single = {name: tuple(options) for name, (options, _) in found.items()}
-    lean = {name: tuple(options) for name, (_, options) in found.items() if options}
+    single = {name: tuple(ways.options) for name, ways in found.items()}
+    lean = {name: tuple(ways.lean) for name, ways in found.items() if ways.lean}
+    last = {name: tuple(ways.unmeasured) for name, ways in found.items() if ways.unmeasured}
     joint = tuple(_joint(own, graph, cpu))
-    return Space(partition, single, joint, _needed(single.values()), lean)
+    return Space(partition, single, joint, _needed(single.values()), lean, last)
 
 
 def _needed(every: Iterable[Sequence[Option]]) -> int:
@@ -205,24 +209,36 @@ def _nbytes(parts: Iterable[tuple[Hashable, int]]) -> int:
     return sum(nbytes for _, nbytes in parts)
 
 
+@dataclass(slots=True)
+class _Ways:
+    """The options of a node, those that add nothing but have no array on the stack, and the names
+    of kernels without costs, if others have costs."""
+
+    options: list[Option] = field(default_factory=list)
+    lean: list[Option] = field(default_factory=list)
+    unmeasured: list[str] = field(default_factory=list)
+
+
 def _options(
     nodes: tuple[Node, ...], graph: Graph, cpu: Cpu, *, prefers_shared: bool
-) -> tuple[list[Option], list[Option]]:
-    """The options of nodes, and those that add nothing but have no array on the stack."""
+) -> _Ways:
+    """The ways to compute nodes."""
     joined = patterns.joined(nodes)
     found = fitting(joined, graph, cpu)
-    first, *others = found.kernels
-    options = measured(nodes, first, found, graph, cpu)
-    if not options:
-        refusals = found.before(first, joined.op)
-        return [Option(nodes, first, prefers_shared, None, graph, refusals)], []
-    lean: list[Option] = []
-    for kernel in others:
+    ways = _Ways()
+    for kernel in found.kernels:
         more = measured(nodes, kernel, found, graph, cpu)
-        useless = [option for option in more if _adds_nothing(option, options)]
-        lean += [option for option in useless if not option.kernel.stack]
-        options += [option for option in more if option not in useless]
-    return options, lean if any(option.kernel.stack for option in options) else []
+        useless = [option for option in more if _adds_nothing(option, ways.options)]
+        ways.lean += [option for option in useless if not option.kernel.stack]
+        ways.options += [option for option in more if option not in useless]
+        ways.unmeasured += [] if more else [kernel.symbol]
+    if not ways.options:
+        first = found.kernels[0]
+        refusals = found.before(first, joined.op)
+        return _Ways([Option(nodes, first, prefers_shared, None, graph, refusals)])
+    if not any(option.kernel.stack for option in ways.options):
+        ways.lean = []
+    return ways
 
 
 def _adds_nothing(option: Option, earlier: Sequence[Option]) -> bool:
