@@ -1,11 +1,13 @@
 """Measures what kernels cost, for the tables in ``microgen/kernels/costs``.
 
-    scripts/calibrate.py [SYMBOL ...] [--core CORE ...] [--jobs N]
+    scripts/calibrate.py [SYMBOL ...] [--core CORE ...] [--jobs N] [--samples]
 
 Every kernel, or only those named, computes layers of many shapes on QEMU's board of each core, once
 compiled for each layer's shape and once in its shared form. Coefficients of instructions, modelled
 cycles and bytes of code are fitted to what the layers cost. Each line has the largest differences
-of a kernel's fit. Needs the compilers and QEMU that ``microgen doctor`` lists.
+of a kernel's fit. With --samples, two layers of each kernel that has costs are measured, and one of
+each that is measured as another: tests compare the costs with them. Needs the compilers and QEMU
+that ``microgen doctor`` lists.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ sys.path.insert(0, str(CHECKOUT))
 
 from microgen.kernels import cost  # noqa: E402
 from microgen.target.cpu import CPUS, Feature  # noqa: E402
-from scripts.calibration import fit, measure, shapes  # noqa: E402
+from scripts.calibration import fit, measure, samples, shapes  # noqa: E402
 from scripts.calibration.measure import Case, Measured  # noqa: E402
 
 TABLES = CHECKOUT / "microgen" / "kernels" / "costs"
@@ -45,9 +47,19 @@ def main() -> None:
     parser.add_argument("symbols", nargs="*", metavar="SYMBOL", help="kernels; all by default")
     parser.add_argument("--core", nargs="+", choices=cost.MEASURED, default=cost.MEASURED)
     parser.add_argument("--jobs", type=int, default=2, help="firmwares at a time (%(default)s)")
+    few = "measure two layers of each kernel, for tests and for what flash is waited for"
+    parser.add_argument("--samples", action="store_true", help=few)
     asked = parser.parse_args()
-    jobs = list(_jobs(asked.core, asked.symbols))
-    with ProcessPoolExecutor(asked.jobs) as pool:
+    if asked.samples:
+        _sampled(asked.core, asked.symbols, asked.jobs)
+    else:
+        _calibrated(asked.core, asked.symbols, asked.jobs)
+
+
+def _calibrated(cores: Sequence[str], symbols: Sequence[str], count: int) -> None:
+    """Measure kernels on the cores, and write their tables."""
+    jobs = list(_jobs(cores, symbols))
+    with ProcessPoolExecutor(count) as pool:
         found = [row for rows in pool.map(_rows, jobs) for row in rows]
     by_form: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for row in found:
@@ -58,8 +70,29 @@ def main() -> None:
         is_close = worst < LIMIT
         _write(symbol, core, form, fitted if is_close else None)
         print(f"{symbol:32} {core:11} {form:11} {line}{'' if is_close else '  not written'}")
-    for core in asked.core:
+    for core in cores:
         _agree(core, _largest(row for row in found if row["core"] == core))
+
+
+def _sampled(cores: Sequence[str], symbols: Sequence[str], count: int) -> None:
+    """Measure the samples of the cores, and write them and what they say of waits for flash."""
+    jobs = [(core, shared, list(symbols)) for core in cores for shared in (False, True)]
+    list(samples.wanted(cores[0], cost.SPECIALISED))  # so that processes know what fits
+    with ProcessPoolExecutor(count) as pool:
+        for (core, shared, _), found in zip(jobs, pool.map(samples.measured, jobs), strict=True):
+            form = cost.SHARED if shared else cost.SPECIALISED
+            for symbol, rows in found.items():
+                _wait(symbol, core, form, rows)
+            samples.write(core, form, found)
+            print(f"{core:11} {form:11} {len(found)} kernels", flush=True)
+
+
+def _wait(symbol: str, core: str, form: str, rows: Mapping[str, Sequence[int]]) -> None:
+    """Puts the lines of flash for which a kernel's samples wait into its table, if it has one."""
+    path, table = _path(symbol), _table(symbol)
+    if form in table.get(core, {}):
+        table[core][form] |= samples.waits(rows)
+        path.write_text(f"{json.dumps(table, indent=1, sort_keys=True)}\n", encoding="utf-8")
 
 
 def _jobs(cores: Sequence[str], symbols: Sequence[str]) -> Iterator[Job]:
@@ -162,14 +195,25 @@ def _worst(rows: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> tuple
     return max(largest[:2]), "  ".join(parts)
 
 
+def _path(symbol: str) -> Path:
+    return TABLES / f"{symbol.removeprefix('mg_')}.json"
+
+
+def _table(symbol: str) -> dict[str, Any]:
+    """The kernel's table, or an empty one."""
+    path = _path(symbol)
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
+
+
 def _write(symbol: str, core: str, form: str, found: Mapping[str, Any] | None) -> None:
     """Puts a form's coefficients into the kernel's table, or removes those that it has."""
-    path = TABLES / f"{symbol.removeprefix('mg_')}.json"
-    table = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    path, table = _path(symbol), _table(symbol)
     forms = table.setdefault(core, {})
-    forms.pop(form, None)
+    before = forms.pop(form, {})
     if found is not None:
-        forms[form] = found
+        waits = {name: before[name] for name in ("waited", "followed") if name in before}
+        forms[form] = {**found, **waits}
     if any(table.values()):
         path.write_text(f"{json.dumps(table, indent=1, sort_keys=True)}\n", encoding="utf-8")
     else:

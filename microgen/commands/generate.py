@@ -12,11 +12,13 @@ from microgen.commands import compiling
 from microgen.errors import BoardError, MicrogenError
 from microgen.firmware import dead_channels, ram
 from microgen.firmware.compiled import Compiled, Firmware
+from microgen.kernels import cost
 from microgen.manifest import Manifest
 from microgen.names import module_names
 from microgen.output.console import Console, Outcome
 from microgen.target import found, projects
 from microgen.target.board import Board
+from microgen.target.cpu import CPUS
 
 HELP = "Generate a firmware project from one or more models."
 
@@ -144,6 +146,13 @@ def _note_model(done: Compiled, model: Path, console: Console) -> None:
 def _note_doubts(done: Compiled | Firmware, args: argparse.Namespace, console: Console) -> None:
     for doubt in done.doubts:
         console.note(f"{doubt}; to measure it, build, then run `microgen verify {args.output}`")
+    if stands := _stands(done):
+        console.note(stands)
+
+
+def _stands(done: Compiled | Firmware) -> str:
+    """Whose costs chose the kernels, if they are not those of the board's own core."""
+    return cost.said(CPUS[done.manifest.board["cpu"]])
 
 
 def _estimated(done: Compiled | Firmware) -> dict[str, Any]:
@@ -157,7 +166,12 @@ def _estimated(done: Compiled | Firmware) -> dict[str, Any]:
     }
     estimate = {"flash": sizes.flash, "ram": sizes.ram, **bounds}
     used = ram.estimated(done.manifest)
-    return {"estimate": estimate, "may_not_fit": list(done.doubts), "ram": used.to_json()}
+    return {
+        "estimate": estimate,
+        "may_not_fit": list(done.doubts),
+        "ram": used.to_json(),
+        "stands": _stands(done) or None,
+    }
 
 
 def _planned(done: Compiled) -> dict[str, Any]:

@@ -13,12 +13,14 @@ from microgen.firmware import capacity, ram, stack_size
 from microgen.firmware.ram import Ram
 from microgen.inspection import front
 from microgen.inspection.plan import Planned, of_module, of_program
+from microgen.kernels import cost
 from microgen.options import Options
 from microgen.output.console import Console, Outcome
 from microgen.output.text_layout import Part
 from microgen.schedule import Front, front_file
 from microgen.schedule.front import write
 from microgen.target import found
+from microgen.target.cpu import CPUS
 
 HELP = "Show the memory plan of a model or of a project: peak, lower bound, gap, and each call."
 
@@ -72,9 +74,9 @@ def _explored(args: argparse.Namespace, console: Console) -> Outcome:
     with console.step("exploring schedules"):
         explored = api.explore(args.model, board, **compiling.selected(args))
     wrote = _written(explored, args.output) if args.output else []
-    clock = args.clock or board.clock_hz
-    data = {**front.to_json(explored, clock), "board": board.name}
-    return Outcome(data, [*front.parts(explored, clock), *wrote])
+    estimated = front.Estimated.on(board, args.clock)
+    data = {**front.to_json(explored, estimated), "board": board.name}
+    return Outcome(data, [*front.parts(explored, estimated), *wrote])
 
 
 def _written(explored: Front, output: Path) -> list[str]:
@@ -95,22 +97,23 @@ def _of_model(args: argparse.Namespace, console: Console) -> Outcome:
     static = 0 if board.is_host else capacity.STATIC_DATA
     stack = stack_size.of([program], board, Options(**compiling.selected(args)))
     used = Ram(plan.peak, program.io_bytes, static, stack.reserve, stack.bound, stack.margin)
-    return _shown([of_program(program, plan, schedule)], board.name, used)
+    return _shown([of_program(program, plan, schedule)], board.name, used, cost.said(board.cpu))
 
 
 def _of_project(args: argparse.Namespace) -> Outcome:
     record = manifest.load(args.model)
     compiling.refuse_planning(args)
     planned = [of_module(module) for module in record.modules]
-    return _shown(planned, record.board["name"], ram.estimated(record))
+    cpu = CPUS[record.board["cpu"]]
+    return _shown(planned, record.board["name"], ram.estimated(record), cost.said(cpu))
 
 
-def _shown(planned: Sequence[Planned], board: str, used: Ram) -> Outcome:
+def _shown(planned: Sequence[Planned], board: str, used: Ram, stands: str) -> Outcome:
     modules = [one.to_json() for one in planned]
     own = modules[0] if len(modules) == 1 else {"modules": modules}
-    data = {**own, "board": board, "ram": used.to_json()}
+    data = {**own, "board": board, "stands": stands or None, "ram": used.to_json()}
     parts: list[Part] = []
     for one in planned:
         parts += [f"{one.module}:"] if len(planned) > 1 else []
         parts += [*one.parts(), ""] if len(planned) > 1 else one.parts()
-    return Outcome(data, [*parts, *used.lines(about=True)])
+    return Outcome(data, [*parts, *used.lines(about=True), *filter(None, [stands])])

@@ -18,6 +18,7 @@ from importlib import resources
 from microgen.ir.graph import DType
 from microgen.options import Options
 from microgen.program.types import Program
+from microgen.target import standing
 from microgen.target.cpu import Cpu
 
 LEAST = 1024  # the smallest firmware of all boards and toolchains has 1,850
@@ -50,16 +51,31 @@ _OPERATOR = 96  # an operator's frame and parameters
 
 
 def most(program: Program, cpu: Cpu, options: Options, modules: int) -> int | None:
-    """Bytes of code, tables and names, if all kernels were measured on the core; else None."""
-    table = _table()
-    kernels = table["kernels"].get(f"{cpu.name} {options.toolchain}", {})
+    """Bytes of code, tables and names, if all kernels were measured on the core, or on another of
+    its architecture (``standing``); else None."""
+    kernels = _measured("kernels", cpu, f" {options.toolchain}")
     used = {kernel.code.stem for kernel in program.kernel_calls}
-    if not used <= kernels.keys() or cpu.name not in table["helpers"]:
+    if not kernels or not used <= kernels.keys():
         return None
     if program.external_modules or program.devices:
         return None
-    helpers = table["helpers"][cpu.name]["all" if computes_floats(program) else "integer"]
+    which = "all" if computes_floats(program) else "integer"
+    helpers = _measured("helpers", cpu)[which]
     return _operators(program, kernels, options) + helpers + _runner(program, options, modules)
+
+
+def _measured(part: str, cpu: Cpu, column: str = "") -> Mapping[str, int]:
+    """The bytes by name in a part of the table: those of the CPU, or the most of all cores of its
+    architecture."""
+    table = _table()[part]
+    own = table.get(cpu.name + column)
+    if own is not None:
+        return own
+    most: dict[str, int] = {}
+    for name, rows in table.items():
+        if name.endswith(column) and standing.is_like(name.removesuffix(column), cpu):
+            most |= {key: max(nbytes, most.get(key, 0)) for key, nbytes in rows.items()}
+    return most
 
 
 def _operators(program: Program, kernels: Mapping[str, int], options: Options) -> int:
@@ -99,7 +115,7 @@ def computes_floats(program: Program) -> bool:
     kinds += [step.tensor_type for call in program.calls for step in call.steps]
     kernels = (code.header for code in program.kernels)
     return any(kind.dtype is DType.FLOAT32 for kind in kinds) or any(
-        "_f32" in name for name in kernels
+        "_f32" in name or "_in_float_" in name for name in kernels
     )
 
 

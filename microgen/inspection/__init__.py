@@ -15,6 +15,7 @@ from microgen.errors import MicrogenError
 from microgen.firmware import dead_channels, ram
 from microgen.inspection import blobs, library
 from microgen.inspection.base import Inspected, columns
+from microgen.inspection.costs import Costs
 from microgen.ir.graph import Graph
 from microgen.manifest import (
     CallRecord,
@@ -26,6 +27,7 @@ from microgen.manifest import (
 from microgen.mlf import contents, tar
 from microgen.names import cnames
 from microgen.output.text_layout import Part
+from microgen.target.cpu import CPUS
 
 
 def inspect(
@@ -69,23 +71,30 @@ def _of_project(path: Path, codegen_path: Sequence[Path], *, verbose: bool) -> I
 
 def _project(record: Manifest, *, verbose: bool) -> Inspected:
     found = [_module(record, module, verbose=verbose) for module in record.modules]
-    used = ram.estimated(record)
+    used, costs = ram.estimated(record), _costs(record)
+    last = [*used.lines(about=True), *costs.lines(verbose=verbose)]
     if not record.more:
         own = found[0]
-        data = {**own.data, "ram": used.to_json()}
-        return Inspected(data, [*own.text, "", *used.lines(about=True)])
+        data = {**own.data, **costs.to_json(), "ram": used.to_json()}
+        return Inspected(data, [*own.text, "", *last])
     common = record.shared_workspace
     data = {
         "kind": "project",
         "board": record.board["name"],
         "shared_workspace": common.nbytes if common else 0,
         "modules": [{k: v for k, v in own.data.items() if k != "kind"} for own in found],
+        **costs.to_json(),
         "ram": used.to_json(),
     }
     names = ", ".join(common.modules) if common else ""
     shared = [f"one workspace of {common.nbytes:,} bytes for {names}", ""] if common else []
     texts = [part for own in found for part in (*own.text, "")]
-    return Inspected(data, [*shared, *texts, *used.lines(about=True)])
+    return Inspected(data, [*shared, *texts, *last])
+
+
+def _costs(record: Manifest) -> Costs:
+    """What the cycles in the reasons hold for: costs are measured without wait states."""
+    return Costs.on(CPUS[record.board["cpu"]])
 
 
 def _module(record: Manifest, module: ModuleRecord, *, verbose: bool) -> Inspected:

@@ -4,26 +4,83 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from microgen.firmware.ram import ARENA_IO, TOTAL
+from microgen.inspection.costs import Costs
 from microgen.output.text_layout import Column, Listing, Part, Table
 from microgen.schedule import Found, Front
+from microgen.target.board import Board
+from microgen.timing import Conditions
 
 WIDE, HIGH = 60, 14  # characters of the drawing
 _MARKS = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def to_json(front: Front, clock_hz: int) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """What estimates are with the clock and the flash of a board."""
+
+    costs: Costs
+
+    @classmethod
+    def on(cls, board: Board, clock_hz: int = 0) -> Estimated:
+        """On a board, with its own clock or another."""
+        return cls(Costs.on(board.cpu, clock_hz or board.clock_hz, board.flash_wait_states))
+
+    @property
+    def conditions(self) -> Conditions | None:
+        """The core, clock and wait states; None if nothing is measured."""
+        return self.costs.conditions
+
+    def waits(self, one: Found) -> int:
+        """The cycles in which a schedule waits for flash."""
+        found = self.conditions
+        return found.waiting(one.score.waited, one.score.followed) if found else 0
+
+    def cycles(self, one: Found) -> int:
+        """The cycles of a schedule, with those in which it waits for flash."""
+        return one.score.cycles + self.waits(one)
+
+    def milliseconds(self, one: Found) -> float | None:
+        """The time of a schedule; None if it is not known."""
+        return self.conditions.milliseconds(self.cycles(one)) if self.conditions else None
+
+    def lines(self, front: Front) -> Iterator[str]:
+        """What is said about the estimates, and what they leave out."""
+        first = front.found[0]
+        if self.conditions:
+            yield str(self.costs)
+        if first.score.unmeasured:
+            yield (
+                f"cycles, instructions and code do not include {first.score.unmeasured} layers "
+                "without a cost"
+            )
+        for codegen, layers in first.left_out.items():
+            yield (
+                f"cycles, ms, instructions and flash do not include {layers} layers that {codegen} "
+                "computes: `microgen run --profile` counts what they take"
+            )
+
+
+def to_json(front: Front, estimated: Estimated) -> dict[str, Any]:
     """Plain data, in the form of docs/schemas/plan.json."""
+    conditions = estimated.conditions
     return {
         "considered": front.considered,
         "ram_bound": front.bound,
+        "modelled": conditions.to_json() if conditions else None,
+        **estimated.costs.to_json(),
+        "left_out": dict(front.found[0].left_out),
         "schedules": [
             {
                 "ram": one.ram.peak,
                 "ram_bound": one.ram.bound,
-                "cycles": one.score.cycles,
-                "milliseconds": _milliseconds(one, clock_hz),
+                "ram_total": one.total,
+                "cycles": estimated.cycles(one),
+                "waits": estimated.waits(one),
+                "milliseconds": estimated.milliseconds(one),
                 "instructions": one.score.instructions,
                 "flash": one.score.flash,
                 "unmeasured": one.score.unmeasured,
@@ -35,26 +92,21 @@ def to_json(front: Front, clock_hz: int) -> dict[str, Any]:
     }
 
 
-def parts(front: Front, clock_hz: int) -> Iterator[Part]:
+def parts(front: Front, estimated: Estimated) -> Iterator[Part]:
     """The table, the drawing if there are several schedules, and what was considered."""
-    yield _table(front, clock_hz)
+    yield _table(front, estimated)
     if len(front.found) > 1:
         yield ""
-        yield Listing("\n".join(_drawing(front.found)))
+        yield Listing("\n".join(_drawing(front.found, estimated)))
     yield ""
+    yield from estimated.lines(front)
     yield f"{len(front.found)} of {front.considered:,} schedules considered"
     if front.bound is not None:
         gap = min(one.ram.peak for one in front.found) - front.bound
         yield (
-            f"certificate: no schedule needs less than {front.bound:,} bytes of RAM; "
+            f"certificate: no schedule needs less than {front.bound:,} bytes of {ARENA_IO}; "
             f"the smallest of these needs {f'{gap:,} more' if gap else 'no more'}"
         )
-    if unmeasured := front.found[0].score.unmeasured:
-        yield f"cycles, instructions and code do not include {unmeasured} layers without a cost"
-
-
-def _milliseconds(one: Found, clock_hz: int) -> float | None:
-    return 1000 * one.score.cycles / clock_hz if clock_hz else None
 
 
 def _kernels(one: Found) -> list[tuple[str, int]]:
@@ -68,8 +120,8 @@ def _kernels(one: Found) -> list[tuple[str, int]]:
     return Counter(names).most_common()
 
 
-def _table(front: Front, clock_hz: int) -> Table:
-    numbers = ("RAM B", "cycles", "ms", "instructions", "flash B")
+def _table(front: Front, estimated: Estimated) -> Table:
+    numbers = (f"{ARENA_IO} B", f"{TOTAL} B", "cycles", "ms", "instructions", "flash B")
     table = Table(
         [
             Column("#"),
@@ -79,13 +131,14 @@ def _table(front: Front, clock_hz: int) -> Table:
         ]
     )
     for number, (mark, one) in enumerate(zip(_marks(front.found), front.found, strict=True), 1):
-        time = _milliseconds(one, clock_hz)
+        time = estimated.milliseconds(one)
         table.add(
             f"{number}" if mark == f"{number}" else f"{number} {mark}",
             f"{one.ram.peak:,}",
-            f"{one.score.cycles:,}",
+            "n/a" if one.total is None else f"{one.total:,}",
+            f"{estimated.cycles(one):,}" if estimated.conditions else "n/a",
             "n/a" if time is None else f"{time:,.3f}",
-            f"{one.score.instructions:,}",
+            f"{one.score.instructions:,}" if estimated.conditions else "n/a",
             f"{one.score.flash:,}",
             ", ".join(one.goals),
             ", ".join(f"{count} {name.removeprefix('mg_')}" for name, count in _kernels(one)),
@@ -98,12 +151,12 @@ def _marks(found: Sequence[Found]) -> Iterator[str]:
     return (_MARKS[min(i, len(_MARKS) - 1)] for i in range(len(found)))
 
 
-def _drawing(found: Sequence[Found]) -> Iterator[str]:
-    """Cycles to the right, and upwards RAM, or flash if all need the same RAM. Of marks in one
-    place that of the least is drawn."""
+def _drawing(found: Sequence[Found], estimated: Estimated) -> Iterator[str]:
+    """Cycles to the right, and upwards arena + I/O, or flash if that is equal for all. Of marks in
+    one place that of the least is drawn."""
     ram, flash = [one.ram.peak for one in found], [one.score.flash for one in found]
-    name, heights = ("RAM", ram) if len(set(ram)) > 1 else ("flash", flash)
-    cycles = [one.score.cycles for one in found]
+    name, heights = (ARENA_IO, ram) if len(set(ram)) > 1 else ("flash", flash)
+    cycles = [estimated.cycles(one) for one in found]
     rows = [[" "] * WIDE for _ in range(HIGH)]
     drawn = zip(heights, cycles, _marks(found), strict=True)
     for y, x, mark in sorted(drawn, reverse=True):

@@ -27,7 +27,7 @@ def modules() -> tuple[ModuleType, ...]:
 
 @functools.cache
 def registry() -> Mapping[str, tuple[Implementation, ...]]:
-    """Op or pattern -> its kernels, in the order of their modules and then of ``IMPLEMENTATIONS``."""
+    """Op or pattern -> its kernels, by the order of their modules, then of ``IMPLEMENTATIONS``."""
     found: dict[str, tuple[Implementation, ...]] = {}
     for module in sorted(filter(_has_kernels, modules()), key=_order):
         found[module.OP_NAME] = (*found.get(module.OP_NAME, ()), *module.IMPLEMENTATIONS)

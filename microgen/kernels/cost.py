@@ -14,6 +14,7 @@ from typing import Any
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels.base import Implementation
 from microgen.kernels.work import Cost as Cost
+from microgen.target import standing
 from microgen.target.cpu import CPUS, Cpu, Feature
 
 SPECIALISED, SHARED = "specialised", "shared"
@@ -21,7 +22,6 @@ MEASURED = (
     *("cortex-m0", "cortex-m3", "cortex-m4f", "cortex-m7f", "cortex-m33", "cortex-m55"),
     "rv32imac",
 )
-_FAMILIES = {"-mcpu=cortex-m7": "cortex-m7f", "-mcpu=cortex-m33": "cortex-m33"}  # with DSP
 
 
 def estimate(
@@ -47,12 +47,16 @@ def estimate(
     work = kernel.work(node, graph)
     if any(work[name] for name in found["unseen"]):
         return None
+    cycles = _sum(found["cycles"], work)
+    waits = {"call": 1, "cycle": cycles}
     return Cost(
         instructions=_sum(found["instructions"], work),
-        cycles=_sum(found["cycles"], work),
+        cycles=cycles,
         code_bytes=round(sum(n for name, n in found["code_bytes"].items() if work[name])),
         shared_bytes=found.get("shared_bytes", 0),
         cores=tuple(_cores(kernel, found.get("cores", {}), {} if shared else work)),
+        waited=_sum(found.get("waited", {}), waits),
+        followed=_sum(found.get("followed", {}), waits),
     )
 
 
@@ -81,19 +85,19 @@ def _coefficients(kernel: Implementation, core: str, form: str) -> Mapping[str, 
 
 
 def measured_core(cpu: Cpu) -> str | None:
-    """The name of the core whose measurements stand for a CPU.
+    """The name of the core whose measurements stand for a CPU (``standing.core``).
 
     None for the host, whose instructions are not those of any of them and whose cycles nobody
-    models. Cores with DSP are told apart by their pipelines, all others by their features."""
-    if cpu.architecture == "host":
-        return None
-    if cpu.architecture == "riscv":
-        return "rv32imac"
-    if Feature.MVE in cpu.features:
-        return "cortex-m55"
-    if Feature.DSP in cpu.features:
-        return _FAMILIES.get(cpu.cflags[0], "cortex-m4f")
-    return "cortex-m3" if Feature.LONG_MULTIPLY in cpu.features else "cortex-m0"
+    models."""
+    found = standing.core(cpu, MEASURED)
+    return found.name if found else None
+
+
+def said(cpu: Cpu) -> str:
+    """A sentence that says whose costs stand for the CPU; empty if they are its own, or if nobody's
+    do."""
+    found = standing.core(cpu, MEASURED)
+    return standing.said("costs", found, cpu) if found else ""
 
 
 @cache
@@ -114,7 +118,8 @@ def _sum(coefficients: Mapping[str, float], work: Mapping[str, int]) -> int:
 
 def _computes_floats(kernel: Implementation, node: Node, graph: Graph) -> bool:
     types = graph.type_of((*node.inputs, *node.outputs))
-    return "_f32" in kernel.symbol or any(kind.dtype is DType.FLOAT32 for kind in types)
+    is_named = "_f32" in kernel.symbol or "_in_float_" in kernel.symbol
+    return is_named or any(kind.dtype is DType.FLOAT32 for kind in types)
 
 
 def _has_fpu(cpu: Cpu) -> bool:

@@ -66,6 +66,8 @@ class _Pair:
             code_bytes=sum(cost.code_bytes for cost in known),
             shared_bytes=sum(cost.shared_bytes for cost in known),
             cores=tuple(core for cost in known for core in cost.cores),
+            waited=sum(cost.waited for cost in known),
+            followed=sum(cost.followed for cost in known),
         )
 
 

@@ -10,7 +10,8 @@ from importlib import resources
 from typing import TypeAlias
 
 from microgen.program.types import Fields
-from microgen.target.cpu import CPUS, Cpu
+from microgen.target import standing
+from microgen.target.cpu import Cpu
 
 # By part, such as "own", and by name. In bytes.
 Rows: TypeAlias = Mapping[str, Mapping[str, int]]
@@ -80,18 +81,14 @@ class Column:
 @cache
 def column(cpu: Cpu, toolchain: str) -> Column:
     """What was measured for the core and the toolchain. For cores that were not measured, it is the
-    most of all cores of the architecture."""
+    most of all cores of the architecture (``standing``)."""
     table = measured()
-    most = _most([table[name] for name in table if _is_like(name, cpu)])
+    like = (name for name in table if standing.is_like(name.partition(" ")[0], cpu))
+    most = _most([table[name] for name in like])
     own = table.get(f"{cpu.name} {toolchain}", most)
     # Networks were too large for some boards, so not every way to run them was measured.
     entry = {**most["entry"], **own.get("entry", {})}
     return Column({**own, "entry": entry}, _SPECIALISED[toolchain])
-
-
-def _is_like(name: str, cpu: Cpu) -> bool:
-    core = CPUS.get(name.partition(" ")[0])
-    return core is not None and core.architecture == cpu.architecture
 
 
 def _most(found: Sequence[Rows]) -> Rows:

@@ -49,13 +49,17 @@ class Cost:
     ``code_bytes`` are those of the operator's function and parameters, without its weights.
     ``shared_bytes`` are those of the kernel's functions that all of its operators have in common:
     its out-of-line form. Operators that are compiled for their own shapes have few or none.
-    ``cores`` are functions that several kernels have in common, with their bytes."""
+    ``cores`` are functions that several kernels have in common, with their bytes.
+    ``cycles`` are without wait states of flash. ``waited`` and ``followed`` are the lines for which
+    the core waits if there are any (``timing.Flash.waiting``)."""
 
     instructions: int
     cycles: int
     code_bytes: int
     shared_bytes: int = 0
     cores: tuple[tuple[str, int], ...] = ()
+    waited: int = 0
+    followed: int = 0
 
     @property
     def bytes(self) -> int:

@@ -119,9 +119,20 @@ def explored(model: Path, board: Board, options: Options) -> Front:
     found = partitioned(model, board, options)
     ram_of, stack_of = _ram_of(found, board, options), _stack_of(board, options)
     front = schedule.explore(found.partition, board.cpu, ram_of, stack_of)
-    program = _lowered(found, front.found[0].schedule.partition, board, options)
-    bound = _bound(found, board, program, options)
-    return replace(front, origin=_origin(found, board, options), bound=bound)
+    programs = [_lowered(found, one.schedule.partition, board, options) for one in front.found]
+    entries = tuple(
+        replace(one, total=_total(one.ram, program, board, options))
+        for one, program in zip(front.found, programs, strict=True)
+    )
+    bound = _bound(found, board, programs[0], options)
+    return replace(front, found=entries, origin=_origin(found, board, options), bound=bound)
+
+
+def _total(ram: Ram, program: Program, board: Board, options: Options) -> int | None:
+    """The RAM of a schedule with static data and the stack, as ``plan`` counts it."""
+    if board.is_host:
+        return None
+    return ram.peak + capacity.STATIC_DATA + stack_size.of([program], board, options).reserve
 
 
 def _bound(found: Partitioned, board: Board, program: Program, options: Options) -> int:

@@ -10,34 +10,51 @@ from typing import Any
 
 import numpy as np
 
+from microgen import timing
 from microgen.building.builder import disassemble
 from microgen.target.board import Board
-from microgen.timing import Core
+from microgen.timing import Conditions, Core
 from microgen.timing.model import Block, Model, Part
 from microgen.verifier import architectures
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an inference or a call takes: modelled cycles, and bytes read from flash as data."""
+    """What an inference or a call takes: modelled cycles, and bytes read from flash as data.
+    ``waited`` and ``followed`` are the lines of flash for which the core waits: those of data and
+    after jumps, and next lines of code. They are counted where there are wait states."""
 
     cycles: int
     flash_bytes: int
+    waited: int = 0
+    followed: int = 0
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(self.cycles + other.cycles, self.flash_bytes + other.flash_bytes)
+        return Cost(
+            self.cycles + other.cycles,
+            self.flash_bytes + other.flash_bytes,
+            self.waited + other.waited,
+            self.followed + other.followed,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
     """Modelled costs of a run. ``rows``: for each sample and each model, in order, the cost of the
     inference, then of each operator call. ``core`` is the one whose timings were used.
-    ``clock_hz`` is 0 if the clock is not known; ``wait_states`` are those of flash."""
+    ``clock_hz`` is 0 if the clock is not known; ``wait_states`` are those of flash. ``stands`` says
+    whose timings stand for the board's CPU, if they are not its own."""
 
     core: Core
     clock_hz: int
     wait_states: int
     rows: tuple[tuple[tuple[Cost, ...], ...], ...]
+    stands: str = ""
+
+    @property
+    def conditions(self) -> Conditions:
+        """What the times hold for."""
+        return Conditions(self.core, self.clock_hz, self.wait_states)
 
     @property
     def totals(self) -> tuple[Cost, ...]:
@@ -46,7 +63,7 @@ class Costs:
 
     def milliseconds(self, cycles: int) -> float | None:
         """The time of so many cycles; None if the clock is not known."""
-        return 1000 * cycles / self.clock_hz if self.clock_hz else None
+        return self.conditions.milliseconds(cycles)
 
     def outside_calls(self, row: Sequence[Cost]) -> Cost:
         """The part of an inference's cost, the first of a row, that is no call's."""
@@ -54,19 +71,14 @@ class Costs:
         return Cost(cycles, row[0].flash_bytes - sum(cost.flash_bytes for cost in row[1:]))
 
     def __str__(self) -> str:
-        fitted = ", fitted" if self.core.is_fitted else ""
-        clock = f"{self.clock_hz / 1e6:g} MHz" if self.clock_hz else "clock unknown"
-        flash = f"{self.wait_states} wait states of flash"
-        return f"cycles are modelled: {self.core.title}{fitted}, {clock}, {flash}"
+        return "; ".join(filter(None, (str(self.conditions), self.stands)))
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         calls = [[cost for row in sample for cost in row[1:]] for sample in self.rows]
         return {
-            "core": self.core.title,
-            "fitted": self.core.is_fitted,
-            "clock_hz": self.clock_hz or None,
-            "flash_wait_states": self.wait_states,
+            **self.conditions.to_json(),
+            "stands": self.stands or None,
             "cycles": [cost.cycles for cost in self.totals],
             "milliseconds": [self.milliseconds(cost.cycles) for cost in self.totals],
             "flash_bytes": [cost.flash_bytes for cost in self.totals],
@@ -88,7 +100,8 @@ def of_run(core: Core, board: Board, elf: Path, counted: Path, calls: Sequence[i
     found = list(_inferences(Model(core, board, code), counted, calls))
     width = len(calls)
     rows = tuple(tuple(found[i : i + width]) for i in range(0, len(found), width))
-    return Costs(core, board.clock_hz, board.flash_wait_states, rows)
+    stands = timing.said(board.cpu)
+    return Costs(core, board.clock_hz, board.flash_wait_states, rows, stands)
 
 
 def _inferences(model: Model, counted: Path, calls: Sequence[int]) -> Iterator[tuple[Cost, ...]]:
@@ -105,7 +118,9 @@ def _inferences(model: Model, counted: Path, calls: Sequence[int]) -> Iterator[t
                 blocks[key] = Block(address, count)
             elif kind == "p":
                 call, part = _part(numbers)
-                costs[call] += Cost(model.cycles(part, blocks.__getitem__), part.flash_bytes)
+                cycles = model.cycles(part, blocks.__getitem__)
+                lines = (part.data_misses + part.jumps, part.follows)
+                costs[call] += Cost(cycles, part.flash_bytes, *lines)
             else:
                 yield (sum(costs, _NOTHING), *islice(costs, 1, None))
                 costs, number = [], number + 1

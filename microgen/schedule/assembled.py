@@ -107,6 +107,8 @@ def option(
         instructions=sum(cost.instructions for cost in known),
         cycles=sum(cost.cycles for cost in known),
         code_bytes=sum(cost.code_bytes for cost in known),
+        waited=sum(cost.waited for cost in known),
+        followed=sum(cost.followed for cost in known),
     )
     return Assembled((found.node,), kernel, False, whole, graph, most=most)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from microgen.codegens.selection import BUILTIN
 from microgen.errors import ProjectError
 from microgen.files import FileTree
 from microgen.manifest.schedule import FROM_FILE, Origin
@@ -32,16 +34,26 @@ _Axes = tuple[int, int, int]
 @dataclass(frozen=True, slots=True)
 class Found:
     """A schedule of the front, its RAM, and the goals of ``--optimize`` that choose it or one that
-    costs the same."""
+    costs the same. ``total`` is its RAM in bytes with static data and the stack; None if that is
+    not counted, as on the host."""
 
     schedule: Schedule
     ram: Ram
     goals: tuple[str, ...]
+    total: int | None = None
 
     @property
     def score(self) -> Score:
         """What it costs besides RAM."""
         return self.schedule.score
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """The layers that external code generators compute, by their names. Nothing is known of
+        what these layers cost, so the score leaves them out."""
+        regions = self.schedule.partition.regions
+        external = [region for region in regions if region.codegen != BUILTIN]
+        return Counter(region.codegen for region in external for _ in region.nodes)
 
 
 @dataclass(frozen=True, slots=True)

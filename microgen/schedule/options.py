@@ -219,9 +219,7 @@ class _Ways:
     unmeasured: list[str] = field(default_factory=list)
 
 
-def _options(
-    nodes: tuple[Node, ...], graph: Graph, cpu: Cpu, *, prefers_shared: bool
-) -> _Ways:
+def _options(nodes: tuple[Node, ...], graph: Graph, cpu: Cpu, *, prefers_shared: bool) -> _Ways:
     """The ways to compute nodes."""
     joined = patterns.joined(nodes)
     found = fitting(joined, graph, cpu)

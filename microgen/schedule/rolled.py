@@ -169,7 +169,14 @@ def _cost(group: Group, parts: Sequence[Option], known: Bands) -> Cost | None:
         if part.cost
     ]
     each = [*each, *_moves(group, known)]
-    return Cost(round(sum(one for one, _ in each)), round(sum(one for _, one in each)), 0)
+    waits = [(part.cost, count) for part, count in zip(parts, times, strict=True) if part.cost]
+    return Cost(
+        round(sum(one for one, _ in each)),
+        round(sum(one for _, one in each)),
+        code_bytes=0,
+        waited=sum(cost.waited * count for cost, count in waits),
+        followed=sum(cost.followed * count for cost, count in waits),
+    )
 
 
 def _moves(group: Group, known: Bands) -> Iterator[tuple[float, float]]:

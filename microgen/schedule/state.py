@@ -91,7 +91,9 @@ class Candidate:
     def score(self) -> Score:
         """What it costs besides RAM."""
         unmeasured = sum(len(option.nodes) for option in self.options if option.cost is None)
-        return Score(*self.time, self.flash, unmeasured)
+        costs = [option.cost for option in self.options if option.cost]
+        lines = sum(c.waited for c in costs), sum(c.followed for c in costs)
+        return Score(*self.time, self.flash, unmeasured, *lines)
 
     @cached_property
     def memory(self) -> tuple[Hashable, ...]:

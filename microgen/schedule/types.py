@@ -24,13 +24,16 @@ class Score:
 
     ``instructions`` and ``cycles`` are of one inference, of the layers whose implementations have
     measured costs; ``unmeasured`` counts the other layers. ``flash`` is bytes of the operators'
-    code and of the constants, without start-up, runner and ``main``.
+    code and of the constants, without start-up, runner and ``main``. ``waited`` and ``followed``
+    are lines of flash, as in ``kernels.cost.Cost``.
     """
 
     instructions: int
     cycles: int
     flash: int
     unmeasured: int = 0
+    waited: int = 0
+    followed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 ``of_cpu`` finds a core's timings, ``model`` applies them. docs/timing.md says what is modelled.
 """
 
+from microgen.timing.conditions import Conditions
 from microgen.timing.core import Core, Flash
-from microgen.timing.cores import of_cpu
+from microgen.timing.cores import of_cpu, said
 
-__all__ = ["Core", "Flash", "of_cpu"]
+__all__ = ["Conditions", "Core", "Flash", "of_cpu", "said"]

@@ -41,6 +41,12 @@ class Flash:
     code_lines: int
     data_sets: int
 
+    def waiting(self, wait_states: int, waited: int, followed: int) -> int:
+        """The cycles in which a core waits for lines of data and code after jumps (``waited``), and
+        for next lines of code. A prefetch hides a part of these waits: a line's code runs so
+        long."""
+        return wait_states * waited + max(wait_states - self.line_bytes // 4, 0) * followed
+
 
 class Pipeline(Protocol):
     """How the instructions of a block overlap."""

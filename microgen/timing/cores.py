@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from microgen.target.cpu import Cpu
+from microgen.target import standing
+from microgen.target.cpu import CPUS, Cpu
 from microgen.timing.core import Core
 from microgen.timing.cortex_m0 import CORTEX_M0, CORTEX_M0PLUS, CORTEX_M23
 from microgen.timing.cortex_m3 import CORTEX_M3, CORTEX_M4
@@ -11,16 +12,33 @@ from microgen.timing.cortex_m33 import CORTEX_M33
 from microgen.timing.cortex_m55 import CORTEX_M55, CORTEX_M85
 from microgen.timing.riscv import E31
 
+_RISCV = "riscv"
 CORES = (
     *(CORTEX_M0, CORTEX_M0PLUS, CORTEX_M3, CORTEX_M4, CORTEX_M7),
     *(CORTEX_M23, CORTEX_M33, CORTEX_M55, CORTEX_M85, E31),
 )
 
 
+# By the names of CPUs: each has the timings of the core that compilers know it as, and all RV32
+# those of E31.
+_TIMED = {
+    cpu.name: core
+    for core in CORES
+    for cpu in CPUS.values()
+    if (cpu.architecture == _RISCV and core is E31)
+    or (cpu.cflags[:1] and cpu.cflags[0].partition("+")[0] == f"-mcpu={core.name}")
+}
+
+
 def of_cpu(cpu: Cpu) -> Core | None:
-    """The timings of a CPU; None for the host. All RV32 cores have E31's."""
-    if cpu.architecture == "riscv":
-        return E31
-    named = {core.name: core for core in CORES}
-    base = cpu.cflags[0].removeprefix("-mcpu=").partition("+")[0] if cpu.cflags else ""
-    return named.get(base)
+    """The timings of a CPU, or of the core that stands for it (``standing.core``); None for the
+    host."""
+    found = standing.core(cpu, _TIMED)
+    return _TIMED[found.name] if found else None
+
+
+def said(cpu: Cpu) -> str:
+    """A sentence that says whose timings stand for the CPU; empty if they are its own, or if
+    nobody's do."""
+    found = standing.core(cpu, _TIMED)
+    return standing.said("timings", found, cpu) if found else ""

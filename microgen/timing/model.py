@@ -51,9 +51,8 @@ class Model:
 
     def _waiting(self, part: Part) -> int:
         """The cycles in which the core waits for flash."""
-        hidden = self._core.flash.line_bytes // 4  # a prefetch's wait: a line's code runs so long
-        next_line = max(self._wait - hidden, 0)
-        return self._wait * (part.data_misses + part.jumps) + next_line * part.follows
+        waited = part.data_misses + part.jumps
+        return self._core.flash.waiting(self._wait, waited, part.follows)
 
     def _cost(self, block: Block) -> tuple[int, int]:
         """The cycles of a block that falls through, and those that a jump at its end adds."""

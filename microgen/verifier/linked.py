@@ -36,6 +36,7 @@ _SOFT_FLOAT = re.compile(
     r"(?:[sdht]f[sdt]i|[sdt]i[sdt]f|[hsdt]f[hsdt]f)2?"
 )
 _SOFT_DOUBLE = re.compile(r"__aeabi_(?:d\w+|cd\w+|f2d|u?[il]2d|ul2d)|__\w*[dt]f\w*")
+_FLOAT_KERNEL = re.compile("_f32|_in_float_")
 _HYBRID = re.compile(r"mg_\w+_hybrid_f32")  # kernels that quantize with a zero point, as in LiteRT
 
 
@@ -222,6 +223,6 @@ def _uses_float(subject: Subject) -> bool:
         types += [port.dtype for port in (*module.inputs, *module.outputs)]
         steps = [step for call in module.calls for step in call.steps]
         types += [step.dtype for step in steps]
-        types += ["float" for step in steps if "_f32" in step.kernel]
+        types += ["float" for step in steps if _FLOAT_KERNEL.search(step.kernel)]
         types += [constant.ctype for constant in module.constants]
     return any("float" in name or "double" in name for name in types)

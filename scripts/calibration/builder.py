@@ -51,15 +51,25 @@ class Builder:
         kind = self.types[name]
         if kind.quant is None:
             return name
-        other = self._named(f"t{len(self.types)}", TensorType(kind.shape, kind.dtype, OTHER))
+        other = self._named(
+            f"t{len(self.types)}", TensorType(kind.shape, kind.dtype, _quant(kind.dtype, OTHER))
+        )
         origin = Origin("calibration", "")
         self.nodes.append(Node("qnn.requantize", (name,), (other,), RequantizeAttrs(), origin))
         return other
 
-    def weight(self, dtype: DType, shape: tuple[int, ...], axis: int | None, bits: int = 8) -> str:
+    def weight(
+        self,
+        dtype: DType,
+        shape: tuple[int, ...],
+        axis: int | None,
+        bits: int = 8,
+        zero: int = 0,
+    ) -> str:
         """Weights, quantized along ``axis``, or as a whole if it is None. The same arguments give
         the same constant."""
         name = f"weight_{dtype.value}_{bits}_{axis}_{'_'.join(map(str, shape))}"
+        name += f"_{zero}" if zero else ""
         if name in self.constants:
             return name
         rng = np.random.default_rng(math.prod(shape))
@@ -67,7 +77,7 @@ class Builder:
             return self.constant(rng.normal(0, 0.3, shape).astype(np.float32), None, name)
         count = 1 if axis is None else shape[axis]
         scales = rng.uniform(0.002, 0.02, count).astype(np.float32)
-        quant = Quant(tuple(map(float, scales)), (0,) * count, axis)
+        quant = Quant(tuple(map(float, scales)), (zero,) * count, axis)
         most = 2 ** (bits - 1)
         if bits == 4:
             self.int4.add(name)
@@ -150,4 +160,4 @@ class Builder:
 def _quant(dtype: DType, quant: Quant | None) -> Quant | None:
     if quant is not None and dtype is DType.INT16:
         return Quant(quant.scale, (0,))
-    return quant if dtype is DType.INT8 else None
+    return quant if dtype in (DType.INT8, DType.UINT8) else None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from microgen.arithmetic.terms import Activation, Rounding
-from microgen.ir.graph import DType, Node, Quant, TensorType
+from microgen.ir.graph import Attrs, DType, Node, Quant, TensorType
 from microgen.ops.add import AddAttrs
 from microgen.ops.avg_pool2d import AvgPool2DAttrs
 from microgen.ops.base import Padding, Pair
@@ -54,9 +54,11 @@ def conv2d(
     padding: Padding = "SAME",
     activation: Activation = Activation.NONE,
     rounding: Rounding = Rounding.DOUBLE,
+    zero: int = 0,
 ) -> Node:
-    """nn.conv2d."""
-    weight = b.weight(_stored(dtype), (filters, *kernel, data[-1]), 0, bits)
+    """nn.conv2d. With ``zero`` as their zero point, weights have one scale."""
+    axis = None if zero else 0
+    weight = b.weight(_stored(dtype), (filters, *kernel, data[-1]), axis, bits, zero)
     pads = resolve(padding, (data[0], data[1]), kernel, strides, _ONE)
     attrs = Conv2DAttrs(strides, _ONE, pads, activation, _rounding(dtype, rounding))
     inputs = (b.data(dtype, 1, *data), weight, b.bias(dtype, filters))
@@ -116,6 +118,8 @@ def transposed(
     kernel: Pair = (3, 3),
     strides: Pair = (2, 2),
     padding: Padding = "SAME",
+    activation: Activation = Activation.NONE,
+    rounding: Rounding = Rounding.DOUBLE,
 ) -> Node:
     """nn.conv2d_transpose."""
     weight = b.weight(_stored(dtype), (filters, *kernel, data[-1]), 0, bits)
@@ -125,7 +129,7 @@ def transposed(
         size = ((data[0] - 1) * strides[0] + kernel[0], (data[1] - 1) * strides[1] + kernel[1])
     pads = resolve(padding, size, kernel, strides, _ONE)
     assert output_size(pads, size, kernel, strides, _ONE) == tuple(data[:2])
-    attrs = Conv2DTransposeAttrs(strides, pads, size, Activation.NONE, Rounding.DOUBLE)
+    attrs = Conv2DTransposeAttrs(strides, pads, size, activation, rounding)
     inputs = (b.data(dtype, 1, *data), weight, b.bias(dtype, filters))
     return b.node("nn.conv2d_transpose", attrs, *inputs, dtype=dtype)
 
@@ -140,22 +144,32 @@ def dense(
     rows: int = 1,
     rounding: Rounding = Rounding.SINGLE,
     activation: Activation = Activation.NONE,
+    of_int16: Rounding = Rounding.REAL,
 ) -> Node:
     """nn.dense. Rounded once, it has one scale for all filters, like LiteRT's."""
     weight = b.weight(_stored(dtype), (filters, depth), None, bits)
     if dtype is DType.INT16:
-        rounding = Rounding.REAL
+        rounding = of_int16
     attrs = DenseAttrs(activation, rounding, keep_num_dims=False)
     inputs = (b.data(dtype, rows, depth), weight, b.bias(dtype, filters))
     return b.node("nn.dense", attrs, *inputs, dtype=dtype)
 
 
 def batch_matmul(
-    b: Builder, dtype: DType, _bits: int, *, batches: int, rows: int, depth: int, columns: int
+    b: Builder,
+    dtype: DType,
+    _bits: int,
+    *,
+    batches: int,
+    rows: int,
+    depth: int,
+    columns: int,
+    in_float32: bool = False,
 ) -> Node:
     """nn.batch_matmul of two tensors."""
     inputs = (b.data(dtype, batches, rows, depth), b.data(dtype, batches, depth, columns))
-    return b.node("nn.batch_matmul", BatchMatmulAttrs(False, False), *inputs, dtype=dtype)
+    attrs = BatchMatmulAttrs(False, False, in_float32)
+    return b.node("nn.batch_matmul", attrs, *inputs, dtype=dtype)
 
 
 def pool(
@@ -168,11 +182,14 @@ def pool(
     size: Pair,
     strides: Pair,
     padding: Padding = "VALID",
+    activation: Activation = Activation.NONE,
+    **further: bool,
 ) -> Node:
-    """nn.avg_pool2d or nn.max_pool2d."""
-    attrs_type = AvgPool2DAttrs if kind == "avg" else MaxPool2DAttrs
+    """nn.avg_pool2d, which may have ``further`` attributes, or nn.max_pool2d."""
     pads = resolve(padding, (data[0], data[1]), size, strides, _ONE)
-    attrs = attrs_type(size, strides, pads, Activation.NONE)
+    attrs: Attrs = MaxPool2DAttrs(size, strides, pads, activation)
+    if kind == "avg":
+        attrs = AvgPool2DAttrs(size, strides, pads, activation, **further)
     return b.node(f"nn.{kind}_pool2d", attrs, b.data(dtype, 1, *data), dtype=dtype, quant=DATA)
 
 
@@ -286,9 +303,12 @@ def softmax(b: Builder, dtype: DType, _bits: int, *, rows: int, width: int) -> N
     )
 
 
-def mean(b: Builder, dtype: DType, _bits: int, *, data: Sequence[int]) -> Node:
+def mean(
+    b: Builder, dtype: DType, _bits: int, *, data: Sequence[int], in_float32: bool = False
+) -> Node:
     """The mean over height and width."""
-    return b.node("mean", MeanAttrs((1, 2), False), b.data(dtype, 1, *data), dtype=dtype)
+    attrs = MeanAttrs((1, 2), False, in_float32)
+    return b.node("mean", attrs, b.data(dtype, 1, *data), dtype=dtype)
 
 
 def pad(b: Builder, dtype: DType, _bits: int, *, data: Sequence[int], by: int) -> Node:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -20,7 +21,12 @@ from microgen.manifest.schedule import ChoiceRecord, FunctionChoices, ScheduleRe
 from microgen.options import Options
 from microgen.partition import Partition
 from microgen.program.types import PrimFunc
+from microgen.runner import profile
+from microgen.runner.costs import Cost
+from microgen.runner.profile import FlashPlan
+from microgen.target.board import Board
 from microgen.target.cpu import Cpu
+from microgen.timing import Core
 from microgen.verifier import elf as elf_files
 from microgen.verifier.elf import Elf
 from scripts.calibration.builder import SMALL, Builder
@@ -37,6 +43,7 @@ BOARDS = {
     "rv32imac": "qemu_riscv32",
 }
 _ALIGNMENT = 16  # of a buffer
+_flash_plan = profile.flash_plan
 KINDS = {
     "s8": (DType.INT8, 8),
     "s4": (DType.INT8, 4),
@@ -71,7 +78,8 @@ class Case:
 class Measured:
     """What a layer cost. ``code_bytes`` are those of its operator's function and parameters;
     ``shared_bytes`` those of the kernel's functions that operators share, ``cores`` those of
-    functions that several kernels may share."""
+    functions that several kernels may share. ``waited`` and ``followed`` are lines of flash, as in
+    ``runner.costs.Cost``."""
 
     case: Case
     node: Node
@@ -81,6 +89,8 @@ class Measured:
     code_bytes: int
     shared_bytes: int
     cores: Mapping[str, int]
+    waited: int
+    followed: int
 
 
 def cases(
@@ -153,7 +163,8 @@ def measure(wanted: Sequence[Case], board: str, folder: Path, *, shared: bool) -
     given = schedule(wanted, parts_of(graph, board), shared)
     options = Options(planner="greedy")  # where buffers are does not matter, and it is fast
     program = write_project(graph, folder, options, board, given)
-    result = microgen.run(folder, _inputs(graph), profile=True, timeout=600)
+    with mock.patch.object(profile, "flash_plan", _with_misses):
+        result = microgen.run(folder, _inputs(graph), profile=True, timeout=600)
     assert result.per_call is not None
     assert result.modelled is not None
     assert result.modelled.wait_states == 0
@@ -161,13 +172,19 @@ def measure(wanted: Sequence[Case], board: str, folder: Path, *, shared: bool) -
     (counted,), (((_, *costs),),) = result.per_call, result.modelled.rows
     functions = {function.name: function for function in program.functions}
     by_layer = {
-        call.layers[0]: (functions[call.function], counted[i], costs[i].cycles)
+        call.layers[0]: (functions[call.function], counted[i], costs[i])
         for i, call in enumerate(program.calls)
     }
     return [
         _measured(case, node, graph, *by_layer[case.name], _sizes(elf), _kept(elf), shared)
         for case, node in zip(wanted, nodes, strict=True)
     ]
+
+
+def _with_misses(board: Board, core: Core | None) -> FlashPlan:
+    """The plan of the profiler for a board whose flash has wait states, so that it counts misses;
+    the cycles remain those of the board."""
+    return _flash_plan(replace(board, flash_wait_states=1), core)
 
 
 def schedule(wanted: Sequence[Case], parts: Partition, shared: bool) -> ScheduleRecord:
@@ -195,7 +212,7 @@ def _measured(
     graph: Graph,
     function: PrimFunc,
     instructions: int,
-    cycles: int,
+    took: Cost,
     sizes: Mapping[str, int],
     kept: Collection[int],
     shared: bool,
@@ -212,7 +229,10 @@ def _measured(
         name for name in sizes if _owner(name) == case.kernel.symbol and _base(name) not in cores
     )
     out_of_line = sum(sizes[name] for name in own)
-    return Measured(case, node, graph, instructions, cycles, nbytes, out_of_line, cores)
+    return Measured(
+        *(case, node, graph, instructions, took.cycles, nbytes, out_of_line, cores),
+        *(took.waited, took.followed),
+    )
 
 
 def _cores(kernel: Implementation, sizes: Mapping[str, int]) -> dict[str, int]:

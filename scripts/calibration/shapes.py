@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from microgen.arithmetic.terms import Activation, Rounding
-from scripts.calibration import layers
+from scripts.calibration import alternatives, layers
 from scripts.calibration.layers import Layer
 
 _RELU = Activation.RELU
@@ -259,7 +259,7 @@ def _sized(layer: Any, name: str, values: Any, **fixed: Any) -> tuple[Layer, ...
     return _each(layer, [{name: value} for value in values], **fixed)
 
 
-FIT: Mapping[str, tuple[Layer, ...]] = {
+_FIT: Mapping[str, tuple[Layer, ...]] = {
     "nn.conv2d": (
         *_each(layers.conv2d, [*_WINDOWS, *_ROW_WINDOWS]),
         *_each(layers.conv2d, [*_POINTS, *_STRIDED, *_ROW_POINTS], kernel=(1, 1)),
@@ -310,6 +310,17 @@ FIT: Mapping[str, tuple[Layer, ...]] = {
     "qnn.quantize": _sized(layers.quantize, "size", _SIZES),
     "qnn.dequantize": _sized(layers.dequantize, "size", _SIZES),
 }
+
+
+def _joined(*parts: Mapping[str, tuple[Layer, ...]]) -> Mapping[str, tuple[Layer, ...]]:
+    """The layers of all parts by op."""
+    ops = dict.fromkeys(op for part in parts for op in part)
+    return {op: tuple(layer for part in parts for layer in part.get(op, ())) for op in ops}
+
+
+FIT = _joined(_FIT, alternatives.MORE)
+# With those of kernels that are measured as another: what estimates are compared with.
+COMPARED = _joined(FIT, alternatives.ALIKE)
 
 _RECURRENT = (
     {"steps": 28, "features": 27, "cells": 32},

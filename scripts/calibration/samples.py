@@ -1,0 +1,237 @@
+"""Two layers of each kernel that has costs, as measured: what tests compare the costs with.
+
+``tests/kernels/samples.json`` has, by core, form, kernel and layer: instructions, cycles, bytes of
+code, bytes of shared code, lines of flash that are waited for, and lines that are followed; then
+the first four as they were estimated when the samples were measured. A layer is named by its op,
+its kind, and its number in ``shapes.COMPARED``."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from microgen import kernels
+from microgen.ir.graph import Graph, Node
+from microgen.kernels import cost
+from microgen.kernels.base import Implementation
+from microgen.target.cpu import CPUS
+from scripts.calibration import measure, shapes
+from scripts.calibration.builder import Builder
+from scripts.calibration.layers import Layer
+from scripts.calibration.measure import Case
+
+FILE = Path(__file__).resolve().parents[2] / "tests" / "kernels" / "samples.json"
+# What estimates may be of what was measured, in time and in bytes of code. The ends for time are
+# less than a factor of three apart, so costs that are three times or a third of right ones are
+# outside, whatever their error.
+TIME, CODE = (0.6, 1.7), (0.4, 3.4)
+# What small layers may be off, whatever they take.
+FEW = {"instructions": 5000, "cycles": 5000, "code_bytes": 96, "shared_bytes": 96}
+_NONE = {**FEW, "instructions": 0, "cycles": 0}  # of a kernel's largest sample
+# Kernels that are measured as another that rounds in integers, but that round in float32: software
+# takes 50 to 280 instructions more for a result, as its value demands. All that can compute such a
+# layer do the same. And kernels for which compilers call memcpy, or leave loops out, for single
+# layers. Their costs are compared with those that they had when the samples were measured.
+LOOSE = re.compile(r"mg_.*_float(_.*)?|mg_pool_mean_in_float_s8|mg_depthwise_conv2d_f32|mg_pad")
+SAME = 0.02  # how far costs may be from those
+FIELDS = ("instructions", "cycles", "code_bytes", "shared_bytes", "waited", "followed")
+ESTIMATES = ("instructions", "cycles", "code_bytes", "shared_bytes")
+LONGEST = 400_000  # cycles of a sample if there are any, so that QEMU takes little time
+
+_SEPARATOR = " "
+
+Rows: TypeAlias = dict[str, list[int]]  # by layer
+Samples: TypeAlias = dict[str, dict[str, dict[str, Rows]]]  # by core, form and kernel
+
+
+def forms(kernel: Implementation, core: str) -> tuple[str, ...]:
+    """The forms of which a kernel has costs on a core: its own, or those that it is measured as."""
+    of = cost.table(kernel.symbol).get(core) or {}
+    like = kernel.measured_as
+    other = (cost.table(like.symbol).get(core) or {}) if like else {}
+    return tuple(form for form in (cost.SPECIALISED, cost.SHARED) if form in of or form in other)
+
+
+def estimated(core: str) -> dict[str, tuple[str, Implementation]]:
+    """The kernels that have costs on a core, with one of their ops."""
+    return {
+        kernel.symbol: (op, kernel)
+        for op, found in kernels.registry().items()
+        for kernel in reversed(found)
+        if op in shapes.COMPARED and kernel.needs <= CPUS[core].features and forms(kernel, core)
+    }
+
+
+def wanted(core: str, form: str, symbols: Collection[str] = ()) -> Iterator[Case]:
+    """The smallest and the largest layer of each kernel that has costs in a form, or only the
+    largest if they are another's."""
+    for op, kernel in estimated(core).values():
+        if form not in forms(kernel, core) or (symbols and kernel.symbol not in symbols):
+            continue
+        found: list[tuple[int, str, Case]] = []
+        for case in measure.fitting(kernel, shapes.COMPARED[op]):
+            if measure.BOARDS[core] == "microbit" and not measure.small(case):
+                continue
+            known = estimate(case, core, form)
+            if known:
+                found.append((known.cycles, case.name, case))
+        found.sort(key=lambda one: one[:2])
+        found = [one for one in found if one[0] <= LONGEST] or found[:1]
+        ends = found[:1] + found[-1:] if cost.table(kernel.symbol).get(core) else found[-1:]
+        yield from dict.fromkeys(case for _, _, case in ends)
+
+
+def estimate(case: Case, core: str, form: str) -> cost.Cost | None:
+    """The costs of a sample's layer."""
+    node, graph = built(case)
+    is_shared = form == cost.SHARED
+    return cost.estimate(case.kernel, node, graph, CPUS[core], shared=is_shared)
+
+
+def estimates(case: Case, core: str, form: str) -> list[int]:
+    """The numbers of ``ESTIMATES`` for a sample's layer; zeros if it has no costs."""
+    found = estimate(case, core, form)
+    return [getattr(found, name) if found else 0 for name in ESTIMATES]
+
+
+def built(case: Case) -> tuple[Node, Graph]:
+    """The node of a case, and its graph."""
+    return _built(case.layer, case.kind)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _built(layer: Layer, kind: str) -> tuple[Node, Graph]:
+    dtype, bits = measure.KINDS[kind]
+    builder = Builder()
+    builder.layer = "sample"
+    node = layer(builder, dtype, bits)
+    return node, builder.graph()
+
+
+def missing(every: Samples, core: str) -> list[str]:
+    """The kernels that have costs in a form on a core, but no sample."""
+    return [
+        f"{symbol} {core} {form}: no sample was measured"
+        for symbol, (_, kernel) in estimated(core).items()
+        for form in forms(kernel, core)
+        if symbol not in every.get(core, {}).get(form, {})
+    ]
+
+
+def differing(every: Samples, core: str, symbols: Collection[str] = ()) -> Iterator[str]:
+    """A line for each estimate that is too far from its sample, of all kernels or of some."""
+    known = estimated(core)
+    for form, rows in every.get(core, {}).items():
+        for symbol in symbols or known:
+            layers = rows.get(symbol, {})
+            largest = max((numbers[1] for numbers in layers.values()), default=0)
+            for layer, numbers in layers.items():
+                case, slack = named(known[symbol][1], layer), FEW if numbers[1] < largest else _NONE
+                found = numbers[len(FIELDS) :] if LOOSE.fullmatch(symbol) else numbers
+                expected = dict(zip(ESTIMATES, found, strict=False))
+                yield from _compared(case, core, form, expected, slack)
+
+
+def named(kernel: Implementation, layer: str) -> Case:
+    """The case of a sample's layer."""
+    op, kind, number = layer.split(_SEPARATOR)
+    return Case(kernel, kind, shapes.COMPARED[op][int(number)], int(number))
+
+
+def _compared(
+    case: Case, core: str, form: str, found: Mapping[str, int], slack: Mapping[str, int]
+) -> Iterator[str]:
+    known = estimate(case, core, form)
+    if known is None:
+        yield f"{case.name} {core} {form}: it is not estimated"
+        return
+    for name, its in found.items():
+        mine, (least, most) = getattr(known, name), CODE if name.endswith("_bytes") else TIME
+        if name == "shared_bytes" and not its:
+            continue  # a part that is no function if only one operator of a firmware calls it
+        if LOOSE.fullmatch(case.kernel.symbol):
+            least, most, few = 1 - SAME, 1 + SAME, 2
+        else:
+            few = slack[name]
+        if not (least * its <= mine <= most * its or abs(mine - its) <= few):
+            yield f"{case.name} {core} {form} {name}: estimated {mine:,}, expected {its:,}"
+
+
+def measured(job: tuple[str, bool, Collection[str]]) -> dict[str, Rows]:
+    """The samples of a core in one form, by kernel and layer: of all kernels, or of some."""
+    core, shared, symbols = job
+    cases = list(wanted(core, cost.SHARED if shared else cost.SPECIALISED, symbols))
+    found: dict[str, Rows] = {}
+    for part in _parts(cases, core):
+        with tempfile.TemporaryDirectory() as folder:
+            rows = measure.measure(
+                part, measure.BOARDS[core], Path(folder) / "samples", shared=shared
+            )
+        for one in rows:
+            layer = f"{one.node.op}{_SEPARATOR}{one.case.kind}{_SEPARATOR}{one.case.number}"
+            numbers = [int(getattr(one, field)) for field in FIELDS]
+            found.setdefault(one.case.kernel.symbol, {})[layer] = numbers
+    return found
+
+
+def _parts(cases: Sequence[Case], core: str) -> Iterator[list[Case]]:
+    """The cases of each firmware: those of floats by themselves, because microbit has no room for
+    inputs of both dtypes."""
+    is_small = measure.BOARDS[core] == "microbit"
+    most = 30 if is_small else 120
+    floats = [case for case in cases if case.kind == "f32"]
+    others = [case for case in cases if case.kind != "f32"]
+    for each in (others, floats):
+        yield from (each[i : i + most] for i in range(0, len(each), most))
+
+
+def load() -> Samples:
+    """The samples that are committed."""
+    found: Samples = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    return found
+
+
+def write(core: str, form: str, found: Mapping[str, Rows]) -> None:
+    """Puts samples of a core in one form into the file, with what is estimated now."""
+    every, known = load(), estimated(core)
+    for symbol, rows in found.items():
+        own = every.setdefault(core, {}).setdefault(form, {})
+        own[symbol] = {
+            layer: [*numbers[: len(FIELDS)], *estimates(named(known[symbol][1], layer), core, form)]
+            for layer, numbers in rows.items()
+        }
+    lines = []
+    for name, by_form in sorted(every.items()):
+        parts = []
+        for each, rows in sorted(by_form.items()):
+            inner = [f"{json.dumps(k)}: {json.dumps(v, sort_keys=True)}" for k, v in rows.items()]
+            parts.append(f"{json.dumps(each)}: {{\n" + ",\n".join(sorted(inner)) + "\n}")
+        lines.append(f"{json.dumps(name)}: {{\n" + ",\n".join(parts) + "\n}")
+    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def waits(rows: Mapping[str, Sequence[int]]) -> dict[str, dict[str, float]]:
+    """How many lines of flash a kernel waits for: a number for each call, and one for each cycle.
+    They are the line through its samples, or through the origin if that would begin below it."""
+    each = [dict(zip(FIELDS, numbers, strict=False)) for numbers in rows.values()]
+    first, last = min(each, key=_cycles), max(each, key=_cycles)
+    return {name: _line(first, last, name) for name in ("waited", "followed")}
+
+
+def _cycles(numbers: Mapping[str, int]) -> int:
+    return numbers["cycles"]
+
+
+def _line(first: Mapping[str, int], last: Mapping[str, int], name: str) -> dict[str, float]:
+    run = last["cycles"] - first["cycles"]
+    slope = max(0.0, (last[name] - first[name]) / run) if run else 0.0
+    start = first[name] - slope * first["cycles"]
+    if start < 0:
+        start, slope = 0.0, last[name] / last["cycles"]
+    found = {"call": start, "cycle": slope}
+    return {key: float(f"{value:.4g}") for key, value in found.items() if value}
