@@ -54,14 +54,18 @@ class Estimated:
             yield str(self.costs)
         if first.score.unmeasured:
             yield (
-                f"cycles, instructions and code do not include {first.score.unmeasured} layers "
-                "without a cost"
+                "cycles, instructions and code do not include "
+                f"{_layers(first.score.unmeasured)} without a cost"
             )
         for codegen, layers in first.left_out.items():
             yield (
-                f"cycles, ms, instructions and flash do not include {layers} layers that {codegen} "
-                "computes: `microgen run --profile` counts what they take"
+                f"cycles, ms, instructions and flash do not include {_layers(layers)} that "
+                f"{codegen} computes: `microgen run --profile` counts what they take"
             )
+
+
+def _layers(count: int) -> str:
+    return f"{count} layer" if count == 1 else f"{count} layers"
 
 
 def to_json(front: Front, estimated: Estimated) -> dict[str, Any]:

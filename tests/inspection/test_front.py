@@ -95,7 +95,7 @@ def test_layers_of_external_code_generators_are_said_to_be_left_out(
     assert json.loads(capsys.readouterr().out)["left_out"] == {"ccompiler": 1}
     assert main(command) == 0
     said = (
-        "cycles, ms, instructions and flash do not include 1 layers that ccompiler computes: "
+        "cycles, ms, instructions and flash do not include 1 layer that ccompiler computes: "
         "`microgen run --profile` counts what they take"
     )
     assert said in capsys.readouterr().out
