@@ -19,6 +19,7 @@ _PACKAGES = (
     ("tflite", "reading .tflite models", True),
     ("onnx", "reading .onnx models", False),
     ("ai-edge-litert", "comparing with LiteRT", False),
+    ("tflite-micro", "comparing with TFLite Micro (--numerics tflm)", False),
     ("onnxruntime", "comparing with ONNX Runtime", False),
     ("distributed", "zoo", False),
     ("scikit-learn", "examples/digits", False),

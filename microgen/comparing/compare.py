@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen import frontends, manifest, passes, runner
+from microgen.comparing import apart
 from microgen.comparing.ends import End, Ends, explained, upto
 from microgen.comparing.traced import Output, Traced, of_model, of_reduced, traced
 from microgen.comparing.verdict import Verdict
@@ -193,7 +194,8 @@ class _Module:
 
     def by_oracle(self) -> Verdict:
         """The comparison with the oracle of the model's format, on the network in the file."""
-        oracle = frontends.oracle(self.model, self.record.options["signature"])
+        options = self.record.options
+        oracle = frontends.oracle(self.model, options["signature"], options["numerics"])
         if oracle is None:
             why = f"there is none for {self.model.suffix} files"
             return Verdict("outside oracle", 0, 0, None, why, is_skipped=True)
@@ -250,7 +252,10 @@ class _Module:
         )
 
     def _layers_by(self, oracle: Oracle, what: str, samples: Sequence[Sample]) -> Iterator[Found]:
-        layers = oracle.layers(frontends.files(self.model), samples)
+        if oracle.is_apart:
+            layers = apart.layers(oracle, self.model, self.record.options["signature"], samples)
+        else:
+            layers = oracle.layers(frontends.files(self.model), samples)
         return progress.counted(f"{what} by {oracle.name}", layers, len(samples))
 
     def _verdict(self, name: str, graph: Graph, ends: Ends) -> tuple[Verdict, tuple[int, ...]]:

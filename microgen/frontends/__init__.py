@@ -129,9 +129,10 @@ def check(path: Path, request: Request) -> None:
         )
 
 
-def oracle(path: Path, signature: str = "") -> Oracle | None:
-    """The outside implementation that also runs models of this format, if there is one."""
-    return _format_of(path).oracle_of(signature)
+def oracle(path: Path, signature: str = "", profile: str = "") -> Oracle | None:
+    """The outside implementation that also runs models of this format, if there is one; that of the
+    numerics profile, if there are several."""
+    return _format_of(path).oracle_of(signature, profile)
 
 
 def relay_module(path: Path) -> IRModule | None:

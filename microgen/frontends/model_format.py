@@ -58,6 +58,10 @@ class Oracle(Protocol):
     def profile(self) -> str:
         """The numerics profile whose outputs it gives."""
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether it runs in a process of its own, because its library may end the process."""
+
     def lacking(self) -> str:
         """A sentence that says what is not installed; empty if it can run."""
 
@@ -142,9 +146,10 @@ class Format(abc.ABC):
         """The outside implementation that also runs models of this format, if there is one."""
         return None
 
-    def oracle_of(self, signature: str) -> Oracle | None:
-        """``oracle`` for one of several networks of a file; for the first if the name is empty."""
-        del signature
+    def oracle_of(self, signature: str, profile: str = "") -> Oracle | None:
+        """``oracle`` for one of several networks of a file, for the first if the name is empty; if
+        there are several oracles, the one that gives the outputs of that numerics profile."""
+        del signature, profile
         return self.oracle()
 
 

@@ -77,7 +77,11 @@ def key(sha256: str, name: str, board: str, options: Mapping[str, Any]) -> str:
 
 @functools.cache
 def _oracle() -> str:
+    return " ".join(map(_version, ("ai-edge-litert", "tflite-micro")))
+
+
+def _version(package: str) -> str:
     try:
-        return importlib.metadata.version("ai-edge-litert")
+        return f"{package} {importlib.metadata.version(package)}"
     except importlib.metadata.PackageNotFoundError:
-        return ""
+        return f"{package} -"

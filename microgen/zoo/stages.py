@@ -104,7 +104,7 @@ class _Work:
         return work()
 
     def _generate(self) -> None:
-        oracle = frontends.oracle(self._model)
+        oracle = frontends.oracle(self._model, profile=self._options.get("numerics", ""))
         self._known["lacking"] = oracle.lacking() if oracle else ""
         api.generate(self._model, self._board, self._project, **self._options)
 
@@ -143,7 +143,7 @@ class _Work:
 def _sizes(project: Path, report: VerifyReport) -> dict[str, int]:
     """Bytes by name. RAM in total is not known on the host."""
     sizes = report.sizes
-    used = ram.of_total(manifest.load(project), sizes.arena, sizes.ram).to_json()
+    used = ram.of_total(manifest.load(project), sizes.arena, sizes.ram, sizes.stack).to_json()
     found = {"flash": sizes.flash, "code": sizes.code, "weights": sizes.weights}
     found |= {"workspace": used["workspace"], "io": used["io"], "ram": used["total"]}
     return {name: nbytes for name, nbytes in found.items() if nbytes is not None}

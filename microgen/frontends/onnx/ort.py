@@ -27,6 +27,7 @@ class OnnxRuntime:
     name = "ONNX Runtime"
     kernels = "ORT_DISABLE_ALL"
     profile = "onnx"
+    is_apart = False
 
     def lacking(self) -> str:
         """A sentence if onnxruntime is not installed; otherwise empty."""

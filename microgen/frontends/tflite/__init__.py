@@ -47,10 +47,11 @@ class _TFLite(Format):
     def oracle(self) -> Oracle:
         return self.oracle_of("")
 
-    def oracle_of(self, signature: str) -> Oracle:
-        from microgen.frontends.tflite import litert
+    def oracle_of(self, signature: str, profile: str = "") -> Oracle:
+        from microgen.frontends.tflite import litert, micro
 
-        return litert.LiteRT(signature)
+        oracles: dict[str, type[litert.LiteRT | micro.Micro]] = {"tflm": micro.Micro}
+        return oracles.get(profile, litert.LiteRT)(signature)
 
 
 FORMAT = _TFLite()

@@ -170,10 +170,10 @@ def _port(tensors: Tensors, index: int, file: str) -> unsigned.Port:
 @dataclass(frozen=True, slots=True)
 class Signature:
     """A signature: its name, empty if the model has none, and the number of its subgraph. Tensors
-    of the subgraph have numbers: those of its inputs, and those that have values, which handles of
-    variables have not. ``in_graph`` gives the values of the graph's tensors that represent the one
-    of a number and a value, by name. ``unwritten`` has the outputs that LiteRT leaves unwritten in
-    part."""
+    of the subgraph have numbers: those of its inputs, and those that are computed and have values,
+    which handles of variables have not. ``in_graph`` gives the values of the graph's tensors that
+    represent the one of a number and a value, by name. ``unwritten`` has the outputs that LiteRT
+    leaves unwritten in part."""
 
     name: str
     subgraph: int
@@ -188,6 +188,9 @@ def of_signature(data: bytes, *, file: str, signature: str = "") -> Signature:
     identifier.check(data, file)
     model = records.read(data, file, signature)
     tensors = Tensors(model.tensors, (*model.inputs, *model.outputs))
-    valued = frozenset(i for i, record in enumerate(model.tensors) if record.dtype != RESOURCE)
+    made = {index for operator in model.operators for index in operator.outputs}
+    made |= {*model.inputs, *model.outputs}
+    made |= {index for index, record in enumerate(model.tensors) if record.is_variable}
+    valued = frozenset(i for i in made - {ABSENT} if model.tensors[i].dtype != RESOURCE)
     rows = unwritten.rows(model)
     return Signature(model.signature, model.main, model.inputs, valued, tensors.in_graph, rows)

@@ -25,6 +25,7 @@ class LiteRT:
     name = "LiteRT"
     kernels = "BUILTIN_REF"
     profile = "litert"
+    is_apart = False
 
     def lacking(self) -> str:
         """A sentence if ai-edge-litert is not installed; otherwise empty."""

@@ -19,6 +19,7 @@ class Runtime:
     name = "ToyRT"
     kernels = "numpy"
     profile = "litert"
+    is_apart = False
 
     def lacking(self) -> str:
         """The missing library: there is none."""
