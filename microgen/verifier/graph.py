@@ -97,10 +97,13 @@ def _call_problems(found: _Graph, module: ModuleRecord) -> Iterator[str]:
 
 
 def _planned(call: CallRecord, module: ModuleRecord) -> Iterator[str]:
-    """The tensors among a call's arguments. The graph has no other arguments."""
+    """The tensors among a call's arguments. The graph has no other arguments. Constants are C
+    objects, whose names begin with the module's. An input may have such a name of its own."""
     for argument in call.args:
-        if argument.storage not in ("scratch", "device"):
+        if argument.storage == "constant":
             yield argument.name.removeprefix(f"{module.prefix}_")
+        elif argument.storage not in ("scratch", "device"):
+            yield argument.name
 
 
 def _storage_problems(found: _Graph, module: ModuleRecord) -> Iterator[str]:

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import manifest, runner
+from microgen import manifest, relay, runner
 from microgen.building import builder
 from microgen.errors import MicrogenError, RunError
 from microgen.formats import params_file
 from microgen.ir.graph import Array
+from microgen.relay import Function, IRModule
 from tests.places import DIGITS
 from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 
@@ -55,6 +56,23 @@ def test_gives_what_the_aot_executor_gives(board: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(found.outputs[name], array)
 
 
+def test_inputs_may_have_names_of_c_objects(tmp_path: Path) -> None:
+    """Constants are C objects, whose names begin with the module's. Inputs keep their own names."""
+    names = ("tvmgen_default_x", "sid_0", "tvmgen_default_constant_0")
+    inputs = [relay.var(name, shape=(3,), dtype="float32") for name in names]
+    total = relay.add(relay.add(inputs[0], inputs[1]), inputs[2])
+    constant = relay.const(np.array([1, 2, 3], np.float32))
+    network = Function(inputs, relay.nn.relu(relay.multiply(total, constant)))
+    project = tmp_path / "p"
+    microgen.generate(IRModule.from_expr(network), "native", project, executor="graph")
+    given = {name: np.full((3,), i + 1, np.float32) for i, name in enumerate(names)}
+    found = microgen.run(project, given, compare=True)
+    assert microgen.verify(project).check("graph").status == "ok"
+    assert found.verdicts[0].ok
+    (output,) = found.outputs.values()
+    np.testing.assert_array_equal(output.reshape(3), [6, 12, 18])
+
+
 @NEEDS_ARM
 @NEEDS_LLVM
 def test_llvm_links_the_abi_of_the_c_code(tmp_path: Path) -> None:
@@ -88,7 +106,7 @@ def test_a_damaged_file_is_an_error_code(name: str, code: int, tmp_path: Path) -
     project = generated(tmp_path, "native")
     path = project / "model" / "executor-config" / "graph" / name
     path.write_bytes(b"x" + path.read_bytes()[1:])
-    elf = builder.up_to_date(project, sanitize=True)
+    elf = builder.build(project, sanitize=True).elf
     with pytest.raises(RunError, match=f"error code {code} at sample 0"):
         runner.run(project, None, elf=elf)
 

@@ -234,7 +234,10 @@ class _Conversion:
             )
         place = self._place_of(function, name, scope.place)
         if place.target in self._generators and place != scope.place:
-            return self._external(call, function, place.function, scope)
+            args = [self._first_order(scope[arg], call) for arg in call.args]
+            if any(part.value is None for value in args for part in fields(value)):
+                return self._external(call, function, place.function, scope)
+            place = scope.place  # its result is a constant, which is computed now
         prefix = f"{scope.prefix}{scope.names[call]}:"
         names = parent.names if parent else self._names_in(function)
         inner = Scope(function, place, prefix, scope.depth + 1, names, parent)
