@@ -221,15 +221,11 @@ def export(project: str | Path, output: str | Path, form: str = "", *, force: bo
 
 @of_machine()
 def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
-    """Compile a project. Raises BuildError, CapacityError or ToolError."""
-    from microgen.building import builder
-    from microgen.verifier import built_from
+    """Compile a project. The firmware reserves the stack that it takes, if that is more than what
+    was expected. Raises BuildError, CapacityError or ToolError."""
+    from microgen.verifier import fitted_stack
 
-    folder = arguments.path("project", project)
-    built = builder.build(folder, sanitize=sanitize)
-    if built_from.is_of(folder, built.elf):
-        return built
-    return builder.build(folder, sanitize=sanitize, anew=True)
+    return fitted_stack.built(arguments.path("project", project), sanitize=sanitize)
 
 
 @of_machine()
@@ -322,11 +318,12 @@ def _run_other_main(
 def _up_to_date(project: Path, sanitize: bool) -> Path:
     """The project's ELF, built if necessary."""
     from microgen.building import builder
-    from microgen.verifier import built_from
+    from microgen.verifier import built_from, fitted_stack
 
     elf = builder.up_to_date(project, sanitize=sanitize)
-    is_own = built_from.is_of(project, elf)
-    return elf if is_own else builder.build(project, sanitize=sanitize, anew=True).elf
+    if elf and built_from.is_of(project, elf):
+        return elf
+    return fitted_stack.built(project, sanitize=sanitize, anew=elf is not None).elf
 
 
 def _ran(

@@ -161,7 +161,7 @@ def _add_memory(shown: Table, measured: Measured) -> None:
     passed = sum(check.status == "ok" for check in applicable)
     shown.add_row("Checks of the ELF file passed", f"{passed} of {len(applicable)}")
     plan = measured.project.plan
-    used = ram.of_total(measured.project, sizes.arena, sizes.ram)
+    used = ram.of_total(measured.project, sizes.arena, sizes.ram, sizes.stack)
     shown.add_row(f"RAM: {ram.ARENA_IO}", f"{used.arena_io:,} B")
     shown.add_row("RAM: lower bound of that", f"{plan.lower_bound + plan.io_bytes:,} B")
     if used.stack:

@@ -50,16 +50,11 @@ def is_built(project: Path) -> bool:
     return (project / BUILD / "firmware.elf").is_file()
 
 
-def up_to_date(project: Path, *, sanitize: bool = False) -> Path:
-    """The project's ELF, built if there is none or it is older than one of the project's files.
-
-    Raises what ``build`` raises.
-    """
+def up_to_date(project: Path, *, sanitize: bool = False) -> Path | None:
+    """The project's ELF; None if there is none or it is older than one of the project's files."""
     elf = project / (BUILD_SANITIZED if sanitize else BUILD) / "firmware.elf"
     files = (project / name for name in manifest.load(project).files)
-    if not elf.is_file() or any(_is_newer(file, elf) for file in files):
-        build(project, sanitize=sanitize)
-    return elf
+    return elf if elf.is_file() and not any(_is_newer(file, elf) for file in files) else None
 
 
 def _is_newer(file: Path, than: Path) -> bool:

@@ -71,7 +71,8 @@ def _verified(args: argparse.Namespace, console: Console) -> Outcome:
     if args.junit:
         junit.write(args.junit, "microgen verify", report.cases())
     proven = report.check("stack").values.get("bound")
-    used = ram.of_total(manifest.load(args.project), report.sizes.arena, report.sizes.ram, proven)
+    sizes = report.sizes
+    used = ram.of_total(manifest.load(args.project), sizes.arena, sizes.ram, sizes.stack, proven)
     used = used if report.scope == "project" else used.of_model()
     data = {**report.to_json(), "ram": used.to_json()}
     text = _all(report, used) if args.verbose else _short(report, used)

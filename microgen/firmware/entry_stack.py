@@ -16,6 +16,8 @@ from microgen.program.types import Argument, PrimFunc, Program, Storage
 _WORD = 4
 _VALUE, _TYPE_CODE = 8, 4  # of a packed argument: TVMValue and its type code
 _TENSOR = 40  # a DLTensor
+_USUAL = 2  # ports, of the networks that were measured
+_SAVED = 8  # registers that a function saves; further pointers remain where the caller passed them
 KEPT = 8  # a pointer that the runner saves a register for, aligned
 _CALLERS = (Storage.INPUT, Storage.OUTPUT)
 
@@ -52,10 +54,13 @@ def count(program: Program) -> int:
 
 
 def _kept(program: Program) -> int:
-    """What the runner keeps for pointers to the caller's buffers, because tensors lie there."""
+    """What the runner keeps for pointers to the caller's buffers, more than for one input and one
+    output: the most where tensors lie there."""
     planned = {buffer.name for buffer in program.buffers}
     ports = (*program.inputs, *program.outputs)
-    return KEPT * sum(p.sid in planned and not p.buffer for p in ports)
+    lie_there = sum(p.sid in planned and not p.buffer for p in ports)
+    in_registers = min(max(0, len(ports) - lie_there - _USUAL), _SAVED)
+    return KEPT * lie_there + _WORD * in_registers
 
 
 def _described(program: Program) -> int:

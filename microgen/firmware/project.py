@@ -15,7 +15,9 @@ from microgen.emit.ports import is_scaled
 from microgen.emit.signature import dtype
 from microgen.files import FileTree
 from microgen.firmware import app_memory, component, crt_files, kernel_sources, readme, tvm_files
+from microgen.firmware.stack_size import is_fitted, template_values
 from microgen.ir.graph import DType
+from microgen.options import STACK_MARGIN
 from microgen.program.element_types import ctype
 from microgen.program.feed import Feed
 from microgen.program.kernel_code import KernelCode
@@ -40,6 +42,7 @@ _BUILD_FILES = (
     "west/west-commands.yml",
     "west/west.yml",
 )
+_STACK_FILES = ("boards/stack.cmake",)
 # Not commands.py: without west, Python treats the folder as the package of west's own commands.py.
 _WEST_COMMANDS = "west/microgen_commands.py"
 _DEVICE_FILES = ("src/devices.c", "src/devices.h")  # only if a model has devices
@@ -98,15 +101,17 @@ def assemble(
     interface: str = "c",
     executor: str = "aot",
     include_dirs: Sequence[str] = (),
+    stack_margin: int = STACK_MARGIN,
 ) -> FileTree:
     """The whole project without its manifest.
 
     ``model_files`` are the files of ``model/`` for all ``models``, with their paths. ``src/main.c``
     runs the models in order. ``include_dirs`` are folders below ``codegens`` with code generators'
-    headers. ``interface`` is "c" or "packed", ``executor`` "aot" or "graph".
+    headers. ``interface`` is "c" or "packed", ``executor`` "aot" or "graph". Builds reserve
+    ``stack_margin`` bytes of stack in addition to what they find that the code takes.
     """
     about = {
-        **_values(board, toolchain),
+        **_values(board, toolchain, stack_margin),
         **_described(models, board),
         **app_memory.values(_ports(models), board, [p for model in models for p in model.pools]),
         **_folders(model_files, include_dirs),
@@ -137,7 +142,9 @@ def _kept_symbols(models: Sequence[Model], interface: str) -> tuple[str, ...]:
 
 
 def _build_files(board: Board) -> tuple[str, ...]:
-    return (*_BUILD_FILES, *(_TOOLCHAIN_FILES if board.cpu.architecture == "riscv" else ()))
+    fitted = _STACK_FILES if is_fitted(board) else ()
+    own = _TOOLCHAIN_FILES if board.cpu.architecture == "riscv" else ()
+    return (*_BUILD_FILES, *fitted, *own)
 
 
 def _main_files(models: Sequence[Model]) -> tuple[str, ...]:
@@ -330,7 +337,7 @@ def _ports(models: Sequence[Model]) -> list[Port]:
     return [port for model in models for port in (*model.inputs, *model.outputs)]
 
 
-def _values(board: Board, toolchain: str) -> dict[str, Any]:
+def _values(board: Board, toolchain: str, stack_margin: int) -> dict[str, Any]:
     """The templates' values for the board; the lists of sources are added later."""
     return {
         "board": board,
@@ -339,6 +346,7 @@ def _values(board: Board, toolchain: str) -> dict[str, Any]:
         "libgcc_flags": [*board.cpu.flags("gcc"), *board.cflags],
         "has_fpu": Feature.FPU in board.cpu.features,
         "linker_script": f"boards/{board.name}.ld",
+        **template_values(board, toolchain, stack_margin),
         "startup": ["boards/startup.c", *([_BOOT] if board.boot else [])],
         "qemu_command": readme.qemu_command(board),
         "toolchain_note": readme.toolchain_note(board, toolchain),

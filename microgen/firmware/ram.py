@@ -69,10 +69,13 @@ class Ram:
         }
 
 
-def of_total(record: Manifest, workspace: int, total: int, bound: int | None = None) -> Ram:
-    """The RAM of a firmware that takes ``total`` bytes, including ``workspace`` bytes of pools.
-    ``bound`` are the bytes of stack that it was proven to take, None if that is only expected."""
-    io, stack = sum(m.plan.io_bytes for m in record.modules), int(record.board["stack_bytes"])
+def of_total(
+    record: Manifest, workspace: int, total: int, stack: int, bound: int | None = None
+) -> Ram:
+    """The RAM of a firmware that takes ``total`` bytes, including ``workspace`` bytes of pools and
+    ``stack`` bytes that are reserved. ``bound`` are the bytes of stack that it was proven to take,
+    None if that is only expected."""
+    io = sum(m.plan.io_bytes for m in record.modules)
     sizes, static = record.estimate, max(0, total - workspace - io - stack)
     expected = sizes.stack_bound if bound is None else bound
     return Ram(workspace, io, static, stack, expected, sizes.stack_margin)
@@ -80,7 +83,8 @@ def of_total(record: Manifest, workspace: int, total: int, bound: int | None = N
 
 def estimated(record: Manifest) -> Ram:
     """The RAM of a project, as estimated when it was generated."""
-    return of_total(record, _workspace(record), record.estimate.ram)
+    stack = int(record.board["stack_bytes"])
+    return of_total(record, _workspace(record), record.estimate.ram, stack)
 
 
 def _workspace(record: Manifest) -> int:

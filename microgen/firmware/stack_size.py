@@ -26,6 +26,12 @@ _PORTS = 2  # in which tensors may lie, before it is known
 _PER_KERNEL = 8  # of each further kernel in one function
 # Assumed of code that no kernel is: other code generators' functions, runtimes of modules, drivers.
 _FOREIGN = 2048
+# Of a build whose compiler or flags were not measured: so many of the kernels' functions call one
+# another, and so many of the platform's (without optimization 2 and 7 were found), and so much do
+# functions of GCC's library take (48 were found).
+_KERNEL_NESTING = 6
+_PLATFORM_NESTING = 10
+_LIBRARY = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,12 @@ class Stack:
     bound: int = 0
     margin: int = 0
     reserve: int = 0
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether the reserve follows from the bound and the margin. Then a build may reserve more
+        if the compiler's code takes more."""
+        return self.reserve == reserve(self.bound + self.margin)
 
     @property
     def doubt(self) -> str:
@@ -67,6 +79,24 @@ def of(programs: Sequence[Program], board: Board, options: Options) -> Stack:
     if is_computed(board, options):
         return Stack(found, margin, reserve(found + margin))
     return Stack(found, margin, options.stack or board.stack_bytes)
+
+
+def is_fitted(board: Board) -> bool:
+    """Whether a build may reserve more stack than planned, because neither the user nor the board's
+    file chose it."""
+    return not (board.is_host or board.has_stack)
+
+
+def template_values(board: Board, toolchain: str, margin: int) -> dict[str, int]:
+    """The numbers in the project's build files from which a build computes the stack."""
+    return {
+        "is_fitted": is_fitted(board),
+        "measured_release": stack.RELEASES[toolchain],
+        "kernel_nesting": _KERNEL_NESTING,
+        "platform_nesting": _PLATFORM_NESTING,
+        "library_stack": _LIBRARY,
+        "stack_margin": margin,
+    }
 
 
 def is_computed(board: Board, options: Options) -> bool:

@@ -16,6 +16,7 @@ from microgen.target.cpu import Cpu
 # By part, such as "own", and by name. In bytes.
 Rows: TypeAlias = Mapping[str, Mapping[str, int]]
 
+RELEASES = {"gcc": 12, "llvm": 14}  # of the compilers whose code was measured
 _COLUMNS = "columns"
 _WORD, _ALIGNMENT = 4, 8
 _REGISTERS = 4  # arguments in registers, of Arm's cores; those of RISC-V have more

@@ -76,7 +76,9 @@ def compile_models(
     stored = sum(len(_graph_json(part.executed) or b"") for part in parts)
     whole = capacity.Firmware(program, plan, options, len(parts), stored)
     stack = stack_size.of([part.program for part in parts], board, options)
-    asked, board = board, capacity.placed(whole, replace(board, stack_bytes=stack.reserve))
+    asked = board
+    board = replace(board, stack_bytes=stack.reserve, has_stack=not stack.is_computed)
+    board = capacity.placed(whole, board)
     try:
         estimate = capacity.check(whole, board, stack)
     except CapacityError as error:
@@ -161,6 +163,7 @@ def _assembled(parts: Sequence[Part], units: Sequence[Unit], board: Board) -> Fi
         interface=options.interface,
         executor=options.executor,
         include_dirs=external_files.include_dirs(p.program for p in parts),
+        stack_margin=options.stack_margin,
     ).merged(profile(units))
     if options.emit:
         alone = {name: data for unit in units for name, data in operators_alone(unit).items()}

@@ -17,7 +17,6 @@ from microgen.formats import params_file
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest, ModuleRecord
 from microgen.output import progress
-from microgen.target import projects
 from microgen.verifier import (
     boot_block,
     build_settings,
@@ -218,8 +217,8 @@ def _subject(
 ) -> Subject:
     record = manifest.load(project)
     path = elf_file or project / "build" / "firmware.elf"
-    board = projects.of_project(record.board)
     read = elf.load(path)
+    board = sizes.board_of(read, record)
     return Subject(
         project=project,
         elf=read,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from microgen.building import guard
 from microgen.errors import MicrogenError, ToolError
-from microgen.verifier import build_settings, foreign, regenerated, same_files, same_image
+from microgen.verifier import build_settings, foreign, regenerated, same_files, same_image, sizes
 from microgen.verifier.build_settings import Settings
 from microgen.verifier.elf import Elf
 from microgen.verifier.regenerated import ImpossibleError
@@ -40,7 +40,8 @@ def _reproduced(subject: Subject, asked: Reproduction, scratch: Path) -> Finding
     if settings.refused:
         return not_applicable(settings.refused)
     files.write_to(project)
-    again = regenerated.built(project, settings.levels)
+    reserved = build_settings.stack(sizes.board_of(subject.elf, subject.manifest))
+    again = regenerated.built(project, {**settings.levels, **reserved})
     return _compared(subject.elf, again, settings, len(files.files))
 
 

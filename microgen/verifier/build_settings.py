@@ -11,6 +11,7 @@ from pathlib import Path
 from microgen.target.board import Board
 
 MODEL, RUNTIME = "MICROGEN_MODEL_OPTIMIZATION", "MICROGEN_RUNTIME_OPTIMIZATION"
+STACK = "MICROGEN_STACK"
 _DEFAULTS = {MODEL: "-O2", RUNTIME: "-Os"}  # those of templates/project/CMakeLists.txt.j2
 _LEVEL = re.compile(r"-O(?:[0-3sgz]|fast)")
 _ENTRY = re.compile(r"^(\w+):\w+=(.*)$", re.MULTILINE)
@@ -63,6 +64,11 @@ def found(elf: Path, given: Mapping[str, str], board: Board) -> Settings:
     other += [name for name, level in levels.items() if not _LEVEL.fullmatch(level)]
     why = f"CMakeCache.txt sets {other[0]}, and only levels as -O2 are repeated" if other else ""
     return Settings(levels, "as CMakeCache.txt says", why)
+
+
+def stack(board: Board) -> dict[str, str]:
+    """The variable for the stack that a firmware reserves, in bytes; none on the host."""
+    return {} if board.is_host else {STACK: str(board.stack_bytes)}
 
 
 def _cache(path: Path) -> dict[str, str] | None:

@@ -12,8 +12,8 @@ from microgen import codegens, pipeline, schedule
 from microgen.building import builder
 from microgen.errors import BoardError, BuildError, CapacityError, MicrogenError, ProjectError
 from microgen.files import FileTree, inside
-from microgen.firmware import stack_size
 from microgen.firmware.compiled import Firmware
+from microgen.firmware.stack_size import Stack
 from microgen.manifest import EstimateRecord, ModuleRecord
 from microgen.manifest.schedule import FROM_FILE
 from microgen.options import Options
@@ -52,11 +52,11 @@ def regenerated(subject: Subject, asked: Reproduction, scratch: Path) -> FileTre
     return _compiled(subject, models).files
 
 
-def built(project: Path, levels: Mapping[str, str]) -> Elf:
-    """The ELF of a project that has just been generated, with optimization levels as CMake
-    variables. Raises ImpossibleError if it cannot be built here, ToolError for a missing tool."""
+def built(project: Path, settings: Mapping[str, str]) -> Elf:
+    """The ELF of a project that has just been generated, built with CMake variables. Raises
+    ImpossibleError if it cannot be built here, ToolError for a missing tool."""
     try:
-        return elf.load(builder.build(project, settings=levels).elf)
+        return elf.load(builder.build(project, settings=settings).elf)
     except (BoardError, BuildError, CapacityError) as error:
         raise ImpossibleError(f"cannot be built here: {error.what}") from error
 
@@ -70,8 +70,8 @@ def _compiled(subject: Subject, models: list[tuple[Path, Options]]) -> Firmware:
 def _before_stack(board: Board, estimate: EstimateRecord) -> Board:
     """The board without the stack, if that is what the code was expected to need. A project's copy
     of a board always names its stack."""
-    computed = stack_size.reserve(estimate.stack_bound + estimate.stack_margin)
-    return replace(board, has_stack=False) if board.stack_bytes == computed else board
+    planned = Stack(estimate.stack_bound, estimate.stack_margin, board.stack_bytes)
+    return replace(board, has_stack=False) if planned.is_computed else board
 
 
 def _copied(subject: Subject, own: ModuleRecord, folder: Path) -> Path:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from microgen.firmware.stack_size import Stack
 from microgen.manifest import ConstantRecord, Manifest
 from microgen.target import projects
 from microgen.target.board import Board, Memory
@@ -33,7 +34,7 @@ class Sizes:
     """Bytes of a built firmware.
 
     ``flash``: the image, which is code, read-only data and initial values. ``ram``: everything in
-    writable memories, including ``stack``, which is what the board reserves.
+    writable memories, including ``stack``, which is what the firmware reserves.
     ``arena``: the workspace pools. ``weights``: the manifest's constants (weights, biases,
     requantization tables). ``code``: ``flash`` minus ``weights``. ``contributors``: sized symbols,
     largest first.
@@ -58,7 +59,7 @@ class Sizes:
 
 def measure(elf: Elf, manifest: Manifest) -> Sizes:
     """The sizes of an ELF file. Raises BoardError if the manifest's board is damaged."""
-    board = projects.of_project(manifest.board)
+    board = board_of(elf, manifest)
     flash = sum(s.size for s in elf.sections if s.has_bytes)
     ram = sum(
         s.size for s in elf.sections if _is_ram(board, s) and not is_only_stack(elf, board, s)
@@ -74,6 +75,23 @@ def measure(elf: Elf, manifest: Manifest) -> Sizes:
         code=flash - weights,
         contributors=tuple(sorted(_contributors(elf, board), key=lambda c: (-c.nbytes, c.name))),
     )
+
+
+def board_of(elf: Elf, manifest: Manifest) -> Board:
+    """The board, with the stack that the ELF reserves if that is more than planned: builds reserve
+    more if the code of the compiler takes more. A stack that the user or the board's file chose is
+    as it was chosen. Raises BoardError if the manifest's board is damaged."""
+    board = projects.of_project(manifest.board)
+    if board.is_host or not planned_stack(manifest).is_computed:
+        return board
+    reserved = [s.size for s in elf.sections if is_only_stack(elf, board, s)]
+    return replace(board, stack_bytes=max(board.stack_bytes, *reserved, 0))
+
+
+def planned_stack(manifest: Manifest) -> Stack:
+    """The stack that the project's linker script reserves."""
+    estimate, nbytes = manifest.estimate, projects.of_project(manifest.board).stack_bytes
+    return Stack(estimate.stack_bound, estimate.stack_margin, nbytes)
 
 
 def _arenas(manifest: Manifest) -> list[str]:

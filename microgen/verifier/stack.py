@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from microgen.formats.c_layout import aligned
+from microgen.manifest import Manifest
 from microgen.options import STACK_UNIT
-from microgen.verifier import registry
+from microgen.verifier import registry, sizes
 from microgen.verifier.architecture import Code
 from microgen.verifier.architectures import instructions
+from microgen.verifier.build_settings import STACK
 from microgen.verifier.flow import Frame, code_of, frame
 from microgen.verifier.listing import unread
 from microgen.verifier.report import Check
@@ -131,7 +133,8 @@ def stack(subject: Subject) -> Finding:
     limit, margin = subject.board.stack_bytes, subject.manifest.estimate.stack_margin
     needed = result.nbytes + margin
     if not problems and needed > limit:
-        problems.append(f"{_missing(result.nbytes, margin)}: {' -> '.join(result.path)}")
+        missing = _missing(subject.manifest, result.nbytes)
+        problems.append(f"{missing}: {' -> '.join(result.path)}")
     expected = f"at most {limit - margin} bytes"
     if margin:
         expected += f", which leaves {margin} of {limit} for nested exceptions"
@@ -142,12 +145,15 @@ def stack(subject: Subject) -> Finding:
     return finding if used is None else with_use(finding, used)
 
 
-def _missing(nbytes: int, margin: int) -> str:
+def _missing(manifest: Manifest, nbytes: int) -> str:
     """What is needed, and how to get it."""
-    what = f"{nbytes} bytes"
+    what, margin = f"{nbytes} bytes", manifest.estimate.stack_margin
     if margin:
         what += f", with the margin {nbytes + margin}"
-    return f"{what}; generate again with --stack {aligned(nbytes + margin, STACK_UNIT)}"
+    enough = aligned(nbytes + margin, STACK_UNIT)
+    if sizes.planned_stack(manifest).is_computed:
+        return f"{what}; `microgen build` reserves it, and CMake with -D{STACK}={enough}"
+    return f"{what}; generate again with --stack {enough}"
 
 
 def with_use(finding: _Found, used: int) -> _Found:

@@ -43,6 +43,7 @@ COMMON = {
 def test_a_board_gets_its_start_up_code_and_linker_script() -> None:
     assert set(assemble("mps2_an386").files) == COMMON | {
         "boards/mps2_an386.ld",
+        "boards/stack.cmake",
         "boards/startup.c",
         "crt/src/platform/freestanding.c",
         "crt/src/platform/freestanding.h",

@@ -16,6 +16,7 @@ FILES = (
     "model/CMakeLists.txt",
     "README.md",
     "boards/mps2_an386.ld",
+    "boards/stack.cmake",
     "model/metadata.json",
     f"{HOST}/include/tvmgen_default.h",
     f"{HOST}/src/default_lib0.c",
