@@ -59,6 +59,7 @@ _TABLE_CALL = re.compile(r"__gnu_thumb1_case_([us])(q|h|)i")
 class Arm:
     """Armv6-M to Armv8.1-M."""
 
+    elf_machine = "EM_ARM"
     stack_alignment = 8
     falls_through_unless_last = frozenset({"bl", "blx", "bkpt", "svc"})
 

@@ -37,6 +37,7 @@ _CANONICAL_ORDER = "iemafdqlcbkjtpvh"
 class RiscV:
     """RV32 with M and C, optionally A and F; machine mode."""
 
+    elf_machine = "EM_RISCV"
     stack_alignment = 16
     falls_through_unless_last = frozenset({"jal", "jalr", "ebreak", "ecall"})
 

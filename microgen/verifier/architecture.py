@@ -116,6 +116,10 @@ class Architecture(Protocol):
     """An instruction set, its procedure call standard, and how its cores start."""
 
     @property
+    def elf_machine(self) -> str:
+        """ELF's name of the processor."""
+
+    @property
     def stack_alignment(self) -> int:
         """The alignment in bytes of the stack at every call, and of an exception's frame."""
 

@@ -20,11 +20,13 @@ from elftools.elf.segments import Segment as ElfSegment
 
 from microgen.errors import ProjectError
 from microgen.formats.c_layout import aligned
-from microgen.verifier import symbol_table
+from microgen.verifier import header_rules, headers, symbol_table
+from microgen.verifier.headers import Headers
 
 _SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 1, 2, 4, 0x800
 _PF_X, _PF_W, _PF_R = 1, 2, 4
 _EM_ARM, _EM_RISCV = "EM_ARM", "EM_RISCV"
+_MOST_BYTES = 1 << 29
 
 # Names as readelf -A prints them. Source: Arm IHI 0045, "Addenda to the ABI for the Arm
 # Architecture", section 3.3.
@@ -159,7 +161,8 @@ class Elf:
     """A linked program. ``attributes`` are the build attributes that checks use, under readelf's
     names; RISC-V's "float ABI" is from the ELF header. ``kind`` is ELF's type in lower case
     ("exec"), ``nbytes`` the size of the file. ``compilers`` are the texts in
-    which compilers name themselves, sorted."""
+    which compilers name themselves, sorted. ``flags`` are those of the ELF header, ``headers`` all
+    of the headers; None for a program that is not from a file."""
 
     path: Path
     nbytes: int
@@ -173,6 +176,8 @@ class Elf:
     notes: tuple[Note, ...]
     compilers: tuple[str, ...]
     _image: tuple[tuple[int, bytes], ...]
+    flags: int = 0
+    headers: Headers | None = None
 
     def named(self, name: str) -> list[Symbol]:
         """Every symbol of that name."""
@@ -213,10 +218,13 @@ class Elf:
 
 
 def load(path: Path) -> Elf:
-    """Read an ELF executable. Raises ProjectError if it is absent or damaged."""
+    """Read an ELF executable. Raises ProjectError if it is absent or damaged, or if not everybody
+    reads its headers in the same way."""
     if path.exists() and not path.is_file():  # a device or a pipe might never end
         raise ProjectError("is not a regular file", where=str(path), hint="build again")
     try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise ProjectError(f"has more than {_MOST_BYTES} bytes", where=str(path))
         data = path.read_bytes()
     except OSError as error:
         raise ProjectError(
@@ -235,6 +243,7 @@ def load(path: Path) -> Elf:
 
 @functools.lru_cache(maxsize=1)  # verifying a firmware and running it both read the same file
 def _parsed(path: Path, data: bytes) -> Elf:
+    found = _headers(path, data)
     file = ELFFile(io.BytesIO(data))
     sections = list(file.iter_sections())
     segments = [s for s in file.iter_segments() if _is_loadable(s)]
@@ -252,7 +261,18 @@ def _parsed(path: Path, data: bytes) -> Elf:
         notes=tuple(_notes(file, sections)),
         compilers=_compilers(file),
         _image=tuple((int(s["p_vaddr"]), bytes(s.data())) for s in segments if s["p_filesz"]),
+        flags=int(file["e_flags"]),
+        headers=found,
     )
+
+
+def _headers(path: Path, data: bytes) -> Headers:
+    if not data.startswith(headers.MAGIC):
+        raise ELFError("no ELF file")
+    found = headers.read(data)
+    for problem in header_rules.problems(found, "any"):
+        raise ProjectError(f"is refused: {problem}", where=str(path), hint="build again")
+    return found
 
 
 def _is_loadable(segment: ElfSegment) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from microgen.verifier import model_memory
+from microgen.verifier import header_rules, model_memory
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.elf import Elf, Section, Segment, Symbol
 from microgen.verifier.sizes import is_only_stack
@@ -39,7 +39,7 @@ def layout(subject: Subject) -> Finding:
         return not_applicable("the host's linker and loader lay the program out")
     elf = subject.elf
     problems = [
-        *_header_problems(elf),
+        *_header_problems(subject, "firmware", "project"),
         *(p for segment in elf.segments for p in _segment_problems(elf, segment)),
         *_segment_overlaps(elf),
         *(p for section in _with_size(elf) for p in _section_problems(elf, section)),
@@ -58,11 +58,24 @@ def layout(subject: Subject) -> Finding:
     return judged(expected, problems, f"{found}symbols", sections=sizes)
 
 
-def _header_problems(elf: Elf) -> Iterator[str]:
-    if elf.kind != "exec":
-        yield f"the file is of type {elf.kind}, no executable with fixed addresses"
-    names = sorted(section.name for section in elf.sections)
-    yield from (f"{a} is there twice" for a, b in pairwise(names) if a == b)
+def headers_only(subject: Subject) -> Finding:
+    """All who load the program read its headers in the same way, whoever linked it."""
+    if subject.board.is_host:
+        return not_applicable("the host's linker and loader lay the program out")
+    problems = list(_header_problems(subject, "firmware"))
+    segments, sections = len(subject.elf.segments), len(_with_size(subject.elf))
+    found = f"{segments} segments and {sections} sections"
+    return judged("headers that all loaders read in the same way", problems, found)
+
+
+def _header_problems(subject: Subject, *kinds: header_rules.Kind) -> Iterator[str]:
+    """What is wrong with the headers. A program that is not from a file has none."""
+    elf = subject.elf
+    if elf.headers is not None:
+        yield from header_rules.problems(elf.headers, *kinds)
+    expected = architecture_of(subject.board).elf_machine
+    if elf.machine != expected:
+        yield f"e_machine is {elf.machine}, the board's core has {expected}"
 
 
 def _with_size(elf: Elf) -> list[Section]:
@@ -75,16 +88,6 @@ def _title(segment: Segment) -> str:
 
 def _segment_problems(elf: Elf, segment: Segment) -> Iterator[str]:
     title = _title(segment)
-    if segment.file_size > segment.size:
-        yield f"{title} has {segment.file_size} bytes in the file, {segment.size} in memory"
-    if segment.offset + segment.file_size > elf.nbytes:
-        yield f"{title} ends past the end of the file"
-    if (
-        segment.file_size
-        and segment.alignment
-        and (segment.address - segment.offset) % segment.alignment
-    ):
-        yield f"{title} is at {segment.offset:#x} in the file, against its alignment"
     inside = [s for s in _with_size(elf) if segment.address <= s.address and s.end <= segment.end]
     loaded = [section for section in inside if section.has_bytes]
     if segment.load != segment.address and not (loaded and all(s.writable for s in loaded)):
@@ -147,16 +150,6 @@ def _section_problems(elf: Elf, section: Section) -> Iterator[str]:
     around = [s for s in elf.segments if s.address <= section.address and section.end <= s.end]
     if len(around) != 1:
         yield f"{name} is in {len(around)} segments, not in one"
-        return
-    (segment,) = around
-    if not section.has_bytes:
-        if not _is_zero(elf, section.address, min(section.end, segment.file_end)):
-            yield f"{name} has no bytes, and its segment has some at {section.address:#x}"
-        return
-    if section.end > segment.file_end:
-        yield f"{name} ends past the bytes of its segment"
-    if section.offset - segment.offset != section.address - segment.address:
-        yield f"{name} has other bytes in its segment than at its own place in the file"
 
 
 def _symbol_problems(elf: Elf, symbol: Symbol) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from microgen.verifier import image, linked, subtree
+from microgen.verifier import image, layout, linked, subtree
 from microgen.verifier.elf import Elf
 from microgen.verifier.subject import Finding, Scope, Subject, not_applicable
 
@@ -29,7 +29,7 @@ _IN_MODEL: Mapping[str, _Check | None] = {
     "entry_point": None,
     "vector_table": None,
     "boot_block": None,
-    "layout": None,
+    "layout": layout.headers_only,
     "segments": None,
     "sections_fit": None,
     "heap": subtree.if_followed(linked.heap),

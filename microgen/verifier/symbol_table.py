@@ -48,11 +48,12 @@ def entries(file: ELFFile) -> Iterator[Entry]:
     rows = data[table["sh_offset"] :][: table["sh_size"]]
     if len(rows) < table["sh_size"]:
         raise ELFError("the symbol table ends outside the file")
-    texts = table.stringtable["sh_offset"]
+    start = table.stringtable["sh_offset"]
+    texts = data[start : start + table.stringtable["sh_size"]]
     for name, value, size, info, index in _fields(file, rows, table["sh_entsize"]):
         kind, binding = _KINDS[info & 15], _BINDINGS[info >> 4]
         section = None if index in _NO_SECTIONS else index
-        yield Entry(_text(data, texts + name), value, size, kind, binding, section)
+        yield Entry(_text(texts, name), value, size, kind, binding, section)
 
 
 def _fields(file: ELFFile, rows: bytes, row_bytes: int) -> Iterator[tuple[int, int, int, int, int]]:
@@ -67,6 +68,9 @@ def _fields(file: ELFFile, rows: bytes, row_bytes: int) -> Iterator[tuple[int, i
         yield name, value, size, info, index
 
 
-def _text(data: bytes, start: int) -> str:
-    """The text up to the next zero; empty if there is none."""
-    return data[start : max(data.find(b"\0", start), start)].decode("utf-8", errors="replace")
+def _text(texts: bytes, start: int) -> str:
+    """The text up to the next zero."""
+    end = texts.find(b"\0", start)
+    if end < 0:
+        raise ELFError("a symbol's name is outside of the table of names")
+    return texts[start:end].decode("utf-8", errors="replace")
