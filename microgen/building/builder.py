@@ -104,7 +104,7 @@ def check_is_built_here(board: Board) -> None:
             f"{board.component} makes the firmware of {board.name}, and the model is a component "
             "of it",
             hint=f"microgen export DIR --as {board.component} -o OUT, build it there, and "
-            "`microgen verify DIR --elf FILE`",
+            "`microgen verify DIR --elf FILE --scope model`",
         )
 
 

@@ -18,15 +18,10 @@ from microgen.verifier import VerifyReport, build_settings
 
 HELP = "Compare a project's ELF with its manifest, parameters and board; build it first if needed."
 
-_SCOPE = "check the whole firmware, or only the model (default: model if FILE is not the project's)"
+_SCOPE = "check the whole firmware (default), or only the model in one that something else links"
 _OPTION = "with --reproduce: an option of a code generator; may be repeated"
 _LEVELS = "with --reproduce: optimization levels of the ELF, as O3 or O3,Os (default: CMake's)"
 _BUDGET = "budget, for example 12288, 12K or 1M (default: the budget given to generate)"
-
-_SCOPES = {
-    "project": "scope: project (the whole firmware)",
-    "model": "scope: model (the ELF is not the project's; checks of the whole firmware are n/a)",
-}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--elf", type=Path, metavar="FILE", help="check this file instead of build/firmware.elf")
     add("--ram", type=compiling.size, metavar="BYTES", help=f"RAM {_BUDGET}")
     add("--flash", type=compiling.size, metavar="BYTES", help=f"flash {_BUDGET}")
-    add("--scope", choices=("project", "model"), help=_SCOPE)
+    add("--scope", choices=("project", "model"), default="project", help=_SCOPE)
     compiling.add_given_board(parser)
     compiling.add_codegen_path(parser)
     add("--reproduce", action="store_true", help="generate and build again, and compare the ELF")
@@ -46,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Check, and print the failed checks (with ``-v`` all checks).
+    """Check, and print the failed checks (with ``-v`` all checks), after what was not looked at.
 
     Exit 1 if a check failed, or if a check that an option asked for is ``n/a``.
     """
@@ -97,11 +92,12 @@ def _refuse_unused(args: argparse.Namespace) -> None:
 def _all(report: VerifyReport, used: Ram) -> list[Part]:
     sizes = report.sizes
     flash = f"flash: {sizes.flash:,} bytes (code {sizes.code:,}, weights {sizes.weights:,})"
-    return [report.table(), "", *used.lines(), flash, _SCOPES[report.scope], report.summary()]
+    first = [report.notice, ""] if report.notice else []
+    return [*first, report.table(), "", *used.lines(), flash, report.summary()]
 
 
 def _short(report: VerifyReport, used: Ram) -> list[Part]:
-    """The failed checks, those that could not be done as asked, the scope if it is the model, then
+    """The notice if there is one, the failed checks, those that could not be done as asked, and
     one line with the summary and sizes."""
     failed = [
         line
@@ -116,5 +112,5 @@ def _short(report: VerifyReport, used: Ram) -> list[Part]:
     if used.stack:
         sizes += [f"{ram.TOTAL} {used.total:,} bytes", f"flash {report.sizes.flash:,} bytes"]
     failed += [f"{check.name} n/a: {check.found}" for check in report.unanswered]
-    scope = [_SCOPES[report.scope]] if report.scope == "model" else []
-    return [*failed, *scope, f"{report.summary()}; {', '.join(sizes)}"]
+    first = [report.notice] if report.notice else []
+    return [*first, *failed, f"{report.summary()}; {', '.join(sizes)}"]

@@ -172,7 +172,7 @@ def _profiled(job: Job, runs: Followed | None = None) -> RunResult:
 
 def _execute(job: Job, where: Path, plugin: str = "") -> RunResult:
     _write_input(job, where)
-    command = qemu.command(job.board, job.image.path, plugin=plugin)
+    command = qemu.command(job.board, _program(job, where), plugin=plugin)
     with process.started(command, where, gdb=not job.board.is_host) as running:
         _count(job, 0)
         try:
@@ -182,6 +182,12 @@ def _execute(job: Job, where: Path, plugin: str = "") -> RunResult:
         if plugin:
             profiling.check_loaded(where, running.diagnostics)
         return _result(job, running, code)
+
+
+def _program(job: Job, where: Path) -> Path:
+    """The file to run. An emulator gets one of the bytes that have been read, because it may read
+    other files than the verifier's in another way."""
+    return job.image.path if job.board.is_host else job.image.written(where)
 
 
 def _count(job: Job, output_size: int) -> None:
@@ -199,7 +205,7 @@ def _traced(job: Job) -> RunResult:
 def _followed(job: Job, where: Path) -> Iterator[tuple[Process, Trace]]:
     """A program, and its trace up to its end."""
     _write_input(job, where)
-    command = qemu.command(job.board, job.image.path, halted=True)
+    command = qemu.command(job.board, _program(job, where), halted=True)
     with process.started(command, where, gdb=True) as running:
         traced = tracing.follow(
             running.gdb,

@@ -102,6 +102,7 @@ CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
 }
 
 
+_MISSING = "name a file that is there"
 # Checks of the firmware as a whole, or of all its models at once; the other checks look at each
 # model by itself.
 _OF_FIRMWARE = frozenset(
@@ -123,7 +124,7 @@ def verify(
     painted_stack: int | None = None,
     project_files: bool = True,
     codegen_path: Sequence[Path] = (),
-    scope: Scope | None = None,
+    scope: Scope = "project",
     reproduce: bool = False,
     codegen_option: Sequence[str] = (),
     levels: str = "",
@@ -134,8 +135,8 @@ def verify(
     default to those of the manifest. ``painted_stack`` is the high-water mark that a run
     reported, in bytes. ``project_files=False`` switches the comparison of file digests off.
     ``codegen_path`` are folders with codegens, which say how their modules are read. ``scope`` says
-    whether to check the whole firmware, or only the model, wherever it was linked. By default it is
-    the model if ``elf`` has nothing of the project's linker script.
+    whether to check the whole firmware, which is the default, or only the model, wherever it was
+    linked.
     ``reproduce`` also generates and builds the project again, in a temporary folder, and compares:
     with ``codegen_option``, as ``NAME.KEY=VALUE``, and ``levels``, as "O3" for the model or "O3,Os"
     for it and all else; without levels as the CMake cache next to the ELF says, or the default.
@@ -143,16 +144,17 @@ def verify(
     Raises ProjectError if the project or its ELF cannot be read, ToolError without objdump.
     """
     subject = _subject(project, elf, ram, flash, painted_stack, project_files, codegen_path)
-    subject = _in_scope(subject, scope or (scopes.scope_of(subject.elf) if elf else "project"))
+    subject = _in_scope(subject, scope)
     if reproduce:
         asked = Reproduction(codegen_path, codegen_option, build_settings.parsed(levels))
         subject = replace(subject, reproduction=asked)
     counted = progress.counted("checks", CHECKS.items(), len(CHECKS))
     checks = tuple(_run(name, check, subject) for name, check in counted)
     required = ("reproduce",) if reproduce else ()
-    return VerifyReport(
-        checks, sizes.measure(subject.elf, subject.manifest), subject.scope, required
-    )
+    failed = any(check.status == "failed" for check in checks)
+    notice = scopes.notice(subject, elf is not None, failed)
+    measured = sizes.measure(subject.elf, subject.manifest)
+    return VerifyReport(checks, measured, scope, required, notice)
 
 
 def with_painted_stack(report: VerifyReport, used: int) -> VerifyReport:
@@ -217,7 +219,7 @@ def _subject(
 ) -> Subject:
     record = manifest.load(project)
     path = elf_file or project / "build" / "firmware.elf"
-    read = elf.load(path)
+    read = elf.load(path, _MISSING if elf_file else elf.BUILD_FIRST)
     board = sizes.board_of(read, record)
     return Subject(
         project=project,

@@ -22,6 +22,7 @@ from microgen.verifier.values import ENTRY, Registers, Value
 # faults. DDI 0403, B1.5.2; DDI 0553, B3.8.
 _RESET = 1
 _FAULTS = {2: "NMI", 3: "HardFault", 4: "MemManage", 5: "BusFault", 6: "UsageFault"}
+_OTHERS = {7: "SecureFault", 11: "SVCall", 12: "DebugMonitor", 14: "PendSV", 15: "SysTick"}
 _SMALL_FAULTS = (2, 3)
 _VECTORS = 16  # the core's own; a board's interrupts are never enabled
 _V6M = ("v6-M", "v6S-M")
@@ -44,6 +45,9 @@ _INCLUDED_IN = {
 
 # What the linker notes if any object uses an extension. IHI 0045, section 3.3.
 _NONE, _INTEGER_MVE = "none", "MVE Integer only"
+_E_FLAGS = "e_flags"
+# The version of the ABI; how floats are passed. IHI 0044, section 4.4.2.
+_EABI5, _SOFT_FLOAT, _HARD_FLOAT = 0x05000000, 0x200, 0x400
 _EXTENSIONS = {
     "Tag_FP_arch": Feature.FPU,
     "Tag_DSP_extension": Feature.DSP,
@@ -113,10 +117,14 @@ class Arm:
     def vectors(
         self, elf: Elf, board: Board, _installed: Callable[[], Iterable[int]]
     ) -> Mapping[str, int]:
-        """The vectors of reset and of the faults that the CPU has."""
+        """The vectors of reset and of the faults that the CPU has, and all others except 0."""
         is_small = dict(board.cpu.attributes).get("Tag_CPU_arch") in _SMALL
         numbers = _SMALL_FAULTS if is_small else _FAULTS
         names = {_RESET: "Reset", **{n: _FAULTS[n] for n in numbers}}
+        for number in range(_RESET + 1, _VECTORS):
+            if self._vector(elf, board, number):
+                name = {**_FAULTS, **_OTHERS}.get(number, f"exception {number}")
+                names.setdefault(number, name)
         return {name: self._vector(elf, board, number) for number, name in names.items()}
 
     def handlers(self, elf: Elf, board: Board, _installed: Iterable[int]) -> Iterable[int]:
@@ -135,13 +143,30 @@ class Arm:
         wanted = {
             **dict(cpu.attributes),
             "Tag_ABI_VFP_args": "VFP registers" if cpu.is_hard_float else "AAPCS",
+            _E_FLAGS: hex(_EABI5 | (_HARD_FLOAT if cpu.is_hard_float else _SOFT_FLOAT)),
             **{tag: _NONE for tag, feature in _EXTENSIONS.items() if feature not in cpu.features},
         }
         if Feature.MVE in cpu.features and Feature.MVE_FLOAT not in cpu.features:
             wanted["Tag_MVE_arch"] = _INTEGER_MVE
         # An attribute with the value 0 is not written into the file.
         absent = {"Tag_ABI_VFP_args": "AAPCS", **dict.fromkeys(_EXTENSIONS, _NONE)}
-        return wanted, {**absent, **elf.attributes}
+        return wanted, {**absent, **elf.attributes, _E_FLAGS: hex(elf.flags)}
+
+    def flags_problem(self, elf: Elf) -> str:
+        """As in ``Architecture``. Older linkers set no flag of floats."""
+        is_hard = elf.attributes.get("Tag_ABI_VFP_args") == "VFP registers"
+        usual = (_HARD_FLOAT,) if is_hard else (_SOFT_FLOAT, 0)
+        wanted = [hex(_EABI5 | flag) for flag in usual]
+        found = hex(elf.flags)
+        return "" if found in wanted else f"e_flags are {found}, expected {' or '.join(wanted)}"
+
+    def abi_problem(self, flags: Iterable[str], elf: Elf) -> str:
+        """As in ``Architecture``. Without a flag it is "soft"."""
+        said = [flag for flag in flags if flag.startswith("-mfloat-abi=")]
+        asked = said[-1] if said else "-mfloat-abi=soft"
+        wanted = elf.attributes.get("Tag_ABI_VFP_args", "AAPCS")
+        passed = "VFP registers" if asked == "-mfloat-abi=hard" else "AAPCS"
+        return "" if passed == wanted else f"{asked}, and the ELF passes floats by {wanted}"
 
     def missing(self, cpu: Cpu, elf: Elf) -> str:
         """The linker has merged the attributes of all objects, so the architecture may be one that

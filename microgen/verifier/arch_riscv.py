@@ -30,6 +30,9 @@ _VECTOR_ALIGNMENT = 4  # the lowest two bits are the mode: 0 is one handler for 
 
 # Parts of I, M and A that later versions of the manual, or the compiler, name separately.
 _IMPLIED = frozenset({"zicsr", "zifencei", "zmmul", "zaamo", "zalrsc", "zca"})
+# e_flags: compressed code, and two bits of how floats are passed. psABI, "File Header".
+_RVC, _FLOAT_ABI, _SINGLE = 1, 6, 2
+_ABI_LETTERS = {"soft": "", "single": "f", "double": "d"}
 _VERSION = re.compile(r"\d+p\d+")
 _CANONICAL_ORDER = "iemafdqlcbkjtpvh"
 
@@ -115,8 +118,21 @@ class RiscV:
         wanted = {
             **dict(cpu.attributes),
             "float ABI": "single" if cpu.is_hard_float else "soft",
+            "e_flags": hex(_RVC | (_SINGLE if cpu.is_hard_float else 0)),
         }
-        return _canonical(wanted), _canonical(elf.attributes)
+        return _canonical(wanted), {**_canonical(elf.attributes), "e_flags": hex(elf.flags)}
+
+    def flags_problem(self, elf: Elf) -> str:
+        """As in ``Architecture``: RV32E, which has fewer registers, and bits that are not known."""
+        known = elf.flags & ~(_RVC | _FLOAT_ABI) == 0
+        return "" if known else f"e_flags are {elf.flags:#x}, expected RV32I's"
+
+    def abi_problem(self, flags: Iterable[str], elf: Elf) -> str:
+        """As in ``Architecture``. Compilers differ in what it is without a flag."""
+        said = [flag for flag in flags if flag.startswith("-mabi=")]
+        asked, wanted = said[-1] if said else "no -mabi", elf.attributes["float ABI"]
+        is_same = asked == f"-mabi=ilp32{_ABI_LETTERS.get(wanted)}"
+        return "" if is_same else f"{asked}, and the ELF's float ABI is {wanted}"
 
     def missing(self, cpu: Cpu, elf: Elf) -> str:
         """Every extension of the CPU must be among those that the linker has merged."""

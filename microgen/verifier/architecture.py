@@ -169,6 +169,14 @@ class Architecture(Protocol):
         """The build attributes that an ELF for the CPU must have, and those of this ELF. Attributes
         with the same meaning are equal here."""
 
+    def flags_problem(self, elf: Elf) -> str:
+        """What the ELF header says of calling conventions against the build attributes, or what is
+        not known; empty if there is nothing."""
+
+    def abi_problem(self, flags: Iterable[str], elf: Elf) -> str:
+        """Why code that GCC compiled with these flags passes floats otherwise than the ELF does;
+        empty if it passes them in the same way."""
+
     def missing(self, cpu: Cpu, elf: Elf) -> str:
         """The instruction set that the ELF's core must have to run code for the CPU, if the ELF's
         attributes do not have it; otherwise empty."""

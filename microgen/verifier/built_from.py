@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from microgen.verifier.subject import Finding, Subject, judged
 
 _SHOWN = 12  # characters of a digest
 _LONGEST = 60  # of other values
+_MOST_NAMED = 4  # models in one sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,29 @@ def others(subject: Subject) -> frozenset[str]:
         return frozenset()
     own = {module.module for module in subject.manifest.modules}
     return frozenset(found.module for found in _notes(subject.elf) if found.said) - own
+
+
+def whose(subject: Subject) -> str:
+    """Whose firmware it is, if its notes name other models than the project's only; otherwise
+    empty."""
+    record, found = subject.manifest, [own for own in _notes(subject.elf) if own.said]
+    ours = {module.module: module.model.sha256 for module in record.modules}
+    theirs = {own.module: _shown(own.said.get("model")) for own in found}
+    if not theirs or any(own.said.get("model") == ours.get(own.module) for own in found):
+        return ""
+    if not ours.keys() & theirs.keys():
+        return f"this is the firmware of {_quoted(theirs)}, not of {_quoted(ours)}"
+    digests = [f"{name!r} of the model {digest}" for name, digest in theirs.items()]
+    wanted = [f"{_shown(digest)}" for digest in ours.values()]
+    return f"this is the firmware of {_and(digests)}, not of {_and(wanted)}"
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return _and(repr(_shown(name)) for name in names)
+
+
+def _and(texts: Iterable[str]) -> str:
+    return " and ".join(list(texts)[:_MOST_NAMED])
 
 
 def is_of(project: Path, elf_file: Path) -> bool:

@@ -27,6 +27,7 @@ _SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 1, 2, 4, 0x800
 _PF_X, _PF_W, _PF_R = 1, 2, 4
 _EM_ARM, _EM_RISCV = "EM_ARM", "EM_RISCV"
 _MOST_BYTES = 1 << 29
+BUILD_FIRST = "run `microgen build DIR` first"
 
 # Names as readelf -A prints them. Source: Arm IHI 0045, "Addenda to the ABI for the Arm
 # Architecture", section 3.3.
@@ -207,6 +208,11 @@ class Elf:
         """The bytes that the file has of each segment, by address."""
         return self._image
 
+    def loaded(self) -> Iterator[tuple[Segment, bytes]]:
+        """Each segment with the bytes that the file has of it, which may be none."""
+        data = iter(self._image)
+        return ((s, next(data)[1] if s.file_size else b"") for s in self.segments)
+
     def word(self, address: int) -> int | None:
         """The little-endian 32-bit word at an address; None if the file has none there."""
         data = self.read(address, 4)
@@ -217,9 +223,9 @@ class Elf:
         return symbol.address & ~1 if self.machine == _EM_ARM else symbol.address
 
 
-def load(path: Path) -> Elf:
-    """Read an ELF executable. Raises ProjectError if it is absent or damaged, or if not everybody
-    reads its headers in the same way."""
+def load(path: Path, missing: str = BUILD_FIRST) -> Elf:
+    """Read an ELF executable. Raises ProjectError if it is absent, with the hint ``missing``, if it
+    is damaged, or if not everybody reads its headers in the same way."""
     if path.exists() and not path.is_file():  # a device or a pipe might never end
         raise ProjectError("is not a regular file", where=str(path), hint="build again")
     try:
@@ -230,7 +236,7 @@ def load(path: Path) -> Elf:
         raise ProjectError(
             f"cannot be read: {error.strerror}",
             where=str(path),
-            hint="run `microgen build DIR` first",
+            hint=missing,
         ) from error
     try:
         return _parsed(path, data)

@@ -14,8 +14,9 @@ from microgen.verifier import (
     regenerated,
     same_functions,
 )
+from microgen.verifier.architectures import architecture_of
 from microgen.verifier.recompiled import Sources
-from microgen.verifier.recorded_flags import Flags
+from microgen.verifier.recorded_flags import Flags, UnknownFlagError
 from microgen.verifier.regenerated import ImpossibleError
 from microgen.verifier.subject import Finding, Reproduction, Subject, judged, not_applicable
 
@@ -36,7 +37,14 @@ def compared(subject: Subject, asked: Reproduction, project: Path) -> Finding:
     if subject.elf.machine not in same_functions.READERS:
         raise ImpossibleError("the models' functions can be compared for Arm and RISC-V only")
     sources = recompiled.sources(project)
-    flags = recompiled.recorded(subject.elf.path, sources)
+    try:
+        flags = recompiled.recorded(subject.elf.path, sources)
+    except UnknownFlagError as error:
+        return Finding("failed", _EXPECTED, str(error))
+    arch = architecture_of(subject.board)
+    for source, own in flags.items():
+        if problem := arch.abi_problem(own.flags, subject.elf):
+            return Finding("failed", _EXPECTED, f"{source} is compiled with {problem}")
     return _as_said(subject, sources, flags) if flags else _as_in_project(subject, asked, sources)
 
 

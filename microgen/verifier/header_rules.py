@@ -222,9 +222,9 @@ def _load_addresses(elf: Headers) -> Iterator[str]:
     for one, other in pairwise(with_bytes):
         if other.load < one.load + one.file_size:
             yield f"{one} and {other} overlap when loaded at {other.load:#x}"
-    if len(elf.loaded) > 1 and not any(s.load for s in elf.segments):
-        if any(s.address for s in elf.loaded):
-            yield "all segments are loaded at 0"
+    is_zero = len(elf.loaded) > 1 and not any(s.load for s in elf.segments)
+    if is_zero and any(s.address for s in elf.loaded):
+        yield "all segments are loaded at 0"
 
 
 def _section_types(elf: Headers) -> Iterator[str]:
@@ -324,6 +324,7 @@ _FILE = "readers differ in what they do with a part of a file that is not there,
 _FOUND = "readers find it by its type, its name, or the first or the last one"
 _PASSED = "loaders differ in whether they load it"
 _IGNORED = "objcopy leaves such bytes out, and other loaders do not"
+_ADDRESSES = "the last one wins, or objcopy and OpenOCD take other addresses"
 _PLACES = "objcopy loads sections, and QEMU, OpenOCD and debuggers load segments"
 _OURS = "the project's linker script makes no such thing"
 
@@ -340,7 +341,7 @@ RULES: tuple[Rule, ...] = (
     Rule("core", "firmware", _core, _RAW),
     Rule("segment_types", "firmware", _segment_types, _PASSED),
     Rule("segment_fields", "firmware", _segment_fields, _FILE),
-    Rule("load_addresses", "firmware", _load_addresses, "objcopy and OpenOCD ignore such addresses"),
+    Rule("load_addresses", "firmware", _load_addresses, _ADDRESSES),
     Rule("section_types", "firmware", _section_types, _IGNORED),
     Rule("section_flags", "firmware", _section_flags, _IGNORED),
     Rule("section_fields", "firmware", _section_fields, _FILE),

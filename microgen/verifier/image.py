@@ -86,6 +86,7 @@ def runs_model(subject: Subject) -> Finding:
     missing = architecture_of(subject.board).missing(cpu, subject.elf)
     found = _tags(subject.elf.attributes) or "no build attributes"
     problems = [f"{missing} is missing: {found}"] if missing else []
+    problems += filter(None, [architecture_of(subject.board).flags_problem(subject.elf)])
     return judged(f"a core that runs code for {cpu.title}", problems, found)
 
 

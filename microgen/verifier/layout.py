@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from microgen.verifier import header_rules, model_memory
+from microgen.verifier import header_rules, loaded_bytes, model_memory
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.elf import Elf, Section, Segment, Symbol
 from microgen.verifier.sizes import is_only_stack
@@ -48,6 +48,7 @@ def layout(subject: Subject) -> Finding:
         *_mark_problems(elf),
         *_stack_problems(subject),
         *model_memory.problems(subject),
+        *loaded_bytes.problems(elf),
     ]
     expected = (
         "segments, sections and symbols that agree and do not overlap; nothing unplanned in the "

@@ -72,7 +72,8 @@ def _listed(text: str, name: str) -> list[str]:
 def recorded(elf: Path, of: Sources) -> dict[PurePosixPath, Flags]:
     """The flags of each C file; empty if the ELF names them for none.
 
-    Raises ImpossibleError if it names them for some only, or if they are not repeated.
+    Raises ImpossibleError if it names them for some only, UnknownFlagError for flags that are not
+    listed.
     """
     units = producers.units(elf)
     found = {source: recorded_flags.of_source(units, source) for source in of.in_c}

@@ -1,8 +1,7 @@
 """The flags with which GCC compiled a source file, as an ELF that nobody trusts says.
 
-Flags reach a compiler's command line. So only those of a known form are accepted, which have no
-paths, write no files and load no code, and none that lets the compiler compute other numbers than
-the C code says.
+Flags reach a compiler's command line, and some make functions that the rest of a firmware cannot
+call. So only those that ``known_flags`` lists are accepted.
 """
 
 from __future__ import annotations
@@ -12,27 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from microgen.errors import MicrogenError
+from microgen.verifier import known_flags
 from microgen.verifier.producers import Unit
 from microgen.verifier.regenerated import ImpossibleError
 
 _PRODUCER = re.compile(r"GNU C\d\w* (?P<version>\S.*?)(?P<flags>(?: -\S+)+)")
-_IGNORED = re.compile(
-    r"-W[\w=+-]*|-w|-fno-lto|-pedantic(?:-errors)?|-nostdinc|-fdiagnostics-\S+|-fmessage-length=\d+|-fverbose-asm"
-    r"|-g(?!gdb|dwarf)[a-z][\w=-]*|-fstack-usage|-fcallgraph-info\S*|-f(?:file|macro|debug)-prefix-map=\S+"
-)
-_ACCEPTED = re.compile(
-    r"-O[0-3sgz]?|-g(?:gdb)?[0-3]?|-gdwarf(?:-[2-5])?|-ansi|-std=[a-z0-9:]+|--param=[a-z0-9-]+=\d+"
-    r"|-m[a-z0-9-]+(?:=[\w.+-]+)?|-fPI[CE]|-f[a-z0-9-]+(?:=[a-z0-9-]+)?"
-)
-_REFUSED = re.compile(
-    r"-[fm].*(?:plugin|dump|profile|opt-info|save-temps|report|coverage|branch-prob|sanitize|instrument|patch"
-    r"|lto|whole-program|offload|checking|split-stack|working-directory|syntax-only|self-test|preprocessed).*"
-)
-_OTHER_NUMBERS = re.compile(
-    r"-Ofast|-f(?:fast-math|unsafe-math-\S+|associative-math|reciprocal-math|finite-math-only"
-    r"|no-signed-zeros|single-precision-constant|cx-\S+|excess-precision=\S+|fp-contract=(?!off$)\S+)"
-)
 HINT = "compile the model with -g or -frecord-gcc-switches"
+
+
+class UnknownFlagError(MicrogenError):
+    """A flag with which a model is compiled is not known to leave everything as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +35,8 @@ class Flags:
 def of_source(units: Sequence[Unit], source: PurePosixPath) -> Flags | None:
     """The flags of a source file of the project; None if the ELF names none at all for it.
 
-    Raises ImpossibleError if the ELF says several things, or flags that are not repeated.
+    Raises ImpossibleError if the ELF says several things, UnknownFlagError for flags that are not
+    listed.
     """
     known = _of_name(units, source) or [own for own in units if own.source == PurePosixPath()]
     texts = {own.producer for own in known if _PRODUCER.fullmatch(own.producer)}
@@ -72,15 +62,18 @@ def _common(one: PurePosixPath, other: PurePosixPath) -> int:
 def _parsed(producer: str) -> Flags:
     found = _PRODUCER.fullmatch(producer)
     assert found
-    flags = [word for word in found["flags"].split() if not _IGNORED.fullmatch(word)]
-    for flag in flags:
-        if _OTHER_NUMBERS.fullmatch(flag):
-            raise ImpossibleError(
-                f"the model is compiled with {flag}, which changes what C computes"
+    repeated = []
+    for flag in found["flags"].split():
+        row = known_flags.row_of(flag)
+        if row is None:
+            raise UnknownFlagError(
+                f"the model is compiled with {flag}, which is not known to keep the calling "
+                "convention and the meaning of the code",
+                hint="compile it without that flag (docs/verify.md lists those that are known)",
             )
-        if not _ACCEPTED.fullmatch(flag) or _REFUSED.fullmatch(flag):
-            raise ImpossibleError(f"the model is compiled with {flag!r}, which is not repeated")
-    return Flags(found["version"], tuple(flags))
+        if row.is_repeated:
+            repeated.append(flag)
+    return Flags(found["version"], tuple(repeated))
 
 
 def described(flags: Mapping[PurePosixPath, Flags]) -> str:

@@ -35,12 +35,14 @@ class Check:
 class VerifyReport:
     """Every check, in the documented order, the firmware's sizes, and whether the whole firmware or
     only the model was checked. ``required`` are the checks that the user asked for by an option:
-    ``n/a`` is not enough for them."""
+    ``n/a`` is not enough for them. ``notice`` is what people have to know first: what was not
+    looked at, or which scope this ELF needs; empty if there is nothing."""
 
     checks: tuple[Check, ...]
     sizes: Sizes
     scope: Scope = "project"
     required: tuple[str, ...] = ()
+    notice: str = ""
 
     @property
     def ok(self) -> bool:
@@ -72,11 +74,13 @@ class VerifyReport:
         return ", ".join(f"{count} {status}" for status, count in self.counts.items())
 
     def to_json(self) -> dict[str, Any]:
-        """``{"ok": bool, "scope": "project" or "model", "checks": [{"name", "status", "expected",
-        "found", "values"}]}``, and the counts of statuses and the bytes of flash."""
+        """``{"ok": bool, "scope": "project" or "model", "notice": text, "checks": [{"name",
+        "status", "expected", "found", "values"}]}``, the counts of statuses, and the bytes of
+        flash."""
         return {
             "ok": self.ok,
             "scope": self.scope,
+            "notice": self.notice,
             "checks": [asdict(check) for check in self.checks],
             "counts": self.counts,
             "flash": {
@@ -98,8 +102,9 @@ class VerifyReport:
         return table
 
     def to_text(self, width: int = 120) -> str:
-        """The table and the summary."""
-        return "\n".join([*self.table().lines(width), "", self.summary(), ""])
+        """The notice, the table and the summary."""
+        first = [self.notice, ""] if self.notice else []
+        return "\n".join([*first, *self.table().lines(width), "", self.summary(), ""])
 
 
 def _case(check: Check) -> Case:

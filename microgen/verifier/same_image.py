@@ -25,6 +25,8 @@ def differences(found: Elf, again: Elf) -> Iterator[str]:
     yield from _layout(found, again)
     if (found.machine, found.entry) != (again.machine, again.entry):
         yield f"entry {found.entry:#x} of {found.machine} instead of {again.entry:#x}"
+    if found.flags != again.flags:
+        yield f"e_flags are {found.flags:#x} instead of {again.flags:#x}"
     if dict(found.attributes) != dict(again.attributes):
         yield "the build attributes differ"
 
@@ -39,8 +41,8 @@ def _parts(program: Elf) -> Iterator[str]:
     """All that is known of each section and segment."""
     for s in program.sections:
         rights = f"{'w' * s.writable}{'x' * s.executable}" or "read only"
-        kind = "bytes in the file" if s.has_bytes else "bytes"
-        yield f"{s.name} at {s.address:#x}, loaded at {s.load:#x}, {s.size} {kind}, {rights}"
+        place = f"{s.name} at {s.address:#x}, loaded at {s.load:#x}"
+        yield f"{place}, {s.size} bytes, {s.kind}, {rights}"
     for own in program.segments:
         place = f"segment at {own.address:#x}, loaded at {own.load:#x}"
         yield f"{place}, {own.size} bytes, {own.file_size} in the file, {own.rights}"

@@ -8,13 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from microgen.verifier import image, layout, linked, subtree
+from microgen.verifier import built_from, image, layout, linked, subtree
 from microgen.verifier.elf import Elf
 from microgen.verifier.subject import Finding, Scope, Subject, not_applicable
 
 _Check = Callable[[Subject], Finding]
 
 NOT_OURS = "the ELF is not the project's: --scope model"
+NOT_LOOKED_AT = (
+    "scope: model; not looked at: start-up code, vectors, main, and all other code that the run "
+    "functions do not reach; where memories and stacks are, and how large"
+)
+IS_FOREIGN = (
+    "this ELF has nothing of the project's linker script; to check only the model in a firmware "
+    "that something else links, give --scope model"
+)
 
 # Output sections of the project's linker script; longer names are those of further memories. Other
 # scripts put these input sections into their .rodata and .bss, because the names begin so.
@@ -54,10 +62,21 @@ def _does_not_apply(_subject: Subject) -> Finding:
     return not_applicable(NOT_OURS)
 
 
-def scope_of(elf: Elf) -> Scope:
-    """The scope of an ELF: "project" if it has a section that only the project's linker script
-    makes, or all of its symbols. So a single edit of a project's ELF, such as the name of a
-    section, does not change its scope."""
+def is_foreign(elf: Elf) -> bool:
+    """Whether an ELF seems to be linked by something else: it has no section that only the
+    project's linker script makes, and lacks one of its symbols. It decides about advice only,
+    because names in an ELF are easily changed."""
     sections = any(section.name.startswith(_OUR_SECTIONS) for section in elf.sections)
     symbols = {symbol.name for symbol in elf.symbols}
-    return "project" if sections or symbols.issuperset(_OUR_SYMBOLS) else "model"
+    return not (sections or symbols.issuperset(_OUR_SYMBOLS))
+
+
+def notice(subject: Subject, is_given: bool, failed: bool) -> str:
+    """The first line about an ELF: whose it is if it is not the project's, and what was not looked
+    at, or which scope a foreign ELF needs that is given; empty if there is nothing to say."""
+    said = [built_from.whose(subject)] if failed else []
+    if subject.scope == "model":
+        said.append(NOT_LOOKED_AT)
+    elif is_given and failed and is_foreign(subject.elf):
+        said.append(IS_FOREIGN)
+    return "; ".join(filter(None, said))

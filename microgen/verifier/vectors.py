@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from microgen.verifier.architecture import Architecture
 from microgen.verifier.architectures import architecture_of
+from microgen.verifier.elf import Elf
 from microgen.verifier.stack import call_graph
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
@@ -68,6 +69,16 @@ def _vector_problems(
         yield f"the {name} vector {address:#x} {problem}"
     elif not _is_code(subject, address & ~1):
         yield f"the {name} vector {address:#x} is not in an executable section"
+    elif inside := _inside(subject.elf, address & ~1):
+        yield f"the {name} vector {address:#x} is not the start of {inside}"
+
+
+def _inside(elf: Elf, address: int) -> str:
+    """The function that contains the address, but does not start there; "a function" if there is
+    none at all. Empty if a function starts there and no other contains it."""
+    starts = [(elf.code_address(s), s) for s in elf.functions()]
+    around = [s.name for start, s in starts if start < address < start + s.size]
+    return around[0] if around else "" if address in dict(starts) else "a function"
 
 
 def _is_code(subject: Subject, address: int) -> bool:

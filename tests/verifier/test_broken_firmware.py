@@ -90,7 +90,7 @@ def test_arena_in_another_section(project: Make) -> None:
 
 def test_run_symbol_dropped(project: Make) -> None:
     broken = project().build().objcopy("--strip-symbol=tvmgen_default_run")
-    assert failed(broken) == ["run_symbol", "runner"]
+    assert failed(broken) == ["run_symbol", "runner", "layout"]
 
 
 def test_run_made_static(project: Make) -> None:
@@ -100,12 +100,12 @@ def test_run_made_static(project: Make) -> None:
 
 def test_operator_symbol_dropped(project: Make) -> None:
     broken = project().build().objcopy("--strip-symbol=tvmgen_default_fused_clip")
-    assert failed(broken) == ["operators", "runner"]
+    assert failed(broken) == ["operators", "runner", "layout"]
 
 
 def test_entry_symbol_dropped(project: Make) -> None:
     broken = project().build().objcopy("--strip-symbol=Reset_Handler")
-    assert failed(broken) == ["entry_point"]
+    assert failed(broken) == ["entry_point", "vector_table", "layout"]
 
 
 def test_entry_point_elsewhere(project: Make) -> None:

@@ -21,7 +21,7 @@ from microgen.target import board as boards
 from microgen.target.board import Board
 from microgen.verifier import CHECKS, VerifyReport, elf, verify
 from microgen.verifier.architectures import architecture_of
-from microgen.verifier.scopes import NOT_OURS, scope_of
+from microgen.verifier.scopes import IS_FOREIGN, NOT_LOOKED_AT, NOT_OURS, is_foreign
 from tests.each_compiled import each_compiled
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_RISCV_GCC
 
@@ -34,7 +34,7 @@ ARM = pytest.param("mps2_an386", marks=NEEDS_ARM_GCC)
 RISCV = pytest.param("qemu_riscv32", marks=NEEDS_RISCV_GCC)
 
 WHOLE_FIRMWARE = {
-    *("entry_point", "vector_table", "boot_block", "layout", "segments", "sections_fit"),
+    *("entry_point", "vector_table", "boot_block", "segments", "sections_fit"),
     *("ram_budget", "flash_budget"),
 }
 NOT_IN_MODEL = {
@@ -122,8 +122,10 @@ class Foreign:
         return made
 
     def verify(self, **options: object) -> VerifyReport:
-        """The report; edits of the sources, which ``project_files`` finds, are not asked for."""
-        return verify(self.project, elf=self.elf, project_files=False, **options)  # type: ignore[arg-type]
+        """The report about the model; edits of the sources, which ``project_files`` finds, are not
+        asked for."""
+        options = {"scope": "model", "project_files": False, **options}
+        return verify(self.project, elf=self.elf, **options)  # type: ignore[arg-type]
 
     def patch(self, name: str, change: Callable[[int], int]) -> Foreign:
         """Changes the first byte of an object in the ELF file."""
@@ -176,7 +178,7 @@ def test_a_model_in_another_firmware_passes(
 ) -> None:
     made = foreign(board)
     made.script = script
-    report = verify(made.project, elf=made.link().elf)
+    report = verify(made.project, elf=made.link().elf, scope="model")
     assert failed(report) == {}
     assert report.scope == "model"
     applying = {c.name for c in report.checks if c.status == "ok"}
@@ -204,7 +206,7 @@ def test_the_same_elf_is_not_the_projects_whole_firmware(
     foreign: Callable[[str], Foreign], board: str
 ) -> None:
     report = foreign(board).link().verify(scope="project")
-    assert report.scope == "project"
+    assert (report.scope, report.notice) == ("project", IS_FOREIGN)
     assert {"arena", "constants_section", "sids", "heap"} <= failed(report).keys()
 
 
@@ -385,17 +387,17 @@ def test_the_core_of_another_firmware_must_run_the_models_code(
 
 
 @pytest.mark.parametrize(
-    ("sections", "symbols", "scope"),
+    ("sections", "symbols", "expected"),
     [
-        ([".text", ".rodata.tvm"], [], "project"),
-        ([".bss.noinit.tvm.psram"], [], "project"),
-        ([".text"], ["__stack_limit", "__stack_top", "__data_load"], "project"),
-        ([".text", ".rodata"], ["__stack_limit", "__stack_top"], "model"),
-        (["rodata", "bss"], [], "model"),
+        ([".text", ".rodata.tvm"], [], False),
+        ([".bss.noinit.tvm.psram"], [], False),
+        ([".text"], ["__stack_limit", "__stack_top", "__data_load"], False),
+        ([".text", ".rodata"], ["__stack_limit", "__stack_top"], True),
+        (["rodata", "bss"], [], True),
     ],
 )
-def test_the_scope_follows_from_the_linker_script(
-    sections: list[str], symbols: list[str], scope: str
+def test_the_linker_script_tells_whose_elf_it_is(
+    sections: list[str], symbols: list[str], expected: bool
 ) -> None:
     made = elf.Elf(
         *(Path("e"), 0, "exec", "", 0),
@@ -405,19 +407,22 @@ def test_the_scope_follows_from_the_linker_script(
         ),
         *((), {}, (), (), ()),
     )
-    assert scope_of(made) == scope
+    assert is_foreign(made) == expected
 
 
 @NEEDS_ARM_GCC
-def test_the_scope_is_the_projects_however_its_elf_was_edited(project: Callable[..., Any]) -> None:
+def test_only_the_caller_chooses_the_scope(project: Callable[..., Any]) -> None:
+    """Names in the ELF do not: an edited ELF could leave checks out."""
     built = project().build()
     assert verify(built.root).scope == "project"
     assert verify(built.root, elf=built.elf).scope == "project"
     as_model = verify(built.root, scope="model")
     assert (as_model.scope, failed(as_model)) == ("model", {})
-    built.objcopy("--rename-section", ".rodata.tvm=.rodata.ours")
+    names = (".rodata.tvm=.rodata.ours", ".bss.noinit.tvm=.bss.ours")
+    built.objcopy(*(word for name in names for word in ("--rename-section", name)))
+    built.objcopy("--redefine-sym", "__data_load=ours")
     report = verify(built.root, elf=built.elf)
-    assert (report.scope, report.ok) == ("project", False)
+    assert (report.scope, report.ok, report.notice) == ("project", False, IS_FOREIGN)
 
 
 @pytest.mark.parametrize("board", [ARM])
@@ -425,16 +430,20 @@ def test_the_command_says_the_scope(
     foreign: Callable[[str], Foreign], board: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = foreign(board).link()
-    command = ["verify", str(made.project), "--elf", str(made.elf)]
+    foreign = ["verify", str(made.project), "--elf", str(made.elf)]
+    assert main(foreign) == 1
+    assert capsys.readouterr().out.splitlines()[0] == IS_FOREIGN
+    command = [*foreign, "--scope", "model"]
     assert main([*command, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["scope"], data["ok"], data["ram"]["total"]) == ("model", True, None)
+    assert data["notice"] == NOT_LOOKED_AT
     assert main(command) == 0
-    scope, counts = capsys.readouterr().out.splitlines()
-    assert scope.startswith("scope: model (")
+    first, counts = capsys.readouterr().out.splitlines()
+    assert first == NOT_LOOKED_AT
     used = load(made.project).plan.peak + 74  # inputs and outputs
-    assert counts == f"19 ok, 0 failed, {len(CHECKS) - 19} n/a; arena + I/O {used:,} bytes"
-    assert main([*command, "--scope", "project", "--json"]) == 1
+    assert counts == f"20 ok, 0 failed, {len(CHECKS) - 20} n/a; arena + I/O {used:,} bytes"
+    assert main([*foreign, "--scope", "project", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["scope"] == "project"
     assert main([*command, "-v"]) == 0
-    assert "\nscope: model (" in capsys.readouterr().out
+    assert capsys.readouterr().out.splitlines()[0] == NOT_LOOKED_AT

@@ -20,12 +20,7 @@ Part = tuple[int, bytes]  # a load address, and the bytes from there on
 
 def parts(path: Path) -> tuple[Part, ...]:
     """What an ELF's loadable segments have in the file, by load address. Raises ProjectError."""
-    program, data = elf.load(path), path.read_bytes()
-    return tuple(
-        (segment.load, data[segment.offset : segment.offset + segment.file_size])
-        for segment in program.segments
-        if segment.file_size
-    )
+    return tuple((segment.load, data) for segment, data in elf.load(path).loaded() if data)
 
 
 def load(remote: Remote, image: Path, where: str) -> bool:

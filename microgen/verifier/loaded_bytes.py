@@ -1,0 +1,94 @@
+"""Checks that each byte that is loaded belongs to something with a name, or is known padding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from microgen.verifier.elf import Elf, Section, Segment
+
+# Sections of the project's linker script whose constants need no names: compilers give none to
+# texts, tables of a switch, initial values of C's local arrays and constants of floats. Nothing
+# runs from there: ``stack`` follows all code, and jumps to what is not code fail.
+_UNNAMED = (".rodata",)
+
+# What compilers, assemblers and linkers fill gaps with: zeros; nop and mov r8, r8 of Thumb; nop.w;
+# udf, which the linker script asks lld for; c.nop and nop of RISC-V.
+_PADDING = {
+    "EM_ARM": re.compile(rb"(?:\0|\x00\xbf|\xc0\x46|\xaf\xf3\x00\x80|\xde)*"),
+    "EM_RISCV": re.compile(rb"(?:\0|\x01\x00|\x13\x00\x00\x00)*"),
+}
+# Functions of GCC's libgcc for Arm that have no size: they reach to the next function. These are
+# all except those that unwind the stack or call non-secure code, which no C code of ours needs.
+_UNSIZED = frozenset(
+    {
+        *("__aeabi_ldivmod", "__aeabi_uldivmod", "__aeabi_idiv", "__aeabi_uidiv"),
+        *("__aeabi_drsub", "__clzdi2"),
+    }
+)
+_LONGEST_UNSIZED = 512  # bytes; the longest has 460
+_LEAST_ALIGNMENT = 4  # of a linker script's sections
+
+
+def problems(elf: Elf) -> Iterator[str]:
+    """Loaded bytes that are in no function with its literals, in no object, in no section with
+    unnamed constants, and are no padding."""
+    named = _named(elf)
+    for segment in elf.segments:
+        for start, end in _rest(segment, named):
+            yield from _unknown(elf, start, end)
+
+
+def _named(elf: Elf) -> list[tuple[int, int]]:
+    """The extents of functions and objects by address."""
+    found, unsized = [], []
+    for symbol in elf.symbols:
+        start = elf.code_address(symbol) if symbol.kind == "func" else symbol.address
+        if symbol.size and symbol.kind in ("func", "object"):
+            found.append((start, start + symbol.size))
+        elif symbol.kind == "func" and symbol.name in _UNSIZED:
+            unsized.append(start)
+    starts = sorted({start for start, _ in found} | {*unsized})
+    for start in unsized:
+        end = next((other for other in starts if other > start), start + _LONGEST_UNSIZED)
+        section = elf.section_at(start)
+        end = min(end, section.end) if section else start
+        found.append((start, min(end, start + _LONGEST_UNSIZED)))
+    return sorted(found)
+
+
+def _rest(segment: Segment, named: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The extents of a segment's bytes that have no name."""
+    at, end = segment.address, segment.file_end
+    for first, last in named:
+        if first > at and at < end:
+            yield at, min(first, end)
+        at = max(at, last)
+    if at < end:
+        yield at, end
+
+
+def _unknown(elf: Elf, start: int, end: int) -> Iterator[str]:
+    """What is wrong between two symbols, where sections may begin and end."""
+    while start < end:
+        section = elf.section_at(start)
+        until = section.end if section else _next_section(elf, start, end)
+        until = min(until, end)
+        if section is None or section.name not in _UNNAMED:
+            yield from _not_padding(elf, section, start, until)
+        start = until
+
+
+def _next_section(elf: Elf, start: int, end: int) -> int:
+    return min((s.address for s in elf.sections if s.size and s.address > start), default=end)
+
+
+def _not_padding(elf: Elf, section: Section | None, start: int, end: int) -> Iterator[str]:
+    data = elf.read(start, end - start) or b"\1"
+    where = f"{section.name if section else 'a segment'} has bytes of no symbol at {start:#x}"
+    longest = max(section.alignment, _LEAST_ALIGNMENT) if section else end - start + 1
+    if end - start >= longest:  # gaps between sections are compared with the next one's alignment
+        hint = "functions in assembly need .type and .size"
+        yield f"{where}, {end - start} of them, more than alignment takes ({hint})"
+    elif elf.machine in _PADDING and not _PADDING[elf.machine].fullmatch(data):
+        yield f"{where} that are no padding: {data[:8].hex(' ')}"
