@@ -11,12 +11,13 @@ from microgen import manifest
 from microgen.blob.payloads.base import PayloadReader
 from microgen.building.builder import disassemble
 from microgen.codegens import payloads
-from microgen.errors import ProjectError
+from microgen.errors import BuildError, ProjectError
 from microgen.files import inside
 from microgen.formats import params_file
 from microgen.ir.graph import Array
 from microgen.manifest import Manifest, ModuleRecord
 from microgen.output import progress
+from microgen.target.board import Board
 from microgen.verifier import (
     boot_block,
     build_settings,
@@ -26,6 +27,7 @@ from microgen.verifier import (
     elf,
     external_functions,
     graph,
+    header_rules,
     image,
     layout,
     linked,
@@ -43,6 +45,7 @@ from microgen.verifier import (
     workspaces,
 )
 from microgen.verifier.aot.check import runner
+from microgen.verifier.elf import Elf
 from microgen.verifier.report import Check, VerifyReport
 from microgen.verifier.sizes import Contributor, Sizes
 from microgen.verifier.stack import StackBound
@@ -227,7 +230,7 @@ def _subject(
         manifest=record,
         board=board,
         parameters=cache(lambda: _parameters(project, record)),
-        disassembly=cache(lambda: disassemble(path, board)),
+        disassembly=cache(lambda: _disassembled(read, board)),
         readers=cache(lambda: _readers(record, codegen_path)),
         functions=cache(lambda: [symbol for symbol in read.symbols if symbol.kind != "object"]),
         ram=ram or 0,
@@ -235,6 +238,18 @@ def _subject(
         painted_stack=painted_stack,
         with_project_files=project_files,
     )
+
+
+def _disassembled(program: Elf, board: Board) -> str:
+    """The text of objdump. It refuses some of the files that ``layout`` refuses, too; the rules say
+    why."""
+    try:
+        return disassemble(program.path, board)
+    except BuildError as error:
+        found = header_rules.problems(program.headers, "firmware") if program.headers else ()
+        for problem in found:
+            raise ProjectError(f"is refused: {problem}", where=str(program.path)) from error
+        raise
 
 
 def _readers(record: Manifest, codegen_path: Sequence[Path]) -> Mapping[str, PayloadReader]:

@@ -273,7 +273,7 @@ def _parsed(path: Path, data: bytes) -> Elf:
 
 
 def _headers(path: Path, data: bytes) -> Headers:
-    if not data.startswith(headers.MAGIC):
+    if not data.startswith(headers.MAGIC) or len(data) < headers.LEAST:
         raise ELFError("no ELF file")
     found = headers.read(data)
     for problem in header_rules.problems(found, "any"):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 MAGIC = b"\x7fELF"
 IDENT = 16  # the number of bytes that identify the file
+LEAST = 52  # the size of the smallest file
 SHT_NULL, SHT_PROGBITS, SHT_SYMTAB, SHT_STRTAB, SHT_NOTE, SHT_NOBITS = 0, 1, 2, 3, 7, 8
 SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS = 1, 2, 4, 0x400
 PT_LOAD = 1
@@ -127,7 +128,7 @@ class Headers:
 
 def read(data: bytes) -> Headers:
     """The headers of a file's bytes, which begin with ``MAGIC``."""
-    ident = data[:IDENT]
+    ident = data[:IDENT].ljust(IDENT, b"\0")
     form = FORMS.get(data[4]) if len(data) > 4 else None
     if form is None or len(data) < form.header_nbytes:
         return Headers(data, ident, _UNKNOWN, _NOTHING, (), (), ())

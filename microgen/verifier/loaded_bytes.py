@@ -12,8 +12,8 @@ from microgen.verifier.elf import Elf, Section, Segment
 # runs from there: ``stack`` follows all code, and jumps to what is not code fail.
 _UNNAMED = (".rodata",)
 
-# What compilers, assemblers and linkers fill gaps with: zeros; nop and mov r8, r8 of Thumb; nop.w;
-# udf, which the linker script asks lld for; c.nop and nop of RISC-V.
+# What compilers, assemblers and linkers fill gaps in code with: zeros; nop and mov r8, r8 of Thumb;
+# nop.w; udf, which the linker script asks lld for; c.nop and nop of RISC-V. Other gaps have zeros.
 _PADDING = {
     "EM_ARM": re.compile(rb"(?:\0|\x00\xbf|\xc0\x46|\xaf\xf3\x00\x80|\xde)*"),
     "EM_RISCV": re.compile(rb"(?:\0|\x01\x00|\x13\x00\x00\x00)*"),
@@ -90,5 +90,10 @@ def _not_padding(elf: Elf, section: Section | None, start: int, end: int) -> Ite
     if end - start >= longest:  # gaps between sections are compared with the next one's alignment
         hint = "functions in assembly need .type and .size"
         yield f"{where}, {end - start} of them, more than alignment takes ({hint})"
-    elif elf.machine in _PADDING and not _PADDING[elf.machine].fullmatch(data):
+    elif not _is_padding(elf, section, data):
         yield f"{where} that are no padding: {data[:8].hex(' ')}"
+
+
+def _is_padding(elf: Elf, section: Section | None, data: bytes) -> bool:
+    filler = _PADDING.get(elf.machine) if section and section.executable else None
+    return bool(filler.fullmatch(data)) if filler else not any(data)

@@ -136,6 +136,18 @@ class Elf32:
             if self.get(a["st_value"], a["st_size"]) != self.get(b["st_value"], b["st_size"])
         )
 
+    def padding(self, section: str) -> int:
+        """The first byte of a section that no function or object has."""
+        number = self.section_index(section)
+        found = [s for _, s in self.symbols() if s["st_shndx"] == number and s["st_size"]]
+        end = self.section(section)["sh_addr"]
+        for symbol in sorted(found, key=lambda s: s["st_value"]):
+            start = symbol["st_value"] & ~(self.is_arm and symbol["st_info"] & 15 == STT_FUNC)
+            if start > end:
+                return end
+            end = max(end, start + symbol["st_size"])
+        raise AssertionError(f"{section} has no padding")
+
     def offset(self, address: int) -> int:
         """Where the file has the byte at an address."""
         return next(

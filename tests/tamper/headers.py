@@ -12,9 +12,11 @@ from tests.tamper.elf32 import (
     SHF_WRITE,
     SHT_NOBITS,
     SHT_PROGBITS,
+    STT_NOTYPE,
     Elf32,
+    Record,
 )
-from tests.tamper.tampers import Table, add, put
+from tests.tamper.tampers import UNREADABLE, Table, add, put
 
 TABLE = Table()
 
@@ -165,6 +167,45 @@ def two_sections_of_one_name(elf: Elf32) -> None:
     elf.section(".rodata")["sh_name"] = elf.section(".rodata.tvm")["sh_name"]
 
 
+# What some read otherwise than others: `tests/verifier/test_header_rules.py` has all forms.
+TABLE.rows(
+    ("number_of_segments_elsewhere", UNREADABLE, lambda e: put(e.header, phnum=0xFFFF)),
+    ("number_of_sections_elsewhere", UNREADABLE, lambda e: put(e.header, shnum=0)),
+    ("number_of_names_elsewhere", UNREADABLE, lambda e: put(e.header, shstrndx=0xFFFF)),
+    ("other_size_of_headers", UNREADABLE, lambda e: put(e.header, phentsize=56)),
+    ("two_symbol_tables", UNREADABLE, lambda e: put(e.section(".comment"), type=2)),
+    ("weights_of_no_type", "layout", lambda e: put(e.section(".rodata.tvm"), type=0)),
+    ("code_of_type_shlib", "layout", lambda e: put(e.section(".text"), type=10)),
+    ("vectors_of_type_strtab", "layout", lambda e: put(e.section(".vectors"), type=3)),
+    ("data_compressed", "layout", lambda e: add(e.section(".data"), flags=0x800)),
+    ("code_excluded", "layout", lambda e: add(e.section(".text"), flags=1 << 31)),
+    ("another_machine", "layout", lambda e: put(e.header, machine=62)),
+    ("interpreter", "layout", lambda e: e.add_segment(e.segment_of(".rodata"), type=3)),
+    ("dynamic", "layout", lambda e: e.add_segment(e.segment_of(".data"), type=2)),
+    ("thread_variables", "layout", lambda e: e.add_segment(e.segment_of(".data"), type=7)),
+)
+
+
+@TABLE.caught_by("layout", UNREADABLE)  # objdump refuses it, too
+def rodata_of_an_unknown_type(elf: Elf32) -> None:
+    put(elf.section(".rodata"), type=0xB00)
+
+
+# Bytes of nothing.
+TABLE.rows(
+    ("function_without_a_size", "layout", lambda e: put(e.symbol("mg_io_exit"), size=0)),
+    ("function_half", "layout", lambda e: _half(e.symbol("tvmgen_default_run"))),
+    ("function_of_no_type", "layout", lambda e: e.set_kind("mg_io_exit", kind=STT_NOTYPE)),
+    ("data_of_no_name", "layout", lambda e: e.set_kind("tuned", kind=STT_NOTYPE)),
+    ("code_in_padding", "layout", lambda e: e.put(e.padding(".text"), b"\x5a")),
+    ("bytes_between_constants", "layout", lambda e: e.put(e.padding(".rodata.tvm"), b"\x01")),
+)
+
+
+def _half(symbol: Record) -> None:
+    symbol["st_size"] //= 2
+
+
 # The ELF header, the entry point, the vectors.
 TABLE.rows(
     ("not_an_executable", "layout", lambda e: put(e.header, type=1)),
@@ -183,6 +224,14 @@ def _vector(elf: Elf32, number: int, value: int) -> None:
 def _stack_top(elf: Elf32, value: int) -> None:
     """Move the initial stack pointer; RISC-V's is the linker script's symbol."""
     _vector(elf, 0, value) if elf.is_arm else put(elf.symbol("__stack_top"), value=value)
+
+
+def _into_handler(elf: Elf32, number: int) -> None:
+    _vector(elf, number, elf.symbol("Fault_Handler")["st_value"] + 4)
+
+
+def _trap(elf: Elf32) -> Record:
+    return elf.symbol("Trap_Handler")
 
 
 @TABLE.caught_by("layout")
@@ -215,15 +264,31 @@ TABLE.rows(
     ("arm_reset_without_thumb", "vector_table", lambda e: _vector(e, 1, 0x40)),
     ("arm_fault_without_thumb", "vector_table", lambda e: _vector(e, 3, 0x40)),
     ("arm_fault_in_ram", "vector_table", lambda e: _vector(e, 3, 0x20000001)),
+    ("arm_fault_inside_its_handler", "vector_table", lambda e: _into_handler(e, 3)),
+    ("arm_tick_inside_its_handler", "vector_table", lambda e: _into_handler(e, 15)),
+    ("arm_reserved_vector", "vector_table", lambda e: _into_handler(e, 9)),
+    ("riscv_trap_inside_its_handler", "vector_table", lambda e: add(_trap(e), value=-4, size=4)),
     ("arm_no_fault_vector", "vector_table", lambda e: _vector(e, 3, 0)),
     ("arm_another_core", "build_attributes", lambda e: _change_attributes(e, b"\x06", 8)),
     ("arm_attributes_lost", "build_attributes", lambda e: _change_attributes(e, b"\x06", 0)),
     ("riscv_float_abi", "build_attributes", lambda e: put(e.header, flags=5)),
+    ("riscv_fewer_registers", "build_attributes", lambda e: put(e.header, flags=9)),
+    ("riscv_unknown_flag", "build_attributes", lambda e: put(e.header, flags=1 << 24 | 1)),
+    ("riscv_no_compressed_code", "build_attributes", lambda e: put(e.header, flags=0)),
+    ("arm_float_abi", "build_attributes", lambda e: _flip(e, 0x600)),
+    ("arm_both_float_abis", "build_attributes", lambda e: put(e.header, flags=0x5000600)),
+    ("arm_no_float_abi", "build_attributes", lambda e: put(e.header, flags=0x5000000)),
+    ("arm_older_abi", "build_attributes", lambda e: _flip(e, 0x1000000)),
+    ("arm_code_of_the_other_order", "build_attributes", lambda e: _flip(e, 0x800000)),
     (
         *("riscv_attributes_lost", "build_attributes"),
         lambda e: put(e.section(".riscv.attributes"), type=SHT_PROGBITS),
     ),
 )
+
+
+def _flip(elf: Elf32, bits: int) -> None:
+    elf.header["e_flags"] ^= bits
 
 
 def _change_attributes(elf: Elf32, tag: bytes, value: int) -> None:

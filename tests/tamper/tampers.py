@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from tests.tamper.elf32 import Elf32, Record
 
+UNREADABLE = "unreadable"  # instead of a check: the file is refused
+
 
 @dataclass(frozen=True)
 class Tamper:

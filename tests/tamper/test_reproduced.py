@@ -62,9 +62,20 @@ def _segment(elf: Elf32, chance: random.Random) -> None:
     _changed(chance.choice(loaded), chance.choice(fields), chance)
 
 
+def _flags(elf: Elf32, chance: random.Random) -> None:
+    """A bit of the ELF header's flags, such as how floats are passed."""
+    elf.header["e_flags"] ^= 1 << chance.randrange(32)
+
+
+def _type(elf: Elf32, chance: random.Random) -> None:
+    """The type of a section that is loaded or reserved."""
+    loaded = [s for s in elf.sections() if s["sh_flags"] & SHF_ALLOC and s["sh_size"]]
+    chance.choice(loaded)["sh_type"] ^= chance.randrange(1, 32)
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("count", _MANY)
-@pytest.mark.parametrize("change", [_byte, _symbol, _section, _segment])
+@pytest.mark.parametrize("change", [_byte, _symbol, _section, _segment, _flags, _type])
 @pytest.mark.parametrize("board", board_params(*BOARDS))
 def test_every_change_is_noticed(
     board: str, change: Callable[[Elf32, random.Random], None], count: int, tmp_path: Path

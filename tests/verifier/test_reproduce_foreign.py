@@ -157,6 +157,35 @@ def test_out_of_line_kernels_are_the_models(tmp_path: Path) -> None:
     assert found.found.startswith(f"{name} at ")
 
 
+# Operators that destroy a register of their callers: each is equal to itself.
+@pytest.mark.parametrize(
+    ("board", "flag"),
+    [
+        pytest.param("mps2_an386", "-fcall-used-r5", marks=NEEDS_ARM_GCC),
+        pytest.param("qemu_riscv32", "-fcall-used-s1", marks=NEEDS_RISCV_GCC),
+    ],
+)
+def test_a_flag_that_changes_the_calling_convention_is_named(
+    board: str, flag: str, tmp_path: Path
+) -> None:
+    project = vendor.generated(board, tmp_path / "p")
+    vendor.linked(project, "-g", *vendor.FLAGS, flag)
+    found = _reproduced(project)
+    assert found.status == "failed"
+    assert found.found.startswith(f"the model is compiled with {flag}, which is not known to keep")
+
+
+@both
+def test_flags_of_another_way_to_pass_floats_are_named(board: str) -> None:
+    project = vendor.project(board)
+    program = elf.load(project / "vendor.elf")
+    other = {"Tag_ABI_VFP_args": "AAPCS", "float ABI": "single"}
+    found = _reproduced(project, replace(program, attributes={**program.attributes, **other}))
+    assert found.status == "failed"
+    asked = "-mfloat-abi=hard" if board == "mps2_an386" else "-mabi=ilp32"
+    assert f"default_lib0.c is compiled with {asked}, and the ELF" in found.found
+
+
 RELAXED = [
     ("-Os",),
     ("-O3", *RV32IMC),
