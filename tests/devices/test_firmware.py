@@ -94,7 +94,7 @@ def test_a_hook_that_is_not_linked_is_found(tmp_path: Path) -> None:
     command = ["arm-none-eabi-objcopy", "--strip-symbol=TVMDeviceNpu0Close"]
     subprocess.run([*command, str(built), str(broken)], check=True)
     report = microgen.verify(tmp_path / "p", elf=broken)
-    assert [check.name for check in report.failed] == ["runner", "device_hooks"]
+    assert [check.name for check in report.failed] == ["runner", "device_hooks", "layout"]
     assert "0 symbols are named TVMDeviceNpu0Close" in report.check("device_hooks").found
 
 

@@ -112,7 +112,7 @@ class Firmware:
 
 def proved(project: Path, elf: Path) -> VerifyReport:
     """The report of ``microgen verify`` on a firmware, in which nothing failed."""
-    report = verify(project, elf=elf)
+    report = verify(project, elf=elf, scope="model")
     assert [(check.name, check.found) for check in report.failed] == []
     assert report.scope == "model"
     assert report.check("built_from").status == "ok"

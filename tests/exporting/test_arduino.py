@@ -67,7 +67,7 @@ def test_the_firmware_is_reproduced_with_the_pragma(
     """The ELF records the core's options, and the pragma in each source says others."""
     made = Firmware(tmp_path / "f", (library / "README.md").read_text(), options=(*CORE, "-g"))
     made.link(made.compiled(sources(library), f"-I{library / 'src'}"), library / "src")
-    report = verify(projects("mps2_an386"), elf=made.elf, reproduce=True)
+    report = verify(projects("mps2_an386"), elf=made.elf, scope="model", reproduce=True)
     assert report.check("reproduce").status == "ok", report.check("reproduce").found
     assert "pragma" in report.check("reproduce").found
 

@@ -47,7 +47,8 @@ def test_two_networks_in_one_application_are_verified(tmp_path: Path) -> None:
     given = f"-Dmicrogen_DIR={resources.folder('templates') / 'cmake'}"
     elf = workspace.built(app, folder, BOARD, given)
     for name in ("one", "two"):
-        report = microgen.verify(folder / "microgen" / name, elf=elf, reproduce=True)
+        project = folder / "microgen" / name
+        report = microgen.verify(project, elf=elf, scope="model", reproduce=True)
         assert report.failed == ()
         assert report.check("reproduce").status == "ok"
     again = toolchain.run(["ninja", "-C", folder], seconds=300)

@@ -41,7 +41,7 @@ def printed(elf: Path) -> str:
 
 
 def check(project: Path, elf: Path) -> None:
-    report = microgen.verify(project, elf=elf, reproduce=True)
+    report = microgen.verify(project, elf=elf, scope="model", reproduce=True)
     assert (report.failed, report.scope) == ((), "model")
     assert report.check("reproduce").status == "ok"
 

@@ -89,7 +89,7 @@ def check_samples(board: str, project: Path, build: Path) -> None:
 
 def check_reproduced(project: Path, elf: Path) -> str:
     """Checks that an ELF is what the project's model gives; what the check says about it."""
-    report = microgen.verify(project, elf=elf, reproduce=True)
+    report = microgen.verify(project, elf=elf, scope="model", reproduce=True)
     found = report.check("reproduce")
     assert (report.ok, found.status) == (True, "ok"), found.found
     return found.found
@@ -139,7 +139,7 @@ def test_the_arena_is_in_ram_and_constants_are_not(digits: tuple[str, Path, Path
 
 def test_verify_proves_the_model_in_zephyrs_elf(digits: tuple[str, Path, Path]) -> None:
     _, project, build = digits
-    report = microgen.verify(project, elf=build / "zephyr" / "zephyr.elf")
+    report = microgen.verify(project, elf=build / "zephyr" / "zephyr.elf", scope="model")
     assert report.failed == ()
     assert report.scope == "model"
     for name in ("sids", "arena", "constants_bytes", "heap", "libc", "kernels", "stack"):
@@ -173,7 +173,8 @@ def test_a_patched_instruction_in_zephyrs_elf_is_found(
     start = kernel["st_value"] & ~1
     elf.data[elf.offset(start + kernel["st_size"] // 4 * 2)] ^= 1
     (tmp_path / "patched.elf").write_bytes(elf.data)
-    report = microgen.verify(project, elf=tmp_path / "patched.elf", reproduce=True)
+    patched = tmp_path / "patched.elf"
+    report = microgen.verify(project, elf=patched, scope="model", reproduce=True)
     found = report.check("reproduce")
     assert found.status == "failed"
     assert found.found.startswith(f"{name} at {start:#x}")
