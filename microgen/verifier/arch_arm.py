@@ -143,11 +143,11 @@ class Arm:
         wanted = {
             **dict(cpu.attributes),
             "Tag_ABI_VFP_args": "VFP registers" if cpu.is_hard_float else "AAPCS",
-            _E_FLAGS: hex(_EABI5 | (_HARD_FLOAT if cpu.is_hard_float else _SOFT_FLOAT)),
             **{tag: _NONE for tag, feature in _EXTENSIONS.items() if feature not in cpu.features},
         }
         if Feature.MVE in cpu.features and Feature.MVE_FLOAT not in cpu.features:
             wanted["Tag_MVE_arch"] = _INTEGER_MVE
+        wanted[_E_FLAGS] = hex(_EABI5 | (_HARD_FLOAT if cpu.is_hard_float else _SOFT_FLOAT))
         # An attribute with the value 0 is not written into the file.
         absent = {"Tag_ABI_VFP_args": "AAPCS", **dict.fromkeys(_EXTENSIONS, _NONE)}
         return wanted, {**absent, **elf.attributes, _E_FLAGS: hex(elf.flags)}

@@ -48,7 +48,7 @@ def layout(subject: Subject) -> Finding:
         *_mark_problems(elf),
         *_stack_problems(subject),
         *model_memory.problems(subject),
-        *loaded_bytes.problems(elf),
+        *loaded_bytes.problems(elf, model_memory.sections(subject.manifest)),
     ]
     expected = (
         "segments, sections and symbols that agree and do not overlap; nothing unplanned in the "

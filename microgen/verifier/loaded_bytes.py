@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from microgen.verifier.elf import Elf, Section, Segment
 
@@ -30,13 +30,14 @@ _LONGEST_UNSIZED = 512  # bytes; the longest has 460
 _LEAST_ALIGNMENT = 4  # of a linker script's sections
 
 
-def problems(elf: Elf) -> Iterator[str]:
+def problems(elf: Elf, measured: Collection[str] = ()) -> Iterator[str]:
     """Loaded bytes that are in no function with its literals, in no object, in no section with
-    unnamed constants, and are no padding."""
+    unnamed constants, and are no padding. ``measured`` are the model's sections, which may have
+    longer gaps: ``model_memory`` compares their lengths."""
     named = _named(elf)
     for segment in elf.segments:
         for start, end in _rest(segment, named):
-            yield from _unknown(elf, start, end)
+            yield from _unknown(elf, start, end, measured)
 
 
 def _named(elf: Elf) -> list[tuple[int, int]]:
@@ -68,14 +69,15 @@ def _rest(segment: Segment, named: list[tuple[int, int]]) -> Iterator[tuple[int,
         yield at, end
 
 
-def _unknown(elf: Elf, start: int, end: int) -> Iterator[str]:
+def _unknown(elf: Elf, start: int, end: int, measured: Collection[str]) -> Iterator[str]:
     """What is wrong between two symbols, where sections may begin and end."""
     while start < end:
         section = elf.section_at(start)
         until = section.end if section else _next_section(elf, start, end)
         until = min(until, end)
         if section is None or section.name not in _UNNAMED:
-            yield from _not_padding(elf, section, start, until)
+            is_measured = section is None or section.name in measured
+            yield from _not_padding(elf, section, start, until, is_measured)
         start = until
 
 
@@ -83,11 +85,14 @@ def _next_section(elf: Elf, start: int, end: int) -> int:
     return min((s.address for s in elf.sections if s.size and s.address > start), default=end)
 
 
-def _not_padding(elf: Elf, section: Section | None, start: int, end: int) -> Iterator[str]:
+def _not_padding(
+    elf: Elf, section: Section | None, start: int, end: int, is_measured: bool
+) -> Iterator[str]:
+    """Bytes that are too many or others. Gaps between sections are measured by ``layout``."""
     data = elf.read(start, end - start) or b"\1"
     where = f"{section.name if section else 'a segment'} has bytes of no symbol at {start:#x}"
-    longest = max(section.alignment, _LEAST_ALIGNMENT) if section else end - start + 1
-    if end - start >= longest:  # gaps between sections are compared with the next one's alignment
+    alignment = max(section.alignment if section else 1, _LEAST_ALIGNMENT)
+    if end - start >= alignment and not is_measured:
         hint = "functions in assembly need .type and .size"
         yield f"{where}, {end - start} of them, more than alignment takes ({hint})"
     elif not _is_padding(elf, section, data):

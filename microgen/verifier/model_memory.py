@@ -19,19 +19,19 @@ def problems(subject: Subject) -> Iterator[str]:
     elf, record = subject.elf, subject.manifest
     members, planned = _members(elf, record), _planned(record)
     yield from _overlaps(elf, members)
-    for name in sorted(_sections(record)):
-        sections = [section for section in elf.sections if section.name == name]
-        for section in sections:
+    for name in sorted(sections(record)):
+        found = [section for section in elf.sections if section.name == name]
+        for section in found:
             objects = [s for s in elf.symbols if s.section == name and s.kind == "object"]
             known = [s for s in objects if s.name in planned or s in members]
             yield from _kind_problems(section)
             yield from (f"{s} is not planned" for s in objects if s not in known)
             yield from _gaps(section, known, _alignment(record))
-        if not sections and any(s.section == name for s in elf.symbols):
+        if not found and any(s.section == name for s in elf.symbols):
             yield f"{name} takes no memory"
 
 
-def _sections(record: Manifest) -> set[str]:
+def sections(record: Manifest) -> set[str]:
     """The sections that hold what the manifest plans."""
     names = {record.shared_workspace.section} if record.shared_workspace else set()
     for module in record.modules:
