@@ -34,6 +34,7 @@ def problems(elf: Elf, measured: Collection[str] = ()) -> Iterator[str]:
     """Loaded bytes that are in no function with its literals, in no object, in no section with
     unnamed constants, and are no padding. ``measured`` are the model's sections, which may have
     longer gaps: ``model_memory`` compares their lengths."""
+    yield from _overlaps(elf)
     named = _named(elf)
     for segment in elf.segments:
         for start, end in _rest(segment, named):
@@ -58,6 +59,25 @@ def _named(elf: Elf) -> list[tuple[int, int]]:
     return sorted(found)
 
 
+def _overlaps(elf: Elf) -> Iterator[str]:
+    """Functions that reach into something else. A long one could give a name to anything. Only
+    the compiler's library, whose names are reserved, has functions inside of others."""
+    found = sorted(
+        {
+            (elf.code_address(s) if s.kind == "func" else s.address, s.size, s.kind): s.name
+            for s in elf.symbols
+            if s.size and s.kind in ("func", "object")
+        }.items()
+    )
+    last = found[:1]
+    for own in found[1:]:
+        ((start, size, kind), name), ((before, length, other), longest) = own, *last
+        is_inside = start < before + length and "func" in (kind, other)
+        if is_inside and not (name.startswith("__") and longest.startswith("__")):
+            yield f"{longest} and {name} overlap at {start:#x}"
+        last = [own] if start + size > before + length else last
+
+
 def _rest(segment: Segment, named: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The extents of a segment's bytes that have no name."""
     at, end = segment.address, segment.file_end
@@ -75,7 +95,8 @@ def _unknown(elf: Elf, start: int, end: int, measured: Collection[str]) -> Itera
         section = elf.section_at(start)
         until = section.end if section else _next_section(elf, start, end)
         until = min(until, end)
-        if section is None or section.name not in _UNNAMED:
+        is_constant = section is not None and not (section.writable or section.executable)
+        if section is None or not is_constant or section.name not in _UNNAMED:
             is_measured = section is None or section.name in measured
             yield from _not_padding(elf, section, start, until, is_measured)
         start = until

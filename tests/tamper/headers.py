@@ -191,10 +191,19 @@ def rodata_of_an_unknown_type(elf: Elf32) -> None:
     put(elf.section(".rodata"), type=0xB00)
 
 
+@TABLE.caught_by("layout")
+def code_called_constants(elf: Elf32) -> None:
+    """Unnamed bytes are allowed in constants only, whatever a section is called."""
+    code, constants = elf.section(".text"), elf.section(".rodata")
+    code["sh_name"], constants["sh_name"] = constants["sh_name"], code["sh_name"]
+
+
 # Bytes of nothing.
 TABLE.rows(
     ("function_without_a_size", "layout", lambda e: put(e.symbol("mg_io_exit"), size=0)),
     ("function_half", "layout", lambda e: _half(e.symbol("tvmgen_default_run"))),
+    ("function_over_others", "layout", lambda e: put(e.symbol("main"), size=0x400)),
+    ("function_over_a_part", "layout", lambda e: add(e.symbol("mg_io_exit"), size=2)),
     ("function_of_no_type", "layout", lambda e: e.set_kind("mg_io_exit", kind=STT_NOTYPE)),
     ("data_of_no_name", "layout", lambda e: e.set_kind("tuned", kind=STT_NOTYPE)),
     ("code_in_padding", "layout", lambda e: e.put(e.padding(".text"), b"\x5a")),

@@ -158,6 +158,7 @@ def test_out_of_line_kernels_are_the_models(tmp_path: Path) -> None:
 
 
 # Operators that destroy a register of their callers: each is equal to itself.
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("board", "flag"),
     [
@@ -175,6 +176,7 @@ def test_a_flag_that_changes_the_calling_convention_is_named(
     assert found.found.startswith(f"the model is compiled with {flag}, which is not known to keep")
 
 
+@pytest.mark.sampled(1)
 @both
 def test_flags_of_another_way_to_pass_floats_are_named(board: str) -> None:
     project = vendor.project(board)
