@@ -69,8 +69,10 @@ def typed(name: str, kind: Any, value: Any) -> Any:
 
 
 def _choice(kind: Any) -> tuple[str, _Convert]:
-    """What a literal type, or None, takes."""
-    choices = [choice for part in get_args(kind) for choice in get_args(part)] + [None]
+    """What a literal type takes, or a union of one with None."""
+    choices: list[Any] = []
+    for part in get_args(kind):
+        choices += [None] if part is type(None) else get_args(part) or [part]
 
     def convert(value: Any) -> Any:
         if value not in choices:

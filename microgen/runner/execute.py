@@ -96,7 +96,7 @@ def _followed_runs(job: Job, *, reads: bool) -> Followed:
         raise _not_run(job, "contains", entries)
     with process.directory() as where:
         _write_input(job, where)
-        command = qemu.command(job.board, job.image.path, halted=True)
+        command = qemu.command(job.board, _program(job, where), halted=True)
         with process.started(command, where, gdb=True) as running:
             found = application.follow(
                 running.gdb,
