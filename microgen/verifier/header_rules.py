@@ -61,9 +61,11 @@ _FIRMWARE_SEGMENTS = (
 _PROJECT_SECTIONS = (SHT_PROGBITS, SHT_NOBITS)
 _FIRMWARE_SECTIONS = (*_PROJECT_SECTIONS, SHT_NOTE, 14, 15, 16, 0x70000001)
 # Write, alloc, execute, merge, strings; number of a section, link order, group, threads, Arm's code
-# that is not read.
+# that is not read, GNU's "keep this" (which lld does not remove).
 _PROJECT_SECTION_FLAGS = 0x37
-_FIRMWARE_SECTION_FLAGS = _PROJECT_SECTION_FLAGS | 0x40 | 0x80 | 0x200 | SHF_TLS | 0x20000000
+_FIRMWARE_SECTION_FLAGS = (
+    _PROJECT_SECTION_FLAGS | 0x40 | 0x80 | 0x200 | SHF_TLS | 0x20000000 | 0x200000
+)
 
 # Sections that one program finds by their type and another one by their name.
 _BY_TYPE = {SHT_SYMTAB: (".symtab",), 0x70000003: (".ARM.attributes", ".riscv.attributes")}
@@ -182,8 +184,6 @@ def _core(elf: Headers) -> Iterator[str]:
         yield f"e_type is {file.kind}, expected {_ET_EXEC}, an executable with fixed addresses"
     if elf.form is not FORMS[1] or file.machine not in _CORES:
         yield f"e_machine is {file.machine}, expected 32-bit {_either(_CORES)}"
-    if elf.ident[7]:
-        yield f"EI_OSABI is {elf.ident[7]}, expected 0"
 
 
 def _segment_types(elf: Headers) -> Iterator[str]:
@@ -284,6 +284,11 @@ def _bytes(elf: Headers, segment: ProgramHeader, start: int, size: int) -> bytes
 
 
 # What the project's own linker script makes.
+def _project_osabi(elf: Headers) -> Iterator[str]:
+    if elf.ident[7]:
+        yield f"EI_OSABI is {elf.ident[7]}, expected 0"
+
+
 def _project_segment_types(elf: Headers) -> Iterator[str]:
     yield from _of_other_types(elf, _PROJECT_SEGMENTS)
 
@@ -346,6 +351,7 @@ RULES: tuple[Rule, ...] = (
     Rule("section_flags", "firmware", _section_flags, _IGNORED),
     Rule("section_fields", "firmware", _section_fields, _FILE),
     Rule("sections_in_segments", "firmware", _sections_in_segments, _PLACES),
+    Rule("project_osabi", "project", _project_osabi, _OURS),
     Rule("project_segment_types", "project", _project_segment_types, _OURS),
     Rule("project_section_types", "project", _project_section_types, _OURS),
     Rule("project_section_flags", "project", _project_section_flags, _OURS),

@@ -96,7 +96,7 @@ CHANGES: dict[str, list[Change]] = {
         _section(".bss", type=0x70000003),
     ],
     "core": [_header(type=1), _header(type=3), _header(type=0xFE00), _header(machine=62),
-             _header(machine=183), _byte(7, 3)],
+             _header(machine=183)],
     "segment_types": [
         *(_segment(0, type=kind) for kind in (2, 3, 5, 8, 0x60000000, 0x6474E550, 0x70000000)),
         _segment(1, type=PT_NULL),
@@ -128,9 +128,10 @@ CHANGES: dict[str, list[Change]] = {
         *(_section(".text", size=32), _segment(0, filesz=8), _section(".bss", type=SHT_PROGBITS)),
         lambda e: put(e.segments()[1], filesz=8),
     ],
+    "project_osabi": [_byte(7, 3)],
     "project_segment_types": [_segment(1, type=kind) for kind in (4, 6, 7, 0x70000001)],
     "project_section_types": [_section(".text", type=kind) for kind in (7, 14, 15, 16, 0x70000001)],
-    "project_section_flags": [_add(".text", flags=bit) for bit in (0x40, 0x80, 0x200, 0x400)],
+    "project_section_flags": [_add(".text", flags=bit) for bit in (0x40, 0x80, 0x400, 1 << 21)],
     "project_names": [lambda e: _like(e, ".bss", ".text"), _section(".bss", name=0)],
     "headers_not_loaded": [
         lambda e: put(e.segments()[0], offset=0, filesz=132, memsz=132),
