@@ -103,7 +103,8 @@ ROWS: tuple[Row, ...] = (
     Row(r"--param=min-pagesize=0", "it decides about warnings at addresses near 0"),
     # Left out: they decide no code.
     Row(
-        r"-g(?:no-)?(?:column-info|record-gcc-switches|statement-frontiers|strict-dwarf)",
+        r"-g(?:no-)?(?:column-info|record-gcc-switches|statement-frontiers|strict-dwarf)"
+        r"|-f(?:no-)?var-tracking(?:-assignments)?",
         "what debug information is like",
         False,
     ),
