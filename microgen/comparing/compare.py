@@ -26,7 +26,7 @@ import numpy as np
 
 from microgen import frontends, manifest, passes, runner
 from microgen.comparing import apart
-from microgen.comparing.ends import End, Ends, explained, upto
+from microgen.comparing.ends import End, Ends, explained, judged, upto
 from microgen.comparing.traced import Output, Traced, of_model, of_reduced, traced
 from microgen.comparing.verdict import Verdict
 from microgen.errors import InternalError, ToolError
@@ -190,7 +190,7 @@ class _Module:
         verdict, _ = self._verdict(name, graph, ends)
         if verdict.difference is not None:
             return verdict
-        return replace(verdict, explained=len(ends.vague))
+        return _counted(verdict, ends, ends.vague)
 
     def by_oracle(self) -> Verdict:
         """The comparison with the oracle of the model's format, on the network in the file."""
@@ -207,8 +207,7 @@ class _Module:
             ends = self._oracle_ends(oracle)
             verdict, chosen = self._verdict(name, self.source, ends)
             own = self._of_oracle(oracle, (*chosen, *ends.unequal))
-            count = len(explained(ends, self.source, own))
-            return replace(verdict, other=own, explained=count)
+            return _counted(replace(verdict, other=own), ends, explained(ends, self.source, own))
         except OracleError as error:
             return Verdict(name, 0, 0, None, str(error), is_skipped=True)
 
@@ -344,6 +343,13 @@ class _Module:
         slack = oracle.slack(files, self.source)
         layers = self._beside(self.source, chosen, found, {}, slack)
         return compare_layers(self.record, layers)
+
+
+def _counted(verdict: Verdict, ends: Ends, explained: frozenset[int]) -> Verdict:
+    """The verdict if outputs may differ on the ``explained`` samples. Where the bounds from end to
+    end allow any value, the firmware's layers must have been judged, too."""
+    unjudged = (explained & ends.vague) - judged(verdict.layers)
+    return replace(verdict, explained=len(explained - unjudged), unjudged=len(unjudged))
 
 
 def _fitting(graph: Graph, layers: Found) -> dict[str, Array]:

@@ -15,6 +15,7 @@ from microgen.ir.graph import Array, Graph
 from microgen.runner.compare import Comparison, ratio
 
 MOST = 8  # with floats: the most samples whose layers are all read
+MOST_VAGUE = 100  # the most samples whose layers are read because only layers can judge them
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Ends:
         off = [max((end.off for end in ends), default=0.0) for ends in self.samples]
         beyond = [i for i in self.unequal if i not in self.vague]
         worst = beyond[0] if beyond else int(np.argmax(off))
-        others = sorted(self.vague - {worst}, key=lambda i: -off[i])[: MOST - 1]
+        others = sorted(self.vague - {worst}, key=lambda i: -off[i])[: MOST_VAGUE - 1]
         return upto((worst, *others), in_sequence=in_sequence)
 
 
@@ -110,6 +111,13 @@ def explained(ends: Ends, graph: Graph, own: Comparison) -> frozenset[int]:
     judged = _by_sample(own)
     complete = (i for i in ends.unequal if outputs <= judged.get(i, {}).keys())
     return frozenset(i for i in complete if i in ends.vague or any(judged[i].values()))
+
+
+def judged(layers: Comparison | None) -> frozenset[int]:
+    """The samples that layers have judged: those with layers that were read, none of which differs
+    in an element for which any value is allowed."""
+    held = layers.held if layers else ()
+    return frozenset(one.sample for one in held) - {one.sample for one in held if one.unlimited}
 
 
 def _by_sample(own: Comparison) -> Mapping[int, dict[str, bool]]:

@@ -21,8 +21,9 @@ class Verdict:
     ratio of a difference to its bound from end to end. Layers are compared on the samples that
     ``Ends.chosen`` names. If layers could not be read, ``layers`` is None and ``why_no_layers``
     says why. ``other`` compares the source's own layers, if it has any, with the reference. On
-    ``explained`` samples the outputs differ, but the bounds of layers explain it. ``is_skipped``:
-    nothing was compared, for the reason in ``why_no_layers``.
+    ``explained`` samples the outputs differ, but the bounds of layers explain it. On ``unjudged``
+    samples they differ where the bounds from end to end allow any value, and no layers judge them.
+    ``is_skipped``: nothing was compared, for the reason in ``why_no_layers``.
     """
 
     name: str
@@ -35,11 +36,14 @@ class Verdict:
     nearest: float = 0.0
     other: Comparison | None = None
     explained: int = 0
+    unjudged: int = 0
 
     @property
     def ok(self) -> bool:
-        """Whether nothing that was compared differs without an explanation."""
-        return self.difference is None and self.equal_samples + self.explained == self.samples
+        """Whether nothing that was compared differs without an explanation, and something was."""
+        judged = self.equal_samples + self.explained
+        is_all = judged + self.unjudged == self.samples
+        return self.difference is None and is_all and (judged > 0 or self.samples == 0)
 
     @property
     def difference(self) -> Difference | None:
@@ -77,7 +81,9 @@ class Verdict:
         text = ""
         if self.explained:
             text += f"; within the bounds of layers on {self.explained} more"
-        others = self.samples - self.equal_samples - self.explained
+        if self.unjudged:
+            text += f"; not judged on {self.unjudged}, where only layers could tell"
+        others = self.samples - self.equal_samples - self.explained - self.unjudged
         if others and self.difference is None:
             text += f"; no layer explains the difference on {others}"
         departures = self.other.departures if self.other else ()
@@ -93,6 +99,7 @@ class Verdict:
             "samples": self.samples,
             "equal_samples": self.equal_samples,
             "explained_samples": self.explained,
+            "unjudged_samples": self.unjudged,
             "outputs_off": number(self.off),
             "outputs_ratio": number(self.nearest),
             "layers": self.layers.compared if self.layers else 0,

@@ -25,6 +25,7 @@ from microgen.ir.graph import Array, Graph, Node
 from microgen.ir.interpreter import initial_state
 from microgen.ops.balls import UNIT
 from microgen.ops.base import Inexact, Op, Operands
+from microgen.ops.bounds import has_infinity
 
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -86,7 +87,12 @@ class Expected:
     @property
     def departures(self) -> int:
         """The number of elements that differ because the implementation defines them so."""
-        if self.found is None or not self.why:
+        return self.unlimited if self.why else 0
+
+    @property
+    def unlimited(self) -> int:
+        """The number of elements that differ, and may have any value."""
+        if self.found is None or not np.isinf(self.bound).any():
             return 0
         differs = distance(self.found, self.values) > 0
         return int(np.count_nonzero(differs & np.isinf(self.bound)))
@@ -191,7 +197,7 @@ def _of_node(node: Node, graph: Graph, op: Op, given: _Given, slack: Slack) -> l
     for name, array, bound, of, roundings in zip(
         names, expected, bounds, known, missing, strict=True
     ):
-        limit, rule = _limited(bound, array, roundings), op.bound.rule
+        limit, rule = _limited(bound, array, roundings, operands), op.bound.rule
         if not _are_stored(operands):
             limit = limit + leeway.more
         elif of is None:
@@ -211,13 +217,15 @@ def _are_stored(operands: Operands) -> bool:
     return all(kind.quant is not None and kind.dtype.numpy.kind != "f" for kind in kinds)
 
 
-def _limited(bound: Array, expected: Array, roundings: int) -> Array:
+def _limited(bound: Array, expected: Array, roundings: int, operands: Operands) -> Array:
     """The bound if up to ``roundings`` roundings may be missing. Special values must be the same;
-    if a value may exceed float32, anything is allowed."""
+    if a value may exceed float32, anything is allowed. The op is elementwise if it has roundings;
+    then infinity that comes from an infinite operand needs none."""
     if expected.dtype.kind != "f":
         return bound
     if roundings:
-        bound = bound + roundings * UNIT * (np.abs(expected) + bound)
+        size = np.where(np.isinf(expected) & has_infinity(operands), 0, np.abs(expected))
+        bound = bound + roundings * UNIT * (size + bound)
     is_number = np.isfinite(expected)
     known = np.where(np.isnan(bound), np.where(is_number, np.inf, 0), bound)
     magnitude = np.where(is_number, np.abs(expected), 0).astype(np.float64)

@@ -77,7 +77,15 @@ class Ball:
         return most
 
     def _rounded(self) -> Ball:
-        return Ball(self.value, self.error + UNIT * self.largest + LEAST)
+        """The ball after a rounding, which infinite values do not need."""
+        size = np.where(np.isinf(self.value), 0, self.largest)
+        return Ball(self.value, self.error + UNIT * size + LEAST)
+
+    @property
+    def _has_sign(self) -> Array:
+        """Whether all numbers of the ball have the same sign, and none is 0."""
+        found: Array = np.abs(self.value) > self.error
+        return found
 
     def __add__(self, other: Ball) -> Ball:
         return Ball(self.value + other.value, self.error + other.error)._rounded()
@@ -86,8 +94,10 @@ class Ball:
         return Ball(self.value - other.value, self.error + other.error)._rounded()
 
     def __mul__(self, other: Ball) -> Ball:
+        value = self.value * other.value
         error = self.largest * other.largest - np.abs(self.value) * np.abs(other.value)
-        return Ball(self.value * other.value, np.maximum(error, 0))._rounded()
+        infinite = np.where(self._has_sign & other._has_sign, 0, np.inf)
+        return Ball(value, np.where(np.isinf(value), infinite, np.maximum(error, 0)))._rounded()
 
     def __truediv__(self, other: Ball) -> Ball:
         value = self.value / other.value

@@ -140,15 +140,25 @@ def elementwise(grown: Callable[[Any, Inexact], Array], roundings: int = 1) -> B
     return dataclasses.replace(of_floats("equal", of), roundings=roundings)
 
 
+def has_infinity(operands: Operands) -> Array:
+    """Which elements of the output of an elementwise op have an infinite operand."""
+    return np.asarray(functools.reduce(np.logical_or, map(np.isinf, operands.inputs)))
+
+
 def sums_of_two() -> Bound:
     """The bound of sums or differences of two numbers. If a result is not known, the
     implementation may have added to one operand what is added to the result later: that rounding
-    is relative to the operands, which may cancel each other."""
+    is relative to the operands, which may cancel each other. An infinite operand decides the sum,
+    whatever finite number the other is."""
     plain = elementwise(sum_of_errors)
 
     def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
         (found,) = plain.of(attrs, given)
-        if given.expected[0].dtype.kind != "f" or given.found[0] is not None:
+        if given.expected[0].dtype.kind != "f":
+            return (found,)
+        is_known = np.isinf(given.expected[0]) & np.isfinite(sum_of_errors(attrs, given))
+        found = np.where(is_known & has_infinity(given.operands), 0.0, found)
+        if given.found[0] is not None:
             return (found,)
         size = functools.reduce(np.add, _magnitudes(given.operands.inputs))
         return (found + UNIT * size,)

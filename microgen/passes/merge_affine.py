@@ -80,7 +80,9 @@ def _merged(
     finite, or if the chain adds numbers that are so much larger than what they make that it depends
     on how it rounds. Some networks round floats by adding a large number and subtracting it."""
     factor, offset, terms = _affine(chain, constants)
-    if (terms > _MOST_CANCELLED * np.maximum(np.abs(factor), np.abs(offset))).any():
+    with np.errstate(over="ignore"):
+        most = _MOST_CANCELLED * np.maximum(np.abs(factor), np.abs(offset))
+    if (terms > most).any():
         return list(chain)
     steps = [("multiply", factor)] * bool((factor != 1).any())
     steps += [("add", offset)] * bool((offset != 0).any() or not steps)

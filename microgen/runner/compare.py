@@ -62,7 +62,8 @@ class Held:
     largest difference of an element as a fraction of the element's own bound. That is 0 if all
     elements are equal, and above 1 if one is outside of its bound. ``departs`` elements differ
     because the implementation defines them in another way, for the reason ``why``. ``name`` is the
-    implementation's name of the tensor."""
+    implementation's name of the tensor. ``unlimited`` other elements differ for which any value is
+    allowed."""
 
     sample: int
     call: int | None
@@ -74,6 +75,7 @@ class Held:
     departs: int = 0
     why: str = ""
     name: str = ""
+    unlimited: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -194,7 +196,11 @@ def _held(sample: int, call: int | None, one: Expected) -> Held:
     near = ratio(one.found, one.values, one.bound)
     largest = float(one.bound.max(initial=0))
     layer, departs, name = one.node.origin.layer, one.departures, one.name or one.tensor
-    return Held(sample, call, layer, one.tensor, rule(one), largest, near, departs, one.why, name)
+    unlimited = 0 if one.why else one.unlimited
+    return Held(
+        *(sample, call, layer, one.tensor, rule(one), largest, near, departs, one.why, name),
+        unlimited,
+    )
 
 
 def _difference(held: Held, one: Expected, show: Shown | None) -> Difference | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from microgen.comparing.ends import MOST, End, Ends, explained
+from microgen.comparing.ends import MOST, MOST_VAGUE, End, Ends, explained
 from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
 from microgen.ops.abs import AbsAttrs
 from microgen.runner.compare import Comparison, Difference, Held
@@ -40,7 +40,7 @@ def test_an_unlimited_bound_says_nothing_about_an_element_that_differs() -> None
         ((EQUAL, *[WITHIN] * MOST, EQUAL), (1,)),  # the largest difference
         ((EQUAL, *[WITHIN] * MOST, BEYOND, _end(9, 1)), (1 + MOST,)),  # the first beyond its bound
         ((*[EQUAL] * MOST, VAGUE, _end(2.5, np.inf)), (MOST, MOST + 1)),  # only layers can judge
-        ((*[VAGUE] * (2 * MOST), BEYOND), (*range(MOST - 1), 2 * MOST)),
+        ((*[VAGUE] * (2 * MOST_VAGUE), BEYOND), (*range(MOST_VAGUE - 1), 2 * MOST_VAGUE)),
     ],
 )
 def test_layers_are_read_for_the_samples_that_need_it(
