@@ -111,7 +111,7 @@ def generate(
 
     Raises ProjectError if ``output`` has files that microgen did not generate, unless ``force``.
     """
-    place = arguments.path("output", output)
+    place = arguments.output(output, force=force)
     check_writable(place, force=force)
     compiled = compile_model(model, board, **options)
     compiled.files.write_to(place, force=force)
@@ -161,7 +161,7 @@ def generate_models(
 ) -> Firmware:
     """Compile several models into one firmware and write its project; ``options`` are those of
     ``compile_models``. Raises as ``generate`` does."""
-    place = arguments.path("output", output)
+    place = arguments.output(output, force=force)
     check_writable(place, force=force)
     firmware = compile_models(models, board, **options)
     firmware.files.write_to(place, force=force)
@@ -213,7 +213,7 @@ def export(project: str | Path, output: str | Path, form: str = "", *, force: bo
     from microgen import exporting
     from microgen.mlf import export as archive
 
-    folder, place = arguments.path("project", project), arguments.path("output", output)
+    folder, place = arguments.path("project", project), arguments.output(output, force=force)
     if form:
         return exporting.write(folder, form, place, force=force)
     return archive.export(folder, place)

@@ -72,6 +72,11 @@ def test_every_option_has_a_type_that_is_checked() -> None:
         (lambda _: microgen.compile_model(None, "native"), "model: is a NoneType, expected"),  # type: ignore[arg-type]
         (lambda _: microgen.compile_model(SMALL, 3), "board: is a int, expected"),  # type: ignore[arg-type]
         (lambda _: microgen.generate(SMALL, "native", None), "output: is a NoneType"),  # type: ignore[arg-type]
+        (
+            lambda p: microgen.generate(SMALL, "native", p, force="no"),
+            "--force: is 'no' (str), expect",
+        ),  # type: ignore[arg-type]
+        (lambda p: microgen.export(p, p, force=0), "--force: is 0 (int), expected True or False"),  # type: ignore[arg-type]
         (lambda _: microgen.compile_models(SMALL, "native"), "models: is one path"),  # type: ignore[arg-type]
         (lambda _: microgen.compile_models([(SMALL, "a", 1)], "native"), "models: has "),  # type: ignore[list-item]
         (

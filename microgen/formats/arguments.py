@@ -95,6 +95,13 @@ def check_known(given: Iterable[str], known: Sequence[str]) -> None:
             raise UsageError(f"there is no option {name!r}", hint=hint)
 
 
+def output(value: Any, *, force: Any) -> Path:
+    """A path to write to, and over files of others only if ``force``, which must be a bool: the
+    text "no" would be true. Raises UsageError."""
+    typed("force", bool, force)
+    return path("output", value)
+
+
 def path(name: str, value: object) -> Path:
     """The path that a parameter is. Raises UsageError if it is none."""
     if not isinstance(value, str | Path):
