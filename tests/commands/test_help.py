@@ -61,6 +61,7 @@ def test_a_topic_is_a_page(topic: str, capsys: Capture) -> None:
     [
         (["genrate", "x"], "doctor, help; did you mean generate? see `microgen --help`"),
         (["help", "numerix"], "there is no command and no page 'numerix'; did you mean numerics?"),
+        (["help", "genrate"], "there is no command and no page 'genrate'; did you mean generate?"),
         (["help", "../README"], "there is no command and no page '../README'; pages: "),
         (["plan", "x.tflite", "-b", "mps2_an389"], "there is no board 'mps2_an389'; did you mean"),
         (["plan", "x.tflite", "-b", "zzz"], "there is no board 'zzz'; boards: "),
