@@ -14,28 +14,11 @@ from typing import Any, NoReturn
 
 from microgen import resources
 from microgen.building import interrupts
+from microgen.commands import COMMANDS
 from microgen.errors import InternalError, MicrogenError, UsageError, likely, of_machine
 from microgen.output.console import Console, Outcome
 from microgen.version import __version__
 
-# Each is a module of microgen.commands with HELP, configure(parser) and execute(args, console).
-COMMANDS = (
-    "generate",
-    "build",
-    "verify",
-    "run",
-    "export",
-    "inspect",
-    "partition",
-    "plan",
-    "boards",
-    "ops",
-    "codegens",
-    "cmake",
-    "zoo",
-    "doctor",
-    "help",
-)
 VERSION = ("-V", "--version")
 
 

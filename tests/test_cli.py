@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from microgen.building import tools
-from microgen.cli import COMMANDS, main
+from microgen.cli import main
+from microgen.commands import COMMANDS
 from microgen.version import __version__
 from tests.frontends.tweaked import chain
 from tests.places import SMALL

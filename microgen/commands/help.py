@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import pkgutil
 
-from microgen import commands, resources
+from microgen import resources
+from microgen.commands import COMMANDS
 from microgen.errors import UsageError, likely
 from microgen.output.console import Console, Outcome
 from microgen.output.text_layout import Listing
@@ -28,12 +28,7 @@ def execute(args: argparse.Namespace, _console: Console) -> Outcome:
         raise UsageError(
             f"there is no command and no page {args.topic!r}",
             where="help",
-            hint=f"{likely(name, [*_commands(), *pages])}pages: {', '.join(pages)}",
+            hint=f"{likely(name, [*COMMANDS, *pages])}pages: {', '.join(pages)}",
         )
     text = resources.page(name)
     return Outcome({"page": f"docs/{name}.md", "text": text}, [Listing(text.rstrip())])
-
-
-def _commands() -> list[str]:
-    """The names of the commands, each of which is a module of its own."""
-    return [module.name for module in pkgutil.iter_modules(commands.__path__)]

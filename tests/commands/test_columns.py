@@ -13,7 +13,8 @@ import pytest
 import microgen
 from microgen import manifest
 from microgen.building import tools
-from microgen.cli import COMMANDS, main
+from microgen.cli import main
+from microgen.commands import COMMANDS
 from microgen.output import progress
 from microgen.output.console import Console
 from microgen.verifier import CHECKS

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from microgen import resources
-from microgen.cli import COMMANDS, main
+from microgen.cli import main
+from microgen.commands import COMMANDS
 from microgen.version import __version__
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from microgen.cli import COMMANDS
+from microgen.commands import COMMANDS
 from microgen.output.console import Console, Outcome
 from tests.blob.samples import ALL
 from tests.commands.conftest import ROOT, SEED, Run
