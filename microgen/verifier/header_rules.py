@@ -23,6 +23,7 @@ from microgen.verifier.headers import (
     SHT_SYMTAB,
     Headers,
     ProgramHeader,
+    SectionHeader,
     text,
 )
 
@@ -218,13 +219,37 @@ def _alignment(segment: ProgramHeader) -> Iterator[str]:
 
 
 def _load_addresses(elf: Headers) -> Iterator[str]:
-    with_bytes = sorted((s for s in elf.loaded if s.file_size), key=lambda s: s.load)
-    for one, other in pairwise(with_bytes):
-        if other.load < one.load + one.file_size:
-            yield f"{one} and {other} overlap when loaded at {other.load:#x}"
-    is_zero = len(elf.loaded) > 1 and not any(s.load for s in elf.segments)
-    if is_zero and any(s.address for s in elf.loaded):
-        yield "all segments are loaded at 0"
+    with_bytes = [s for s in elf.loaded if s.file_size]
+    # Where the bytes are read by ``verify``, and where loaders put them: one place, or two.
+    places = sorted((at, s) for s in with_bytes for at in {s.address, s.load})
+    for (start, one), (other_start, other) in pairwise(places):
+        if other_start < start + one.file_size:
+            yield f"{one} and {other} overlap where they run or are loaded, at {other_start:#x}"
+    for known in (with_bytes, elf.loaded if len(elf.loaded) > 1 else []):
+        if any(s.address for s in known) and not any(s.load for s in known):
+            yield "all segments are loaded at 0"
+            return
+
+
+def _thread_variables(elf: Headers) -> Iterator[str]:
+    for name, section in elf.named():
+        if not (section.is_loaded and section.has_bytes and section.flags & SHF_TLS):
+            continue
+        found = {_load_address(s, section) for s in elf.segments if _is_part(s, section, _PT_TLS)}
+        loads = {_load_address(s, section) for s in elf.loaded if _is_part(s, section, PT_LOAD)}
+        if (found or {section.address}) != loads:
+            yield f"{name} has another load address in the segment of threads' variables"
+
+
+def _is_part(segment: ProgramHeader, section: SectionHeader, kind: int) -> bool:
+    start, end = section.address, section.address + section.size
+    is_around = segment.address <= start <= end <= segment.address + segment.size
+    return segment.kind == kind and is_around
+
+
+def _load_address(segment: ProgramHeader, section: SectionHeader) -> int:
+    """As objcopy finds it, from places in the file."""
+    return segment.load + section.offset - segment.offset
 
 
 def _section_types(elf: Headers) -> Iterator[str]:
@@ -329,7 +354,8 @@ _FILE = "readers differ in what they do with a part of a file that is not there,
 _FOUND = "readers find it by its type, its name, or the first or the last one"
 _PASSED = "loaders differ in whether they load it"
 _IGNORED = "objcopy leaves such bytes out, and other loaders do not"
-_ADDRESSES = "the last one wins, or objcopy and OpenOCD take other addresses"
+_ADDRESSES = "one of them wins, or objcopy and OpenOCD take other addresses"
+_THREADS = "objcopy takes it, and QEMU, OpenOCD and debuggers that of the loaded segment"
 _PLACES = "objcopy loads sections, and QEMU, OpenOCD and debuggers load segments"
 _OURS = "the project's linker script makes no such thing"
 
@@ -347,6 +373,7 @@ RULES: tuple[Rule, ...] = (
     Rule("segment_types", "firmware", _segment_types, _PASSED),
     Rule("segment_fields", "firmware", _segment_fields, _FILE),
     Rule("load_addresses", "firmware", _load_addresses, _ADDRESSES),
+    Rule("thread_variables", "firmware", _thread_variables, _THREADS),
     Rule("section_types", "firmware", _section_types, _IGNORED),
     Rule("section_flags", "firmware", _section_flags, _IGNORED),
     Rule("section_fields", "firmware", _section_fields, _FILE),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-PT_NULL, PT_LOAD = 0, 1
+PT_NULL, PT_LOAD, PT_TLS = 0, 1, 7
 SHT_PROGBITS, SHT_SYMTAB, SHT_NOBITS = 1, 2, 8
-SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
+SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS = 1, 2, 4, 0x400
 STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_FILE = 0, 1, 2, 4
 STB_LOCAL, STB_GLOBAL, STB_WEAK = 0, 1, 2
 SHN_ABS = 0xFFF1

@@ -14,7 +14,9 @@ from microgen.verifier import elf, header_rules, headers
 from microgen.verifier.header_rules import RULES
 from tests.tamper.elf32 import (
     PT_NULL,
+    PT_TLS,
     SHF_ALLOC,
+    SHF_TLS,
     SHT_PROGBITS,
     Elf32,
     Record,
@@ -109,6 +111,19 @@ CHANGES: dict[str, list[Change]] = {
     "load_addresses": [
         lambda e: put(e.segments()[1], filesz=8, paddr=8),
         lambda e: [put(s, paddr=0) for s in e.segments()],
+        # Other bytes are loaded where the code runs: run or load addresses overlap.
+        lambda e: [put(e.segments()[0], paddr=64), put(e.segments()[1], vaddr=0, filesz=8)],
+        lambda e: [put(e.segments()[0], paddr=64), put(e.segments()[1], paddr=8, filesz=8)],
+        _segment(0, paddr=8),
+        # OpenOCD looks at segments with bytes only.
+        lambda e: [put(e.segments()[0], vaddr=64), put(e.section(".text"), addr=64)],
+    ],
+    "thread_variables": [
+        lambda e: [put(e.segments()[0], paddr=64), _add(".text", flags=SHF_TLS)(e)],
+        lambda e: [_add(".text", flags=SHF_TLS)(e),
+                   e.add_segment(e.segments()[0], type=PT_TLS, paddr=64)],
+        lambda e: [_add(".text", flags=SHF_TLS)(e),
+                   e.add_segment(e.segments()[0], type=PT_TLS, offset=0)],
     ],
     "section_types": [
         *(_section(".text", type=kind) for kind in (0, 4, 5, 9, 10, 12, 19, 0x60000000)),
