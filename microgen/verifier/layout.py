@@ -63,10 +63,20 @@ def headers_only(subject: Subject) -> Finding:
     """All who load the program read its headers in the same way, whoever linked it."""
     if subject.board.is_host:
         return not_applicable("the host's linker and loader lay the program out")
-    problems = list(_header_problems(subject, "firmware"))
+    problems = [*_header_problems(subject, "firmware"), *_never_copied(subject)]
     segments, sections = len(subject.elf.segments), len(_with_size(subject.elf))
     found = f"{segments} segments and {sections} sections"
     return judged("headers that all loaders read in the same way", problems, found)
+
+
+def _never_copied(subject: Subject) -> Iterator[str]:
+    """Segments that are not loaded where they run, in a memory that no program writes."""
+    for segment in subject.elf.segments:
+        memory = subject.board.memory_at(segment.address)
+        is_elsewhere = segment.file_size and segment.load != segment.address
+        if is_elsewhere and memory is not None and memory not in subject.board.rams:
+            where = f"{_title(segment)} runs in {memory.name}"
+            yield f"{where}, is loaded at {segment.load:#x}, and nothing can copy it from there"
 
 
 def _header_problems(subject: Subject, *kinds: header_rules.Kind) -> Iterator[str]:

@@ -135,10 +135,17 @@ def _contents(placed: _Placed, number: int, user: str) -> Iterator[str]:
     for target in reading.targets:
         if not _refers(placed, target, user):
             yield _wrong(target, user)
+    if not _is_in_section(placed.program, address, address + reading.moved(len(piece.data))):
+        yield f"{user} at {address:#x} is in no section with bytes, and objcopy leaves it out"
     count = len(reading.differing)
     if count:
         first = min(reading.differing)
         yield f"{user} at {address:#x}: {count} bytes differ, the first at {first:#x}"
+
+
+def _is_in_section(program: Elf, start: int, end: int) -> bool:
+    section = program.section_at(start)
+    return start == end or (section is not None and section.has_bytes and end <= section.end)
 
 
 def _wrong(target: Target, user: str) -> str:
@@ -154,8 +161,7 @@ def _refers(placed: _Placed, target: Target, user: str) -> bool:
         return False
     if label.is_global:
         found = _candidates(placed.program, label.name)
-        addresses = {found[0].address, placed.program.code_address(found[0])} if found else set()
-        return len(found) == 1 and target.value in addresses
+        return len(found) == 1 and target.value in _addresses(placed.program, found[0])
     if label.section is None:
         raise ImpossibleError(f"what {label.name or 'a label'} is for {user} is not understood")
     piece = placed.file.pieces[label.section]
@@ -166,6 +172,12 @@ def _refers(placed: _Placed, target: Target, user: str) -> bool:
         return True
     value = target.value & ~1 if label.is_function else target.value
     return placed.put(label.section, value - label.value, label.name or user)
+
+
+def _addresses(program: Elf, symbol: Symbol) -> set[int]:
+    """What leads to a symbol: of code, which Arm calls with a bit in the address, there are two."""
+    is_data = symbol.kind == "object"
+    return {symbol.address} if is_data else {symbol.address, program.code_address(symbol)}
 
 
 def _is_same_element(program: Elf, piece: Piece, target: Target) -> bool:

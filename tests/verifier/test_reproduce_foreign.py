@@ -353,6 +353,33 @@ def test_exchanged_weights_lead_elsewhere(arm: tuple[Path, Elf, list[ObjectFile]
 
 
 @NEEDS_ARM_GCC
+def test_code_outside_of_sections_is_not_copied(
+    arm: tuple[Path, Elf, list[ObjectFile]],
+) -> None:
+    """A debugger loads the segment, and ``objcopy`` leaves out what no loaded section has."""
+    project, program, files = arm
+    section = program.section_at(program.code_address(program.named("tvmgen_default_run")[0]))
+    assert section
+    for changed in ((), (replace(section, has_bytes=False),), (replace(section, size=2),)):
+        sections = tuple(s for s in program.sections if s != section)
+        hidden = replace(program, sections=(*sections, *changed))
+        assert any("objcopy" in what for what in _differences(hidden, files, project)), changed
+
+
+@NEEDS_ARM_GCC
+def test_weights_are_not_read_one_byte_before_them(
+    arm: tuple[Path, Elf, list[ObjectFile]],
+) -> None:
+    """Of code, an address with and without Thumb's bit leads to the same; of data it does not."""
+    project, program, files = arm
+    weights = program.named(manifest.load(project).constants[0].symbol)[0]
+    moved = replace(weights, address=weights.address + 1)
+    symbols = tuple(moved if s == weights else s for s in program.symbols)
+    found = _differences(replace(program, symbols=symbols), files, project)
+    assert any(f"does not lead to {weights.name}" in what for what in found)
+
+
+@NEEDS_ARM_GCC
 def test_what_is_there_twice_or_not_at_all(arm: tuple[Path, Elf, list[ObjectFile]]) -> None:
     project, program, files = arm
     (run,) = program.named("tvmgen_default_run")
