@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 _Numbers: TypeAlias = tuple[str, list[str]]  # a heading, and the cells below it
 
-_SCOPE = "scope: model (main, start-up and what else is not the model's were not verified)"
-
 HELP = "Build and verify a project, then run it in QEMU, natively or on a board."
 
 
@@ -74,7 +72,7 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
     if args.output:
         samples.save(args.output, result.outputs)
     record = manifest.load(args.project)
-    scoped = [_SCOPE] if args.scope == "model" else []
+    scoped = [result.checks.notice] if result.checks.notice else []
     same = all(verdict.ok or verdict.is_skipped for verdict in result.verdicts)
     data = _data(result, record, same)
     return Outcome(data, [*scoped, *_text(result, record)], exit_code=0 if same else 1)

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from microgen.verifier.headers import (
     FORMS,
     PT_LOAD,
+    SHF_EXECINSTR,
     SHF_TLS,
     SHT_NOBITS,
     SHT_NOTE,
@@ -235,21 +236,16 @@ def _thread_variables(elf: Headers) -> Iterator[str]:
     for name, section in elf.named():
         if not (section.is_loaded and section.has_bytes and section.flags & SHF_TLS):
             continue
-        found = {_load_address(s, section) for s in elf.segments if _is_part(s, section, _PT_TLS)}
-        loads = {_load_address(s, section) for s in elf.loaded if _is_part(s, section, PT_LOAD)}
-        if (found or {section.address}) != loads:
+        found = _load_addresses_of(elf, section, _PT_TLS) or {section.address}
+        if found != _load_addresses_of(elf, section, PT_LOAD):
             yield f"{name} has another load address in the segment of threads' variables"
 
 
-def _is_part(segment: ProgramHeader, section: SectionHeader, kind: int) -> bool:
+def _load_addresses_of(elf: Headers, section: SectionHeader, kind: int) -> set[int]:
+    """As objcopy finds it from the places in the file, in segments of a kind."""
     start, end = section.address, section.address + section.size
-    is_around = segment.address <= start <= end <= segment.address + segment.size
-    return segment.kind == kind and is_around
-
-
-def _load_address(segment: ProgramHeader, section: SectionHeader) -> int:
-    """As objcopy finds it, from places in the file."""
-    return segment.load + section.offset - segment.offset
+    around = (s for s in elf.segments if s.address <= start <= end <= s.address + s.size)
+    return {s.load + section.offset - s.offset for s in around if s.kind == kind}
 
 
 def _section_types(elf: Headers) -> Iterator[str]:
@@ -270,6 +266,12 @@ def _with_other_flags(elf: Headers, known: int) -> Iterator[str]:
     for name, section in elf.named():
         if section.is_loaded and section.flags & ~known:
             yield f"{name} is loaded and has the flags {section.flags:#x}"
+
+
+def _code_is_loaded(elf: Headers) -> Iterator[str]:
+    for name, section in elf.named():
+        if section.flags & SHF_EXECINSTR and not section.is_loaded:
+            yield f"{name} has code and is not loaded"
 
 
 def _section_fields(elf: Headers) -> Iterator[str]:
@@ -356,6 +358,7 @@ _PASSED = "loaders differ in whether they load it"
 _IGNORED = "objcopy leaves such bytes out, and other loaders do not"
 _ADDRESSES = "one of them wins, or objcopy and OpenOCD take other addresses"
 _THREADS = "objcopy takes it, and QEMU, OpenOCD and debuggers that of the loaded segment"
+_READ = "objdump reads it instead of what is loaded at that address"
 _PLACES = "objcopy loads sections, and QEMU, OpenOCD and debuggers load segments"
 _OURS = "the project's linker script makes no such thing"
 
@@ -376,6 +379,7 @@ RULES: tuple[Rule, ...] = (
     Rule("thread_variables", "firmware", _thread_variables, _THREADS),
     Rule("section_types", "firmware", _section_types, _IGNORED),
     Rule("section_flags", "firmware", _section_flags, _IGNORED),
+    Rule("code_is_loaded", "firmware", _code_is_loaded, _READ),
     Rule("section_fields", "firmware", _section_fields, _FILE),
     Rule("sections_in_segments", "firmware", _sections_in_segments, _PLACES),
     Rule("project_osabi", "project", _project_osabi, _OURS),

@@ -16,6 +16,7 @@ from microgen import manifest, runner
 from microgen.cli import main
 from microgen.comparing import compare
 from microgen.errors import InputError, RunError, UsageError
+from microgen.verifier.scopes import NOT_LOOKED_AT
 from tests import test_state
 from tests.places import EXAMPLES, SMALL
 from tests.tools import NEEDS_ARM, NEEDS_GDBSERVER
@@ -182,7 +183,7 @@ def test_what_main_does_not_do_is_not_claimed(
     np.savez(samples, image=np.zeros((1, 8, 8, 1), np.int8))
     assert main(["run", idle, "--scope", "model"]) == 0
     first, said = capsys.readouterr().out.splitlines()
-    assert first.startswith("scope: model (main, start-up and what else is not the model's")
+    assert first == NOT_LOOKED_AT
     assert said == "idle"
     for option in ("--compare", "--profile"):
         assert main(["run", idle, "--scope", "model", option]) == 1

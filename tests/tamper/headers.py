@@ -63,6 +63,18 @@ TABLE.rows(
 
 
 @TABLE.caught_by("layout")
+def other_code_for_objdump_at_the_same_address(elf: Elf32) -> None:
+    code = elf.section(".text")
+    put(
+        elf.section(".comment"),
+        flags=SHF_EXECINSTR,
+        addr=code["sh_addr"],
+        offset=code["sh_offset"],
+        size=code["sh_size"],
+    )
+
+
+@TABLE.caught_by("layout")
 def second_segment_over_the_weights(elf: Elf32) -> None:
     elf.add_segment(elf.segment_of(".rodata"))
 

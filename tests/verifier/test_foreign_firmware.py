@@ -23,6 +23,8 @@ from microgen.verifier import CHECKS, VerifyReport, elf, verify
 from microgen.verifier.architectures import architecture_of
 from microgen.verifier.scopes import IS_FOREIGN, NOT_LOOKED_AT, NOT_OURS, is_foreign
 from tests.each_compiled import each_compiled
+from tests.tamper.elf32 import Elf32
+from tests.tamper.tampers import put
 from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_RISCV_GCC
 
 SOURCES = Path(__file__).parent / "foreign"
@@ -324,6 +326,25 @@ def test_flash_may_have_a_section_whose_flags_say_that_it_is_written(
     section = next(s for s in elf.load(made.elf).sections if s.name == ".flash_image")
     assert section.writable
     assert failed(made.verify()) == {}
+
+
+@NEEDS_ARM_GCC
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_code_that_is_loaded_elsewhere_fails(
+    foreign: Callable[[str], Foreign], is_replaced: bool
+) -> None:
+    """Nothing copies it, and other code may be loaded where it runs."""
+    made = foreign("mps2_an386").link()
+    changed = Elf32(made.elf.read_bytes())
+    name = elf.load(made.elf).named("tvmgen_default_run")[0].section
+    code = changed.segment_of(name)
+    start = code["p_vaddr"]
+    put(code, paddr=start + 0x200000)
+    if is_replaced:
+        changed.add_segment(code, vaddr=start + 0x300000, paddr=start)
+    made.elf.write_bytes(changed.data)
+    found = failed(made.verify())["layout"]
+    assert ("overlap where they run or are loaded" if is_replaced else "nothing can copy") in found
 
 
 @pytest.mark.parametrize("board", [ARM, RISCV])

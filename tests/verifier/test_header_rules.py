@@ -16,6 +16,7 @@ from tests.tamper.elf32 import (
     PT_NULL,
     PT_TLS,
     SHF_ALLOC,
+    SHF_EXECINSTR,
     SHF_TLS,
     SHT_PROGBITS,
     Elf32,
@@ -133,6 +134,9 @@ CHANGES: dict[str, list[Change]] = {
     "section_flags": [
         *(_add(".text", flags=bit) for bit in (8, 0x100, 0x800, 0x1000, 0x100000, 1 << 31)),
         _add(".bss", flags=0x800),
+    ],
+    "code_is_loaded": [
+        *(_section(".strtab", flags=SHF_EXECINSTR), _section(".text", flags=SHF_EXECINSTR)),
     ],
     "section_fields": [
         *(_section(".bss", size=0xE0000001), _section(".text", size=1 << 20)),
