@@ -301,6 +301,31 @@ def test_what_has_just_been_started_is_ended_too() -> None:
     assert _until(lambda: not _running(Path(f"sleep\0{seconds}"))), "a process is left"
 
 
+_INTERRUPTED_IN_POPEN = """
+import subprocess, sys
+from microgen.building import guard
+class Popen(subprocess.Popen):
+    def __init__(self, command, **options):
+        super().__init__(command, **options)
+        if command[0] == "sleep":
+            raise KeyboardInterrupt
+subprocess.Popen = Popen
+with guard.started(["sleep", sys.argv[1]]):
+    pass
+"""
+
+
+def test_what_is_being_started_at_an_interrupt_is_ended_too() -> None:
+    """Popen waits for the program's start, and a signal may come then."""
+    seconds = f"63.{os.getpid()}"
+    command = [sys.executable, "-c", _INTERRUPTED_IN_POPEN, seconds]
+    # No pipe, because the program would have its end.
+    quiet = subprocess.DEVNULL
+    done = subprocess.run(command, cwd=ROOT, check=False, stdout=quiet, stderr=quiet)
+    assert done.returncode in (1, 130, -signal.SIGINT)
+    assert not _running(Path(f"sleep\0{seconds}")), "a process is left"
+
+
 def test_a_watch_starts_few_processes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """One for each process of the machine would be too many: several watches would count each
     other's, and start more and more. ``PATH`` has programs that note each start of theirs."""

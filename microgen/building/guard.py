@@ -48,12 +48,7 @@ class Started:
                 end()
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self.popen.wait(_GRACE_SECONDS)
-        for _ in range(_ROUNDS):  # a process may start another one while we look
-            if not (left := _marked(self.mark)):
-                break
-            for pid in left:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+        _end_marked(self.mark)
 
     def _terminate(self) -> None:
         if hasattr(os, "killpg"):
@@ -77,8 +72,11 @@ def started(
     token = secrets.token_hex(16)
     mark = f"{_MARK}={token}"
     marked = {**(os.environ if env is None else env), _MARK: token}
+    # First the watch and the mark's end: we may be killed, or interrupted inside of Popen, as soon as
+    # the program runs.
     with (
-        _watched(_END, mark),  # first, because we may be killed as soon as the program runs
+        _watched(_END, mark),
+        _ending(mark),
         subprocess.Popen(command, env=marked, start_new_session=True, **options) as popen,
     ):
         program = Started(popen, mark)
@@ -86,6 +84,16 @@ def started(
             yield program
         finally:
             program.end()
+
+
+@contextlib.contextmanager
+def _ending(mark: str) -> Iterator[None]:
+    """If the block fails, nothing that has the mark is left after it."""
+    try:
+        yield
+    except BaseException:
+        _end_marked(mark)
+        raise
 
 
 @contextlib.contextmanager
@@ -102,6 +110,15 @@ def scratch() -> Iterator[Path]:
         finally:
             with contextlib.suppress(FileNotFoundError):
                 shutil.rmtree(folder)
+
+
+def _end_marked(mark: str) -> None:
+    for _ in range(_ROUNDS):  # a process may start another one while we look
+        if not (left := _marked(mark)):
+            break
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def _marked(mark: str) -> list[int]:
