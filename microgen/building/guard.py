@@ -72,8 +72,8 @@ def started(
     token = secrets.token_hex(16)
     mark = f"{_MARK}={token}"
     marked = {**(os.environ if env is None else env), _MARK: token}
-    # First the watch and the mark's end: we may be killed, or interrupted inside of Popen, as soon as
-    # the program runs.
+    # The watch and the end first: we may be killed, or interrupted inside of Popen, as soon as the
+    # program runs.
     with (
         _watched(_END, mark),
         _ending(mark),
