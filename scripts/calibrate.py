@@ -1,13 +1,16 @@
 """Measures what kernels cost, for the tables in ``microgen/kernels/costs``.
 
-    scripts/calibrate.py [SYMBOL ...] [--core CORE ...] [--jobs N] [--samples]
+    scripts/calibrate.py [SYMBOL ...] [--core CORE ...] [--jobs N] [--roundings | --samples]
 
 Every kernel, or only those named, computes layers of many shapes on QEMU's board of each core, once
 compiled for each layer's shape and once in its shared form. Coefficients of instructions, modelled
 cycles and bytes of code are fitted to what the layers cost. Each line has the largest differences
-of a kernel's fit. With --samples, two layers of each kernel that has costs are measured, and one of
-each that is measured as another: tests compare the costs with them. Needs the compilers and QEMU
-that ``microgen doctor`` lists.
+of a kernel's fit.
+
+With --roundings, what requantizations add to the costs of kernels is measured, so that one table is
+enough for many kernels. With --samples, two layers of each kernel that has costs are measured, and
+one of each that is measured as another: tests compare the costs with them. Needs the compilers and
+QEMU that ``microgen doctor`` lists.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ sys.path.insert(0, str(CHECKOUT))
 
 from microgen.kernels import cost  # noqa: E402
 from microgen.target.cpu import CPUS, Feature  # noqa: E402
-from scripts.calibration import fit, measure, samples, shapes  # noqa: E402
+from scripts.calibration import fit, measure, roundings, samples, shapes  # noqa: E402
 from scripts.calibration.measure import Case, Measured  # noqa: E402
 
 TABLES = CHECKOUT / "microgen" / "kernels" / "costs"
@@ -49,8 +52,12 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="firmwares at a time (%(default)s)")
     few = "measure two layers of each kernel, for tests and for what flash is waited for"
     parser.add_argument("--samples", action="store_true", help=few)
+    text = "measure what requantizations cost more than those of the kernels that are measured"
+    parser.add_argument("--roundings", action="store_true", help=text)
     asked = parser.parse_args()
-    if asked.samples:
+    if asked.roundings:
+        _rounded(asked.core, asked.jobs)
+    elif asked.samples:
         _sampled(asked.core, asked.symbols, asked.jobs)
     else:
         _calibrated(asked.core, asked.symbols, asked.jobs)
@@ -72,6 +79,15 @@ def _calibrated(cores: Sequence[str], symbols: Sequence[str], count: int) -> Non
         print(f"{symbol:32} {core:11} {form:11} {line}{'' if is_close else '  not written'}")
     for core in cores:
         _agree(core, _largest(row for row in found if row["core"] == core))
+
+
+def _rounded(cores: Sequence[str], count: int) -> None:
+    """Measure what requantizations add on the cores, and write it."""
+    jobs = [(core, form) for core in cores for form in (cost.SPECIALISED, cost.SHARED)]
+    with ProcessPoolExecutor(count) as pool:
+        for (core, form), found in zip(jobs, pool.map(roundings.measured, jobs), strict=True):
+            roundings.write(core, form, found)
+            print(f"{core:11} {form:11} {json.dumps(found, sort_keys=True)}", flush=True)
 
 
 def _sampled(cores: Sequence[str], symbols: Sequence[str], count: int) -> None:

@@ -80,7 +80,8 @@ class Implementation:
     of the largest sum of magnitudes.
     ``work(node, graph)`` counts how often the parts of its loops run; its measured table has what
     each costs. ``cost(node, graph, cpu, is_shared)``, if given, is asked instead of a table.
-    ``measured_as``, if given, is the kernel whose table stands for it until it has its own.
+    ``measured_as``, if given, is the kernel whose table stands for it until it has its own, with
+    what ``rounding_costs.json`` adds for the last constant of ``variant``, its requantization.
     """
 
     symbol: str
@@ -150,6 +151,8 @@ DSP = frozenset({Feature.DSP})
 FPU = frozenset({Feature.FPU})
 MVE = frozenset({Feature.MVE})
 MVE_FLOAT = frozenset({Feature.MVE_FLOAT})
+# Functions of kernels that round in float32 with integers: see ``Implementation.cores``.
+FLOAT_CORES = ("mg_requantize_float",)
 DATA_WEIGHT_BIAS = (0, 1, 2)  # ``inputs`` of float kernels, whose weights may be computed
 
 

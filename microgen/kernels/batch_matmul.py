@@ -86,7 +86,9 @@ _FLOAT = _int8("mg_batch_matmul_s8_float", "MG_ROUND_FLOAT")
 
 IMPLEMENTATIONS = (
     in_float32.without(_TWICE),
-    in_float32.only(dataclasses.replace(_FLOAT, measured_as=_TWICE)),
+    in_float32.only(
+        dataclasses.replace(_FLOAT, measured_as=_TWICE, cores=base.FLOAT_CORES),
+    ),
     base.Implementation(
         symbol="mg_batch_matmul_s16",
         needs=base.REFERENCE,

@@ -1,7 +1,8 @@
 """What a kernel costs for a node, from coefficients that ``scripts/calibrate.py`` measured.
 
 ``costs/<kernel>.json`` has, for each core on which a kernel was measured and for each of its two
-forms, the coefficients of ``work``. docs/costs.md describes tables, measurement and errors."""
+forms, the coefficients of ``work``. ``rounding_costs.json`` has what requantizations add to those
+of kernels with other ones. docs/costs.md describes tables, measurement and errors."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from microgen.target import standing
 from microgen.target.cpu import CPUS, Cpu, Feature
 
 SPECIALISED, SHARED = "specialised", "shared"
+COEFFICIENTS = ("instructions", "cycles", "code_bytes")
 MEASURED = (
     *("cortex-m0", "cortex-m3", "cortex-m4f", "cortex-m7f", "cortex-m33", "cortex-m55"),
     "rv32imac",
@@ -77,11 +79,22 @@ def _coefficients(kernel: Implementation, core: str, form: str) -> Mapping[str, 
     if found is not None or like is None:
         return found
     found = table(like.symbol).get(core, {}).get(form)
-    own = dict(zip(like.cores, kernel.cores, strict=True))
-    return found and {
-        **found,
-        "cores": {own.get(name, name): n for name, n in found.get("cores", {}).items()},
-    }
+    own = dict(zip(like.cores, kernel.cores, strict=False))
+    return found and _rounded(
+        {**found, "cores": {own.get(name, name): n for name, n in found.get("cores", {}).items()}},
+        roundings().get("".join(kernel.variant[-1:]), {}).get(core, {}).get(form, {}),
+    )
+
+
+def _rounded(found: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """The coefficients of a kernel with those that another requantization adds."""
+    added = {name: _added(found[name], more.get(name, {})) for name in COEFFICIENTS}
+    shared = {"shared_bytes": found.get("shared_bytes", 0) + more.get("shared_bytes", 0)}
+    return {**found, **added, **shared, "cores": {**found["cores"], **more.get("cores", {})}}
+
+
+def _added(found: Mapping[str, float], more: Mapping[str, float]) -> dict[str, float]:
+    return {name: found.get(name, 0) + more.get(name, 0) for name in {**found, **more}}
 
 
 def measured_core(cpu: Cpu) -> str | None:
@@ -109,6 +122,15 @@ def table(symbol: str) -> Mapping[str, Any]:
         found: dict[str, Any] = json.loads(file.read_text("utf-8"))
     except FileNotFoundError:
         return {}
+    return found
+
+
+@cache
+def roundings() -> Mapping[str, Any]:
+    """What outputs cost more with a requantization than with that of the kernel that is measured,
+    by the name of its constant in C, core and form."""
+    file = resources.files("microgen.kernels").joinpath("rounding_costs.json")
+    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
     return found
 
 

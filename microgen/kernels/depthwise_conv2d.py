@@ -19,9 +19,11 @@ from microgen.kernels.weighted import (
     Layer,
     Loop,
 )
+from microgen.kernels.work import Work, work
 
 OP_NAME = "nn.depthwise_conv2d"
 _NOT_COMPACT = ("depth_multiplier", "dilation_height", "dilation_width")
+_FOUR = 4
 PRODUCTS_S16 = 511  # MG_PRODUCTS_S16 of microgen/sums_s16.h
 
 
@@ -100,6 +102,16 @@ _OFFSET_REFERENCE = dataclasses.replace(
     _REFERENCE, stem="depthwise_conv2d_s8_offset", has_offset=True
 )
 
+
+def _float_work(node: Node, graph: Graph) -> Work:
+    """The usual parts. The products of four channels with a filter each are counted apart: if there
+    are no others, compilers for MVE compute them in vectors."""
+    found, channels = work(node, graph), graph.types[node.inputs[0]].shape[-1]
+    is_four = channels == graph.types[node.outputs[0]].shape[-1] == _FOUR
+    products = found["mac"]
+    return {**found, "mac": products * (not is_four), "four_mac": products * is_four}
+
+
 IMPLEMENTATIONS = (
     *LAYER.kernels((_INT4_MVE,), (TWICE,)),
     *LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW, *FLOATS)),
@@ -123,5 +135,6 @@ IMPLEMENTATIONS = (
         params=window.shaped_fields,
         inputs=base.DATA_WEIGHT_BIAS,
         in_place=lags.of_depthwise_fours,
+        work=_float_work,
     ),
 )

@@ -51,7 +51,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 def elementwise(op: str) -> tuple[base.Implementation, ...]:
     """``mg_<op>_in_float_s8`` and ``mg_<op>_in_float_s16``."""
-    narrow, wide = (
+    return tuple(
         only(
             broadcast.kernel(
                 f"mg_{op}_in_float_{suffix}",
@@ -63,4 +63,3 @@ def elementwise(op: str) -> tuple[base.Implementation, ...]:
         )
         for suffix, dtype in (("s8", DType.INT8), ("s16", DType.INT16))
     )
-    return narrow, dataclasses.replace(wide, measured_as=narrow)

@@ -6,11 +6,14 @@ import numpy as np
 
 from microgen.ir.graph import Graph, Node, TensorType
 from microgen.kernels import base, moves, strided
+from microgen.kernels.work import Work
 from microgen.ops.pad import PadAttrs
 
 OP_NAME = "nn.pad"
 
 _AXES = 6  # of mg_pad
+_WORD = 4
+_SHORT = 64  # bytes of a row that compilers copy without calling memcpy
 
 Axis = tuple[int, int, int]  # number of elements before the data, in it, and after it
 
@@ -53,6 +56,26 @@ def _value(value: float, output: TensorType) -> base.Fields:
     return (("value", low), ("value_high", high if output.dtype.nbytes == 8 else 0))
 
 
+def _work(node: Node, graph: Graph) -> Work:
+    """What is filled, by bytes if these are all equal, and the rows that are copied."""
+    (data,), output = base.types(node, graph)
+    assert isinstance(node.attrs, PadAttrs)
+    each, value = data.dtype.nbytes, dict(_value(node.attrs.value, output))
+    before, width, after = (n * each for n in _merged(node, graph)[-1])
+    rows, is_filled = data.nbytes // max(1, width), each > 1 and any(value.values())
+    is_uneven = before % _WORD != 0 or (before + after) % _WORD != 0
+    return {
+        "call": 1,
+        "cleared_byte": 0 if is_filled else output.nbytes,
+        **{f"filled_{n}": output.size * (is_filled and each == n) for n in (2, 4, 8)},
+        "short_row": rows * (width <= _SHORT),
+        "long_row": rows * (width > _SHORT),
+        "input_byte": data.nbytes,
+        "uneven_byte": data.nbytes * is_uneven,
+        "long_uneven_byte": data.nbytes * (is_uneven and width > _SHORT),
+    }
+
+
 def _refusal(node: Node, graph: Graph) -> str | None:
     count = len(_merged(node, graph))
     return f"{count} axes, the kernel takes at most {_AXES}" if count > _AXES else None
@@ -64,5 +87,6 @@ IMPLEMENTATIONS = (
         needs=base.REFERENCE,
         refusal=_refusal,
         params=_params,
+        work=_work,
     ),
 )

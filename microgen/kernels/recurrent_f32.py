@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from microgen.ir.graph import DType, Graph, Node
 from microgen.kernels import base
+from microgen.kernels.work import Work
 from microgen.ops.recurrent import RecurrentAttrs
 from microgen.ops.recurrent_functions import FORMULAS, Function
 from microgen.ops.recurrent_steps import GATES
@@ -12,6 +13,7 @@ OP_NAME = "nn.recurrent"
 
 USUAL = {"rnn": ("tanh",), "gru": ("sigmoid", "tanh"), "lstm": ("sigmoid", "tanh", "tanh")}
 _PLACES = 3
+_WHOLE = 8  # inputs of an LSTM with peepholes
 _USUAL_CORES = ("mg_recurrent_sigmoid", "mg_recurrent_tanh")
 _CORES = (
     *(*_USUAL_CORES, "mg_recurrent_expm1", "mg_recurrent_softplus"),
@@ -48,6 +50,27 @@ def _scratch(node: Node, graph: Graph) -> int:
     return 4 * halves * graph.types[node.outputs[0]].shape[2]
 
 
+def _work(node: Node, graph: Graph) -> Work:
+    """Steps of sequences, their cells, and products; cells with parts that few layers have."""
+    attrs = node.attrs
+    assert isinstance(attrs, RecurrentAttrs)
+    steps, batches, features = graph.types[node.inputs[0]].shape
+    count = graph.types[node.outputs[0]].shape[2]
+    cells, gates = steps * batches * count, GATES[attrs.kind]
+    is_usual = tuple(each.name for each in attrs.functions) == USUAL[attrs.kind]
+    return {
+        "call": 1,
+        "output": graph.types[node.outputs[0]].size,
+        "step": steps * batches,
+        "cell": cells,
+        "mac": cells * gates * (features + count),
+        "resets_after": cells * attrs.resets_after,
+        "peephole": cells * (len(node.inputs) == _WHOLE),
+        "coupled": cells * attrs.couples,
+        "unusual": cells * (not is_usual),
+    }
+
+
 def _kernel(kind: str, is_usual: bool) -> base.Implementation:
     def refusal(node: Node, _graph: Graph) -> str | None:
         attrs = node.attrs
@@ -73,6 +96,7 @@ def _kernel(kind: str, is_usual: bool) -> base.Implementation:
         inputs=tuple(range(8)),
         scratch=_scratch,
         cores=_USUAL_CORES if is_usual else _CORES,
+        work=_work,
         ulps=64,  # as of mg_lstm_f32: sums err by units of theirs, and steps pass errors on
     )
 

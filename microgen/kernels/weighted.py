@@ -43,7 +43,8 @@ class Requantization:
     ``name`` is its part of a symbol, ``constant`` its name in C. It computes nodes with one of
     ``roundings``; those with none of them have int32 outputs. Unless it ``has_clamp``, outputs are
     not clamped. ``shift`` is that of ``Form.HIGH``. Kernels with it that were not measured cost as
-    much as those with ``like``. It ``needs`` that of the CPU.
+    much as those with ``like``, and what ``rounding_costs.json`` adds. It ``needs`` that of the
+    CPU. ``cores`` are those of ``base.Implementation``.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Requantization:
     shift: int = high.SHIFT
     like: Requantization | None = None
     needs: frozenset[Feature] = base.REFERENCE
+    cores: tuple[str, ...] = ()
 
     @property
     def output(self) -> DType | None:
@@ -100,7 +102,9 @@ NEAREST = Requantization("nearest", "MG_ROUND_NEAREST", _NEAREST, like=TWICE)
 UPWARD = Requantization("upward", "MG_ROUND_UPWARD", _UPWARD, like=TWICE)
 TWICE_NARROW = Requantization("twice", "MG_ROUND_TWICE_NARROW", _TWICE, Form.NARROW)
 UPWARD_NARROW = dataclasses.replace(UPWARD, constant="MG_ROUND_UPWARD_NARROW", form=Form.NARROW)
-FLOAT = Requantization("float", "MG_ROUND_FLOAT", (Rounding.FLOAT,), like=TWICE)
+FLOAT = Requantization(
+    *("float", "MG_ROUND_FLOAT", (Rounding.FLOAT,)), like=TWICE, cores=base.FLOAT_CORES
+)
 _PROVEN = (*_TWICE, *_NEAREST, *_UPWARD, *FLOAT.roundings)
 FLOAT_NARROW = dataclasses.replace(FLOAT, constant="MG_ROUND_FLOAT_NARROW", form=Form.NARROW)
 FLOAT_FPU = Requantization(
@@ -247,7 +251,10 @@ class Layer:
             stack=loop.stack,
             in_place=loop.in_place,
             work=loop.work,
-            cores=tuple(core.format(requantization.name) for core in loop.cores),
+            cores=(
+                *(core.format(requantization.name) for core in loop.cores),
+                *requantization.cores,
+            ),
             core_parts=loop.core_parts,
             family=loop.family or loop.stem,
             compact=loop.compact,

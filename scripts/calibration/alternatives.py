@@ -157,7 +157,18 @@ _OF_INT8: Mapping[str, tuple[Layer, ...]] = {
     ),
 }
 
-_OF_INT16 = {"nn.dense": _each(layers.dense, _PLAIN, of_int16=Rounding.REDUCED)}
+_OF_INT16 = {
+    "nn.dense": _each(layers.dense, _PLAIN, of_int16=Rounding.REDUCED),
+    **{
+        op: _each(
+            elementwise.pair,
+            [{"lhs": lhs, "rhs": rhs} for lhs, rhs in (*_EQUAL, *_CHANNELS)],
+            op=op,
+            in_float32=True,
+        )
+        for op in ("add", "subtract", "multiply")
+    },
+}
 
 
 def _joined(*parts: Mapping[str, tuple[Layer, ...]]) -> Mapping[str, tuple[Layer, ...]]:
@@ -194,9 +205,5 @@ _ALIKE: Mapping[str, tuple[Layer, ...]] = {
         in_float32=True,
     ),
 }
-_ALIKE_INT16 = {
-    op: _each(elementwise.pair, [{"lhs": (4, 250), "rhs": (4, 250)}], op=op, in_float32=True)
-    for op in ("add", "subtract", "multiply")
-}
 # Of kernels that are measured as another: only compared with its costs.
-ALIKE = _joined(_only(_ALIKE, few=4), _only(_ALIKE_INT16, DType.INT16))
+ALIKE = _only(_ALIKE, few=4)

@@ -1,15 +1,13 @@
 """Two layers of each kernel that has costs, as measured: what tests compare the costs with.
 
 ``tests/kernels/samples.json`` has, by core, form, kernel and layer: instructions, cycles, bytes of
-code, bytes of shared code, lines of flash that are waited for, and lines that are followed; then
-the first four as they were estimated when the samples were measured. A layer is named by its op,
-its kind, and its number in ``shapes.COMPARED``."""
+code, bytes of shared code, lines of flash that are waited for, and lines that are followed. A layer
+is named by its op, its kind, and its number in ``shapes.COMPARED``."""
 
 from __future__ import annotations
 
 import functools
 import json
-import re
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -33,12 +31,6 @@ TIME, CODE = (0.6, 1.7), (0.4, 3.4)
 # What small layers may be off, whatever they take.
 FEW = {"instructions": 5000, "cycles": 5000, "code_bytes": 96, "shared_bytes": 96}
 _NONE = {**FEW, "instructions": 0, "cycles": 0}  # of a kernel's largest sample
-# Kernels that are measured as another that rounds in integers, but that round in float32: software
-# takes 50 to 280 instructions more for a result, as its value demands. All that can compute such a
-# layer do the same. And kernels for which compilers call memcpy, or leave loops out, for single
-# layers. Their costs are compared with those that they had when the samples were measured.
-LOOSE = re.compile(r"mg_.*_float(_.*)?|mg_pool_mean_in_float_s8|mg_depthwise_conv2d_f32|mg_pad")
-SAME = 0.02  # how far costs may be from those
 FIELDS = ("instructions", "cycles", "code_bytes", "shared_bytes", "waited", "followed")
 ESTIMATES = ("instructions", "cycles", "code_bytes", "shared_bytes")
 LONGEST = 400_000  # cycles of a sample if there are any, so that QEMU takes little time
@@ -93,12 +85,6 @@ def estimate(case: Case, core: str, form: str) -> cost.Cost | None:
     return cost.estimate(case.kernel, node, graph, CPUS[core], shared=is_shared)
 
 
-def estimates(case: Case, core: str, form: str) -> list[int]:
-    """The numbers of ``ESTIMATES`` for a sample's layer; zeros if it has no costs."""
-    found = estimate(case, core, form)
-    return [getattr(found, name) if found else 0 for name in ESTIMATES]
-
-
 def built(case: Case) -> tuple[Node, Graph]:
     """The node of a case, and its graph."""
     return _built(case.layer, case.kind)
@@ -132,8 +118,7 @@ def differing(every: Samples, core: str, symbols: Collection[str] = ()) -> Itera
             largest = max((numbers[1] for numbers in layers.values()), default=0)
             for layer, numbers in layers.items():
                 case, slack = named(known[symbol][1], layer), FEW if numbers[1] < largest else _NONE
-                found = numbers[len(FIELDS) :] if LOOSE.fullmatch(symbol) else numbers
-                expected = dict(zip(ESTIMATES, found, strict=False))
+                expected = dict(zip(ESTIMATES, numbers, strict=False))
                 yield from _compared(case, core, form, expected, slack)
 
 
@@ -154,10 +139,9 @@ def _compared(
         mine, (least, most) = getattr(known, name), CODE if name.endswith("_bytes") else TIME
         if name == "shared_bytes" and not its:
             continue  # a part that is no function if only one operator of a firmware calls it
-        if LOOSE.fullmatch(case.kernel.symbol):
-            least, most, few = 1 - SAME, 1 + SAME, 2
-        else:
-            few = slack[name]
+        few = slack[name]
+        if name == "shared_bytes":  # compilers may copy what kernels share into their bodies
+            few += sum(nbytes for _, nbytes in known.cores)
         if not (least * its <= mine <= most * its or abs(mine - its) <= few):
             yield f"{case.name} {core} {form} {name}: estimated {mine:,}, expected {its:,}"
 
@@ -197,14 +181,9 @@ def load() -> Samples:
 
 
 def write(core: str, form: str, found: Mapping[str, Rows]) -> None:
-    """Puts samples of a core in one form into the file, with what is estimated now."""
-    every, known = load(), estimated(core)
-    for symbol, rows in found.items():
-        own = every.setdefault(core, {}).setdefault(form, {})
-        own[symbol] = {
-            layer: [*numbers[: len(FIELDS)], *estimates(named(known[symbol][1], layer), core, form)]
-            for layer, numbers in rows.items()
-        }
+    """Puts samples of a core in one form into the file."""
+    every = load()
+    every.setdefault(core, {}).setdefault(form, {}).update(found)
     lines = []
     for name, by_form in sorted(every.items()):
         parts = []

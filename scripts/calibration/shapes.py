@@ -234,6 +234,21 @@ _SVDF = [
     {"features": 50, "filters": 12, "memory": 6, "rank": 3},
     {"features": 8, "filters": 40, "memory": 20, "rank": 2},
 ]
+_RECURRENT = (
+    {"steps": 28, "features": 27, "cells": 32},
+    {"steps": 3, "features": 8, "cells": 5},
+    {"steps": 6, "features": 5, "cells": 8, "batches": 2},
+)
+_CELLS = [
+    {"steps": 4, "features": 16, "cells": 16},
+    {"steps": 8, "features": 10, "cells": 8},
+    {"steps": 2, "features": 28, "cells": 20},
+    {"steps": 3, "features": 8, "cells": 5},
+    {"steps": 6, "features": 5, "cells": 8, "batches": 2},
+    {"steps": 1, "features": 13, "cells": 15},
+    {"steps": 10, "features": 20, "cells": 4},
+]
+_USUAL = {"rnn": ("tanh",), "gru": ("sigmoid", "tanh"), "lstm": ("sigmoid", "tanh", "tanh")}
 _MATMUL = [
     {"batches": 1, "rows": 8, "depth": 16, "columns": 8},
     {"batches": 4, "rows": 6, "depth": 8, "columns": 10},
@@ -289,6 +304,14 @@ _FIT: Mapping[str, tuple[Layer, ...]] = {
     "nn.max_pool2d": _each(layers.pool, _POOLS, kind="max"),
     "nn.lstm": (*_each(layers.lstm, _LSTM), *_each(layers.lstm, _LSTM, by_tables=True)),
     "nn.svdf": _each(layers.svdf, _SVDF),
+    "nn.recurrent": tuple(
+        layer
+        for kind, functions in _USUAL.items()
+        for is_special in ((False,) if kind == "rnn" else (False, True))
+        for layer in _each(
+            layers.recurrent, _CELLS, kind=kind, functions=functions, is_special=is_special
+        )
+    ),
     "add": (
         *_sized(layers.add, "data", _IMAGES),
         *_sized(layers.add, "data", _IMAGES[1:3], activation=_RELU),
@@ -322,11 +345,6 @@ FIT = _joined(_FIT, alternatives.MORE)
 # With those of kernels that are measured as another: what estimates are compared with.
 COMPARED = _joined(FIT, alternatives.ALIKE)
 
-_RECURRENT = (
-    {"steps": 28, "features": 27, "cells": 32},
-    {"steps": 3, "features": 8, "cells": 5},
-    {"steps": 6, "features": 5, "cells": 8, "batches": 2},
-)
 _FUNCTIONS = {
     "rnn": (("tanh",), ("relu",), ("leaky_relu",)),
     "gru": (

@@ -259,6 +259,8 @@ def test_parts_that_a_layer_does_not_have_are_in_out_of_line_forms_only() -> Non
 def test_relays_roundings_cost_what_two_roundings_cost_until_they_are_measured(
     symbol: str, like: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And what their requantizations add, which is nothing here: see test_samples.py."""
+    monkeypatch.setattr(cost, "roundings", dict)
     _, node, graph = _layer(like)
     own, other = (
         cost.estimate(IMPLEMENTATIONS[name], node, graph, CPUS["cortex-m4f"], shared=False)

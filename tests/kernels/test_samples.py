@@ -4,6 +4,7 @@ each that is measured as another. A cost that is wrong by a factor of three is f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ import pytest
 
 from microgen.kernels import cost
 from microgen.target.cpu import CPUS
-from scripts.calibration import measure, samples
+from scripts.calibration import measure, samples, shapes
+from scripts.calibration.measure import Case
 from tests.kernels.test_calibration import CORES
 from tests.tools import NEEDS_NINJA
 
 EVERY = samples.load()
+_IN_FLOAT32 = "MG_ROUND_FLOAT"
 # By core and form, the share of measured numbers by which a sample may differ when it is measured
 # again: other versions of compilers make other code.
 AGAIN = 0.1
@@ -62,6 +65,40 @@ def test_any_cost_that_is_wrong_by_a_factor_of_three_is_found(
     own = [s for s in samples.estimated(core) if cost.table(s).get(core)]
     assert len(own) > 60
     assert not [s for s in own if not _found(s, core, factor, monkeypatch)]
+
+
+@pytest.mark.parametrize("factor", [3, 1 / 3])
+@pytest.mark.parametrize("core", cost.MEASURED)
+def test_what_float32_adds_to_other_roundings_is_held(
+    core: str, factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added = cost.roundings()
+    wrong = {**added, _IN_FLOAT32: _scaled(added[_IN_FLOAT32], factor)}
+    monkeypatch.setattr(cost, "roundings", lambda: wrong)
+    assert any("_float" in line for line in samples.differing(EVERY, core))
+
+
+@pytest.mark.parametrize("core", cost.MEASURED)
+def test_kernels_that_differ_in_requantizations_cost_what_these_add(core: str) -> None:
+    """A kernel that is measured as another costs as much for each output as the table adds."""
+    layer = shapes.COMPARED["nn.dense"][-1]  # of int8, rounded in float32
+    kernel = samples.estimated(core)["mg_dense_s8_float"][1]
+    node, graph = samples.built(Case(kernel, "s8", layer, 0))
+    plain = replace(kernel, variant=())
+    for form in (cost.SPECIALISED, cost.SHARED):
+        mine, other = (
+            cost.estimate(k, node, graph, CPUS[core], shared=form == cost.SHARED)
+            for k in (kernel, plain)
+        )
+        assert mine is not None
+        assert other is not None
+        added = cost.roundings()[_IN_FLOAT32][core][form]
+        outputs = graph.types[node.outputs[0]].size
+        assert mine.instructions - other.instructions == pytest.approx(
+            added["instructions"]["output"] * outputs, abs=1
+        )
+        assert dict(mine.cores)["mg_requantize_float"] > 500
+        assert "mg_requantize_float" not in dict(other.cores)
 
 
 def _again(core: str, symbols: Mapping[str, Any] | tuple[str, ...], folder: Path) -> Iterator[str]:

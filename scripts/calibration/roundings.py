@@ -1,0 +1,104 @@
+"""What outputs cost more with a requantization that rounds in float32 with integers than with that
+of the kernel that is measured: ``microgen/kernels/rounding_costs.json``.
+
+Many kernels differ only in their requantizations, so a number for each output and core is enough:
+that which makes the estimates of all their layers closest to what these cost, in relation."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from microgen.kernels import cost
+from microgen.kernels.base import FLOAT_CORES
+from microgen.target.cpu import CPUS
+from scripts.calibration import measure, samples, shapes
+from scripts.calibration.measure import Case, Measured
+
+FILE = Path(cost.__file__).with_name("rounding_costs.json")
+NAMES = (
+    *("MG_ROUND_FLOAT", "MG_ROUND_FLOAT_NARROW"),
+    *("MG_HIGH_FPU", "MG_HIGH_FPU_CLAMPED"),
+)
+_MOST = {"microbit": 30}  # layers of one firmware
+_DIGITS = 4
+
+
+def cases(core: str, form: str) -> Iterator[Case]:
+    """The layers of kernels with these requantizations that are measured as others."""
+    for op, kernel in samples.estimated(core).values():
+        own = cost.table(kernel.symbol).get(core)
+        if own or kernel.variant[-1:] not in [(name,) for name in NAMES]:
+            continue
+        for case in measure.fitting(kernel, shapes.COMPARED[op]):
+            is_small = measure.BOARDS[core] != "microbit" or measure.small(case)
+            known = _other(case, core, form) if is_small else None
+            if known and known.cycles <= samples.LONGEST:
+                yield case
+
+
+def _other(case: Case, core: str, form: str) -> cost.Cost | None:
+    """What the layer costs with the requantization of the kernel that is measured."""
+    node, graph = samples.built(case)
+    plain = dataclasses.replace(case.kernel, variant=())
+    return cost.estimate(plain, node, graph, CPUS[core], shared=form == cost.SHARED)
+
+
+def measured(job: tuple[str, str]) -> dict[str, dict[str, Any]]:
+    """What each of the requantizations adds on a core in a form."""
+    core, form = job
+    board, found, parts = measure.BOARDS[core], [], cases(core, form)
+    while part := list(islice(parts, _MOST.get(board, 120))):
+        with tempfile.TemporaryDirectory() as folder:
+            project = Path(folder) / "roundings"
+            found += measure.measure(part, board, project, shared=form == cost.SHARED)
+    by_name: dict[str, list[Measured]] = {}
+    for one in found:
+        by_name.setdefault(one.case.kernel.variant[-1], []).append(one)
+    return {name: _fitted(rows, core, form) for name, rows in by_name.items()}
+
+
+def _fitted(rows: Sequence[Measured], core: str, form: str) -> dict[str, Any]:
+    before = [_other(one.case, core, form) for one in rows]
+    outputs = [one.graph.types[one.node.outputs[0]].size for one in rows]
+
+    def added(name: str, times: Sequence[int]) -> float:
+        own = [getattr(one, name) for one in rows]
+        return _closest([getattr(each, name) for each in before], own, times)
+
+    once = [1] * len(rows)
+    found: dict[str, Any] = {
+        "instructions": {"output": added("instructions", outputs)},
+        "cycles": {"output": added("cycles", outputs)},
+        "code_bytes": {"call": added("code_bytes", once)},
+    }
+    if form == cost.SHARED:
+        found["shared_bytes"] = round(added("shared_bytes", once))
+    sizes = {name: max(one.cores.get(name, 0) for one in rows) for name in FLOAT_CORES}
+    cores = {name: nbytes for name, nbytes in sizes.items() if nbytes}
+    return {**found, "cores": cores} if cores else found
+
+
+def _closest(before: Sequence[int], own: Sequence[int], times: Sequence[int]) -> float:
+    """The x for which ``before + x * times`` is closest to ``own``, in relation to it."""
+    known = [row for row in zip(before, own, times, strict=True) if row[1]]
+    if not known:
+        return 0.0
+    first, last, each = np.array(known, np.float64).T
+    slope = each / last
+    return float(f"{(slope @ (1 - first / last)) / (slope @ slope):.{_DIGITS}g}")
+
+
+def write(core: str, form: str, found: Mapping[str, Mapping[str, Any]]) -> None:
+    """Puts what a core's requantizations add in a form into the file."""
+    every = json.loads(FILE.read_text(encoding="utf-8"))
+    for name, more in found.items():
+        every.setdefault(name, {}).setdefault(core, {})[form] = more
+    FILE.write_text(f"{json.dumps(every, indent=1, sort_keys=True)}\n", encoding="utf-8")
