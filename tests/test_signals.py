@@ -176,13 +176,14 @@ def test_a_run_leaves_nothing(
     process = start(["-m", "microgen", "run", "-q", str(project)], tmp_path)
 
     def firmware() -> set[int]:
+        """An emulator runs a copy of the firmware in the command's temporary folder."""
         programs = ("qemu-system-arm", "firmware.elf")
-        return {pid for pid in _running(elf) if _program(pid) in programs}
+        return {pid for pid in _running(elf) | _running(tmp_path) if _program(pid) in programs}
 
     assert _until(lambda: bool(firmware())), "the firmware never ran"
     assert list(tmp_path.iterdir()), "the command has no temporary folder"
     _ended(process, number)
-    assert _until(lambda: not _running(project)), "a process is left"
+    assert _until(lambda: not (_running(project) or firmware())), "a process is left"
     assert _until(lambda: not list(tmp_path.iterdir())), "a temporary folder is left"
 
 
