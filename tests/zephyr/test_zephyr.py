@@ -159,7 +159,9 @@ def test_zephyrs_elf_is_what_the_model_gives(
     assert toolchain.run([objcopy, "--strip-debug", sound, stripped], seconds=60).ok
     for elf in (sound, stripped):
         said = check_reproduced(project, elf)
-        assert "Zephyr's types of integers" in said
+        # Where no function depends on them, GCC's own types, which are tried first, are as good.
+        types = ("Zephyr's", "GCC's") if board == "mps3_an547" else ("Zephyr's",)
+        assert any(f"{whose} types of integers" in said for whose in types)
         assert "-ffreestanding" in said
 
 
