@@ -24,9 +24,9 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
     "packed": {"interface": "packed"},
     "graph": {"executor": "graph"},
 }
-# The combinations that are not slow; True: merged regions and composites. The graph executor has
-# sanitizers in test_random_networks_in_other_conventions.
-QUICK = (("native", "c", False), (BOARD, "graph", True))
+# The combination that is not slow; True: merged regions and composites. The random networks below
+# have sanitizers: with the conventions of C, and with others.
+QUICK = ((BOARD, "graph", True),)
 
 
 def _combinations() -> Iterator[ParameterSet]:

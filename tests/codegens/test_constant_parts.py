@@ -43,9 +43,11 @@ def test_they_are_computed_when_the_project_is_generated(
     assert all(node.inputs for node in made.graph.nodes)
 
 
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
-def test_the_firmware_has_them(model: Path, tmp_path: Path) -> None:
-    microgen.generate(model, "native", tmp_path / "p", codegen=CODEGENS)
+@pytest.mark.parametrize("names", [("ccompiler",), CODEGENS], ids=str)
+def test_the_firmware_has_them(names: tuple[str, ...], model: Path, tmp_path: Path) -> None:
+    microgen.generate(model, "native", tmp_path / "p", codegen=names)
     found = microgen.run(tmp_path / "p", {"a": np.array([1, -2, 3], np.float32)}, compare=True)
     assert found.verdicts[0].ok
     assert [o.reshape(-1).tolist() for o in found.outputs.values()] == [

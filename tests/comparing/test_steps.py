@@ -48,7 +48,7 @@ def _generated(folder: Path, monkeypatch: pytest.MonkeyPatch, count: int, **opti
     return folder / "p"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_inner_buffers_are_compared(
     convention: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -15,7 +15,7 @@ from microgen.errors import MicrogenError, RunError
 from microgen.formats import params_file
 from microgen.ir.graph import Array
 from microgen.relay import Function, IRModule
-from tests.places import DIGITS
+from tests.places import DIGITS, SMALL
 from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 
 # tests/qemu/test_mlperf_tiny_graph.py has the executor on mps3_an547 in every run of the tests.
@@ -29,9 +29,9 @@ BOARDS = {
 pytestmark = NEEDS_NINJA
 
 
-def generated(directory: Path, board: str, **options: object) -> Path:
+def generated(directory: Path, board: str, *, model: Path = DIGITS, **options: object) -> Path:
     project = directory / board
-    microgen.generate(DIGITS, board, project, executor="graph", **options)
+    microgen.generate(model, board, project, executor="graph", **options)
     return project
 
 
@@ -77,7 +77,7 @@ def test_inputs_may_have_names_of_c_objects(tmp_path: Path) -> None:
 @NEEDS_LLVM
 def test_llvm_links_the_abi_of_the_c_code(tmp_path: Path) -> None:
     """Its linker takes the ABI from the first object, so that may not be the assembled graph."""
-    project = generated(tmp_path, "mps2_an386", toolchain="llvm", optimize="ram")
+    project = generated(tmp_path, "mps2_an386", model=SMALL, toolchain="llvm", optimize="ram")
     found = microgen.run(project, compare=True)
     assert all(verdict.ok for verdict in found.verdicts)
 
@@ -103,7 +103,7 @@ def test_the_board_reads_the_files_of_the_library(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "code"), [("default.graph", 0x0780), ("default.params", 0x0782)])
 def test_a_damaged_file_is_an_error_code(name: str, code: int, tmp_path: Path) -> None:
-    project = generated(tmp_path, "native")
+    project = generated(tmp_path, "native", model=SMALL)
     path = project / "model" / "executor-config" / "graph" / name
     path.write_bytes(b"x" + path.read_bytes()[1:])
     elf = builder.build(project, sanitize=True).elf

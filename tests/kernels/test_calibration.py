@@ -88,8 +88,7 @@ def _all(layer: Any, *shapes: dict[str, Any]) -> tuple[Layer, ...]:
     return tuple(functools.partial(layer, **shape) for shape in shapes)
 
 
-# The first ones are in `make test`. Of nn.depthwise_conv2d there are two, because a part of the
-# kernel for MVE is a function that operators share, unless there is only one of them.
+# The first one of each is in `make test`.
 SHAPES: Mapping[str, tuple[Layer, ...]] = {
     "nn.conv2d": _all(
         layers.conv2d,
@@ -140,6 +139,8 @@ SHAPES: Mapping[str, tuple[Layer, ...]] = {
         {"features": 20, "filters": 36, "memory": 7, "rank": 2},
     ),
 }
+# Of nn.depthwise_conv2d there are two, because a part of the kernel for MVE is a function that
+# operators share, unless there is only one of them.
 _FAST = {"nn.conv2d": 2, "nn.depthwise_conv2d": 2, "nn.lstm": 2}
 USUAL: Mapping[str, tuple[Layer, ...]] = {
     op: found[: _FAST.get(op, 1)] for op, found in SHAPES.items()
@@ -149,13 +150,8 @@ CORES = [
     pytest.param(core, marks=NEEDS_RISCV if core == "rv32imac" else NEEDS_ARM)
     for core in cost.MEASURED
 ]
-# Measured in every run of the tests: a core with many kernels to choose from, and one with few.
+# Measured in every run of the tests: a core with many kernels to choose from.
 USUAL_CORES = [core for core in CORES if core.values[0] == "cortex-m4f"]
-OTHER_CORES = [
-    pytest.param(*core.values, marks=[*core.marks, pytest.mark.slow])
-    for core in CORES
-    if core not in USUAL_CORES
-]
 
 
 def _compared(shapes: Mapping[str, Sequence[Layer]], core: str) -> list[list[Case]]:
@@ -217,8 +213,16 @@ def _in_another_order(found: Sequence[Measured], core: str, form: str) -> list[s
 
 
 @NEEDS_NINJA
-@pytest.mark.parametrize("core", [*USUAL_CORES, *OTHER_CORES])
+@pytest.mark.parametrize("core", USUAL_CORES)
 def test_estimates_agree_with_one_measured_layer_of_each_op(core: str, tmp_path: Path) -> None:
+    """test_samples.py has a layer of every kernel, without measuring it again."""
+    _check({op: found[:1] for op, found in SHAPES.items()}, core, cost.SPECIALISED, tmp_path)
+
+
+@pytest.mark.slow
+@NEEDS_NINJA
+@pytest.mark.parametrize("core", CORES)
+def test_estimates_agree_with_two_measured_layers_of_some_ops(core: str, tmp_path: Path) -> None:
     _check(USUAL, core, cost.SPECIALISED, tmp_path)
 
 

@@ -12,6 +12,7 @@ from microgen.ops.lstm import OP, LstmAttrs
 from tests.ops import lstm_cases, stateful
 from tests.ops.litert_oracle import float_type, needs_litert
 from tests.ops.stateful import Network
+from tests.sampling import seeds
 from tests.tflite_builder import Ref
 
 DTYPES = [DType.INT8, DType.FLOAT32]
@@ -32,15 +33,15 @@ def test_sequences_equal_litert(dtype: DType, block: int) -> None:
 @needs_litert
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_layers_as_keras_has_them_equal_litert(dtype: DType) -> None:
-    for seed in range(1000, 1060):
-        stateful.assert_equal(lstm_cases.network(seed, dtype, is_plain=True))
+    for seed in seeds(60):
+        stateful.assert_equal(lstm_cases.network(1000 + seed, dtype, is_plain=True))
 
 
 @needs_litert
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_reset_forgets_what_litert_forgets(dtype: DType) -> None:
     """The reset sets the int8 output state to its zero point."""
-    for seed in range(20):
+    for seed in seeds(20):
         stateful.assert_equal(lstm_cases.network(seed, dtype), reset_before=2)
 
 

@@ -189,6 +189,7 @@ struct tvmgen_default_devices tvmgen_default_contexts = {.accelerator = &device}
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("board", "left_out"), _turns("Activate", "Open"))
 def test_a_driver_that_does_not_wake_the_device(board: str, left_out: str, tmp_path: Path) -> None:
     """Its functions refuse to run, because only the hooks make them work."""
