@@ -51,7 +51,7 @@ def _inputs(*shapes: tuple[int, ...]) -> list[Array]:
     return [rng.uniform(-1, 1, shape).astype(np.float32) for shape in shapes]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @MERGED
 @EVERY_CONVENTION
 def test_a_result_for_another_region_and_for_the_kernels(
@@ -138,6 +138,7 @@ def test_external_functions_are_declared_once() -> None:
         assert '#include "default_lib1.h"' in sources[f"model/codegen/host/src/{path}"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("is_bound", [False, True])
 def test_two_depthwise_convolutions_of_one_weight_are_one_function(
     is_bound: bool, tmp_path: Path

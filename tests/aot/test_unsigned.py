@@ -99,7 +99,7 @@ POOLS: dict[str, tuple[str, ...]] = {
 
 
 # In every run of the tests, each kind with inputs and outputs in the workspace or without, in turn.
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("pool", "workspace_io"),
     [

@@ -110,7 +110,7 @@ def test_random_networks_compute_what_numpy_does(turn: int, tmp_path: Path) -> N
     assert _agree(seeds, codegens, tmp_path, merged=merged) == {"", *codegens}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @pytest.mark.parametrize("turn", range(len(ORDERS)))
 @pytest.mark.parametrize("convention", [name for name in aot.CONVENTIONS if name != "c"])

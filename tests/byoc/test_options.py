@@ -26,7 +26,7 @@ def _runs(project: Path, *, sanitize: bool = False) -> str:
     return found.checks.check("module_blob").expected
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "options",
     [

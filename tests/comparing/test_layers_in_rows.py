@@ -57,7 +57,7 @@ def _compared(project: Path, file: str, pattern: str, changed: str) -> Verdict:
         source.write_text(text)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("constant", CONSTANTS)
 def test_a_wrong_constant_is_named_by_its_layer(constant: str, sound: Path) -> None:
     pattern = rf"({constant}\[\d+\] = {{\s+)-?\d+"
@@ -66,6 +66,7 @@ def test_a_wrong_constant_is_named_by_its_layer(constant: str, sound: Path) -> N
     assert (found.difference.call, found.difference.layer) == (0, CONSTANTS[constant])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("function", "layer"),
     [

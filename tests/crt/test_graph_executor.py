@@ -359,6 +359,7 @@ def test_a_c_program(program: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stdout + done.stderr
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("spelling", ["LIFO", "FIFO"])
 def test_the_stack_allocators_check(spelling: str, tmp_path: Path) -> None:
     option = f"-DTVM_CRT_STACK_ALLOCATOR_ENABLE_{spelling}_CHECK"

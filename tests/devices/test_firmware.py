@@ -38,7 +38,8 @@ def _built(graph: Graph, folder: Path, board: str, *targets: str) -> tuple[Progr
     return program, folder
 
 
-@pytest.fixture(scope="module", params=["one", "two"])
+# The second project has more devices, and all that the first one has.
+@pytest.fixture(scope="module", params=[pytest.param("one", marks=pytest.mark.slow), "two"])
 def firmware(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Program, Path]:

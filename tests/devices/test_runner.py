@@ -54,6 +54,7 @@ def _expected(program: Program, failing: dict[int, int]) -> tuple[list[str], int
     return ran.called, ran.status
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_each_call_made_to_fail_in_turn(name: str, tmp_path: Path) -> None:
     program = stubs.fallible(_network(name))
@@ -63,6 +64,7 @@ def test_each_call_made_to_fail_in_turn(name: str, tmp_path: Path) -> None:
         assert stubs.run(built, failing) == _expected(program, failing), failing
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_each_hook_made_to_fail_around_operators_that_cannot(name: str, tmp_path: Path) -> None:
     program = _network(name)

@@ -34,7 +34,7 @@ def _inputs(graph: Graph, count: int, seed: int) -> dict[str, np.ndarray]:
     }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", range(12))
 def test_a_random_graph_computes_what_the_reference_does(seed: int, tmp_path: Path) -> None:
     graph = random_graph(1000 + seed)

@@ -128,6 +128,7 @@ def _notes(compiler: list[str], suffix: str, folder: Path) -> tuple[Note, ...]:
     return elf.load(Path(f"{source}.elf")).notes
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_c_and_assembly_have_the_same_note(compiler: list[str], tmp_path: Path) -> None:
     said = {"type": "microgen", "name": "m", "options": {"codegen": ["a", "b"]}, "compiler": ""}

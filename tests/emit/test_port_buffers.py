@@ -70,7 +70,7 @@ def _images() -> Graph:
     return b.graph(b.conv(b.pool(data, "max"), 3))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("graph", [_dense, _images])
 def test_networks_compute_what_the_reference_does(

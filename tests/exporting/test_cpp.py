@@ -52,6 +52,7 @@ def test_a_cpp_program_computes_the_model(
     assert printed(run((tmp_path / "application",), tmp_path)) == expected
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("compiler", [*ON_HOST, ON_BOARD])
 def test_every_public_header_compiles_alone_and_with_all_others(
     compiler: str, projects: Callable[..., Path], tmp_path: Path

@@ -130,7 +130,7 @@ def _ports() -> list[object]:
     ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @NEEDS_ARM
 @NEEDS_LLVM

@@ -31,7 +31,7 @@ def project(folder: Path, board: str, dtype: str = "int8", **options: Any) -> Pa
     return folder / "p"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("board", "dtype", "options"),
     [

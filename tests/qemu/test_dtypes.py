@@ -137,7 +137,7 @@ USUAL = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @pytest.mark.parametrize(
     ("model", "board"),

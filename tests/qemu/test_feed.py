@@ -32,7 +32,7 @@ def _checked(project: Path, **options: Any) -> RunResult:
     return found
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("board", "rows", "options"),
     [

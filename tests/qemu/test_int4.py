@@ -36,7 +36,7 @@ def _weights(manifest: Manifest, transform: str) -> int:
     return sum(c.nbytes for c in found if c.transform == transform)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @pytest.mark.parametrize(("board", "variant"), BOARDS)
 def test_the_weights_are_packed_and_the_results_are_those_of_litert(

@@ -17,7 +17,7 @@ from tests.tools import NEEDS_ARM, NEEDS_NINJA
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("board", "needs"),
     [

@@ -151,7 +151,7 @@ def test_what_no_memory_can_hold_is_refused(tmp_path: Path) -> None:
         microgen.compile_model(tmp_path / "m.tflite", "mps3_an547")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("board", "options"),
     [

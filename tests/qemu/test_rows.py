@@ -31,7 +31,7 @@ def project(seed: int, board: str, folder: Path, monkeypatch: pytest.MonkeyPatch
     return folder / "p"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("board", "seed"),
     [
