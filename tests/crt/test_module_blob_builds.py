@@ -51,7 +51,6 @@ def symbols(target: str, objects: list[str], folder: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("target", "option"), BUILDS)
 def test_it_compiles_without_a_warning_and_needs_nothing_else(
     target: str, option: str, tmp_path: Path

@@ -130,7 +130,7 @@ def _uint8() -> bytes:
 
 
 MODELS = {"float32": _float32, "int16": _int16, "uint8": _uint8}
-# In every run of the tests, each dtype on two boards and each board with a dtype.
+# Each dtype on two boards and each board with a dtype: one of these is in every run of the tests.
 USUAL = {
     *(("float32", "microbit"), ("float32", "mps3_an547"), ("int16", "mps2_an385")),
     *(("int16", "mps3_an547"), ("uint8", "mps3_an547"), ("uint8", "qemu_riscv32")),
