@@ -129,9 +129,12 @@ def test_pip_installs_it(tmp_path: Path) -> None:
     assert (tmp_path / "project" / "codegens" / "vectape" / "vectape.c").is_file()
 
 
+# In every run, its firmware is built with all options, and not with each of them.
 @NEEDS_NINJA
-def test_its_own_tests_pass(site: Path) -> None:
-    _python(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(TEMPLATE / "tests"))
+@pytest.mark.parametrize("chosen", ["not False", pytest.param("False", marks=pytest.mark.slow)])
+def test_its_own_tests_pass(site: Path, chosen: str) -> None:
+    tests = ("-k", chosen, str(TEMPLATE / "tests"))
+    _python(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
 
 
 @pytest.mark.sampled(1)

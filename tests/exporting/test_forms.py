@@ -214,6 +214,7 @@ def test_a_cpu_that_nobody_knows_is_refused(
             microgen.export(edited, tmp_path / "x", form)
 
 
+@pytest.mark.sampled(5)
 @NEEDS_ARM_GCC
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_call_compiles_for_projects_of_every_kind(kind: str, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def _alone(directory: Path, name: str, inputs: dict[str, Array], **options: obje
     return list(outputs.values())
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("names", "shared", "options"),
     [

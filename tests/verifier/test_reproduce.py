@@ -95,7 +95,7 @@ def test_a_copy_in_another_folder_is_equal(project: Path) -> None:
     assert found.values["bytes"] > 4000
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("board", "options"),
     [

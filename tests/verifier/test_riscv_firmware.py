@@ -39,6 +39,7 @@ def failed(project: Any, check: str) -> str:
     return report.check(check).found
 
 
+@pytest.mark.sampled(4)
 @NEEDS_RISCV_GCC
 @MODELS
 @LEVELS

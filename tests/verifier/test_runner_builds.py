@@ -42,7 +42,7 @@ def _build(board: str, toolchain: str, level: str, interface: str) -> object:
     return pytest.param(board, toolchain, level, interface, marks=marks)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("board", "toolchain", "level", "interface"),
     [_build(*each) for each in itertools.product(BOARDS, ("gcc", "llvm"), LEVELS, INTERFACES)],

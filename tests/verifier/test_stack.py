@@ -158,6 +158,7 @@ def test_frame_larger_than_the_stack(project: Make) -> None:
     failed(built.build())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("board", CORTEX_M)
 def test_recursion(project: Make, board: str) -> None:
     built = project(board)
@@ -167,6 +168,7 @@ def test_recursion(project: Make, board: str) -> None:
     assert "recursion: extra -> extra" in found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("board", CORTEX_M)
 def test_call_through_a_variable(project: Make, board: str) -> None:
     built = project(board).add(
@@ -245,6 +247,7 @@ def test_clangs_tables_of_bytes_and_half_words_on_armv6m(
     assert "\tadd\tpc, r0" in text
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "align",
     ["bfc r4, #0, #4", "bic r4, r4, #15", "ldr r5, =0x0F\\n bic r4, r4, r5"],

@@ -59,6 +59,7 @@ def test_the_random_functions_have_what_they_should() -> None:
         assert source.code.count(macro) > 10
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "command",
     [
