@@ -98,6 +98,7 @@ def test_zeros_like_are_stored_zeros(zero: int) -> None:
     assert not _computed(network, _data("x")).any()
 
 
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @pytest.mark.parametrize(
     ("code", "inputs"), [("ADD_N", ("x", "a", "b")), ("CUMSUM", ("x", "axis"))]

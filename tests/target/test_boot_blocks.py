@@ -53,6 +53,7 @@ def _block(board: str) -> tuple[int, bytes]:
     return elf.code_address(symbol), data
 
 
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @NEEDS_ARM_GCC
 @pytest.mark.parametrize("board", BOARDS)

@@ -85,7 +85,7 @@ def _kernels(project: Path) -> str:
     return " ".join(kernel for module in record.modules for kernel in module.kernels)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @NEEDS_NINJA
 @pytest.mark.parametrize("cpu", _cases(OLD))
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def _cases() -> list[object]:
     return [pytest.param(b, id=b.name, marks=needs(f"{b.toolchain}gcc")) for b in found]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @NEEDS_NINJA
 @pytest.mark.parametrize("board", _cases())
 def test_its_firmware_is_verified_and_run_where_there_is_an_emulator(
