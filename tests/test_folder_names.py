@@ -108,6 +108,18 @@ def test_the_worst_name_on_a_board_and_built_elsewhere(
     commands = (
         ["cmake", "-S", WORST, "-B", "else $(touch X) where", "-G", "Ninja"],
         ["ninja", "-C", "else $(touch X) where"],
+        # With other levels the stack of functions is added up from files in the folder.
+        [
+            "cmake",
+            "-S",
+            WORST,
+            "-B",
+            f"{WORST}/o3",
+            "-G",
+            "Ninja",
+            "-DMICROGEN_RUNTIME_OPTIMIZATION=-O3",
+        ],
+        ["ninja", "-C", f"{WORST}/o3"],
     )
     for command in commands:
         done = subprocess.run(

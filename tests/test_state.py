@@ -261,9 +261,10 @@ def test_an_lstm_of_tflite_micro_equals_the_reference(
     microgen.build(project)
     assert microgen.verify(project).ok
     result = microgen.run(project, {"x": np.stack(network.samples)}, compare=True)
-    by_numpy, by_litert = result.verdicts
+    by_numpy, by_runtime = result.verdicts
     assert by_numpy.ok, str(by_numpy)
-    assert by_litert.is_skipped
+    # TFLite Micro is an extra, and refuses some of these networks.
+    assert by_runtime.ok or by_runtime.is_skipped, str(by_runtime)
     expected = [values["y"] for values in stateful.by_reference(network, profile="tflm")]
     assert np.array_equal(result.outputs["y"], np.stack(expected))
 
