@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 from microgen.version import __version__
 
 if TYPE_CHECKING:
-    from microgen.api import (
+    from microgen.base.errors import MicrogenError
+    from microgen.interface.api import (
         RunResult,
         build,
         compile_model,
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
         run,
         verify,
     )
-    from microgen.errors import MicrogenError
-    from microgen.firmware.compiled import Compiled, Firmware
+    from microgen.project.firmware.compiled import Compiled, Firmware
 
 __all__ = [
     "Compiled",
@@ -51,9 +51,9 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Compiled": "firmware.compiled",
-    "Firmware": "firmware.compiled",
-    "MicrogenError": "errors",
+    "Compiled": "project.firmware.compiled",
+    "Firmware": "project.firmware.compiled",
+    "MicrogenError": "base.errors",
 }
 
 
@@ -61,4 +61,4 @@ def __getattr__(name: str) -> Any:
     """Import a name when it is asked for, because ``__main__`` must handle signals before that."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"microgen.{_MODULES.get(name, 'api')}"), name)
+    return getattr(importlib.import_module(f"microgen.{_MODULES.get(name, 'interface.api')}"), name)

@@ -17,9 +17,9 @@ def main() -> int:
     # Each of numpy's threads takes time to start, and no array is large enough for a second one.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.disable()  # nothing that modules define is garbage
-    cli = importlib.import_module("microgen.cli")
+    cli = importlib.import_module("microgen.interface.cli")
     for name in cli.asked(sys.argv[1:]):
-        importlib.import_module(f"microgen.commands.{name}")
+        importlib.import_module(f"microgen.interface.commands.{name}")
     gc.freeze()
     gc.enable()
     sys.unraisablehook = interrupts.raise_again

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, get_type_hints
 
-from microgen.errors import MicrogenError, UnsupportedError
-from microgen.formats import arguments
-from microgen.names import cnames
+from microgen.base.errors import MicrogenError, UnsupportedError
+from microgen.base.formats import arguments
+from microgen.base.names import cnames
 from microgen.planner import pools
-from microgen.program.plan import Pool
+from microgen.planner.program.plan import Pool
 from microgen.target import targets
 from microgen.target.targets import Targets
 

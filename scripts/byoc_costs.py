@@ -18,9 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
-from microgen import api, manifest, relay, runner
-from microgen.ir.graph import Array
+from microgen import relay
+from microgen.base import manifest
+from microgen.graph.ir.graph import Array
+from microgen.interface import api
 from microgen.relay import Expr, IRModule
+from microgen.running import runner
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 DEMO, GUIDE = EXAMPLES / "seed_demo.relay", EXAMPLES / "byoc_guide.relay"

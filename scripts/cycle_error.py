@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
-from microgen import api, passes
+from microgen.compiler import passes
+from microgen.interface import api
 from scripts import sections
 from scripts.bench import errors, matrix, measure, peers
 

@@ -27,8 +27,10 @@ from rich.table import Table
 CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT))
 
-from microgen import api, manifest, runner  # noqa: E402
-from microgen.ir.graph import Array  # noqa: E402
+from microgen.base import manifest  # noqa: E402
+from microgen.graph.ir.graph import Array  # noqa: E402
+from microgen.interface import api  # noqa: E402
+from microgen.running import runner  # noqa: E402
 from microgen.verifier import measure, stack_bound  # noqa: E402
 from scripts.bench.measure import random_input  # noqa: E402
 

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from microgen.firmware.kernel_sources import sources
+from microgen.base.resources import folder
 from microgen.kernels import registry
-from microgen.resources import folder
+from microgen.project.firmware.kernel_sources import sources
 from microgen.target.cpu import CPUS, Cpu
 
 TABLE = Path(__file__).resolve().parents[1] / "microgen" / "kernels" / "code_bytes.json"

@@ -27,26 +27,26 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT))
 
-from microgen import api  # noqa: E402
+from microgen.base.errors import BuildError, CapacityError  # noqa: E402
 from microgen.building.builder import disassemble  # noqa: E402
-from microgen.emit import symbols  # noqa: E402
-from microgen.errors import BuildError, CapacityError  # noqa: E402
-from microgen.firmware import code_size, entry_stack  # noqa: E402
+from microgen.interface import api  # noqa: E402
 from microgen.kernels import registry, stack  # noqa: E402
 from microgen.options import TOOLCHAINS, Options  # noqa: E402
-from microgen.program.types import Program  # noqa: E402
+from microgen.planner.program.types import Program  # noqa: E402
+from microgen.project.emit import symbols  # noqa: E402
+from microgen.project.firmware import code_size, entry_stack  # noqa: E402
 from microgen.target import board as boards  # noqa: E402
 from microgen.target.board import Board  # noqa: E402
-from microgen.verifier import elf as elf_files  # noqa: E402
-from microgen.verifier.architectures import instructions  # noqa: E402
-from microgen.verifier.flow import code_of  # noqa: E402
-from microgen.verifier.registry import FUNCTIONS  # noqa: E402
+from microgen.verifier.checks.registry import FUNCTIONS  # noqa: E402
+from microgen.verifier.elf import elf as elf_files  # noqa: E402
+from microgen.verifier.instructions.architectures import instructions  # noqa: E402
+from microgen.verifier.instructions.flow import code_of  # noqa: E402
 from microgen.verifier.stack import CallGraph  # noqa: E402
 from scripts import kernel_code  # noqa: E402
 from scripts.calibration import measure, shapes  # noqa: E402
 from scripts.calibration.builder import Builder  # noqa: E402
 from scripts.calibration.measure import Case  # noqa: E402
-from tests.compiling import parts_of, write_project  # noqa: E402
+from tests.support.compiling import parts_of, write_project  # noqa: E402
 
 TABLE = CHECKOUT / "microgen" / "kernels" / "stack_bytes.json"
 BOARDS = {

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import tflite
 
-from microgen import api
+from microgen.interface import api
 from scripts import sections
 from scripts.bench import matrix
 from scripts.bench.tables import markdown
@@ -28,7 +28,7 @@ from scripts.bench.tables import markdown
 if str(matrix.ROOT) not in sys.path:
     sys.path.insert(0, str(matrix.ROOT))
 
-from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
+from tests.support.tflite_builder import OperatorSpec, TensorSpec, build_model
 
 DOCUMENT = matrix.ROOT / "docs" / "timing.md"
 BOARD = "mps3_an547"

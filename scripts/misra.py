@@ -20,13 +20,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from microgen.errors import MicrogenError, ToolError
+from microgen.base.errors import MicrogenError, ToolError
 from scripts import sections
 from scripts.bench.matrix import ROOT
 from scripts.bench.tables import markdown
 
 CRT = ROOT / "crt"
-HEADERS = sorted((CRT / "include" / "microgen").glob("*.h"))
+HEADERS = sorted((CRT / "include" / "microgen").rglob("*.h"))
 DOCUMENT = CRT / "README.md"
 
 # What compilers define for each kind of core: cppcheck sees the code that is compiled for it.

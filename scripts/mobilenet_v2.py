@@ -24,7 +24,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 if str(CHECKOUT) not in sys.path:
     sys.path.insert(0, str(CHECKOUT))
 
-from tests.tflite_builder import OperatorSpec, TensorSpec, build_model  # noqa: E402
+from tests.support.tflite_builder import OperatorSpec, TensorSpec, build_model  # noqa: E402
 
 Array = npt.NDArray[Any]
 

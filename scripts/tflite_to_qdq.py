@@ -18,15 +18,15 @@ import onnx
 from onnx import helper, numpy_helper
 
 from microgen import frontends
-from microgen.arithmetic.terms import Activation
-from microgen.ir.graph import Array, Attrs, DType, Graph, Node, TensorType
-from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.dense import DenseAttrs
-from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.ops.mean import MeanAttrs
-from microgen.ops.softmax import SoftmaxAttrs
-from microgen.passes.canonical_padding import canonical_padding
+from microgen.compiler.passes.canonical_padding import canonical_padding
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, TensorType
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.dense.dense import DenseAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
+from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 
 OPSET = 17
 _TO_NCHW, _TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)

@@ -20,7 +20,7 @@ if str(CHECKOUT) not in sys.path:
     sys.path.insert(0, str(CHECKOUT))
 
 from scripts.mobilenet_v2 import Net, channels  # noqa: E402
-from tests.tflite_builder import build_model  # noqa: E402
+from tests.support.tflite_builder import build_model  # noqa: E402
 
 FRAMES, BANDS, CLASSES, STEM = 96, 64, 521, 32
 # Channels and stride of each pair of a depthwise and a pointwise convolution.

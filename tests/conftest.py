@@ -54,10 +54,12 @@ def pytest_configure(config: pytest.Config) -> None:
     Hundreds of projects are built, and most of their files are the same. With ccache each file is
     compiled once for each set of options, wherever the project is in the temporary folder.
     """
-    from tests import memory_disk
+    from tests.support import memory_disk
 
     memory_disk.use()
-    os.environ.setdefault("CMAKE_TOOLCHAIN_FILE", str(Path(__file__).with_name("toolchain.cmake")))
+    os.environ.setdefault(
+        "CMAKE_TOOLCHAIN_FILE", str(Path(__file__).parent / "support" / "toolchain.cmake")
+    )
     if config.option.markexpr == "not slow":
         os.environ["TESTS_BUILD_QUICKLY"] = "1"
         os.environ["TESTS_MOST_INLINED"] = "1"
@@ -74,7 +76,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` deselects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leaves some cases of repetitive tests to the slow run."""
-    from tests import sampling
+    from tests.support import sampling
 
     sampling.mark_others_slow(items)
 
@@ -105,8 +107,8 @@ def as_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup() -> Generator[None, object, object]:
     """Skips a test of a program that this machine lacks, and names the package to install."""
-    from microgen.errors import ToolError
-    from tests import tools
+    from microgen.base.errors import ToolError
+    from tests.support import tools
 
     try:
         return (yield)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools import needs
+from tests.support.tools import needs
 
 pytestmark = needs("git")
 ROOT = Path(__file__).resolve().parents[1]

@@ -11,15 +11,16 @@ from typing import Any
 
 import pytest
 
-from microgen import api, cli, errors
-from microgen.commands import boards
-from microgen.errors import ModelError, ResourceError, StatusRunError, UnsupportedError
-from microgen.ops import budget
-from microgen.ops.cost import Cost
-from microgen.output.console import Console
-from microgen.runner.compare import Difference, Unseen
+from microgen.base import errors
+from microgen.base.errors import ModelError, ResourceError, StatusRunError, UnsupportedError
+from microgen.base.output.console import Console
+from microgen.graph.ops import budget
+from microgen.graph.ops.cost import Cost
+from microgen.interface import api, cli
+from microgen.interface.commands import boards
+from microgen.running.runner.compare import Difference, Unseen
 from microgen.verifier.report import Check
-from tests import bombs
+from tests.support import bombs
 
 ROOT = Path(__file__).resolve().parent.parent
 _MEMORY = 2**31  # bytes of address space
@@ -39,7 +40,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     If a bomb ends the process, later ones are missing.
     """
     folder = tmp_path_factory.mktemp("bombs")
-    command = [sys.executable, "-m", "tests.bombs", str(folder)]
+    command = [sys.executable, "-m", "tests.support.bombs", str(folder)]
     ran = subprocess.run(
         command, cwd=ROOT, preexec_fn=_limit, stdout=subprocess.PIPE, check=False, text=True
     )

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from microgen.building import tools
-from microgen.cli import main
-from microgen.commands import COMMANDS
+from microgen.interface.cli import main
+from microgen.interface.commands import COMMANDS
 from microgen.version import __version__
 from tests.frontends.tweaked import chain
-from tests.places import SMALL
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.places import SMALL
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 ROOT = Path(__file__).resolve().parent.parent
 Capture = pytest.CaptureFixture[str]
@@ -48,14 +48,14 @@ def test_every_command_has_help(command: str, capsys: Capture) -> None:
 
 _IMPORTED = """
 import contextlib, importlib, sys
-from microgen.cli import main
+from microgen.interface.cli import main
 
 with contextlib.suppress(SystemExit):
     main(["--version"])
-print({"numpy", "microgen.api"} & sys.modules.keys())
+print({"numpy", "microgen.interface.api"} & sys.modules.keys())
 for command in ("build", "run", "verify"):
-    importlib.import_module(f"microgen.commands.{command}")
-print({"microgen.pipeline", "microgen.verifier.again"} & sys.modules.keys())
+    importlib.import_module(f"microgen.interface.commands.{command}")
+print({"microgen.pipeline", "microgen.verifier.again.again"} & sys.modules.keys())
 """
 
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 import microgen
+from microgen.base.errors import ProjectError
+from microgen.base.files import check_buildable
 from microgen.building import toolchain
-from microgen.errors import ProjectError
-from microgen.files import check_buildable
-from tests.minimal_project import needs_build
-from tests.places import SMALL
-from tests.tools import NEEDS_ARM, NEEDS_GDBSERVER
+from tests.support.minimal_project import needs_build
+from tests.support.places import SMALL
+from tests.support.tools import NEEDS_ARM, NEEDS_GDBSERVER
 
 REFUSED = ['a"b', "a;touch X;b", "new\nline", "tab\tb", "a\x1b[31mb", "a\x7fb", "back\\slash"]
 REFUSED += ["a|touch X", "a>X", "not utf-8: \udcff"]

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.errors import MicrogenError, RunError
-from microgen.files import FileTree, whole, write_whole
-from microgen.inspection import blobs
-from microgen.runner import process, run, samples
-from tests.runner import standin
-from tests.tools import NEEDS_CC
+from microgen.base.errors import MicrogenError, RunError
+from microgen.base.files import FileTree, whole, write_whole
+from microgen.interface.inspection import blobs
+from microgen.running.runner import process, run, samples
+from tests.running.runner import standin
+from tests.support.tools import NEEDS_CC
 
 BIG = b"x" * 100_000
 FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen.errors import MicrogenError, ProjectError
-from tests.places import SMALL
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from microgen.base.errors import MicrogenError, ProjectError
+from tests.support.places import SMALL
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import microgen
-from tests.ops.litert_oracle import interpreter_of, needs_litert
-from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.kernels.conformance.litert_oracle import interpreter_of, needs_litert
+from tests.support.tflite_builder import OperatorSpec, TensorSpec, build_model
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 
 def _model() -> bytes:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import cli
-from tests.places import SMALL
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from microgen.interface import cli
+from tests.support.places import SMALL
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -11,7 +11,7 @@ import pytest
 import microgen
 from microgen import options
 from microgen.options import Options
-from tests.places import SMALL
+from tests.support.places import SMALL
 
 
 @pytest.mark.parametrize(

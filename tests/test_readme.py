@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from microgen import cli
+from microgen.interface import cli
 from scripts.bench import matrix
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")

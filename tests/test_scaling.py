@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import api
+from microgen.compiler.schedule.state import Candidate
+from microgen.interface import api
 from microgen.planner import check, plan, sweep
 from microgen.planner.layout import make_problem
 from microgen.planner.lifetimes import all_merged, analyse
+from microgen.planner.program.types import Program
 from microgen.planner.repair import find_core
 from microgen.planner.search import Search
 from microgen.planner.timeline import live_bytes
-from microgen.program.types import Program
-from microgen.schedule.state import Candidate
-from tests.counting import more_than_linear
 from tests.planner.builder import Builder
-from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
+from tests.support.counting import more_than_linear
+from tests.support.tflite_builder import OperatorSpec, TensorSpec, build_model
 
 BOARD = "mps2_an386"
 SIZE = 12  # layers; the counts are compared with those of two and three times as many

@@ -18,12 +18,12 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import manifest
-from microgen.files import FileTree
-from microgen.manifest import note
-from tests.places import SMALL
-from tests.runner import standin
-from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_GDBSERVER
+from microgen.base import manifest
+from microgen.base.files import FileTree
+from microgen.base.manifest import note
+from tests.running.runner import standin
+from tests.support.places import SMALL
+from tests.support.tools import NEEDS_ARM, NEEDS_CC, NEEDS_GDBSERVER
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 30.0
@@ -190,7 +190,7 @@ def test_a_run_leaves_nothing(
 _HALTED = """
 import sys, time
 from pathlib import Path
-from microgen.runner import process, qemu
+from microgen.running.runner import process, qemu
 from microgen.target import board
 with process.directory() as where:
     command = qemu.command(board.load(sys.argv[1]), Path(sys.argv[2]), halted=True)
@@ -222,7 +222,7 @@ def test_a_debuggers_session_is_ended_too(start: Start, tmp_path: Path, board: s
 
 _SERVER = """
 import sys, time
-from microgen.runner.remote import address, servers
+from microgen.running.runner.remote import address, servers
 with servers.connected(address.parse(sys.argv[1])):
     print("started", flush=True)
     time.sleep(60)
@@ -373,8 +373,13 @@ runpy.run_module("microgen", run_name="__main__", alter_sys=False)
 @pytest.mark.parametrize(
     "module",
     [
-        *("microgen.cli", "rich.console", "microgen.commands.generate", "numpy"),
-        *("numpy.linalg", "microgen.api", "microgen.commands.doctor"),
+        *(
+            "microgen.interface.cli",
+            "rich.console",
+            "microgen.interface.commands.generate",
+            "numpy",
+        ),
+        *("numpy.linalg", "microgen.interface.api", "microgen.interface.commands.doctor"),
     ],
 )
 def test_an_interrupt_while_modules_are_imported(start: Start, tmp_path: Path, module: str) -> None:
@@ -401,7 +406,12 @@ def _hooked(folder: Path, module: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     "module",
-    ["microgen.building.interrupts", "microgen.version", "microgen.__main__", "microgen.cli"],
+    [
+        "microgen.building.interrupts",
+        "microgen.version",
+        "microgen.__main__",
+        "microgen.interface.cli",
+    ],
 )
 def test_an_interrupt_before_the_command_is_known(tmp_path: Path, module: str) -> None:
     for command in ([sys.executable, "-m", "microgen"], [Path(sys.executable).parent / "microgen"]):
@@ -511,14 +521,15 @@ def test_interrupts_at_random_times(start: Start, tmp_path: Path, count: int) ->
 
 def test_an_interrupt_that_is_ignored_stays_ignored(start: Start, tmp_path: Path) -> None:
     before = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-    process = start(["-c", before + _INTERRUPTED, "microgen.api", "--help"], tmp_path)
+    process = start(["-c", before + _INTERRUPTED, "microgen.interface.api", "--help"], tmp_path)
     out, said = process.communicate(timeout=SECONDS)
     assert (process.returncode, said) == (0, "")
     assert "generate" in out
 
 
 def test_importing_the_package_imports_no_libraries() -> None:
-    code = "import microgen, sys; print({'numpy', 'rich', 'microgen.api'} & sys.modules.keys())"
+    late = {"numpy", "rich", "microgen.interface.api"}
+    code = f"import microgen, sys; print({late} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
     assert all(hasattr(microgen, name) for name in microgen.__all__)

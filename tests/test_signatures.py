@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import api, inspection
-from microgen.cli import main
-from microgen.errors import MicrogenError
-from tests.ops.litert_oracle import needs_litert
-from tests.streaming import Model
-from tests.tflite_builder import OperatorSpec, SubgraphSpec
-from tests.tools import NEEDS_NINJA
+from microgen.base.errors import MicrogenError
+from microgen.interface import api, inspection
+from microgen.interface.cli import main
+from tests.kernels.conformance.litert_oracle import needs_litert
+from tests.support.streaming import Model
+from tests.support.tflite_builder import OperatorSpec, SubgraphSpec
+from tests.support.tools import NEEDS_NINJA
 
 SHAPE = (1, 4)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from microgen import frontends
-from tests import small_network
-from tests.places import DIGITS, SMALL
+from tests.support import small_network
+from tests.support.places import DIGITS, SMALL
 
 
 def test_its_file_is_what_the_script_makes() -> None:

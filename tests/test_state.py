@@ -12,15 +12,16 @@ import pytest
 from _pytest.mark import ParameterSet
 
 import microgen
-from microgen import runner
 from microgen.building import builder
-from microgen.comparing import compare
-from microgen.ir.graph import Array, DType
-from tests.ops import lstm_cases, stateful, svdf_cases
-from tests.ops.litert_oracle import interpreter_of, needs_litert
-from tests.ops.stateful import Network
-from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
-from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_NINJA, NEEDS_RISCV
+from microgen.graph.ir.graph import Array, DType
+from microgen.running import runner
+from microgen.running.comparing import compare
+from tests.kernels.conformance import stateful
+from tests.kernels.conformance.litert_oracle import interpreter_of, needs_litert
+from tests.kernels.conformance.stateful import Network
+from tests.kernels.recurrent import lstm_cases, svdf_cases
+from tests.support.tflite_builder import OperatorSpec, TensorSpec, build_model
+from tests.support.tools import NEEDS_ARM, NEEDS_CC, NEEDS_NINJA, NEEDS_RISCV
 
 BATCH, FEATURES, FILTERS, MEMORY = 1, 16, 12, 5
 RUNS = 5
@@ -278,7 +279,7 @@ def _optimized(names: Iterable[str]) -> list[ParameterSet]:
     ]
 
 
-# tests/ops runs the kernels' inlined and out-of-line forms under the sanitizers.
+# tests/kernels runs the kernels' inlined and out-of-line forms under the sanitizers.
 @NEEDS_NINJA
 @pytest.mark.parametrize(("name", "optimize"), _optimized(TABLES))
 def test_an_lstm_of_tflite_micro_under_the_sanitizers(

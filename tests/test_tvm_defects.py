@@ -13,23 +13,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import blob, relay, resources
-from microgen.blob import LIBRARY, Module
-from microgen.errors import MicrogenError
-from microgen.firmware import conventions
-from microgen.firmware.compiled import Compiled
-from microgen.mlf import storage
-from microgen.names import tvm_names
+from microgen import relay
+from microgen.base import resources
+from microgen.base.errors import MicrogenError
+from microgen.base.names import tvm_names
 from microgen.options import Options
 from microgen.planner import plan
-from microgen.program.plan import Pool
-from microgen.relay import Function
+from microgen.planner.program.plan import Pool
+from microgen.project.firmware import conventions
+from microgen.project.firmware.compiled import Compiled
+from microgen.relay import Function, blob
+from microgen.relay.blob import LIBRARY, Module
+from microgen.tvm.mlf import storage
 from tests.aot.native import CRT, compiled
-from tests.compiling import program_of
 from tests.devices import sequences, stubs
 from tests.devices.networks import BOTH, chain
 from tests.planner import builder as programs
-from tests.tools import NEEDS_NINJA
+from tests.support.compiling import program_of
+from tests.support.tools import NEEDS_NINJA
 
 HOST = "model/codegen/host"
 A = relay.var("a", shape=(5, 7))

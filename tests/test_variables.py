@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import api, runner
+from microgen.base.errors import UnsupportedError
 from microgen.building import builder
-from microgen.comparing import compare
-from microgen.errors import UnsupportedError
-from microgen.program.types import Call
-from tests import streaming
-from tests.ops.litert_oracle import needs_litert
-from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_NINJA, NEEDS_RISCV
+from microgen.interface import api
+from microgen.planner.program.types import Call
+from microgen.running import runner
+from microgen.running.comparing import compare
+from tests.kernels.conformance.litert_oracle import needs_litert
+from tests.support import streaming
+from tests.support.tools import NEEDS_ARM, NEEDS_CC, NEEDS_NINJA, NEEDS_RISCV
 
 BOARDS = [
     "native",

@@ -21,13 +21,13 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from microgen import api
-from microgen.errors import MicrogenError, ToolError
-from microgen.firmware import ram
-from microgen.ir import interpreter
-from microgen.ir.graph import Graph
-from microgen.manifest import Manifest
-from microgen.ops import registry
+from microgen.base.errors import MicrogenError, ToolError
+from microgen.base.manifest import Manifest
+from microgen.graph.ir import interpreter
+from microgen.graph.ir.graph import Graph
+from microgen.graph.ops import registry
+from microgen.interface import api
+from microgen.project.firmware import ram
 from microgen.verifier import Sizes, VerifyReport, measure, stack_bound
 
 HERE = Path(__file__).resolve().parent

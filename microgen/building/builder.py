@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from microgen import manifest
+from microgen.base import manifest
+from microgen.base.errors import BoardError, BuildError, CapacityError
+from microgen.base.files import check_buildable
+from microgen.base.manifest import Manifest
 from microgen.building import cores, toolchain
-from microgen.errors import BoardError, BuildError, CapacityError
-from microgen.files import check_buildable
-from microgen.manifest import Manifest
 from microgen.target import projects
 from microgen.target.board import Board
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from microgen.base.errors import ToolError
 from microgen.building import toolchain
-from microgen.errors import ToolError
 from microgen.target.board import Board
 
 _SECONDS = 20.0

@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from microgen.base.errors import BuildError
+from microgen.base.files import FileTree
 from microgen.building import cores, toolchain
-from microgen.errors import BuildError
-from microgen.files import FileTree
 from microgen.target.board import Board
 
 FOLDER = "model/codegen/host/llvm"

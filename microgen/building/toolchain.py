@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from microgen.base.errors import ToolError
 from microgen.building import guard
 from microgen.building.tools import packages_of, search_path
-from microgen.errors import ToolError
 
 _POLL = 0.2  # seconds
 

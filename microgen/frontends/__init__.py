@@ -12,12 +12,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from microgen.frontends import model_files
 from microgen.frontends import numerics as profiles
 from microgen.frontends.model_format import Format, ModuleFormat, Oracle, Request
-from microgen.ir.graph import Graph
-from microgen.ops import budget
+from microgen.graph.ir.graph import Graph
+from microgen.graph.ops import budget
 
 if TYPE_CHECKING:
     from microgen.relay.module import IRModule

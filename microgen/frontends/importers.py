@@ -8,18 +8,19 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from microgen.errors import UnsupportedError
+from microgen.base.errors import UnsupportedError
 from microgen.frontends.operators import Operator
 
-_SHARED = "arguments"  # what several importers read in the same way
+_SHARED = ".arguments"  # what several importers read in the same way
 _Importer = TypeVar("_Importer")
 
 
 def table(package: str, path: Iterable[str]) -> Mapping[str, Any]:
-    """Operator name -> importer, sorted, from all modules of a package except ``arguments``. Each
-    module has its own part of the table, ``IMPORTERS``. ``path`` is the package's ``__path__``."""
-    names = sorted(m.name for m in pkgutil.iter_modules(path) if m.name != _SHARED)
-    modules = [importlib.import_module(f"{package}.{name}") for name in names]
+    """Operator name -> importer, sorted, from all modules of a package, and of those in it, except
+    ``arguments``. Each module has its own part of the table, ``IMPORTERS``. ``path`` is the
+    package's ``__path__``."""
+    names = sorted(m.name for m in pkgutil.walk_packages(path, f"{package}.") if not m.ispkg)
+    modules = [importlib.import_module(name) for name in names if not name.endswith(_SHARED)]
     found = {name: importer for module in modules for name, importer in module.IMPORTERS.items()}
     return MappingProxyType(dict(sorted(found.items())))
 

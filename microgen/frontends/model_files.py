@@ -7,8 +7,8 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from microgen.errors import MicrogenError
-from microgen.files import content
+from microgen.base.errors import MicrogenError
+from microgen.base.files import content
 
 # Offsets in a flatbuffer are 32 bits wide, and those that point backwards are signed.
 _MAX_FILE_BYTES = 2**31 - 1

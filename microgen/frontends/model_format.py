@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from microgen.frontends import model_files
 from microgen.frontends.numerics import PROFILES, Numerics
-from microgen.ir.beside import Slack
-from microgen.ir.graph import Array, Graph
+from microgen.graph.ir.beside import Slack
+from microgen.graph.ir.graph import Array, Graph
 
 if TYPE_CHECKING:
     from microgen.relay.module import IRModule

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeVar
 
-from microgen.arithmetic.terms import Rounding
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
+from microgen.graph.arithmetic.terms import Rounding
 
 _T = TypeVar("_T")
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from microgen.errors import ModelError, UnsupportedError, short
+from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.frontends import tensors
 from microgen.frontends.tensors import GraphBuilder, Tensor, Value
-from microgen.ir.graph import Array, Attrs, DType, Node, Origin, Quant, TensorType
-from microgen.ops import budget, registry
-from microgen.ops.base import StatusError
-from microgen.ops.layout_transform import LayoutTransformAttrs
-from microgen.ops.reshape import ReshapeAttrs
+from microgen.graph.ir.graph import Array, Attrs, DType, Node, Origin, Quant, TensorType
+from microgen.graph.ops import budget, registry
+from microgen.graph.ops.base import StatusError
+from microgen.graph.ops.moves.layout_transform import LayoutTransformAttrs
+from microgen.graph.ops.moves.reshape import ReshapeAttrs
 
 _SAME: Any = object()
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.arithmetic.int8 import activation_range
-from microgen.arithmetic.terms import Activation
-from microgen.errors import ModelError
+from microgen.base.errors import ModelError
 from microgen.frontends.operators import Operator
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Array, DType, Quant, TensorType
-from microgen.ops.reinterpret import ReinterpretAttrs
+from microgen.graph.arithmetic.int8 import activation_range
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
 
 STORED = (DType.INT8, DType.INT16, DType.INT32)
 ZERO_POINTS = {

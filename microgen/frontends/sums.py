@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from microgen.frontends.operators import Operator
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Attrs, DType, Quant
+from microgen.graph.ir.graph import Attrs, DType, Quant
 
 
 @dataclass(frozen=True, slots=True)

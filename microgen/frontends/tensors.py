@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from microgen.errors import UnsupportedError
-from microgen.ir.graph import (
+from microgen.base.errors import UnsupportedError
+from microgen.graph.ir.graph import (
     MAX_BYTES,
     Array,
     Attrs,
@@ -20,8 +20,8 @@ from microgen.ir.graph import (
     frozen,
     live_nodes,
 )
-from microgen.ops import budget
-from microgen.ops.base import Operands
+from microgen.graph.ops import budget
+from microgen.graph.ops.base import Operands
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from microgen.errors import UnsupportedError, short
+from microgen.base.errors import UnsupportedError, short
 from microgen.frontends.tensors import GraphBuilder, Tensor
-from microgen.ir.graph import Array, DType, Node, Origin, Quant, TensorType, frozen
-from microgen.ops import budget
-from microgen.ops.requantize import PAIRS, RequantizeAttrs
+from microgen.graph.ir.graph import Array, DType, Node, Origin, Quant, TensorType, frozen
+from microgen.graph.ops import budget
+from microgen.graph.ops.quantization.requantize import PAIRS, RequantizeAttrs
 
 HALF = 128
 

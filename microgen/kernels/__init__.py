@@ -20,9 +20,10 @@ from microgen.kernels.patterns import JOINT
 
 @functools.cache
 def modules() -> tuple[ModuleType, ...]:
-    """The modules of the folder, in the order of their names."""
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.ispkg)
-    return tuple(importlib.import_module(f"{__name__}.{name}") for name in names)
+    """The modules of the families and those that families share, in the order of their names."""
+    found = pkgutil.walk_packages(__path__, f"{__name__}.")
+    names = sorted((m.name.rpartition(".")[2], m.name) for m in found if not m.ispkg)
+    return tuple(importlib.import_module(name) for _, name in names)
 
 
 @functools.cache

@@ -7,18 +7,25 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from microgen.arithmetic.int8 import RELAY, activation_range, conv_scales, float_range, int32_range
-from microgen.arithmetic.int16 import SUM_LIMIT
-from microgen.arithmetic.terms import Activation, Rounding
-from microgen.errors import short
-from microgen.ir.graph import DType, Graph, Node, TensorType
+from microgen.base.errors import short
+from microgen.graph.arithmetic.int8 import (
+    RELAY,
+    activation_range,
+    conv_scales,
+    float_range,
+    int32_range,
+)
+from microgen.graph.arithmetic.int16 import SUM_LIMIT
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import DType, Graph, Node, TensorType
+from microgen.graph.ops.base import Pair
+from microgen.graph.ops.constraints import leaves_int32, weight_zero
+from microgen.kernels import headers
 from microgen.kernels.constant import KernelConstant as KernelConstant
-from microgen.kernels.sums import largest_sums
+from microgen.kernels.requantization.sums import largest_sums
 from microgen.kernels.work import Cost, Work, work
-from microgen.ops.base import Pair
-from microgen.ops.constraints import leaves_int32, weight_zero
-from microgen.program.kernel_code import KernelCode
-from microgen.program.types import Fields as Fields
+from microgen.planner.program.kernel_code import KernelCode
+from microgen.planner.program.types import Fields as Fields
 from microgen.target.cpu import Cpu, Feature
 
 Refuse = Callable[[Node, Graph], str | None]
@@ -27,7 +34,7 @@ Lags = dict[int, int]
 InPlace = Callable[[Node, Graph], Lags]
 Rule = Literal[
     "conv", "dense", "sums", "float32"
-]  # how scales are multiplied: see microgen.kernels.transforms
+]  # how scales are multiplied: see microgen.kernels.requantization.transforms
 
 
 def _no_constants(_node: Node, _graph: Graph) -> tuple[KernelConstant, ...]:
@@ -129,7 +136,7 @@ class Implementation:
     @property
     def code(self) -> KernelCode:
         """The names of its C."""
-        header = f"microgen/{self.family or self.symbol.removeprefix('mg_')}.h"
+        header = headers.path(self.family or self.symbol.removeprefix("mg_"))
         return KernelCode(self.symbol, header, self.variant, self.compact)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import Graph, Node
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ops.constraints import largest_sum, weight_zero
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.kernels import base
-from microgen.kernels.sums import largest_sums
-from microgen.ops.constraints import largest_sum, weight_zero
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.kernels.requantization.sums import largest_sums
 
 
 def pointwise(node: Node, graph: Graph) -> str | None:

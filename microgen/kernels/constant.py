@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from microgen.ir.graph import Array, Graph, frozen
+from microgen.graph.ir.graph import Array, Graph, frozen
 
 What = Literal["data", "scale"]
 

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from microgen.ir.graph import DType, Graph, Node
+from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.kernels.base import Implementation
 from microgen.kernels.work import Cost as Cost
 from microgen.target import standing

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from microgen.ir.graph import Graph, Node
-from microgen.ir.refusal import Refusal, of_node
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ir.refusal import Refusal, of_node
 from microgen.kernels import registry
 from microgen.kernels.base import Implementation, Mismatch, Trait
 from microgen.kernels.identity import Same

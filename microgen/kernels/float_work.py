@@ -1,18 +1,19 @@
 """How often the parts run of the float32 kernels that compute tiles: four pixels, four channels.
 
-docs/costs.md describes the numbers. Tiles are found as in ``microgen/pixel_lines.h``."""
+docs/costs.md describes the numbers. Tiles are found as in
+``microgen/convolution/pixel_lines.h``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from microgen.ir.graph import Graph, Node
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.graph.ops.geometry import resolve
 from microgen.kernels import base
 from microgen.kernels.work import Work, common, seen
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.ops.geometry import resolve
 
 TILE = 4  # pixels, and channels
 WIDE = 16  # features that the dense kernel for MVE computes at a time

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from microgen.ir.graph import Array, DType, Graph, Node
+from microgen.graph.ir.graph import Array, DType, Graph, Node
 from microgen.kernels import base, window
 from microgen.kernels.float_work import TILE
-from microgen.kernels.transforms import Arguments, Function
+from microgen.kernels.requantization.transforms import Arguments, Function
 from microgen.kernels.work import Work
 
-# How products are added, by the end of the kernel's name: microgen/blocks_f32.h describes it.
+# How products are added, by the end of the kernel's name: microgen/blocks/blocks_f32.h describes
+# it.
 _FUSED = {"fma": "MG_FUSED_F32", "mla": "MG_SEPARATE_F32"}
 
 Weights = tuple[str, tuple[tuple[str, int], ...]]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from microgen.ir.graph import Graph, Node
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ops import hybrid
 from microgen.kernels import base
-from microgen.ops import hybrid
 
 refusal = base.constant_float_weights
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from microgen.ir.graph import Graph, Node
+from microgen.graph.ir.graph import Graph, Node
 
 
 def one_filter(node: Node, graph: Graph) -> int:

@@ -17,13 +17,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from microgen.ir.graph import Array, Graph, Node
+from microgen.graph.ir.graph import Array, Graph, Node
+from microgen.graph.ops.base import Padding, Pair
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.graph.ops.geometry import explicit
+from microgen.graph.ops.pooling.pooling import PoolAttrs
 from microgen.kernels import base
-from microgen.ops.base import Padding, Pair
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.ops.geometry import explicit
-from microgen.ops.pooling import PoolAttrs
 
 
 def furthest(written: Array, read: Array) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import Graph, Node
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.geometry import explicit
 from microgen.kernels import base
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.geometry import explicit
 
-_ROWS = 4  # MG_MVE_ROWS of microgen/mve.h
+_ROWS = 4  # MG_MVE_ROWS of microgen/blocks/mve.h
 _POINTER = 4  # bytes: cores with MVE have addresses of 32 bits
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.ir.graph import Attrs, Graph, Node
+from microgen.graph.ir.graph import Attrs, Graph, Node
 
 JOINT = "+"
 

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import TypeAlias
 
-from microgen.program.types import Fields
+from microgen.planner.program.types import Fields
 from microgen.target import standing
 from microgen.target.cpu import Cpu
 

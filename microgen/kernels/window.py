@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import Graph, Node
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ops.constraints import weight_zero
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
+from microgen.graph.ops.geometry import explicit
 from microgen.kernels import base
 from microgen.kernels.work import seen
-from microgen.ops.constraints import weight_zero
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
-from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.ops.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
-from microgen.ops.geometry import explicit
 
 # For float32 sums. n roundings err by at most n units, and for a random sum by about sqrt(n).
 # Outputs that cancel or are clamped are small compared with their sums.

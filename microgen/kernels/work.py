@@ -13,19 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from microgen.arithmetic.int8 import activation_range
-from microgen.arithmetic.terms import Activation, Rounding
-from microgen.ir.graph import Attrs, Graph, Node, TensorType
-from microgen.ops.base import Padding, Pair, Shape
-from microgen.ops.batch_matmul import BatchMatmulAttrs
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
-from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
-from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.ops.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
-from microgen.ops.geometry import resolve
-from microgen.ops.lstm import LstmAttrs
-from microgen.ops.pooling import PoolAttrs
+from microgen.graph.arithmetic.int8 import activation_range
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import Attrs, Graph, Node, TensorType
+from microgen.graph.ops.base import Padding, Pair, Shape
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
+from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
+from microgen.graph.ops.geometry import resolve
+from microgen.graph.ops.pooling.pooling import PoolAttrs
+from microgen.graph.ops.recurrent.lstm import LstmAttrs
 
 Work = Mapping[str, int]
 _Shapes = tuple[Shape, ...]
@@ -36,10 +36,10 @@ _ONCE = (Rounding.SINGLE, Rounding.NEAREST)
 _SHORT = 2  # steps of a loop that compilers unroll
 _UNROLLED = 4  # taps of a window that compilers compute without a loop
 _VECTOR = 16  # bytes of an MVE vector
-_TILE = 4  # pixels that MVE computes at a time, see microgen/mve_tiles.h
-_STRIP = 8  # pixels of a strip, see microgen/conv2d_s8_rows_mve.h
-_STEP = 64  # products of a step of dense rows, see microgen/dense_s8_rows_mve.h
-_LANES = 8  # channels of a block of rings, see microgen/depthwise_conv2d_s8_ring_mve.h
+_TILE = 4  # pixels that MVE computes at a time, see microgen/blocks/mve_tiles.h
+_STRIP = 8  # pixels of a strip, see microgen/convolution/s8/conv2d_s8_rows_mve.h
+_STEP = 64  # products of a step of dense rows, see microgen/dense/dense_s8_rows_mve.h
+_LANES = 8  # channels of a block of rings, see microgen/depthwise/depthwise_conv2d_s8_ring_mve.h
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from microgen import mlf, schedule
+from microgen.base.errors import CapacityError, UnsupportedError, UsageError
+from microgen.base.files import FileTree
+from microgen.base.manifest import Manifest, ModuleRecord
+from microgen.base.manifest.schedule import ScheduleRecord
+from microgen.base.names import module_names
 from microgen.building import llvm_ir
-from microgen.emit import shared
-from microgen.emit.model import emit_common, emit_model, operators_alone
-from microgen.emit.profile import profile
-from microgen.emit.unit import EmitOptions, Unit
-from microgen.errors import CapacityError, UnsupportedError, UsageError
-from microgen.executors.graph import ExecutorGraph
-from microgen.files import FileTree
-from microgen.firmware import (
+from microgen.compiler import schedule
+from microgen.options import Options
+from microgen.pipeline import advice, budget
+from microgen.pipeline.partitioning import Partitioned, partitioned
+from microgen.pipeline.planning import Part, explored, planned
+from microgen.planner.executors.graph import ExecutorGraph
+from microgen.planner.program.combined import combined
+from microgen.planner.program.plan import MemoryPlan
+from microgen.planner.program.types import Program
+from microgen.project.emit import shared
+from microgen.project.emit.model import emit_common, emit_model, operators_alone
+from microgen.project.emit.profile import profile
+from microgen.project.emit.unit import EmitOptions, Unit
+from microgen.project.firmware import (
     capacity,
     external_files,
     metadata,
@@ -30,19 +40,10 @@ from microgen.firmware import (
     record,
     stack_size,
 )
-from microgen.firmware.compiled import Compiled, Firmware
-from microgen.manifest import Manifest, ModuleRecord
-from microgen.manifest.schedule import ScheduleRecord
-from microgen.names import module_names
-from microgen.options import Options
-from microgen.pipeline import advice, budget
-from microgen.pipeline.partitioning import Partitioned, partitioned
-from microgen.pipeline.planning import Part, explored, planned
-from microgen.program.combined import combined
-from microgen.program.plan import MemoryPlan
-from microgen.program.types import Program
+from microgen.project.firmware.compiled import Compiled, Firmware
 from microgen.target import found as boards
 from microgen.target.board import Board
+from microgen.tvm import mlf
 
 
 class Planned(NamedTuple):

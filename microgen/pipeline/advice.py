@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from microgen.errors import CapacityError, MicrogenError
-from microgen.firmware import capacity, stack_size
-from microgen.ir.graph import DType
+from microgen.base.errors import CapacityError, MicrogenError
+from microgen.graph.ir.graph import DType
 from microgen.pipeline.planning import Part, planned
+from microgen.project.firmware import capacity, stack_size
 from microgen.target.board import Board
 
 _RAM = "RAM"

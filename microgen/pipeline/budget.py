@@ -12,9 +12,9 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from microgen import schedule
-from microgen.firmware import capacity, entry_stack, stack_size
+from microgen.compiler import schedule
 from microgen.pipeline.planning import Part, offers, planned
+from microgen.project.firmware import capacity, entry_stack, stack_size
 from microgen.target.board import Board
 
 MOST = 1000  # combinations of the first models that are tried with the next

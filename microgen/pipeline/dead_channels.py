@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from microgen.ir.graph import Channels, Graph, Node
-from microgen.manifest import DeadChannelsRecord
-from microgen.ops import registry
+from microgen.base.manifest import DeadChannelsRecord
+from microgen.graph.ir.graph import Channels, Graph, Node
+from microgen.graph.ops import registry
 
 _SUMS = ("nn.conv2d", "nn.dense", "nn.depthwise_conv2d")
 

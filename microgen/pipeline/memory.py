@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from microgen import planner
-from microgen.errors import UnsupportedError
-from microgen.executors import graph as executor_graph
-from microgen.executors import stored
-from microgen.executors.graph import ExecutorGraph
-from microgen.firmware import module_blob
-from microgen.ir.graph import Graph
+from microgen.base.errors import UnsupportedError
+from microgen.graph.ir.graph import Graph
 from microgen.options import Options
 from microgen.planner import pools
-from microgen.program import port_buffers, workspace_io
-from microgen.program.plan import MemoryPlan, Pool
-from microgen.program.types import Program
+from microgen.planner.executors import graph as executor_graph
+from microgen.planner.executors import stored
+from microgen.planner.executors.graph import ExecutorGraph
+from microgen.planner.program import port_buffers, workspace_io
+from microgen.planner.program.plan import MemoryPlan, Pool
+from microgen.planner.program.types import Program
+from microgen.project.firmware import module_blob
 from microgen.target.board import Board
 
 

@@ -8,19 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from microgen import codegens, frontends, partition, passes
-from microgen.codegens import selection
-from microgen.codegens.base import Codegen
-from microgen.codegens.external import ExternalCodegen
+from microgen import frontends
+from microgen.base.manifest import DeadChannelsRecord
+from microgen.compiler import codegens, partition, passes
+from microgen.compiler.codegens import selection
+from microgen.compiler.codegens.base import Codegen
+from microgen.compiler.codegens.external import ExternalCodegen
+from microgen.compiler.partition import Partition, external
+from microgen.compiler.partition.external import Idle
+from microgen.compiler.partition.relay_module import PartitionedModule
 from microgen.frontends.model_format import Request
-from microgen.ir.graph import Graph
-from microgen.ir.refusal import Refusal
-from microgen.manifest import DeadChannelsRecord
-from microgen.ops import budget
+from microgen.graph.ir.graph import Graph
+from microgen.graph.ir.refusal import Refusal
+from microgen.graph.ops import budget
 from microgen.options import Options
-from microgen.partition import Partition, external
-from microgen.partition.external import Idle
-from microgen.partition.relay_module import PartitionedModule
 from microgen.pipeline import dead_channels
 from microgen.target.board import Board
 

@@ -8,29 +8,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from microgen import frontends, lowering, schedule
-from microgen.codegens import selection
-from microgen.codegens.base import Codegen
-from microgen.codegens.remembered import Remembered
-from microgen.codegens.selection import BUILTIN
-from microgen.errors import CapacityError
-from microgen.executors.graph import ExecutorGraph
-from microgen.firmware import capacity, conventions, stack_size
-from microgen.ir import text
-from microgen.ir.graph import Graph
+from microgen import frontends
+from microgen.base.errors import CapacityError
+from microgen.base.manifest import DeadChannelsRecord
+from microgen.base.manifest.schedule import Origin
+from microgen.compiler import lowering, schedule
+from microgen.compiler.codegens import selection
+from microgen.compiler.codegens.base import Codegen
+from microgen.compiler.codegens.remembered import Remembered
+from microgen.compiler.codegens.selection import BUILTIN
+from microgen.compiler.partition import Partition
+from microgen.compiler.partition.external import Idle
+from microgen.compiler.schedule import Front, Ram, Schedule, certificate, division, stacks
+from microgen.compiler.schedule.stacks import StackOf
+from microgen.compiler.schedule.state import RamOf, Worth
+from microgen.graph.ir import text
+from microgen.graph.ir.graph import Graph
 from microgen.kernels import stack
-from microgen.manifest import DeadChannelsRecord
-from microgen.manifest.schedule import Origin
 from microgen.options import Options
-from microgen.partition import Partition
-from microgen.partition.external import Idle
 from microgen.pipeline import memory
 from microgen.pipeline.partitioning import Partitioned, partitioned
-from microgen.program.plan import MemoryPlan
-from microgen.program.types import Program
-from microgen.schedule import Front, Ram, Schedule, certificate, division, stacks
-from microgen.schedule.stacks import StackOf
-from microgen.schedule.state import RamOf, Worth
+from microgen.planner.executors.graph import ExecutorGraph
+from microgen.planner.program.plan import MemoryPlan
+from microgen.planner.program.types import Program
+from microgen.project.firmware import capacity, conventions, stack_size
 from microgen.target.board import Board
 
 # Options that can change what schedules there are, or what memory they take.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from microgen.errors import InternalError, MicrogenError
+from microgen.base.errors import InternalError, MicrogenError
 from microgen.planner import (
     check,
     constants,
@@ -23,9 +23,9 @@ from microgen.planner import (
 )
 from microgen.planner.layout import Layout
 from microgen.planner.lifetimes import Liveness, analyse, lower_bound, shortened
-from microgen.program import port_buffers
-from microgen.program.plan import MemoryPlan, Overlap, Placement, Pool
-from microgen.program.types import Buffer, Program
+from microgen.planner.program import port_buffers
+from microgen.planner.program.plan import MemoryPlan, Overlap, Placement, Pool
+from microgen.planner.program.types import Buffer, Program
 
 POOL = "global_workspace"
 

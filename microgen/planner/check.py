@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import accumulate
 
-from microgen.program.plan import MemoryPlan, Placement, Pool
-from microgen.program.types import Call, Program, Role, Storage
+from microgen.planner.program.plan import MemoryPlan, Placement, Pool
+from microgen.planner.program.types import Call, Program, Role, Storage
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from microgen.formats.c_layout import aligned
+from microgen.base.formats.c_layout import aligned
+from microgen.planner.program.plan import ConstantPlacement, Pool
+from microgen.planner.program.types import Program
 from microgen.planner.refusal import no_room
 from microgen.planner.spill import NoRoomError
-from microgen.program.plan import ConstantPlacement, Pool
-from microgen.program.types import Program
 
 
 def place(

@@ -15,7 +15,7 @@ from microgen.planner import on_demand, sweep
 from microgen.planner.greedy import by_size
 from microgen.planner.layout import Layout, Problem, lowest, make_problem
 from microgen.planner.lifetimes import Liveness, Pair, all_merged, load, loads, shortened
-from microgen.program.plan import Pool
+from microgen.planner.program.plan import Pool
 
 Names = frozenset[str]
 Layouts = tuple[Layout, ...]

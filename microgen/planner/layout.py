@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from microgen.formats.c_layout import aligned
+from microgen.base.formats.c_layout import aligned
 from microgen.planner.lifetimes import Lifetime, Liveness, Pair, shortened
 
 

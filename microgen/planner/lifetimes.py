@@ -20,8 +20,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 
-from microgen.errors import InternalError
-from microgen.program.types import Buffer, Call, PrimFunc, Program, Role, Storage
+from microgen.base.errors import InternalError
+from microgen.planner.program.types import Buffer, Call, PrimFunc, Program, Role, Storage
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microgen.formats.c_layout import aligned
+from microgen.base.formats.c_layout import aligned
 from microgen.planner.layout import Layout
 from microgen.planner.lifetimes import Liveness, lower_bound
 

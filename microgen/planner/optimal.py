@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from microgen.formats.c_layout import aligned
+from microgen.base.formats.c_layout import aligned
 from microgen.planner import sweep
 from microgen.planner.greedy import best_offsets
 from microgen.planner.layout import Layout, Problem, lowest_fit, make_problem

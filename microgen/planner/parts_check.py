@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from microgen.program.types import Call, Program, Role, Storage
+from microgen.planner.program.types import Call, Program, Role, Storage
 
 Run = tuple[int, int]  # the first byte, and the one after the last
 Key = tuple[Storage, str]

@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from microgen.errors import MicrogenError, UnsupportedError
-from microgen.formats import byte_sizes
-from microgen.names import cnames
-from microgen.program.plan import Pool
+from microgen.base.errors import MicrogenError, UnsupportedError
+from microgen.base.formats import byte_sizes
+from microgen.base.names import cnames
+from microgen.planner.program.plan import Pool
 
 SYNTAX = "NAME:SIZE[:external][:const][:align=N][:targets=A+B][:memory=REGION]"
 DEFAULT = "global_workspace"

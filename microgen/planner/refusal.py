@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from microgen.errors import CapacityError, UnsupportedError
-from microgen.names import cnames
+from microgen.base.errors import CapacityError, UnsupportedError
+from microgen.base.names import cnames
+from microgen.planner.program.plan import Pool
 from microgen.planner.spill import NoRoomError
-from microgen.program.plan import Pool
 
 
 def no_room(

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
-from microgen.formats.c_layout import aligned
+from microgen.base.formats.c_layout import aligned
 from microgen.planner.layout import Problem
 from microgen.planner.lifetimes import Lifetime
 

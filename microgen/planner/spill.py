@@ -14,8 +14,8 @@ from microgen.planner import on_demand, sweep
 from microgen.planner.greedy import by_size
 from microgen.planner.layout import Layout, Problem, lowest, make_problem
 from microgen.planner.lifetimes import Lifetime, Liveness, all_merged, load
+from microgen.planner.program.plan import Pool
 from microgen.planner.repair import find_core, repaired
-from microgen.program.plan import Pool
 
 Planner = Callable[[Liveness, int], Layout]
 Allowed = Mapping[str, tuple[int, ...]]

@@ -13,7 +13,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from microgen.formats.c_layout import aligned
+from microgen.base.formats.c_layout import aligned
 from microgen.planner.layout import Layout
 from microgen.planner.lifetimes import (
     Lifetime,

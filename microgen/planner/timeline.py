@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
-from microgen.program.plan import MemoryPlan
-from microgen.program.types import Program
+from microgen.planner.program.plan import MemoryPlan
+from microgen.planner.program.types import Program
 
 Span = tuple[int, int, int]  # first and last half step, both included, and bytes
 Placed = tuple[str, int, int, int, int]  # name, offset, bytes, first and last half step

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from microgen.errors import ModelError
+from microgen.base.errors import ModelError
 from microgen.relay.expr import (
     DTYPES,
     Call,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 
 Attrs = Mapping[str, Any]
 

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from microgen.errors import ModelError, ProjectError
-from microgen.files import write_whole
-from microgen.formats import params_file
-from microgen.ir.graph import Array
+from microgen.base.errors import ModelError, ProjectError
+from microgen.base.files import write_whole
+from microgen.graph import params_file
+from microgen.graph.ir.graph import Array
 from microgen.relay.expr import Constant, Expr, Function, Var
 from microgen.relay.infer_type import infer_type
 from microgen.relay.module import IRModule, printed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from microgen.errors import MicrogenError, ModelError, UnsupportedError
+from microgen.base.errors import MicrogenError, ModelError, UnsupportedError
 from microgen.relay.expr import (
     Call,
     Constant,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from microgen.errors import ModelError
+from microgen.base.errors import ModelError
 from microgen.relay.expr import Span
 from microgen.relay.literals import NUMBER
 

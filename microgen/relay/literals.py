@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 
 _WORDS = {"f": "float", "i": "int", "u": "uint"}
 _SUFFIXES = {"int32": "", "float32": "f"} | {

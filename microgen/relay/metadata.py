@@ -2,7 +2,7 @@
 
 Source: TVM v0.14, ``src/node/serialization.cc``. ``nodes`` is a table. ``root`` is the index of a
 map from type key to an array of nodes. A constant's ``data`` is an index into ``b64ndarrays``,
-whose elements are NDArrays in the form of ``microgen.formats.ndarray``.
+whose elements are NDArrays in the form of ``microgen.graph.ndarray``.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import base64
 import json
 from typing import Any
 
-from microgen.errors import ModelError
-from microgen.formats import ndarray
-from microgen.formats.byte_stream import Stream
-from microgen.ir.graph import Array
+from microgen.base.errors import ModelError
+from microgen.base.formats.byte_stream import Stream
+from microgen.graph import ndarray
+from microgen.graph.ir.graph import Array
 
 _KEY = "relay.Constant"
 _MALFORMED = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError, RecursionError)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 from microgen.relay import printer
 from microgen.relay.expr import Expr, Function, Type
 

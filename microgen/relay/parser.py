@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from microgen.errors import short
-from microgen.ir.graph import Array
+from microgen.base.errors import short
+from microgen.graph.ir.graph import Array
 from microgen.relay.expr import (
     Attrs,
     Call,

@@ -12,8 +12,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from microgen.errors import ModelError
-from microgen.ir.graph import Array
+from microgen.base.errors import ModelError
+from microgen.graph.ir.graph import Array
 from microgen.relay.expr import (
     Call,
     Constant,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
-from microgen.errors import ModelError, UnsupportedError
-from microgen.ir.graph import Array
+from microgen.base.errors import ModelError, UnsupportedError
+from microgen.graph.ir.graph import Array
 from microgen.relay.expr import Span
 from microgen.relay.lexer import Source, Token, tokens
 from microgen.relay.literals import attr_number, scalar, string_value

@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from microgen import resources
-from microgen.errors import BoardError
-from microgen.formats import byte_sizes
+from microgen.base import resources
+from microgen.base.errors import BoardError
+from microgen.base.formats import byte_sizes
 from microgen.target.boot import BLOCKS, BootBlock
 from microgen.target.cpu import CPUS, Cpu
 

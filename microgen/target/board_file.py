@@ -17,9 +17,9 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from microgen import resources
-from microgen.errors import BoardError, likely, short
-from microgen.formats import byte_sizes
+from microgen.base import resources
+from microgen.base.errors import BoardError, likely, short
+from microgen.base.formats import byte_sizes
 from microgen.target import board as boards
 from microgen.target.board import Board, Memory
 from microgen.target.boot import BLOCKS

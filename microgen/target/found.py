@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from microgen import resources
-from microgen.errors import BoardError, likely
+from microgen.base import resources
+from microgen.base.errors import BoardError, likely
 from microgen.target import board as boards
 from microgen.target import board_file
 from microgen.target.board import Board

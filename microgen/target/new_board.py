@@ -8,8 +8,8 @@ from pathlib import Path
 
 import yaml
 
-from microgen.errors import BoardError
-from microgen.formats import byte_sizes
+from microgen.base.errors import BoardError
+from microgen.base.formats import byte_sizes
 from microgen.target import board as boards
 from microgen.target import board_file
 from microgen.target.board import Board

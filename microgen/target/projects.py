@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from microgen.errors import BoardError, short
-from microgen.formats import frequencies
+from microgen.base.errors import BoardError, short
+from microgen.base.formats import frequencies
 from microgen.target import board as boards
 from microgen.target import board_file, found
 from microgen.target.board import Board

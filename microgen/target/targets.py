@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 
 SYNTAX = "KIND[:device-type=N][:device-api]"
 HOST_KIND = "c"

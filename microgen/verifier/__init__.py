@@ -7,27 +7,26 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from microgen import manifest
-from microgen.blob.payloads.base import PayloadReader
+from microgen.base import manifest
+from microgen.base.errors import BuildError, ProjectError
+from microgen.base.files import inside
+from microgen.base.manifest import Manifest, ModuleRecord
+from microgen.base.output import progress
 from microgen.building.builder import disassemble
-from microgen.codegens import payloads
-from microgen.errors import BuildError, ProjectError
-from microgen.files import inside
-from microgen.formats import params_file
-from microgen.ir.graph import Array
-from microgen.manifest import Manifest, ModuleRecord
-from microgen.output import progress
+from microgen.compiler.codegens import payloads
+from microgen.graph import params_file
+from microgen.graph.ir.graph import Array
+from microgen.relay.blob.payloads.base import PayloadReader
 from microgen.target.board import Board
-from microgen.verifier import (
+from microgen.verifier import scopes, sizes, stack
+from microgen.verifier.again import build_settings, built_from, reproduce
+from microgen.verifier.aot.check import runner
+from microgen.verifier.checks import (
     boot_block,
-    build_settings,
-    built_from,
     consistency,
     constants,
-    elf,
     external_functions,
     graph,
-    header_rules,
     image,
     layout,
     linked,
@@ -35,17 +34,13 @@ from microgen.verifier import (
     module_blob,
     proofs,
     registry,
-    reproduce,
     requantization,
-    scopes,
-    sizes,
-    stack,
     subtree,
     vectors,
     workspaces,
 )
-from microgen.verifier.aot.check import runner
-from microgen.verifier.elf import Elf
+from microgen.verifier.elf import elf, header_rules
+from microgen.verifier.elf.elf import Elf
 from microgen.verifier.report import Check, VerifyReport
 from microgen.verifier.sizes import Contributor, Sizes
 from microgen.verifier.stack import StackBound

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from microgen.errors import cut
-from microgen.output.junit import Case
-from microgen.output.text_layout import Column, Table
+from microgen.base.errors import cut
+from microgen.base.output.junit import Case
+from microgen.base.output.text_layout import Column, Table
 from microgen.verifier.sizes import Sizes
 from microgen.verifier.subject import Scope
 

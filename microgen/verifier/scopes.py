@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from microgen.verifier import built_from, image, layout, linked, subtree
-from microgen.verifier.elf import Elf
+from microgen.verifier.again import built_from
+from microgen.verifier.checks import image, layout, linked, subtree
+from microgen.verifier.elf.elf import Elf
 from microgen.verifier.subject import Finding, Scope, Subject, not_applicable
 
 _Check = Callable[[Subject], Finding]

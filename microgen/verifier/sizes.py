@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from microgen.firmware.stack_size import Stack
-from microgen.manifest import ConstantRecord, Manifest
+from microgen.base.manifest import ConstantRecord, Manifest
+from microgen.project.firmware.stack_size import Stack
 from microgen.target import projects
 from microgen.target.board import Board, Memory
-from microgen.verifier.architectures import architecture_of
-from microgen.verifier.elf import Elf, Section, Symbol
-from microgen.verifier.memory import BUFFER_NAME
+from microgen.verifier.checks.memory import BUFFER_NAME
+from microgen.verifier.elf.elf import Elf, Section, Symbol
+from microgen.verifier.instructions.architectures import architecture_of
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 _TOP = 5

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from microgen.formats.c_layout import aligned
-from microgen.manifest import Manifest
+from microgen.base.formats.c_layout import aligned
+from microgen.base.manifest import Manifest
 from microgen.options import STACK_UNIT
-from microgen.verifier import registry, sizes
-from microgen.verifier.architecture import Code
-from microgen.verifier.architectures import instructions
-from microgen.verifier.build_settings import STACK
-from microgen.verifier.flow import Frame, code_of, frame
-from microgen.verifier.listing import unread
+from microgen.verifier import sizes
+from microgen.verifier.again.build_settings import STACK
+from microgen.verifier.checks import registry
+from microgen.verifier.instructions.architecture import Code
+from microgen.verifier.instructions.architectures import instructions
+from microgen.verifier.instructions.flow import Frame, code_of, frame
+from microgen.verifier.instructions.listing import unread
 from microgen.verifier.report import Check
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 

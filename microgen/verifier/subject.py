@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from microgen.blob.payloads.base import PayloadReader
-from microgen.ir.graph import Array
-from microgen.manifest import Manifest
+from microgen.base.manifest import Manifest
+from microgen.graph.ir.graph import Array
+from microgen.relay.blob.payloads.base import PayloadReader
 from microgen.target.board import Board
-from microgen.verifier.elf import Elf, Symbol
+from microgen.verifier.elf.elf import Elf, Symbol
 
 # The part that is checked: the project's whole firmware, or only the model in another one.
 Scope = Literal["project", "model"]

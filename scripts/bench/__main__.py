@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from microgen.errors import MicrogenError, UsageError
+from microgen.base.errors import MicrogenError, UsageError
 from scripts.bench import check, matrix, pool, render, results
 from scripts.bench.check import Difference, Report
 from scripts.bench.matrix import Combination

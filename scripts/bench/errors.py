@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
-from microgen.formats.structuring import structure
+from microgen.base.formats.structuring import structure
 from scripts.bench.matrix import ROOT, Matrix
 from scripts.bench.peers import Peers
 from scripts.bench.tables import markdown

@@ -9,8 +9,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from microgen.firmware.compiled import Compiled
-from microgen.ir.graph import Graph, Node, TensorType
+from microgen.graph.ir.graph import Graph, Node, TensorType
+from microgen.project.firmware.compiled import Compiled
 
 Types = Sequence[TensorType]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import yaml
 
-from microgen.errors import UsageError
-from microgen.formats.structuring import structure
+from microgen.base.errors import UsageError
+from microgen.base.formats.structuring import structure
 from microgen.options import OPTIMIZE
-from microgen.timing import Flash
+from microgen.running.timing import Flash
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = Path(__file__).with_name("matrix.yml")

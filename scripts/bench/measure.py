@@ -15,13 +15,16 @@ from unittest import mock
 import numpy as np
 import yaml
 
-from microgen import api, manifest, pipeline, resources, timing, verifier
+from microgen import pipeline, verifier
+from microgen.base import manifest, resources
+from microgen.base.errors import CapacityError
+from microgen.base.manifest import note
 from microgen.building import toolchain
 from microgen.building.tools import version_in
-from microgen.errors import CapacityError
-from microgen.firmware.compiled import Compiled
-from microgen.ir.graph import Array
-from microgen.manifest import note
+from microgen.graph.ir.graph import Array
+from microgen.interface import api
+from microgen.project.firmware.compiled import Compiled
+from microgen.running import timing
 from microgen.target.cpu import Cpu
 from microgen.target.found import VARIABLE
 from scripts.bench import macs

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from microgen.formats.structuring import structure
+from microgen.base.formats.structuring import structure
 from scripts.bench.results import FIGURES
 
 FILE = Path(__file__).with_name("peers.yml")

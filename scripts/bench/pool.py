@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
-from microgen import api
-from microgen.errors import MicrogenError, ToolError
+from microgen.base.errors import MicrogenError, ToolError
+from microgen.interface import api
 from scripts.bench.matrix import ROOT, Combination, Matrix
 from scripts.bench.measure import Done, Job, job
 from scripts.bench.results import MeasuredNetwork, Results

@@ -12,7 +12,7 @@ from typing import Any
 
 import cattrs
 
-from microgen.formats.structuring import structure
+from microgen.base.formats.structuring import structure
 from scripts.bench.matrix import ROOT, Combination, Matrix
 
 NAME = "benchmarks.json"

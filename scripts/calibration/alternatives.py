@@ -7,8 +7,8 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from microgen.arithmetic.terms import Activation, Rounding
-from microgen.ir.graph import DType, Node
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import DType, Node
 from scripts.calibration import elementwise, layers
 from scripts.calibration.builder import Builder
 from scripts.calibration.layers import Layer

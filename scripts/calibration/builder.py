@@ -9,12 +9,22 @@ import math
 
 import numpy as np
 
-from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType, frozen
-from microgen.ops import registry
-from microgen.ops.concatenate import ConcatenateAttrs
-from microgen.ops.requantize import RequantizeAttrs
-from microgen.ops.reshape import ReshapeAttrs
-from microgen.ops.strided_slice import StridedSliceAttrs
+from microgen.graph.ir.graph import (
+    Array,
+    Attrs,
+    DType,
+    Graph,
+    Node,
+    Origin,
+    Quant,
+    TensorType,
+    frozen,
+)
+from microgen.graph.ops import registry
+from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
+from microgen.graph.ops.quantization.requantize import RequantizeAttrs
 
 SMALL = 3072  # bytes of each input with which layers fit 16 KB of RAM
 DATA = Quant((0.05,), (3,))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from microgen.arithmetic.terms import Activation, Rounding
-from microgen.ir.graph import DType, Node, Quant
-from microgen.ops.add import AddAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.requantize import RequantizeAttrs
-from microgen.ops.rescaled_add import RescaledAddAttrs
-from microgen.ops.rescaled_multiply import RescaledMultiplyAttrs
-from microgen.ops.rescaled_subtract import RescaledSubtractAttrs
-from microgen.ops.subtract import SubtractAttrs
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import DType, Node, Quant
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.rescaled_add import RescaledAddAttrs
+from microgen.graph.ops.elementwise.rescaled_multiply import RescaledMultiplyAttrs
+from microgen.graph.ops.elementwise.rescaled_subtract import RescaledSubtractAttrs
+from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.quantization.requantize import RequantizeAttrs
 from scripts.calibration.builder import DATA, OTHER, Builder
 
 _ATTRS = {"add": AddAttrs, "subtract": SubtractAttrs, "multiply": MultiplyAttrs}

@@ -6,35 +6,35 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation, Rounding
-from microgen.ir.graph import Attrs, DType, Node, Quant, TensorType
-from microgen.ops.add import AddAttrs
-from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.base import Padding, Pair
-from microgen.ops.batch_matmul import BatchMatmulAttrs
-from microgen.ops.concatenate import ConcatenateAttrs
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
-from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
-from microgen.ops.copy import CopyAttrs
-from microgen.ops.dense import DenseAttrs
-from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.ops.dequantize import DequantizeAttrs
-from microgen.ops.geometry import output_size, resolve
-from microgen.ops.lookup import LookupAttrs
-from microgen.ops.lstm import LstmAttrs
-from microgen.ops.max_pool2d import MaxPool2DAttrs
-from microgen.ops.mean import MeanAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.pad import PadAttrs
-from microgen.ops.quantize import QuantizeAttrs
-from microgen.ops.recurrent import RecurrentAttrs
-from microgen.ops.recurrent_functions import Function
-from microgen.ops.recurrent_steps import GATES
-from microgen.ops.requantize import RequantizeAttrs
-from microgen.ops.softmax import SoftmaxAttrs
-from microgen.ops.svdf import SvdfAttrs
-from microgen.ops.transpose import TransposeAttrs
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import Attrs, DType, Node, Quant, TensorType
+from microgen.graph.ops.base import Padding, Pair
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
+from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
+from microgen.graph.ops.dense.dense import DenseAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.geometry import output_size, resolve
+from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.moves.copy import CopyAttrs
+from microgen.graph.ops.moves.pad import PadAttrs
+from microgen.graph.ops.moves.transpose import TransposeAttrs
+from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
+from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
+from microgen.graph.ops.quantization.quantize import QuantizeAttrs
+from microgen.graph.ops.quantization.requantize import RequantizeAttrs
+from microgen.graph.ops.recurrent.lstm import LstmAttrs
+from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs
+from microgen.graph.ops.recurrent.recurrent_functions import Function
+from microgen.graph.ops.recurrent.recurrent_steps import GATES
+from microgen.graph.ops.recurrent.svdf import SvdfAttrs
+from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
+from microgen.graph.ops.tables.lookup import LookupAttrs
 from scripts.calibration.builder import DATA, Builder
 
 INT8, FLOAT = DType.INT8, DType.FLOAT32

@@ -11,27 +11,28 @@ from unittest import mock
 import numpy as np
 
 import microgen
-from microgen import kernels, ops
-from microgen.errors import InternalError
-from microgen.ir import verify
-from microgen.ir.graph import Array, DType, Graph, Node, TensorType
+from microgen import kernels
+from microgen.base.errors import InternalError
+from microgen.base.manifest.schedule import ChoiceRecord, FunctionChoices, ScheduleRecord
+from microgen.compiler.partition import Partition
+from microgen.graph import ops
+from microgen.graph.ir import verify
+from microgen.graph.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.kernels import cost
 from microgen.kernels.base import Implementation
-from microgen.manifest.schedule import ChoiceRecord, FunctionChoices, ScheduleRecord
 from microgen.options import Options
-from microgen.partition import Partition
-from microgen.program.types import PrimFunc
-from microgen.runner import profile
-from microgen.runner.costs import Cost
-from microgen.runner.profile import FlashPlan
+from microgen.planner.program.types import PrimFunc
+from microgen.running.runner import profile
+from microgen.running.runner.costs import Cost
+from microgen.running.runner.profile import FlashPlan
+from microgen.running.timing import Core
 from microgen.target.board import Board
 from microgen.target.cpu import Cpu
-from microgen.timing import Core
-from microgen.verifier import elf as elf_files
-from microgen.verifier.elf import Elf
+from microgen.verifier.elf import elf as elf_files
+from microgen.verifier.elf.elf import Elf
 from scripts.calibration.builder import SMALL, Builder
 from scripts.calibration.layers import Layer
-from tests.compiling import parts_of, write_project
+from tests.support.compiling import parts_of, write_project
 
 BOARDS = {
     "cortex-m0": "microbit",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from microgen import kernels
-from microgen.ir.graph import Graph, Node
+from microgen.graph.ir.graph import Graph, Node
 from microgen.kernels import cost
 from microgen.kernels.base import Implementation
 from microgen.target.cpu import CPUS

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from microgen.arithmetic.terms import Activation, Rounding
+from microgen.graph.arithmetic.terms import Activation, Rounding
 from scripts.calibration import alternatives, layers
 from scripts.calibration.layers import Layer
 

@@ -19,12 +19,12 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen.firmware.compiled import Compiled
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
+from microgen.project.firmware.compiled import Compiled
 from microgen.relay import Expr, Function, IRModule
-from tests import runtimes
-from tests.crt.executor_graphs import EXECUTOR_SOURCES
-from tests.each_compiled import UNOPTIMIZED, each_compiled, quick_linker
+from tests.crt.executor.executor_graphs import EXECUTOR_SOURCES
+from tests.support import runtimes
+from tests.support.each_compiled import UNOPTIMIZED, each_compiled, quick_linker
 
 CRT = Path(__file__).resolve().parents[2] / "crt"
 # TVM's own suite combines interface-api and unpacked-api in these ways for the C runtime. The graph

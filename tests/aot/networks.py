@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen import relay
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 from microgen.relay import Expr, Function, IRModule, Var
 from tests.aot.native import compiled, inferred
 

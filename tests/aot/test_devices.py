@@ -10,10 +10,10 @@ import pytest
 
 import microgen
 from microgen import relay
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from microgen.relay import Function
 from tests.aot.native import AHEAD_OF_TIME, compiled
-from tests.tools import NEEDS_NINJA
+from tests.support.tools import NEEDS_NINJA
 
 HOOK = ("example-target-hook:device-api",)
 _TWO_CALLS = """def @main(%a: Tensor[(5, 7), float32]) {

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 from microgen.relay import Expr, Function, IRModule, transform
 from tests.aot.native import CONVENTIONS, EVERY_CONVENTION, compiled, inferred
 from tests.aot.networks import convolved
-from tests.tools import NEEDS_NINJA
+from tests.support.tools import NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
 

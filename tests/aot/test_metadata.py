@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.errors import MicrogenError
-from microgen.firmware.compiled import MAIN, Compiled
-from microgen.firmware.metadata import PoolInfo, TensorInfo
-from microgen.formats import params_file
+from microgen.base.errors import MicrogenError
+from microgen.graph import params_file
+from microgen.project.firmware.compiled import MAIN, Compiled
+from microgen.project.firmware.metadata import PoolInfo, TensorInfo
 from microgen.relay import Function
 from tests.aot.native import CONVENTIONS, compiled, inferred
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.errors import UnsupportedError
+from microgen.base.errors import UnsupportedError
 from tests.aot.native import CONVENTIONS, compiled
 from tests.aot.networks import Network, convolved, holds, network, residual
-from tests.tools import NEEDS_NINJA
+from tests.support.tools import NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.errors import MicrogenError
-from microgen.firmware.compiled import Compiled
+from microgen.base.errors import MicrogenError
+from microgen.project.firmware.compiled import Compiled
 from microgen.relay import Expr, Function, Var
 from tests.aot.native import AHEAD_OF_TIME, CRT, compiled
-from tests.tools import NEEDS_NINJA
+from tests.support.tools import NEEDS_NINJA
 
 LIB0, LIB1 = (f"model/codegen/host/src/default_lib{i}.c" for i in (0, 1))
 OTHERS = ("crt/", "src/", "boards/")

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.firmware.compiled import Compiled
+from microgen.project.firmware.compiled import Compiled
 from microgen.relay import Function
 from tests.aot.native import AHEAD_OF_TIME, CRT, compiled
-from tests.each_compiled import UNOPTIMIZED
-from tests.tools import NEEDS_NINJA
+from tests.support.each_compiled import UNOPTIMIZED
+from tests.support.tools import NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
 

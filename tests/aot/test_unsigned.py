@@ -12,10 +12,10 @@ import pytest
 
 import microgen
 from tests.aot.native import CRT
-from tests.each_compiled import UNOPTIMIZED
-from tests.ops.litert_oracle import interpreter_of, needs_litert
-from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
-from tests.tools import NEEDS_CC, NEEDS_NINJA
+from tests.kernels.conformance.litert_oracle import interpreter_of, needs_litert
+from tests.support.each_compiled import UNOPTIMIZED
+from tests.support.tflite_builder import OperatorSpec, TensorSpec, build_model
+from tests.support.tools import NEEDS_CC, NEEDS_NINJA
 
 pytestmark = [needs_litert, NEEDS_NINJA, NEEDS_CC]
 IMAGES = np.random.default_rng(3).integers(0, 256, (4, 1, 12, 12, 3), np.uint8)

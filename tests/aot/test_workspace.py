@@ -7,9 +7,9 @@ import re
 import pytest
 
 from microgen import relay
-from microgen.errors import MicrogenError
-from microgen.firmware.compiled import Compiled
+from microgen.base.errors import MicrogenError
 from microgen.planner import timeline
+from microgen.project.firmware.compiled import Compiled
 from microgen.relay import Expr, Function, IRModule, Var
 from tests.aot.native import compiled
 from tests.aot.networks import residual

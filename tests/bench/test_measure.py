@@ -10,13 +10,14 @@ from types import SimpleNamespace
 import pytest
 
 import microgen
-from microgen import pipeline, timing
-from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
+from microgen import pipeline
+from microgen.graph.ir.graph import DType, Graph, Node, Origin, TensorType
+from microgen.running import timing
 from microgen.target.cpu import CPUS
 from scripts.bench import __main__ as bench
 from scripts.bench import macs, matrix, measure, pool, results
 from scripts.bench.results import Figures, Result
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 MATRIX = matrix.load()
 DIGITS = MATRIX.networks["digits"]
@@ -123,7 +124,7 @@ def test_the_note_of_the_options_does_not_make_files_different() -> None:
 
 def test_what_does_not_fit_is_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_arguments: object, **_options: object) -> None:
-        raise microgen.errors.CapacityError("needs at least 2 bytes of RAM")
+        raise microgen.base.errors.CapacityError("needs at least 2 bytes of RAM")
 
     monkeypatch.setattr(measure.api, "generate", refuse)
     (result,) = measure.job(job_of("microbit", "speed")).results

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
+from microgen.base.errors import BuildError, CapacityError, ProjectError, ToolError
 from microgen.building import toolchain
 from microgen.building.builder import BuildResult, build, disassemble
-from microgen.errors import BuildError, CapacityError, ProjectError, ToolError
 from microgen.target import board as boards
-from tests.minimal_project import (
+from tests.support.minimal_project import (
     BUILT_HERE,
     PARAMS,
     built,
@@ -21,7 +21,7 @@ from tests.minimal_project import (
     with_statement,
     write,
 )
-from tests.tools import needs
+from tests.support.tools import needs
 
 pytestmark = needs_build
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from microgen.building import doctor, tools
-from microgen.cli import main
+from microgen.interface.cli import main
 
 
 def status(name: str) -> doctor.ToolStatus:

@@ -8,18 +8,19 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import manifest, relay
+from microgen import relay
+from microgen.base import manifest
+from microgen.base.errors import CapacityError, MicrogenError, ToolError
 from microgen.building import toolchain
 from microgen.building.builder import build
-from microgen.cli import main
-from microgen.comparing import stimuli
-from microgen.errors import CapacityError, MicrogenError, ToolError
+from microgen.interface.cli import main
+from microgen.running.comparing import stimuli
 from microgen.target import board as boards
 from microgen.target.cpu import CPUS
-from tests import forced
-from tests.minimal_project import without_machine
-from tests.places import DIGITS, SMALL
-from tests.tools import (
+from tests.support import forced
+from tests.support.minimal_project import without_machine
+from tests.support.places import DIGITS, SMALL
+from tests.support.tools import (
     NEEDS_ARM,
     NEEDS_CLANG,
     NEEDS_CLANG_SANITIZERS,

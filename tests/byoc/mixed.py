@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 
 from microgen import relay
-from microgen.firmware.compiled import Compiled
+from microgen.project.firmware.compiled import Compiled
 from microgen.relay import IRModule
 
 # examplejsoncompiler comes first, because the others take everything that it takes.

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from microgen.firmware.compiled import Firmware
-from tests import runtimes
+from microgen.project.firmware.compiled import Firmware
 from tests.differential import program
+from tests.support import runtimes
 
 _FLAGS = ("-std=c99", "-O0", *program.SANITIZERS)
 _HOST = "model/codegen/host/src"

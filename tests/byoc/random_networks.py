@@ -9,11 +9,11 @@ from typing import TypeVar
 import numpy as np
 
 from microgen import relay
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 from microgen.relay import Expr, Function, IRModule, Var
 from microgen.relay.builder import build
 from tests.aot.networks import convolved
-from tests.codegens.ccompiler.random_functions import NUMPY, UNARY
+from tests.tvm.codegens.ccompiler.random_functions import NUMPY, UNARY
 
 _LARGEST = 1e3
 _LEAST_DIVISOR = 0.05

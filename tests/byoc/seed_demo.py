@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from microgen import frontends
-from microgen.ir.graph import Array
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
-from tests.places import SEED_DEMO
+from microgen.graph.ir.graph import Array
+from microgen.graph.ir.interpreter import evaluate
+from microgen.graph.ops import registry
+from tests.support.places import SEED_DEMO
 
 
 def samples(count: int) -> dict[str, Array]:

@@ -12,11 +12,11 @@ import pytest
 from _pytest.mark import ParameterSet
 
 import microgen
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 from tests.aot import native as aot
 from tests.byoc import mixed, native
 from tests.byoc.random_networks import random_network
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 BOARD = "mps2_an386"
 CONVENTIONS: dict[str, dict[str, Any]] = {

@@ -9,8 +9,8 @@ import pytest
 
 import microgen
 from tests.byoc import mixed
-from tests.external_networks import convolution
-from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA
+from tests.support.external_networks import convolution
+from tests.support.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
 CALLERS = ("fast:512", "dram:*:external", "weights:*:external:const")

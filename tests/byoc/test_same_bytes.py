@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from microgen.cli import main
+from microgen.interface.cli import main
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DIGITS = EXAMPLES / "digits" / "digits_int8.tflite"
@@ -24,7 +24,7 @@ MODELS = {
 # A process with another order of hashes. Its input is the arguments of commands.
 RUN = """
 import json, sys
-from microgen.cli import main
+from microgen.interface.cli import main
 sys.exit(any([main(arguments) for arguments in json.load(sys.stdin)]))
 """
 

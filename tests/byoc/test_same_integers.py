@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen.firmware.compiled import Firmware
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
+from microgen.project.firmware.compiled import Firmware
 from tests.byoc import mixed
-from tests.codegens.cmsis_nn import harness
+from tests.compiler.codegens.cmsis_nn import harness
 from tests.differential.generator import generate
-from tests.places import DIGITS
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.places import DIGITS
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
 

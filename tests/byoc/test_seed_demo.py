@@ -10,17 +10,18 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import blob, runner
-from microgen.blob.payloads import ConstLoader
-from microgen.cli import main
-from microgen.codegens.json_graph import JsonRuntime
-from microgen.codegens.payloads import readers
-from microgen.firmware.module_blob import blob_of
+from microgen.compiler.codegens.payloads import readers
+from microgen.interface.cli import main
+from microgen.project.firmware.module_blob import blob_of
+from microgen.relay import blob
+from microgen.relay.blob.payloads import ConstLoader
+from microgen.running import runner
+from microgen.tvm.codegens.json_graph import JsonRuntime
 from tests.byoc.seed_demo import by_onnxruntime, close, expected, samples
-from tests.codegens.json_graph.test_notes import _CONV2D, _RELU
-from tests.places import SEED_DEMO
 from tests.relay import seed
-from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+from tests.support.places import SEED_DEMO
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+from tests.tvm.codegens.json_graph.test_notes import _CONV2D, _RELU
 
 BOARDS = (
     pytest.param("native", marks=NEEDS_NINJA),
@@ -29,7 +30,7 @@ BOARDS = (
 )
 
 MY = '''"""Convolutions, and nothing else."""
-from microgen.codegens.external import ExternalCodegen
+from microgen.compiler.codegens.external import ExternalCodegen
 from microgen.relay.transform import Support
 
 

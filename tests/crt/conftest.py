@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crt import dnnl_json_cases
+from tests.crt.dnnl import dnnl_json_cases
 
 
 @pytest.fixture(scope="session")

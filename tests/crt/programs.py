@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from microgen import resources
-from tests.each_compiled import each_compiled, quick_linker
-from tests.ops.conformance import WARNINGS, host_cc
+from microgen.base import resources
+from tests.kernels.conformance.conformance import WARNINGS, host_cc
+from tests.support.each_compiled import each_compiled, quick_linker
 
 CRT = resources.folder("crt")
 INCLUDES = (f"-I{CRT / 'include'}", f"-I{CRT / 'src'}")

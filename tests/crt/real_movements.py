@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from microgen.ir.graph import DType
-from tests.ops import conformance as c
-from tests.ops import movement_cases as made
+from microgen.graph.ir.graph import DType
+from tests.kernels.conformance import conformance as c
+from tests.kernels.moves import movement_cases as made
 
 _IMAGE = (1, 25, 5, 64)
 _COMBINED = (DType.FLOAT32, DType.INT32, DType.INT64)

@@ -14,17 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from microgen import kernels, ops
-from microgen.arithmetic.terms import Activation, Rounding
-from microgen.ir.graph import DType, Quant, TensorType
-from microgen.ops import real_formulas
-from microgen.ops.base import Padding
-from microgen.ops.bitwise import BitFunction
-from microgen.ops.lookup import ENTRIES
-from microgen.ops.softmax import SoftmaxAttrs
+from microgen import kernels
+from microgen.graph import ops
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ops.base import Padding
+from microgen.graph.ops.elementwise.bitwise import BitFunction
+from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
+from microgen.graph.ops.tables.lookup import ENTRIES
+from microgen.graph.ops.unary import real_formulas
 from tests.crt import real_movements
-from tests.ops import conformance as c
-from tests.ops import recurrent_cases
+from tests.kernels.conformance import conformance as c
+from tests.kernels.recurrent import recurrent_cases
 
 Shape = tuple[int, ...]
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from microgen import resources
+from microgen.base import resources
 from microgen.kernels import registry
-from tests.each_compiled import NOT_INLINED, each_compiled
-from tests.ops.conformance import WARNINGS, host_cc
-from tests.tools import NEEDS_ARM_GCC
+from tests.kernels.conformance.conformance import WARNINGS, host_cc
+from tests.support.each_compiled import NOT_INLINED, each_compiled
+from tests.support.tools import NEEDS_ARM_GCC
 
 # Compiled in a fraction of the time. Other tests compile firmware in which kernels are inlined.
 WITHOUT_INLINING = ("-O0", "-include", str(NOT_INLINED))
@@ -108,8 +108,8 @@ def _grouped(folder: Path) -> list[Path]:
     return [Path(f"{name}.c") for name in GROUPS]
 
 
-# In every run of the tests, `tests/ops` compiles all kernels for the host with -O0 and -O2 and the
-# same warnings.
+# In every run of the tests, `tests/kernels` compiles all kernels for the host with -O0 and -O2 and
+# the same warnings.
 @pytest.mark.slow
 @pytest.mark.parametrize("option", ["-O0", "-Os", "-O2"])
 def test_kernels_compile_without_a_warning_on_the_host(option: str, tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def _is_compilers_own(name: str, core: str, group: str) -> bool:
 
 
 CONVOLUTION = """
-#include "microgen/conv2d_s8.h"
+#include "microgen/convolution/s8/conv2d_s8.h"
 void layer(const int8_t *in, const int8_t *w, const int32_t *b, const int32_t *m, const int8_t *s,
            int8_t *out);
 void layer(const int8_t *in, const int8_t *w, const int32_t *b, const int32_t *m, const int8_t *s,

@@ -9,8 +9,8 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-from microgen import resources
-from tests.tools import NEEDS_CXX
+from microgen.base import resources
+from tests.support.tools import NEEDS_CXX
 
 CRT = resources.folder("crt")
 FILES = sorted(CRT.rglob("*.[ch]"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from microgen.errors import MicrogenError, ToolError
+from microgen.base.errors import MicrogenError, ToolError
 from scripts import misra, sections
 from scripts.misra import Finding
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from _pytest.mark import ParameterSet
 
-from microgen import resources
+from microgen.base import resources
 from microgen.building import toolchain
 from microgen.building.builder import build
 from microgen.target import board as boards
-from tests.minimal_project import (
+from tests.support.minimal_project import (
     NBYTES,
     OPERATORS,
     board_params,
@@ -23,7 +23,7 @@ from tests.minimal_project import (
     with_statement,
     write,
 )
-from tests.tools import NEEDS_CC
+from tests.support.tools import NEEDS_CC
 
 EMULATED = [name for name in boards.available() if boards.load(name).qemu]
 # One for each kind of start-up code and of input and output. The others are slow.

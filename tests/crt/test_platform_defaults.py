@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import resources
-from tests.tools import NEEDS_ARM_GCC, NEEDS_CC
+from microgen.base import resources
+from tests.support.tools import NEEDS_ARM_GCC, NEEDS_CC
 
 CRT = resources.folder("crt")
 OPTIONS = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")

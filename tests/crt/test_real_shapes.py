@@ -12,9 +12,9 @@ from microgen import kernels
 from microgen.kernels.base import Implementation
 from microgen.kernels.patterns import JOINT
 from tests.crt import real_shapes
-from tests.each_compiled import each_compiled
-from tests.ops import conformance as c
-from tests.tools import skip_without
+from tests.kernels.conformance import conformance as c
+from tests.support.each_compiled import each_compiled
+from tests.support.tools import skip_without
 
 # every kernel compiles for it
 ARM = ("-mthumb", "-mcpu=cortex-m55", "-mfpu=auto", "-mfloat-abi=hard")
@@ -53,7 +53,7 @@ def _first() -> list[c.Call]:
 
 
 def test_every_kernel_has_a_shape() -> None:
-    """Kernels of several ops have firmware of their own in tests/schedule."""
+    """Kernels of several ops have firmware of their own in tests/compiler/schedule."""
     cases: dict[str, list[c.Case]] = {}
     for case in real_shapes.cases():
         cases.setdefault(case.op, []).append(case)

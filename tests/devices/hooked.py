@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from microgen import manifest
+from microgen.base import manifest
 from microgen.building import toolchain
-from microgen.program.types import Program
+from microgen.planner.program.types import Program
 from microgen.target import projects
 from tests.devices import sequences
 

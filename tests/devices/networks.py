@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from microgen.arithmetic.terms import Activation
-from microgen.ir.graph import DType, Graph, Node, Origin, TensorType
-from microgen.ops.divide import DivideAttrs
-from tests.graphs import Builder
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType, Graph, Node, Origin, TensorType
+from microgen.graph.ops.division.divide import DivideAttrs
+from tests.support.graphs import Builder
 
 NPU = "npu0:device-api"
 BOTH = ("npu0:device-api", "npu1:device-api")

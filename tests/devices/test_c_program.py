@@ -6,10 +6,10 @@ import subprocess
 from pathlib import Path
 
 from microgen.options import Options
-from tests.compiling import write_project
 from tests.devices.networks import NPU, chain
-from tests.ops.conformance import WARNINGS
-from tests.tools import NEEDS_CC, NEEDS_CXX
+from tests.kernels.conformance.conformance import WARNINGS
+from tests.support.compiling import write_project
+from tests.support.tools import NEEDS_CC, NEEDS_CXX
 
 PROGRAM = """
 #include <stdint.h>

@@ -11,17 +11,18 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import frontends, inspection
+from microgen import frontends
+from microgen.base.errors import RunError
 from microgen.building import builder
-from microgen.errors import RunError
-from microgen.ir.graph import Graph
+from microgen.graph.ir.graph import Graph
+from microgen.interface import inspection
 from microgen.options import Options
-from microgen.program.types import Program
-from tests.compiling import write_project
+from microgen.planner.program.types import Program
 from tests.devices import hooked, sequences
 from tests.devices.networks import BOTH, NPU, chain, dividing, placed
-from tests.places import SMALL
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.compiling import write_project
+from tests.support.places import SMALL
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 

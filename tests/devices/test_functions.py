@@ -7,18 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import passes, runner
-from microgen.arithmetic.terms import Activation
 from microgen.building import builder
-from microgen.ir.graph import Graph
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
+from microgen.compiler import passes
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Graph
+from microgen.graph.ir.interpreter import evaluate
+from microgen.graph.ops import registry
 from microgen.options import Options
-from microgen.program.types import Program, Role
-from tests.compiling import by_port, program_of, write_project
+from microgen.planner.program.types import Program, Role
+from microgen.running import runner
 from tests.devices.networks import BOTH, placed
-from tests.graphs import Builder, random_graph
-from tests.tools import NEEDS_NINJA
+from tests.support.compiling import by_port, program_of, write_project
+from tests.support.graphs import Builder, random_graph
+from tests.support.tools import NEEDS_NINJA
 
 OPTIONS = Options(targets=BOTH)
 

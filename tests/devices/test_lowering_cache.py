@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import pytest
 
-from microgen import codegens, partition, passes
-from microgen.codegens.base import Codegen, Primitive, Region
-from microgen.errors import MicrogenError
-from microgen.ir.graph import Graph, Node
-from microgen.ir.refusal import Refusal
-from microgen.lowering import functions
+from microgen.base.errors import MicrogenError
+from microgen.compiler import codegens, partition, passes
+from microgen.compiler.codegens.base import Codegen, Primitive, Region
+from microgen.compiler.lowering import functions
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ir.refusal import Refusal
 from microgen.options import Options
-from microgen.program.types import Role
+from microgen.planner.program.types import Role
 from microgen.target import board as boards
 from microgen.target.board import Board
-from tests.compiling import program_of
 from tests.devices.networks import BOTH, chain
+from tests.support.compiling import program_of
 
 BOARD = boards.load("mps2_an386")
 CONV = "tvmgen_default_fused_nn_conv2d_nn_bias_add"

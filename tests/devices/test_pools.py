@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import runner
 from microgen.building import builder
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
+from microgen.graph.ir.interpreter import evaluate
+from microgen.graph.ops import registry
 from microgen.options import Options
-from tests.compiling import by_port, write_project
+from microgen.running import runner
 from tests.devices.networks import BOTH, chain
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.compiling import by_port, write_project
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
 PLACES = ("npu1", "", "npu0/f", "npu0/f", "npu1", "")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from microgen.options import Options
-from tests.compiling import write_project
 from tests.devices.networks import BOTH, chain
+from tests.support.compiling import write_project
 
 
 @pytest.fixture(scope="module")

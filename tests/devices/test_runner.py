@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from microgen import planner
-from microgen.emit.model import emit
-from microgen.emit.unit import EmitOptions, Unit
 from microgen.options import Options
-from microgen.program.types import Program
-from tests.compiling import program_of
+from microgen.planner.program.types import Program
+from microgen.project.emit.model import emit
+from microgen.project.emit.unit import EmitOptions, Unit
 from tests.devices import sequences, stubs
 from tests.devices.networks import BOTH, NPU, chain
 from tests.devices.sequences import Operator
-from tests.tools import NEEDS_CC
+from tests.support.compiling import program_of
+from tests.support.tools import NEEDS_CC
 
 pytestmark = NEEDS_CC
 

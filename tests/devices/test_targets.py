@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen.commands import compiling
-from microgen.errors import MicrogenError
-from microgen.ir.graph import Graph
+from microgen.base.errors import MicrogenError
+from microgen.graph.ir.graph import Graph
+from microgen.interface.commands import compiling
 from microgen.options import Options
 from microgen.target import targets
 from microgen.target.targets import HOST, Target
-from tests.compiling import program_of
 from tests.devices.networks import NPU, chain
+from tests.support.compiling import program_of
 
 
 @pytest.mark.parametrize(

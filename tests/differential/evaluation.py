@@ -12,16 +12,17 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from microgen import kernels, passes
+from microgen import kernels
+from microgen.compiler import passes
+from microgen.compiler.passes.canonical_padding import canonical_padding
 from microgen.frontends.numerics import profile
 from microgen.frontends.tflite import convert as frontend
-from microgen.ir.graph import Graph
-from microgen.ir.interpreter import evaluate, initial_state
-from microgen.ops import registry
-from microgen.passes.canonical_padding import canonical_padding
+from microgen.graph.ir.graph import Graph
+from microgen.graph.ir.interpreter import evaluate, initial_state
+from microgen.graph.ops import registry
 from tests.differential.network import Network
 from tests.differential.stock import SAMPLES, Array
-from tests.ops.within import RANGE
+from tests.kernels.conformance.within import RANGE
 
 SHAKES = 3
 _NOISE = 2.0**-20  # relative to a float, or to a tensor's range: at least 8 units in the last place

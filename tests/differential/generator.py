@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from microgen import options
-from microgen.errors import MicrogenError
-from microgen.ir.graph import Graph
-from microgen.ops.base import StatusError
+from microgen.base.errors import MicrogenError
+from microgen.graph.ir.graph import Graph
+from microgen.graph.ops.base import StatusError
 from tests.differential import evaluation, makers
 from tests.differential.network import Network, UnfitError
 from tests.differential.stock import Array

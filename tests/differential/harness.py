@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import microgen
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from microgen.pipeline import Compiled
 from tests.differential import evaluation, litert, program
 from tests.differential.generator import Case

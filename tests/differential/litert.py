@@ -8,8 +8,8 @@ from microgen.frontends.tflite.litert import LiteRT
 from tests.differential import evaluation
 from tests.differential.network import Network
 from tests.differential.stock import SAMPLES, Array
-from tests.ops.litert_models import NOT_IN_LITERT
-from tests.tflite_builder import OperatorSpec
+from tests.kernels.conformance.litert_models import NOT_IN_LITERT
+from tests.support.tflite_builder import OperatorSpec
 
 # Operators and dtypes that LiteRT's reference kernels lack. They are compared only with C.
 LACKING = {

@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.differential import stock
 from tests.differential.stock import Array
-from tests.tflite_builder import (
+from tests.support.tflite_builder import (
     OperatorSpec,
     OptionValue,
     SubgraphSpec,

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from microgen.pipeline import Compiled
-from microgen.program.types import Port
-from tests import shared_kernels
-from tests.crt.executor_graphs import CRT, EXECUTOR_SOURCES
+from microgen.planner.program.types import Port
+from tests.crt.executor.executor_graphs import CRT, EXECUTOR_SOURCES
 from tests.differential.stock import Array
-from tests.each_compiled import UNOPTIMIZED, each_compiled, quick_linker
+from tests.support import shared_kernels
+from tests.support.each_compiled import UNOPTIMIZED, each_compiled, quick_linker
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 # As in `make test`: compiling takes most of the time, and the sanitizers find the same.

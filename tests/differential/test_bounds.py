@@ -14,14 +14,14 @@ import pytest
 
 import microgen
 from microgen.frontends.tflite.litert import LiteRT
-from microgen.ir import beside
-from microgen.ir.beside import Expected, Kept, Slack, no_slack
-from microgen.ir.graph import Array, Graph
-from microgen.ops import registry
+from microgen.graph.ir import beside
+from microgen.graph.ir.beside import Expected, Kept, Slack, no_slack
+from microgen.graph.ir.graph import Array, Graph
+from microgen.graph.ops import registry
 from tests.differential import evaluation, litert, program
 from tests.differential.generator import Case, generate
 from tests.differential.stock import SAMPLES
-from tests.ops import within
+from tests.kernels.conformance import within
 
 FLOATS = ("float32", "hybrid")
 AT_ONCE = 25  # networks that are compiled together

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from microgen.frontends.tflite import importers
-from microgen.ops.base import StatusError
+from microgen.graph.ops.base import StatusError
 from tests.differential import coverage, generator, makers
 from tests.differential.makers import EVERY
 from tests.differential.network import Network, UnfitError

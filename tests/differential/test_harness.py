@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgen.files import FileTree
+from microgen.base.files import FileTree
 from microgen.frontends import load
 from microgen.frontends.tflite.litert import LiteRT
 from microgen.pipeline import Compiled

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from microgen.frontends.tflite.litert import LiteRT
 from microgen.frontends.tflite.unsigned import CONVERSIONS, DETECTION, EXACT
-from microgen.ops.base import StatusError
+from microgen.graph.ops.base import StatusError
 from tests.differential import generator, harness, litert, makers
 from tests.differential.network import Network, UnfitError
-from tests.sampling import seeds
+from tests.support.sampling import seeds
 
 pytestmark = pytest.mark.skipif(bool(LiteRT().lacking()), reason="ai-edge-litert is not installed")
 KEPT = Path(__file__).parents[2] / "build" / "differential"

@@ -8,7 +8,7 @@ import numpy as np
 import tflite
 
 from tests.differential.network import Network, UnfitError
-from tests.tflite_builder import OptionValue
+from tests.support.tflite_builder import OptionValue
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TEMPLATE = CHECKOUT / "examples" / "byoc_template"
@@ -59,7 +59,7 @@ def _python(site: Path, *args: str) -> str:
 # Python and its libraries takes longer than most commands.
 _IN_TURN = """
 import json, sys
-from microgen.cli import main
+from microgen.interface.cli import main
 
 for arguments in json.loads(sys.argv[1]):
     status = main(arguments)

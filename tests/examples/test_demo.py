@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DEMO = CHECKOUT / "examples" / "digits" / "demo.py"

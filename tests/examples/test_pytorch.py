@@ -13,9 +13,9 @@ import pytest
 
 import microgen
 from microgen import frontends
-from microgen.frontends.onnx.ort import OnnxRuntime
-from microgen.ir.graph import DType
-from tests.tools import NEEDS_NINJA
+from microgen.frontends.onnx.oracle.ort import OnnxRuntime
+from microgen.graph.ir.graph import DType
+from tests.support.tools import NEEDS_NINJA
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "pytorch"
 MODEL = EXAMPLE / "digits_qdq.onnx"

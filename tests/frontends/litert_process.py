@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from microgen.ir.graph import Array
-from tests.ops.litert_oracle import interpreter_of
+from microgen.graph.ir.graph import Array
+from tests.kernels.conformance.litert_oracle import interpreter_of
 
 _SECONDS = 600.0
 Sequences = list[list[Array]]  # by sample, by port

@@ -8,8 +8,8 @@ import struct
 import numpy as np
 
 from tests.frontends.tweaked import Network, activation, int8_constant, integers
-from tests.streaming import Model
-from tests.tflite_builder import OperatorSpec, SubgraphSpec, TensorSpec
+from tests.support.streaming import Model
+from tests.support.tflite_builder import OperatorSpec, SubgraphSpec, TensorSpec
 
 INTERESTING = (0, 1, 2, 4, 0x7F, 0x80, 0xFE, 0xFF)
 

@@ -10,13 +10,14 @@ from types import SimpleNamespace
 import pytest
 
 import microgen
-from microgen import frontends, manifest
-from microgen.errors import MicrogenError, ModelError
+from microgen import frontends
+from microgen.base import manifest
+from microgen.base.errors import MicrogenError, ModelError
 from microgen.frontends.tflite import c_arrays
 from microgen.target import projects
-from microgen.verifier import regenerated
+from microgen.verifier.again import regenerated
 from microgen.verifier.subject import Reproduction
-from tests.places import SMALL
+from tests.support.places import SMALL
 
 MODEL = SMALL.read_bytes()
 

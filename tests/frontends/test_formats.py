@@ -14,13 +14,13 @@ import pytest
 
 import microgen
 from microgen import frontends
-from microgen.errors import MicrogenError, ModelError, UnsupportedError
+from microgen.base.errors import MicrogenError, ModelError, UnsupportedError
 from microgen.frontends.model_format import Format, ModuleFormat
-from microgen.inspection import support
-from microgen.ir.graph import Array, Graph
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
-from tests.tools import NEEDS_GDBSERVER, NEEDS_NINJA
+from microgen.graph.ir.graph import Array, Graph
+from microgen.graph.ir.interpreter import evaluate
+from microgen.graph.ops import registry
+from microgen.interface.inspection import support
+from tests.support.tools import NEEDS_GDBSERVER, NEEDS_NINJA
 
 TOYS = Path(__file__).parent.parent / "toy_formats"
 LAYERS = (
@@ -131,7 +131,7 @@ def test_refusals_name_the_layer_and_its_operator(
 def test_what_constants_make_counts_against_the_budget(
     toys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("microgen.ops.budget.MOST_BYTES", 8)
+    monkeypatch.setattr("microgen.graph.ops.budget.MOST_BYTES", 8)
     with pytest.raises(UnsupportedError, match=r'layer "biased" \(Bias\): computes with constants'):
         frontends.load(written(tmp_path, *LAYERS))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from microgen import frontends
-from microgen.errors import MicrogenError, ModelError
+from microgen.base.errors import MicrogenError, ModelError
 
 
 def refusal(path: Path, kind: type[MicrogenError] = MicrogenError) -> str:

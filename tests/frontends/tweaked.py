@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgen.errors import MicrogenError, UnsupportedError
+from microgen.base.errors import MicrogenError, UnsupportedError
 from microgen.frontends import numerics
 from microgen.frontends.tflite import convert as frontend
-from microgen.ir.graph import Graph
-from tests.tflite_builder import OperatorSpec, Ref, TensorSpec, _Writer
+from microgen.graph.ir.graph import Graph
+from tests.support.tflite_builder import OperatorSpec, Ref, TensorSpec, _Writer
 
 LONGEST_REFUSAL = 300  # characters: one glance
 

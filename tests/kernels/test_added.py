@@ -10,14 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import api, kernels, ops, resources
-from microgen.firmware import crt_files
-from microgen.ir import interpreter
-from microgen.kernels import transforms
+from microgen import kernels
+from microgen.base import resources
+from microgen.graph import ops
+from microgen.graph.ir import interpreter
+from microgen.interface import api
+from microgen.kernels.requantization import transforms
 from microgen.options import Options
-from tests.compiling import write_project
-from tests.graphs import Builder
-from tests.tools import NEEDS_ARM
+from microgen.project.firmware import crt_files
+from tests.support.compiling import write_project
+from tests.support.graphs import Builder
+from tests.support.tools import NEEDS_ARM
 
 HERE = Path(__file__).parent / "added"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from microgen.ir.graph import Graph, Node
+from microgen.graph.ir.graph import Graph, Node
 from microgen.kernels import blocks, named
-from tests.graphs import Builder
+from tests.support.graphs import Builder
 
 COMPACT = (
     "mg_conv2d_s8_trios",

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from microgen.arithmetic.terms import Activation, Rounding
+from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.kernels import cost
 from microgen.target.cpu import CPUS
 from scripts.calibration import layers, measure
 from scripts.calibration.layers import Layer
 from scripts.calibration.measure import Case, Measured
-from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
 RUN, CODE = 0.15, 0.30  # how far estimates may be off: instructions and cycles; bytes of code
 _OWN, _SHARED = cost.SPECIALISED, cost.SHARED

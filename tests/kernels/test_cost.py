@@ -12,17 +12,18 @@ import numpy as np
 import pytest
 
 import microgen.kernels
-from microgen.arithmetic.terms import Activation, Rounding
-from microgen.ir.graph import DType, Graph, Node, TensorType
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import DType, Graph, Node, TensorType
+from microgen.graph.ops.base import Padding, Pair
+from microgen.graph.ops.convolution import conv2d, conv2d_transpose
+from microgen.graph.ops.depthwise import depthwise_conv2d
 from microgen.kernels import cost, registry
 from microgen.kernels.base import Implementation
 from microgen.kernels.work import work
-from microgen.ops import conv2d, conv2d_transpose, depthwise_conv2d
-from microgen.ops.base import Padding, Pair
 from microgen.target.cpu import CPUS
 from scripts.calibration import measure, shapes
 from scripts.calibration.builder import Builder
-from tests import graphs
+from tests.support import graphs
 
 TABLES = sorted((Path(microgen.kernels.__file__).parent / "costs").iterdir())
 IMPLEMENTATIONS = {kernel.symbol: kernel for found in registry().values() for kernel in found}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from microgen import frontends
 from microgen.kernels.fitting import fitting
 from microgen.target.cpu import CPUS
-from tests.places import SMALL
+from tests.support.places import SMALL
 
 M4 = CPUS["cortex-m4f"]
 

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from microgen import kernels
+from microgen.compiler.partition import Partition
+from microgen.compiler.schedule import Schedule, choose
+from microgen.compiler.schedule.goals import GOALS
+from microgen.compiler.schedule.rolled import _useful
 from microgen.kernels import patterns
 from microgen.kernels.fitting import _fitting
-from microgen.partition import Partition
-from microgen.schedule import Schedule, choose
-from microgen.schedule.goals import GOALS
-from microgen.schedule.rolled import _useful
 from microgen.target import board as boards
-from tests.graphs import Builder
-from tests.schedule.costs import no_ram, parts_of
+from tests.compiler.schedule.costs import no_ram, parts_of
+from tests.support.graphs import Builder
 
 COPY = """
 from dataclasses import replace

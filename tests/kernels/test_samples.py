@@ -16,7 +16,7 @@ from microgen.target.cpu import CPUS
 from scripts.calibration import measure, samples, shapes
 from scripts.calibration.measure import Case
 from tests.kernels.test_calibration import CORES
-from tests.tools import NEEDS_NINJA
+from tests.support.tools import NEEDS_NINJA
 
 EVERY = samples.load()
 _IN_FLOAT32 = "MG_ROUND_FLOAT"

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from microgen.errors import ProjectError
-from microgen.kernels import transforms
+from microgen.base.errors import ProjectError
+from microgen.kernels.requantization import transforms
 
 SCALES = np.array([0.25, 0.003, 0.9], np.float32)
 CONV = {"input_scale": 0.5, "output_scale": 0.1, "rule": "conv", "channels": 3}

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from microgen.arithmetic import int8, int16
-from microgen.errors import ProjectError
-from microgen.ir.graph import Array
-from microgen.kernels import transforms, wide_factors
+from microgen.base.errors import ProjectError
+from microgen.graph.arithmetic import int8, int16
+from microgen.graph.ir.graph import Array
+from microgen.kernels.requantization import transforms, wide_factors
 
 LAST = 2**31 - 1
 

@@ -15,10 +15,10 @@ import microgen
 from microgen import frontends
 from microgen.building import toolchain
 from microgen.building.builder import build
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
-from tests.places import ROOT, SMALL
-from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_CXX, needs
+from microgen.graph.ir.interpreter import evaluate
+from microgen.graph.ops import registry
+from tests.support.places import ROOT, SMALL
+from tests.support.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_CXX, needs
 
 APPLICATIONS = Path(__file__).parent / "applications"
 STRICT = ("-Wall", "-Wextra", "-Werror", "-g", "-O1")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import chain, combinations
 
-from microgen.program.types import Program, Role
+from microgen.planner.program.types import Program, Role
 
 
 def least_peak(program: Program, alignment: int) -> int:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from microgen.ir.graph import DType, Origin, TensorType
-from microgen.program.plan import MemoryPlan
-from microgen.program.steps import Step
-from microgen.program.types import (
+from microgen.graph.ir.graph import DType, Origin, TensorType
+from microgen.planner.program.plan import MemoryPlan
+from microgen.planner.program.steps import Step
+from microgen.planner.program.types import (
     Argument,
     Buffer,
     Call,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from microgen.program.types import Program
+from microgen.planner.program.types import Program
 from tests.planner.builder import Builder
 
 ALIGNMENTS = st.sampled_from([1, 2, 4, 16])

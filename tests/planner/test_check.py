@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from microgen.planner import check, plan
-from microgen.program.plan import MemoryPlan, Overlap, Placement
-from microgen.program.types import Program
+from microgen.planner.program.plan import MemoryPlan, Overlap, Placement
+from microgen.planner.program.types import Program
 from tests.planner.builder import Builder, chain, changed, with_placements
 
 
@@ -206,8 +206,8 @@ def test_check_shares_no_code_with_the_planners() -> None:
         for value in vars(check).values()
     }
     ours = {name for name in ours if name.startswith("microgen")}
-    program = {f"microgen.program.{name}" for name in ("kernel_call", "plan", "types")}
-    assert ours <= {"microgen.planner.check", "microgen.errors", *program}
+    program = {f"microgen.planner.program.{name}" for name in ("kernel_call", "plan", "types")}
+    assert ours <= {"microgen.planner.check", "microgen.base.errors", *program}
 
 
 @pytest.fixture

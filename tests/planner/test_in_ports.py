@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microgen.errors import UnsupportedError
-from microgen.ir.graph import DType, TensorType
+from microgen.base.errors import UnsupportedError
+from microgen.graph.ir.graph import DType, TensorType
 from microgen.options import Options
 from microgen.planner import ALGORITHMS, check, plan
-from microgen.program import port_buffers
-from microgen.program.plan import MemoryPlan, Pool
-from microgen.program.types import Port, Program
+from microgen.planner.program import port_buffers
+from microgen.planner.program.plan import MemoryPlan, Pool
+from microgen.planner.program.types import Port, Program
 from tests.planner.builder import INT8, Builder, chain, changed
 from tests.planner.strategies import programs
 

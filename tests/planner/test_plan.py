@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from microgen.errors import InternalError, MicrogenError
+from microgen.base.errors import InternalError, MicrogenError
 from microgen.planner import ALGORITHMS, check, plan
-from microgen.program.plan import Overlap
+from microgen.planner.program.plan import Overlap
 from tests.planner.builder import Builder, chain
 
 KWS = (*[8000] * 9, 64, 12)

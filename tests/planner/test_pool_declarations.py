@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from microgen import options
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from microgen.options import Options
 from microgen.planner import pools
-from microgen.program.plan import Pool
+from microgen.planner.program.plan import Pool
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microgen.errors import CapacityError, InternalError
-from microgen.ir.graph import DType, TensorType
+from microgen.base.errors import CapacityError, InternalError
+from microgen.graph.ir.graph import DType, TensorType
 from microgen.planner import ALGORITHMS, check, plan, spill
-from microgen.program.plan import MemoryPlan, Pool
-from microgen.program.types import Argument, Constant, Port, Program, Storage, Transform
-from microgen.program.workspace_io import planned
+from microgen.planner.program.plan import MemoryPlan, Pool
+from microgen.planner.program.types import Argument, Constant, Port, Program, Storage, Transform
+from microgen.planner.program.workspace_io import planned
 from tests.planner.builder import Builder, chain, changed
 from tests.planner.strategies import programs
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from microgen.inspection.plan import of_program
-from microgen.output.text_layout import lines
+from microgen.base.output.text_layout import lines
+from microgen.interface.inspection.plan import of_program
 from microgen.planner import ALGORITHMS, check, plan
+from microgen.planner.program.types import Program
 from microgen.planner.timeline import live_bytes
-from microgen.program.types import Program
 from tests.planner.brute_force import least_peak
 from tests.planner.strategies import ALIGNMENTS, programs
-from tests.sampling import seeds
+from tests.support.sampling import seeds
 
 quick = settings(max_examples=50, deadline=None, derandomize=True)
 

@@ -1,6 +1,6 @@
 /* Runs the modules of type dnnl_json in cases.bin on the board, and writes results.bin.
  *
- * A case is a word with its length, and the bytes that tests/crt/dnnl_json_cases.py packs. Its
+ * A case is a word with its length, and the bytes that tests/crt/dnnl/dnnl_json_cases.py packs. Its
  * result is three codes, the bytes needed of the pool and of the workspace, and the outputs. */
 #include "platform/io.h"
 #include "dnnl/runtime_dnnl_json.h"

@@ -6,17 +6,17 @@ import functools
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation
-from microgen.ir.graph import DType, TensorType
-from microgen.ops.add import AddAttrs
-from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.base import Padding
-from microgen.ops.max_pool2d import MaxPool2DAttrs
-from microgen.ops.mean import MeanAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.softmax import SoftmaxAttrs
-from microgen.ops.subtract import SubtractAttrs
-from tests.ops import conformance as c
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ops.base import Padding
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
+from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
+from tests.kernels.conformance import conformance as c
 
 Shape = tuple[int, ...]
 SIZES = range(1, 36)

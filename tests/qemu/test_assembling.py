@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import microgen
-from microgen import manifest
-from tests import concat_networks
-from tests.passes.rolling.forced import roll
-from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+from microgen.base import manifest
+from tests.compiler.passes.rolling.forced import roll
+from tests.support import concat_networks
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
 pytestmark = [NEEDS_NINJA]
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from microgen import kernels
-from tests.ops import conformance as c
-from tests.ops import plane_cases
+from tests.kernels.conformance import conformance as c
+from tests.kernels.depthwise import plane_cases
 from tests.qemu import test_mve_kernels as harness
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from microgen.building.builder import build
-from microgen.codegens.dnnl import runtime, serializer
-from microgen.runner import qemu
+from microgen.running.runner import qemu
 from microgen.target import board as boards
-from tests import minimal_project
-from tests.codegens.dnnl.random_functions import random_function, random_inputs
-from tests.crt import dnnl_json_cases as cases
-from tests.crt.dnnl_json_numpy import DRAWS, drawn
+from microgen.tvm.codegens.dnnl import runtime, serializer
+from tests.crt.dnnl import dnnl_json_cases as cases
+from tests.crt.dnnl.dnnl_json_numpy import DRAWS, drawn
+from tests.support import minimal_project
+from tests.tvm.codegens.dnnl.random_functions import random_function, random_inputs
 
 MAIN = Path(__file__).with_name("dnnl_json_main.c")
 POINTER = 4

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from microgen.kernels import base
 from microgen.target.cpu import Feature
-from tests.ops import inlined_calls
+from tests.kernels.conformance import inlined_calls
 from tests.qemu import mve_elementwise
 from tests.qemu.test_mve_kernels import Call, calls_of, inlined, run, shared
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen.comparing import stimuli
-from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
-from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+from microgen.running.comparing import stimuli
+from tests.support.tflite_builder import OperatorSpec, TensorSpec, build_model
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
 BOARDS = [
     pytest.param("microbit", marks=NEEDS_ARM),

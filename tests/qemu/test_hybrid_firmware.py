@@ -9,11 +9,11 @@ import pytest
 
 import microgen
 from microgen.frontends.tflite.litert import LiteRT
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 from tests.frontends.tweaked import Network, int8_constant
-from tests.ops.within import far
-from tests.tflite_builder import OperatorSpec, TensorSpec
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.kernels.conformance.within import far
+from tests.support.tflite_builder import OperatorSpec, TensorSpec
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 needs_litert = pytest.mark.skipif(
     bool(LiteRT().lacking()), reason="ai-edge-litert is not installed"

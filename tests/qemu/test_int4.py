@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen.comparing import stimuli
+from microgen.base.manifest import Manifest
 from microgen.frontends.tflite.litert import LiteRT
-from microgen.manifest import Manifest
-from tests import forced, int4_networks
-from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
+from microgen.running.comparing import stimuli
+from tests.support import forced, int4_networks
+from tests.support.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 
 BOARDS = [
     pytest.param("microbit", "portable", marks=NEEDS_ARM),

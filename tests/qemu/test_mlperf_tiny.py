@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import frontends, manifest, verifier
-from microgen.comparing import stimuli
+from microgen import frontends, verifier
+from microgen.base import manifest
+from microgen.base.manifest import PortRecord
 from microgen.frontends.tflite.litert import LiteRT
-from microgen.ir.graph import Array
-from microgen.manifest import PortRecord
-from tests.ops.within import far
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from microgen.graph.ir.graph import Array
+from microgen.running.comparing import stimuli
+from tests.kernels.conformance.within import far
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 # Limits in bytes: the best peer's RAM with input and output, and a third of the careful TensorFlow
 # Lite Micro user's code on Cortex-M4 and M55 (docs/benchmarks.md).

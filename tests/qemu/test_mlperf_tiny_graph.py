@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen.comparing import stimuli
 from microgen.frontends.tflite.litert import LiteRT
+from microgen.running.comparing import stimuli
 from tests.qemu.test_mlperf_tiny import ALL_FILES, HELD, SMALL_BOARDS
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 USUAL = [("kws", "mps2_an386"), ("ad", "mps3_an547"), ("strww", "microbit")]

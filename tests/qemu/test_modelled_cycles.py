@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from tests.tools import NEEDS_ARM, NEEDS_CC, NEEDS_NINJA, NEEDS_RISCV
+from tests.support.tools import NEEDS_ARM, NEEDS_CC, NEEDS_NINJA, NEEDS_RISCV
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits_int8.tflite"
 # Board, core, and cycles per instruction: at least, at most.

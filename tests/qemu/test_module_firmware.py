@@ -15,9 +15,9 @@ import pytest
 
 import microgen
 from microgen.verifier import stack_bound
-from tests.external_networks import TOY, convolution
-from tests.places import BYOC_GUIDE
-from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
+from tests.support.external_networks import TOY, convolution
+from tests.support.places import BYOC_GUIDE
+from tests.support.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 
 pytestmark = NEEDS_NINJA
 NEW = ("module_blob", "module_loaders", "external_functions")

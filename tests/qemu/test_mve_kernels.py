@@ -15,22 +15,22 @@ import numpy as np
 import pytest
 
 from microgen import kernels
-from microgen.arithmetic.terms import Activation, Rounding
 from microgen.building.builder import build
-from microgen.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.ops.base import Padding, Pair
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.dense.dense import DenseAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.kernels import base
 from microgen.kernels.base import Implementation
-from microgen.ops.base import Padding, Pair
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.dense import DenseAttrs
-from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.target.cpu import Feature
-from tests import minimal_project
-from tests.ops import conformance as c
-from tests.ops import inlined_calls
+from tests.kernels.conformance import conformance as c
+from tests.kernels.conformance import inlined_calls
 from tests.qemu import mve_elementwise
-from tests.sampling import seeds
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support import minimal_project
+from tests.support.sampling import seeds
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 

@@ -10,7 +10,7 @@ import pytest
 
 import microgen
 from tests.frontends.onnx.graphs import float_networks, quantized_networks
-from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
 pytestmark = [NEEDS_NINJA, pytest.mark.slow]
 

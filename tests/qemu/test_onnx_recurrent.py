@@ -10,9 +10,9 @@ import pytest
 from onnx import ModelProto, helper
 
 import microgen
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 from tests.frontends.onnx.models import info, model, written
-from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
 pytestmark = NEEDS_NINJA
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import microgen
-from tests.places import DIGITS
-from tests.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA
+from tests.support.places import DIGITS
+from tests.support.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 

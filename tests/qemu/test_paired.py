@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 
 from microgen import kernels
-from microgen.arithmetic.terms import Activation, Rounding
-from microgen.ir.graph import DType, TensorType
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ops.base import Padding, Pair
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.kernels.base import Implementation
-from microgen.ops.base import Padding, Pair
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.dense import DenseAttrs
-from tests.ops import conformance as c
-from tests.ops import inlined_calls
+from tests.kernels.conformance import conformance as c
+from tests.kernels.conformance import inlined_calls
 from tests.qemu import test_mve_kernels as harness
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 

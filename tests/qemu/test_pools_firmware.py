@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import microgen
-from microgen import api
-from microgen.errors import BoardError, CapacityError, RunError
-from microgen.verifier.elf import load
-from tests.places import SMALL
-from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from microgen.base.errors import BoardError, CapacityError, RunError
+from microgen.interface import api
+from microgen.verifier.elf.elf import load
+from tests.support.places import SMALL
+from tests.support.tflite_builder import OperatorSpec, TensorSpec, build_model
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 

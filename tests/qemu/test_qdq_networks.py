@@ -12,7 +12,7 @@ import pytest
 import microgen
 from scripts import mobilenet_v2, yamnet
 from scripts.tflite_to_qdq import converted
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM, pytest.mark.slow]
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import manifest, verifier
-from microgen.ir.graph import Array
+from microgen import verifier
+from microgen.base import manifest
+from microgen.graph.ir.graph import Array
 from tests.several import models
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 BOARD = "mps2_an386"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import manifest
-from tests import forced
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from microgen.base import manifest
+from tests.support import forced
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 STEMS = ("conv2d_1x1", "conv2d", "depthwise_conv2d", "dense")
 KWS = "kws_ref_model.tflite"

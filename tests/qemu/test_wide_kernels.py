@@ -14,18 +14,19 @@ import numpy as np
 import pytest
 
 from microgen import kernels
-from microgen.arithmetic.terms import Activation, Rounding
 from microgen.building.builder import build
-from microgen.ir.graph import DType
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.kernels.base import Implementation
-from microgen.ops.dense import DenseAttrs
 from microgen.target import board as boards
-from tests import minimal_project
-from tests.ops import conformance as c
-from tests.ops import convolving, inlined_calls
-from tests.ops.convolving import Geometry
-from tests.sampling import seeds
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.kernels.conformance import conformance as c
+from tests.kernels.conformance import inlined_calls
+from tests.kernels.convolution import convolving
+from tests.kernels.convolution.convolving import Geometry
+from tests.support import minimal_project
+from tests.support.sampling import seeds
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [
     NEEDS_NINJA,

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from microgen import kernels
-from tests.ops import conformance as c
-from tests.ops import inlined_calls
-from tests.ops.test_conv2d_winograd import CASES, random_case
+from tests.kernels.conformance import conformance as c
+from tests.kernels.conformance import inlined_calls
+from tests.kernels.convolution.test_conv2d_winograd import CASES, random_case
 from tests.qemu import test_mve_kernels as on_board
-from tests.sampling import seeds
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.sampling import seeds
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 

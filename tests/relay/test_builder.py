@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.errors import ModelError
+from microgen.base.errors import ModelError
 
 _X = relay.var("x", shape=(1, 4, 8, 8))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microgen import relay
-from microgen.errors import ModelError, UnsupportedError
+from microgen.base.errors import ModelError, UnsupportedError
 
 _X = "%x: Tensor[(1, 2, 8, 8), float32]"
 

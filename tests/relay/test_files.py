@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.errors import MicrogenError, ModelError
-from microgen.formats import params_file
+from microgen.base.errors import MicrogenError, ModelError
+from microgen.graph import params_file
 
 _WEIGHT = np.arange(8, dtype=np.float32).reshape(2, 4)
 

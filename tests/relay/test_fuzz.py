@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from tests.relay import seed
 from tests.relay.random_modules import random_module
 

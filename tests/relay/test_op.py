@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from microgen import relay
-from microgen.errors import ModelError
-from microgen.ops import registry as graph_ops
+from microgen.base.errors import ModelError
+from microgen.graph.ops import registry as graph_ops
 from microgen.relay.op import registry
 from microgen.relay.op.base import REQUIRED, RelayOp
 

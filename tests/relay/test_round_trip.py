@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.errors import ModelError
+from microgen.base.errors import ModelError
 from tests.relay import seed
 from tests.relay.random_modules import random_module
 

@@ -8,7 +8,7 @@ import pytest
 
 from microgen import frontends
 from scripts import m55_layers, sections
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 ROWS = {
     (cells[0], cells[1]): cells[2:]

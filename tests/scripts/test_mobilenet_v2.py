@@ -11,12 +11,12 @@ import pytest
 import microgen
 from microgen import frontends
 from microgen.frontends.tflite.litert import LiteRT
-from microgen.ir import interpreter
-from microgen.ir.graph import Graph
-from microgen.ops import registry
+from microgen.graph.ir import interpreter
+from microgen.graph.ir.graph import Graph
+from microgen.graph.ops import registry
 from scripts import mobilenet_v2
-from tests.ops.litert_oracle import needs_litert
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.kernels.conformance.litert_oracle import needs_litert
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 DIGEST = "5d108600dafb03635ce64b5e8cc0e3ec2bd882ab2edc0193ccf3f7200404a5d0"
 # What Keras counts for this width without a head: weights, and four numbers for each channel's

@@ -7,7 +7,7 @@ from pathlib import Path
 from microgen import frontends
 from scripts import yamnet
 from scripts.tflite_to_qdq import converted
-from tests.frontends.onnx.quantized import loaded
+from tests.frontends.onnx.quantization.quantized import loaded
 
 
 def test_its_layers_and_those_of_its_twin(tmp_path: Path) -> None:

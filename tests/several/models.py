@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from microgen.ir.graph import Array, DType
-from tests.ops import svdf_cases
-from tests.places import SMALL
-from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
+from microgen.graph.ir.graph import Array, DType
+from tests.kernels.recurrent import svdf_cases
+from tests.support.places import SMALL
+from tests.support.tflite_builder import OperatorSpec, TensorSpec, build_model
 
 SAMPLES = 3
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import api
-from microgen.errors import CapacityError
-from microgen.firmware.compiled import Firmware
+from microgen.base.errors import CapacityError
+from microgen.compiler.schedule.options import NOISE
+from microgen.interface import api
 from microgen.options import Options
 from microgen.pipeline import budget, planning
 from microgen.pipeline.budget import Offer
-from microgen.schedule.options import NOISE
+from microgen.project.firmware.compiled import Firmware
 from microgen.target import board as boards
-from tests.places import DIGITS
+from tests.support.places import DIGITS
 
 BOARD = "mps2_an386"
 STACK, STATIC, ALIGNED = 4096, 64, 48  # of which static data and alignment are for each model

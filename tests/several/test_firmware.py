@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import manifest, runner
+from microgen.base import manifest
+from microgen.base.errors import BuildError, InputError, RunError
 from microgen.building import builder
-from microgen.errors import BuildError, InputError, RunError
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
+from microgen.running import runner
 from tests.several import models
-from tests.tools import NEEDS_NINJA
+from tests.support.tools import NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen.errors import MicrogenError
-from microgen.names import module_names
+from microgen.base.errors import MicrogenError
+from microgen.base.names import module_names
 from tests.several import models
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import inspection, manifest
-from microgen.cli import main
-from microgen.errors import CapacityError, UnsupportedError
-from microgen.inspection import library
-from tests.places import SMALL
+from microgen.base import manifest
+from microgen.base.errors import CapacityError, UnsupportedError
+from microgen.interface import inspection
+from microgen.interface.cli import main
+from microgen.interface.inspection import library
 from tests.several import models
+from tests.support.places import SMALL
 
 SOURCES = "model/codegen/host/src"
 

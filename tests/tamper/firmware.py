@@ -12,8 +12,8 @@ from pathlib import Path
 
 import microgen
 from microgen import verifier
-from microgen.errors import ProjectError
-from tests.places import DIGITS, SMALL
+from microgen.base.errors import ProjectError
+from tests.support.places import DIGITS, SMALL
 from tests.tamper.tampers import UNREADABLE
 
 BOARDS = ("mps2_an385", "mps3_an547", "qemu_riscv32")

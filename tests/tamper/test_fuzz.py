@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from microgen import verifier
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from microgen.target.board import Board
-from tests.minimal_project import board_params
+from tests.support.minimal_project import board_params
+from tests.support.tools import needs
 from tests.tamper.firmware import BOARDS, firmware
 from tests.tamper.mutations import mutated_elf, mutated_manifest
-from tests.tools import needs
 
 pytestmark = needs("cmake", "ninja")
 

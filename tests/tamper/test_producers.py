@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from microgen.verifier import recompiled
-from microgen.verifier.recorded_flags import UnknownFlagError
-from microgen.verifier.regenerated import ImpossibleError
-from tests.minimal_project import board_params
+from microgen.verifier.again import recompiled
+from microgen.verifier.again.recorded_flags import UnknownFlagError
+from microgen.verifier.again.regenerated import ImpossibleError
+from tests.support.minimal_project import board_params
+from tests.support.tools import needs
 from tests.tamper import vendor
 from tests.tamper.elf32 import Elf32
-from tests.tools import needs
 
 pytestmark = needs("cmake", "ninja")
 _LONGEST = 5.0  # seconds

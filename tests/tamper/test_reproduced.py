@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from microgen.errors import ProjectError
-from microgen.verifier import elf as elf_reader
-from microgen.verifier.elf import Elf
-from microgen.verifier.same_image import differences
-from tests.minimal_project import board_params
+from microgen.base.errors import ProjectError
+from microgen.verifier.again.same_image import differences
+from microgen.verifier.elf import elf as elf_reader
+from microgen.verifier.elf.elf import Elf
+from tests.support.minimal_project import board_params
+from tests.support.tools import needs
 from tests.tamper.elf32 import PT_LOAD, SHF_ALLOC, STT_FILE, Elf32, Record
 from tests.tamper.firmware import BOARDS, firmware
-from tests.tools import needs
 
 pytestmark = needs("cmake", "ninja")
 _MANY = [pytest.param(40, id="40"), pytest.param(10_000, id="10000", marks=pytest.mark.slow)]

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from microgen import manifest
-from microgen.errors import MicrogenError
+from microgen.base import manifest
+from microgen.base.errors import MicrogenError
 from microgen.target import board as boards
-from microgen.verifier import elf as elf_reader
-from microgen.verifier import foreign, recompiled, same_functions
-from microgen.verifier.relocatable import ObjectFile
-from tests.minimal_project import board_params
+from microgen.verifier.again import foreign, recompiled, same_functions
+from microgen.verifier.elf import elf as elf_reader
+from microgen.verifier.elf.relocatable import ObjectFile
+from tests.support.minimal_project import board_params
+from tests.support.tools import needs
 from tests.tamper import vendor
 from tests.tamper.elf32 import PT_LOAD, STB_LOCAL, STT_FUNC, STT_OBJECT, Elf32, Record
-from tests.tools import needs
 
 pytestmark = needs("cmake", "ninja")
 _MANY = [pytest.param(40, id="40"), pytest.param(10_000, id="10000", marks=pytest.mark.slow)]

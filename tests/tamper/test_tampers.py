@@ -11,13 +11,13 @@ from _pytest.mark import ParameterSet
 
 from microgen.target import board as boards
 from microgen.verifier import CHECKS
-from tests.minimal_project import board_params
+from tests.support.minimal_project import board_params
+from tests.support.tools import needs
 from tests.tamper import code, headers, symbols
 from tests.tamper.elf32 import Elf32
 from tests.tamper.firmware import BOARDS, failed, firmware, rebuilt, two_models
 from tests.tamper.symbols import STILL_FOUND_AFTER_STRIP
 from tests.tamper.tampers import UNREADABLE, Tamper
-from tests.tools import needs
 
 pytestmark = needs("cmake", "ninja")
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import manifest
-from microgen.cli import main
-from microgen.errors import ProjectError
-from tests.minimal_project import board_params
+from microgen.base import manifest
+from microgen.base.errors import ProjectError
+from microgen.interface.cli import main
+from tests.support.minimal_project import board_params
+from tests.support.tools import needs
 from tests.tamper.firmware import BOARDS, firmware, two_models
-from tests.tools import needs
 
 pytestmark = needs("cmake", "ninja")
 of_board = pytest.mark.parametrize("board", board_params(BOARDS[0]))

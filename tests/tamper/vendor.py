@@ -10,10 +10,10 @@ import tempfile
 from pathlib import Path
 
 import microgen
-from microgen import manifest
+from microgen.base import manifest
 from microgen.target import projects
-from microgen.verifier import recompiled
-from tests.places import SMALL
+from microgen.verifier.again import recompiled
+from tests.support.places import SMALL
 
 BOARDS = ("mps2_an386", "qemu_riscv32")
 # Other flags than a project's own build has.

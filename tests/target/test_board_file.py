@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 import yaml
 
-from microgen import resources
-from microgen.errors import BoardError
+from microgen.base import resources
+from microgen.base.errors import BoardError
 from microgen.target import board as boards
 from microgen.target import board_file, new_board
 from microgen.target.cpu import CPUS

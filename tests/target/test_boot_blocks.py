@@ -18,14 +18,14 @@ import pytest
 
 import microgen
 from microgen import verifier
+from microgen.base.formats.crc32 import crc32
 from microgen.building import toolchain
-from microgen.formats.crc32 import crc32
 from microgen.target import board as boards
 from microgen.target.boot import BLOCKS
-from microgen.verifier import elf as elf_reader
-from tests.places import ROOT, SMALL
+from microgen.verifier.elf import elf as elf_reader
+from tests.support.places import ROOT, SMALL
+from tests.support.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_NINJA
 from tests.tamper.elf32 import Elf32
-from tests.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_NINJA
 
 BOARDS = [name for name in boards.available() if boards.load(name).boot]
 FLASH = 0x10000000

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import microgen
+from microgen.base.errors import BoardError
 from microgen.building import builder, toolchain
-from microgen.cli import main
-from microgen.errors import BoardError
+from microgen.interface.cli import main
 from microgen.target import board as boards
-from tests.places import SMALL
-from tests.tools import NEEDS_NINJA, NEEDS_RISCV_GCC
+from tests.support.places import SMALL
+from tests.support.tools import NEEDS_NINJA, NEEDS_RISCV_GCC
 
 BOARD = "esp32c3"
 

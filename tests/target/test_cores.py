@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import manifest
+from microgen.base import manifest
+from microgen.base.errors import ToolError
 from microgen.building import cores, toolchain
-from microgen.errors import ToolError
 from microgen.target import found, new_board, projects
 from microgen.target.cpu import CPUS, Cpu, Feature
-from tests.float_networks import sine
-from tests.places import DIGITS, ROOT
-from tests.tools import (
+from tests.support.float_networks import sine
+from tests.support.places import DIGITS, ROOT
+from tests.support.tools import (
     NEEDS_ARM,
     NEEDS_ARM_GCC,
     NEEDS_LLVM,

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import resources
-from microgen.errors import ToolError
+from microgen.base import resources
+from microgen.base.errors import ToolError
 from microgen.target import board as boards
 from microgen.target import projects
-from tests.minimal_project import BUILT_HERE, without_machine
-from tests.places import DIGITS, ROOT, SMALL
 from tests.qemu.test_mlperf_tiny import HELD
-from tests.tools import NEEDS_ARM, NEEDS_NINJA, needs
+from tests.support.minimal_project import BUILT_HERE, without_machine
+from tests.support.places import DIGITS, ROOT, SMALL
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, needs
 
 # tests/target/test_boot_blocks.py builds the boards with boot blocks.
 OTHERS = sorted(name for name in set(BUILT_HERE) - set(HELD) if not boards.load(name).boot)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from microgen import resources
-from microgen.errors import BoardError
+from microgen.base import resources
+from microgen.base.errors import BoardError
 from microgen.target import board as boards
 from microgen.target import found
 

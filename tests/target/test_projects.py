@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from microgen import api
-from microgen.errors import BoardError, RunError
+from microgen.base.errors import BoardError, RunError
+from microgen.interface import api
 from microgen.target import board as boards
 from microgen.target import found, projects
 from microgen.target.cpu import CPUS
-from tests.places import SMALL
-from tests.tools import NEEDS_ARM_GCC, NEEDS_NINJA
+from tests.support.places import SMALL
+from tests.support.tools import NEEDS_ARM_GCC, NEEDS_NINJA
 
 QEMU = "qemu: {system: qemu-system-arm, machine: mps2-an386}\n"
 TEXT = """\

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import manifest, verifier
-from microgen.errors import BoardError
+from microgen import verifier
+from microgen.base import manifest
+from microgen.base.errors import BoardError
 from microgen.target import found, projects
-from microgen.verifier import elf as elf_reader
-from tests.places import SMALL
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from microgen.verifier.elf import elf as elf_reader
+from tests.support.places import SMALL
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 # QEMU's MPS2 has RAM at 0, where the core starts.
 BOARD = """\

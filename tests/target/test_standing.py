@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from microgen.cli import main
-from microgen.firmware import code_size
+from microgen.interface.cli import main
 from microgen.kernels import cost, stack
 from microgen.options import Options
+from microgen.project.firmware import code_size
+from microgen.running.timing import cores, of_cpu
 from microgen.target import standing
 from microgen.target.cpu import CPUS, Cpu, Feature, _arm
-from microgen.timing import cores, of_cpu
-from tests.compiling import program_of
-from tests.graphs import Builder
-from tests.places import DIGITS
+from tests.support.compiling import program_of
+from tests.support.graphs import Builder
+from tests.support.places import DIGITS
 
 DSP, FPU, MVE = Feature.DSP, Feature.FPU, Feature.MVE
 M35P = _arm("m35p", "Cortex-M35P", "v8-M.mainline", "cortex-m35p", DSP, FPU, fpu="fpv5-sp-d16")

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from microgen.codegens.external import (
+from microgen.base.formats import byte_stream
+from microgen.compiler.codegens.external import (
     ExternalCodegen,
     ExternalFunction,
     LoadedModule,
     Runtime,
     RuntimeFunction,
 )
-from microgen.formats import byte_stream
 from microgen.relay.transform import Support
 from microgen.target.board import Board
 

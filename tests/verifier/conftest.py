@@ -13,12 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.files import FileTree
-from microgen.firmware import notes
-from microgen.formats import params_file
-from microgen.ir.graph import Array
-from microgen.kernels import transforms
-from microgen.manifest import (
+from microgen.base.files import FileTree
+from microgen.base.manifest import (
     ArgumentRecord,
     BufferRecord,
     CallRecord,
@@ -32,7 +28,11 @@ from microgen.manifest import (
     PortRecord,
     StepRecord,
 )
+from microgen.graph import params_file
+from microgen.graph.ir.graph import Array
+from microgen.kernels.requantization import transforms
 from microgen.options import Options
+from microgen.project.firmware import notes
 from microgen.target import board as boards
 from microgen.target.board import Board
 

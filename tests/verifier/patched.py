@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from microgen import manifest
+from microgen.base import manifest
 from microgen.building.builder import disassemble
 from microgen.target import board as boards
 from microgen.target.board import Board
 from microgen.verifier import CHECKS
-from microgen.verifier import elf as elf_reader
 from microgen.verifier.aot import plan as plans
 from microgen.verifier.aot.check import runner_of
 from microgen.verifier.aot.plan import Plan
 from microgen.verifier.aot.walk import Runner, Walk
-from microgen.verifier.architecture import Instruction
-from microgen.verifier.architectures import instructions
-from microgen.verifier.elf import Elf
+from microgen.verifier.elf import elf as elf_reader
+from microgen.verifier.elf.elf import Elf
+from microgen.verifier.instructions.architecture import Instruction
+from microgen.verifier.instructions.architectures import instructions
 from microgen.verifier.subject import Subject
 from tests.tamper.elf32 import Elf32
 from tests.tamper.encodings import riscv_call, thumb_call, word

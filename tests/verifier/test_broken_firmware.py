@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from microgen.manifest import OverlapRecord
+from microgen.base.manifest import OverlapRecord
 from microgen.verifier import VerifyReport, verify
-from tests.tools import NEEDS_ARM_GCC
+from tests.support.tools import NEEDS_ARM_GCC
 
 pytestmark = NEEDS_ARM_GCC
 

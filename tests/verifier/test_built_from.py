@@ -15,16 +15,18 @@ from typing import Any
 import pytest
 
 import microgen
-from microgen import manifest
-from microgen.arithmetic.terms import Activation
+from microgen.base import manifest
+from microgen.base.manifest import note
 from microgen.building import builder
-from microgen.emit import note as emitted
-from microgen.manifest import note
-from microgen.verifier import built_from, elf, verify
+from microgen.graph.arithmetic.terms import Activation
+from microgen.project.emit import note as emitted
+from microgen.verifier import verify
+from microgen.verifier.again import built_from
+from microgen.verifier.elf import elf
 from microgen.verifier.report import Check
-from tests.compiling import write_project
-from tests.graphs import Builder
-from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV_GCC
+from tests.support.compiling import write_project
+from tests.support.graphs import Builder
+from tests.support.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV_GCC
 
 Make = Callable[..., Any]
 TARGETS = [

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen.kernels import transforms
-from microgen.verifier.factors import differs
-from tests.tflite_builder import OperatorSpec, TensorSpec, build_model
-from tests.tools import NEEDS_ARM_GCC, NEEDS_NINJA
+from microgen.kernels.requantization import transforms
+from microgen.verifier.checks.factors import differs
+from tests.support.tflite_builder import OperatorSpec, TensorSpec, build_model
+from tests.support.tools import NEEDS_ARM_GCC, NEEDS_NINJA
 
 N = 6
 

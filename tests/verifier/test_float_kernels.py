@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from microgen import api
-from microgen.arithmetic.terms import Activation
-from microgen.manifest import load
-from microgen.ops.add import AddAttrs
+from microgen.base.manifest import load
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.interface import api
 from microgen.options import Options
-from tests.compiling import simplest, write_project
-from tests.graphs import DEFAULT, Builder
-from tests.tools import NEEDS_ARM_GCC, NEEDS_NINJA
+from tests.support.compiling import simplest, write_project
+from tests.support.graphs import DEFAULT, Builder
+from tests.support.tools import NEEDS_ARM_GCC, NEEDS_NINJA
 
 
 @NEEDS_NINJA

@@ -15,17 +15,18 @@ import pytest
 from _pytest.mark import ParameterSet
 
 import microgen
-from microgen.cli import main
-from microgen.manifest import load
+from microgen.base.manifest import load
+from microgen.interface.cli import main
 from microgen.target import board as boards
 from microgen.target.board import Board
-from microgen.verifier import CHECKS, VerifyReport, elf, verify
-from microgen.verifier.architectures import architecture_of
+from microgen.verifier import CHECKS, VerifyReport, verify
+from microgen.verifier.elf import elf
+from microgen.verifier.instructions.architectures import architecture_of
 from microgen.verifier.scopes import IS_FOREIGN, NOT_LOOKED_AT, NOT_OURS, is_foreign
-from tests.each_compiled import each_compiled
+from tests.support.each_compiled import each_compiled
+from tests.support.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_RISCV_GCC
 from tests.tamper.elf32 import Elf32
 from tests.tamper.tampers import put
-from tests.tools import NEEDS_ARM_GCC, NEEDS_CC, NEEDS_RISCV_GCC
 
 SOURCES = Path(__file__).parent / "foreign"
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.tflite"

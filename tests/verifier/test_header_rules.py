@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from microgen.errors import ProjectError
-from microgen.verifier import elf, header_rules, headers
-from microgen.verifier.header_rules import RULES
+from microgen.base.errors import ProjectError
+from microgen.verifier.elf import elf, header_rules, headers
+from microgen.verifier.elf.header_rules import RULES
+from tests.support.tools import NEEDS_ARM_GCC
 from tests.tamper.elf32 import (
     PT_NULL,
     PT_TLS,
@@ -24,7 +25,6 @@ from tests.tamper.elf32 import (
 )
 from tests.tamper.tampers import add, put
 from tests.tamper.tiny import tiny
-from tests.tools import NEEDS_ARM_GCC
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "verify.md"
 Change = Callable[[Elf32], object]

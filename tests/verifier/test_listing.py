@@ -14,13 +14,13 @@ from elftools.elf.elffile import ELFFile
 
 from microgen.building.builder import disassemble
 from microgen.verifier import stack_bound, verify
-from microgen.verifier.architecture import Code, Instruction
-from microgen.verifier.architectures import architecture_of
-from microgen.verifier.elf import Elf, load
-from microgen.verifier.flow import code_of
-from microgen.verifier.listing import unread
-from microgen.verifier.values import ENTRY, UnknownStackPointerError
-from tests.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_RISCV_GCC, needs
+from microgen.verifier.elf.elf import Elf, load
+from microgen.verifier.instructions.architecture import Code, Instruction
+from microgen.verifier.instructions.architectures import architecture_of
+from microgen.verifier.instructions.flow import code_of
+from microgen.verifier.instructions.listing import unread
+from microgen.verifier.instructions.values import ENTRY, UnknownStackPointerError
+from tests.support.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_RISCV_GCC, needs
 from tests.verifier import second_opinion
 from tests.verifier.second_opinion import Facts
 

@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 
 import microgen
-from microgen import manifest, verifier
-from microgen.errors import MicrogenError
-from microgen.manifest import note
-from microgen.verifier import built_from
-from tests.minimal_project import needs_build
-from tests.places import DIGITS
+from microgen import verifier
+from microgen.base import manifest
+from microgen.base.errors import MicrogenError
+from microgen.base.manifest import note
+from microgen.verifier.again import built_from
+from tests.support.minimal_project import needs_build
+from tests.support.places import DIGITS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "verify.md"
 Way = tuple[str | int, ...]

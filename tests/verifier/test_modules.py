@@ -8,9 +8,9 @@ import pytest
 
 import microgen
 from microgen.verifier import verify
-from tests.external_networks import TOY, convolution
-from tests.places import BYOC_GUIDE
-from tests.tools import NEEDS_NINJA
+from tests.support.external_networks import TOY, convolution
+from tests.support.places import BYOC_GUIDE
+from tests.support.tools import NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
 BOTH = {"module_blob", "external_functions"}

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen.manifest import CallRecord, ModuleRecord
-from microgen.verifier import consistency, parts
-from tests import concat_networks
+from microgen.base.manifest import CallRecord, ModuleRecord
+from microgen.verifier.checks import consistency, parts
+from tests.support import concat_networks
 
 
 @pytest.fixture(scope="module")

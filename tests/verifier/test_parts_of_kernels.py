@@ -6,9 +6,9 @@ from pathlib import Path
 
 import microgen
 from microgen.building import builder
-from tests.each_compiled import NOT_INLINED
-from tests.places import DIGITS
-from tests.tools import NEEDS_CC, NEEDS_NINJA
+from tests.support.each_compiled import NOT_INLINED
+from tests.support.places import DIGITS
+from tests.support.tools import NEEDS_CC, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_CC]
 

@@ -10,19 +10,20 @@ import numpy as np
 import pytest
 
 from microgen import kernels
-from microgen.arithmetic.terms import Activation, Rounding
-from microgen.ir.graph import Attrs, DType, TensorType
-from microgen.kernels import affine, scaled_product, window_mean
-from microgen.manifest import ConstantRecord
-from microgen.ops.add import AddAttrs
-from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.mean import MeanAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.rescaled import RescaledAttrs
-from microgen.ops.subtract import SubtractAttrs
-from microgen.verifier import proofs
+from microgen.base.manifest import ConstantRecord
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import Attrs, DType, TensorType
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.rescaled import RescaledAttrs
+from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
+from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.kernels.elementwise import affine, scaled_product
+from microgen.kernels.pooling import window_mean
+from microgen.verifier.checks import proofs
 from microgen.verifier.subject import Finding, Subject
-from tests.ops import conformance as c
+from tests.kernels.conformance import conformance as c
 
 SCALES = (0.0371, 0.0519, 0.0613)
 ZERO_POINTS = (-5, 11, -128)

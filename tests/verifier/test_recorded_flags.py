@@ -7,10 +7,10 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from microgen.verifier.known_flags import ROWS, row_of
-from microgen.verifier.producers import Unit
-from microgen.verifier.recorded_flags import Flags, UnknownFlagError, described, of_source
-from microgen.verifier.regenerated import ImpossibleError
+from microgen.verifier.again.known_flags import ROWS, row_of
+from microgen.verifier.again.producers import Unit
+from microgen.verifier.again.recorded_flags import Flags, UnknownFlagError, described, of_source
+from microgen.verifier.again.regenerated import ImpossibleError
 
 SOURCE = PurePosixPath("model", "codegen", "host", "src", "default_lib1.c")
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen.verifier import elf as elf_reader
 from microgen.verifier import verify
-from tests.places import SMALL
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from microgen.verifier.elf import elf as elf_reader
+from tests.support.places import SMALL
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 

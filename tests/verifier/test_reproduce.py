@@ -12,19 +12,20 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen import manifest
+from microgen.base import manifest
+from microgen.base.errors import ToolError
 from microgen.building import builder, toolchain
-from microgen.cli import main
-from microgen.errors import ToolError
+from microgen.interface.cli import main
 from microgen.target import projects
-from microgen.verifier import build_settings, elf, same_image
-from microgen.verifier.build_settings import MODEL
-from microgen.verifier.elf import Elf
-from microgen.verifier.reproduce import reproduce
+from microgen.verifier.again import build_settings, same_image
+from microgen.verifier.again.build_settings import MODEL
+from microgen.verifier.again.reproduce import reproduce
+from microgen.verifier.elf import elf
+from microgen.verifier.elf.elf import Elf
 from microgen.verifier.subject import Finding, Reproduction, Subject
-from tests.places import EXAMPLES, SMALL
 from tests.several import models
-from tests.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV_GCC
+from tests.support.places import EXAMPLES, SMALL
+from tests.support.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV_GCC
 
 pytestmark = NEEDS_NINJA
 
@@ -255,7 +256,7 @@ def test_reasons_why_it_cannot_be_done(project: Path, monkeypatch: pytest.Monkey
     assert "the model is not shipped: model/src/default.tflite is missing" in why()
     _edit_manifest(project, lambda data: data["model"].update(path="a\0b"))  # type: ignore
     assert "the model is not shipped" in why()
-    monkeypatch.setattr("microgen.verifier.regenerated.__version__", "99")
+    monkeypatch.setattr("microgen.verifier.again.regenerated.__version__", "99")
     assert "generated the project, this is 99" in why()
 
 

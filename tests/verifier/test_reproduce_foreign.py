@@ -11,21 +11,22 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 import microgen
-from microgen import manifest
-from microgen.manifest.schedule import ChoiceRecord
+from microgen.base import manifest
+from microgen.base.manifest.schedule import ChoiceRecord
 from microgen.target import projects
 from microgen.target.board import Board
-from microgen.verifier import elf, foreign, producers, recompiled, same_functions
-from microgen.verifier.elf import Elf
-from microgen.verifier.regenerated import ImpossibleError
-from microgen.verifier.relocatable import ObjectFile
-from microgen.verifier.reproduce import reproduce
+from microgen.verifier.again import foreign, producers, recompiled, same_functions
+from microgen.verifier.again.regenerated import ImpossibleError
+from microgen.verifier.again.reproduce import reproduce
+from microgen.verifier.elf import elf
+from microgen.verifier.elf.elf import Elf
+from microgen.verifier.elf.relocatable import ObjectFile
 from microgen.verifier.subject import Finding, Reproduction, Subject
-from tests import forced
-from tests.minimal_project import board_params
-from tests.places import DIGITS, SMALL
+from tests.support import forced
+from tests.support.minimal_project import board_params
+from tests.support.places import DIGITS, SMALL
+from tests.support.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV_GCC
 from tests.tamper import vendor
-from tests.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV_GCC
 
 pytestmark = [NEEDS_NINJA]
 both = pytest.mark.parametrize("board", board_params(*vendor.BOARDS))

@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from microgen.arithmetic import high, linear, linear_vector
-from microgen.arithmetic.terms import Rounding
-from microgen.verifier.requantization import differs
+from microgen.graph.arithmetic import high, linear, linear_vector
+from microgen.graph.arithmetic.terms import Rounding
+from microgen.verifier.checks.requantization import differs
 
 N = 12
 

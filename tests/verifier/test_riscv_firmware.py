@@ -9,13 +9,13 @@ import pytest
 
 from microgen.building.builder import disassemble
 from microgen.verifier import VerifyReport, stack_bound, verify
-from microgen.verifier.arch_riscv import extensions
-from microgen.verifier.architecture import Instruction
-from microgen.verifier.elf import load
-from microgen.verifier.flow import code_of, frame
-from microgen.verifier.riscv import Machine, parse
-from microgen.verifier.values import Registers, UnknownStackPointerError, Value
-from tests.tools import NEEDS_RISCV_GCC
+from microgen.verifier.elf.elf import load
+from microgen.verifier.instructions.arch_riscv import extensions
+from microgen.verifier.instructions.architecture import Instruction
+from microgen.verifier.instructions.flow import code_of, frame
+from microgen.verifier.instructions.riscv import Machine, parse
+from microgen.verifier.instructions.values import Registers, UnknownStackPointerError, Value
+from tests.support.tools import NEEDS_RISCV_GCC
 
 Make = Callable[..., Any]
 BOARD = "qemu_riscv32"

@@ -9,9 +9,9 @@ import pytest
 
 import microgen
 from microgen.verifier import CHECKS, verify
-from tests.places import DIGITS
+from tests.support.places import DIGITS
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 from tests.tamper.encodings import halves, riscv_call, thumb_call, word
-from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 from tests.verifier.patched import Built, with_immediate
 
 pytestmark = NEEDS_NINJA

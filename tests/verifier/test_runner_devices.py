@@ -10,9 +10,9 @@ import pytest
 import microgen
 from microgen.options import Options
 from microgen.verifier import verify
-from tests.compiling import write_project
 from tests.devices.networks import BOTH, dividing
-from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+from tests.support.compiling import write_project
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 from tests.verifier.patched import Built
 
 pytestmark = NEEDS_NINJA

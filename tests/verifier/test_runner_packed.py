@@ -10,11 +10,11 @@ import pytest
 import microgen
 from microgen.options import Options
 from microgen.verifier import CHECKS
-from tests.compiling import write_project
 from tests.devices.networks import dividing
-from tests.places import DIGITS
+from tests.support.compiling import write_project
+from tests.support.places import DIGITS
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 from tests.tamper.encodings import word
-from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 from tests.verifier.patched import Built
 
 pytestmark = NEEDS_NINJA

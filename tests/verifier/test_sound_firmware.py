@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from microgen.errors import ProjectError
-from microgen.output import junit
+from microgen.base.errors import ProjectError
+from microgen.base.output import junit
 from microgen.verifier import CHECKS, Check, Sizes, VerifyReport, measure, verify
-from tests.tools import NEEDS_ARM_GCC, NEEDS_CC
+from tests.support.tools import NEEDS_ARM_GCC, NEEDS_CC
 
 Make = Callable[..., Any]
 NOT_ASKED = {"boot_block", "device_hooks", "graph", "ram_budget", "flash_budget", "registry"} | {

@@ -10,10 +10,10 @@ from _pytest.mark import ParameterSet
 
 from microgen.building.builder import disassemble
 from microgen.verifier import VerifyReport, stack_bound, verify
-from microgen.verifier.disassembly import parse
-from microgen.verifier.elf import load
-from microgen.verifier.flow import code_of, frame
-from tests.tools import NEEDS_ARM_GCC, NEEDS_LLVM
+from microgen.verifier.elf.elf import load
+from microgen.verifier.instructions.disassembly import parse
+from microgen.verifier.instructions.flow import code_of, frame
+from tests.support.tools import NEEDS_ARM_GCC, NEEDS_LLVM
 
 pytestmark = NEEDS_ARM_GCC
 

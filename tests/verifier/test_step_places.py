@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from microgen.manifest import ModuleRecord
+from microgen.base.manifest import ModuleRecord
 from microgen.target import board as boards
-from microgen.verifier import consistency
+from microgen.verifier.checks import consistency
 from tests.verifier.conftest import CALLS, manifest_for
 
 SCRATCH = 6  # the position among the arguments of the first call; it has 64 bytes

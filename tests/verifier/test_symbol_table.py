@@ -9,9 +9,9 @@ import pytest
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from microgen.verifier import symbol_table
-from tests import minimal_project
-from tests.minimal_project import board_params
+from microgen.verifier.elf import symbol_table
+from tests.support import minimal_project
+from tests.support.minimal_project import board_params
 
 # ELF of 32 and of 64 bits.
 BOARDS = board_params("mps2_an386", "native")

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from microgen import inspection
-from microgen.comparing import compare
-from microgen.errors import BoardError, MicrogenError, ProjectError, cut
-from microgen.files import check_writable, inside
-from microgen.manifest import ExternalRecord
-from microgen.runner import npz
+from microgen.base.errors import BoardError, MicrogenError, ProjectError, cut
+from microgen.base.files import check_writable, inside
+from microgen.base.manifest import ExternalRecord
+from microgen.interface import inspection
+from microgen.running.comparing import compare
+from microgen.running.runner import npz
 from microgen.target import board as boards
 from microgen.target import projects
 from microgen.verifier import verify

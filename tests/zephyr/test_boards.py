@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from tests.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 from tests.zephyr import workspace
 
 workspace.skip_without_zephyr()

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import microgen
-from microgen import resources
+from microgen.base import resources
 from microgen.building import toolchain
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 from tests.zephyr import workspace
 
 workspace.skip_without_zephyr()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from microgen import resources
+from microgen.base import resources
 from microgen.building import toolchain
-from tests.places import SMALL
-from tests.tools import NEEDS_NINJA
+from tests.support.places import SMALL
+from tests.support.tools import NEEDS_NINJA
 
 pytestmark = NEEDS_NINJA
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import microgen
-from microgen import exporting
 from microgen.building import toolchain
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from microgen.project import exporting
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 from tests.zephyr import workspace
 
 workspace.skip_without_zephyr()

@@ -12,9 +12,9 @@ import microgen
 from microgen.building import toolchain
 from microgen.building.builder import build
 from microgen.target import board as boards
-from tests.minimal_project import assemble, write
-from tests.places import SMALL
-from tests.tools import NEEDS_NINJA
+from tests.support.minimal_project import assemble, write
+from tests.support.places import SMALL
+from tests.support.tools import NEEDS_NINJA
 
 _SOURCE = re.compile(r"^\s+(\S+\.(?:c|s))$", re.M)
 

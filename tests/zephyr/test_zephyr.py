@@ -14,14 +14,14 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 import microgen
-from microgen import manifest
+from microgen.base import manifest
 from microgen.building import toolchain
-from microgen.comparing import stimuli
-from microgen.runner import samples
+from microgen.running.comparing import stimuli
+from microgen.running.runner import samples
 from microgen.target import board as boards
-from tests.minimal_project import NBYTES, OPERATORS, model_files, with_statement, write
+from tests.support.minimal_project import NBYTES, OPERATORS, model_files, with_statement, write
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 from tests.tamper.elf32 import Elf32
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
 
 if "ZEPHYR_BASE" not in os.environ or shutil.which("west") is None:
     pytest.skip(

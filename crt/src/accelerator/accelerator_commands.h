@@ -6,15 +6,15 @@
 
 #include "accelerator/accelerator_stream.h"
 
-#include "microgen/add_s8.h"
-#include "microgen/avg_pool2d_s8.h"
-#include "microgen/clip_s8.h"
-#include "microgen/conv2d_s8.h"
-#include "microgen/dense_s8.h"
-#include "microgen/depthwise_conv2d_s8.h"
-#include "microgen/lookup_s8.h"
-#include "microgen/max_pool2d_s8.h"
-#include "microgen/multiply_s8.h"
+#include "microgen/convolution/s8/conv2d_s8.h"
+#include "microgen/dense/dense_s8.h"
+#include "microgen/depthwise/depthwise_conv2d_s8.h"
+#include "microgen/elementwise/add_s8.h"
+#include "microgen/elementwise/multiply_s8.h"
+#include "microgen/pooling/avg_pool2d_s8.h"
+#include "microgen/pooling/max_pool2d_s8.h"
+#include "microgen/tables/lookup_s8.h"
+#include "microgen/unary/clip_s8.h"
 
 #include <string.h>
 

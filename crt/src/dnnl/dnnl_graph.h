@@ -67,7 +67,7 @@ typedef enum {
 #define MG_DNNL_TRANSPOSES_B 16U
 
 /* A layout has two bits for each letter, in the order NCHW or OIHW: the number of the axis with
- * this letter. microgen/codegens/dnnl/runtime.py depends on the sizes of the structs below. */
+ * this letter. microgen/tvm/codegens/dnnl/runtime.py depends on the sizes of the structs below. */
 typedef struct {
     int32_t dims[MG_DNNL_MAX_DIMS]; /* of output 0; each is at least 1 */
     float real[2];                  /* a_min and a_max; alpha; epsilon */

@@ -14,7 +14,7 @@ extern "C" {
  * lowest multiple of MG_DNNL_ALIGNMENT at which the node overlaps no value that is still needed.
  * Also stores the size of the workspace. Returns kTvmErrorPlatformNoMemory for 2^31 bytes or more.
  *
- * microgen/codegens/dnnl/runtime.py applies the same rule. */
+ * microgen/tvm/codegens/dnnl/runtime.py applies the same rule. */
 tvm_crt_error_t mg_dnnl_lay_out(mg_dnnl_graph *graph);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dnnl/dnnl_windows.h"
 
-#include "microgen/conv2d_strided_f32.h"
-#include "microgen/pool2d_strided_f32.h"
+#include "microgen/convolution/conv2d_strided_f32.h"
+#include "microgen/pooling/pool2d_strided_f32.h"
 
 uint32_t mg_dnnl_axis_of(uint8_t layout, uint32_t letter)
 {

@@ -3,7 +3,7 @@
  * Codegen". docs/examplejson.md describes the format.
  *
  * The structs are linked by pointers, so the text is read only once, line by line.
- * microgen/codegens/examplejson/sizes.py depends on the sizes of the structs below. */
+ * microgen/tvm/codegens/examplejson/sizes.py depends on the sizes of the structs below. */
 #ifndef MICROGEN_EXAMPLEJSON_GRAPH_H
 #define MICROGEN_EXAMPLEJSON_GRAPH_H
 

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* TVM's LoadFromBinary. microgen/codegens/examplejson/sizes.py computes the bytes that it takes
+/* TVM's LoadFromBinary. microgen/tvm/codegens/examplejson/sizes.py computes the bytes that it takes
  * from the pool. */
 tvm_crt_error_t mg_examplejson_load(mg_stream *payload, mg_pool *pool, void **module);
 

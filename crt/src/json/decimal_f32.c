@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/decimal_f32.h"
 
-#include "microgen/float_math.h"
+#include "microgen/arithmetic/float_math.h"
 
 /* With exponents of ten outside of these, 19 digits are zero or infinity as a float. */
 #define MAX_EXPONENT 40

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib import resources
 
-from microgen.codegens.external import (
+from microgen.base.errors import MicrogenError
+from microgen.compiler.codegens.external import (
     CFunction,
     CSource,
     ExternalCodegen,
     ExternalFunction,
 )
-from microgen.errors import MicrogenError
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 from microgen.relay.expr import Call, Constant, Expr, Function, Op
 from microgen.target.board import Board
 
@@ -117,8 +117,8 @@ class _Writer:
         return [outside[inside] for inside in (*product.args, addend)]
 
     def _buffer(self, elements: int) -> str:
-        """Room for a result that only this function reads. ``microgen.codegens.placement`` gives
-        places that buffers share."""
+        """Room for a result that only this function reads. ``microgen.compiler.codegens.placement``
+        gives places that buffers share."""
         name, offset = f"buffer_{len(self.buffers)}", self.scratch
         self.buffers.append(f"float *{name} = (float *)(void *)&scratch[{offset}];")
         self.scratch += -(-4 * elements // _ALIGNMENT) * _ALIGNMENT

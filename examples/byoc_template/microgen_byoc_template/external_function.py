@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from microgen.codegens.external import ExternalFunction
-from microgen.errors import UnsupportedError
+from microgen.base.errors import UnsupportedError
+from microgen.compiler.codegens.external import ExternalFunction
 from microgen.relay.expr import Call, Constant, Expr, Function, TensorType, Tuple, Var
 from microgen.relay.visit import depth_first, operands
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from microgen.blob.payloads import Payload
-from microgen.blob.payloads.base import name
-from microgen.formats.byte_stream import Stream, number, string
+from microgen.base.formats.byte_stream import Stream, number, string
+from microgen.relay.blob.payloads import Payload
+from microgen.relay.blob.payloads.base import name
 
 OPCODES = {"add": 1, "multiply": 2, "nn.relu": 3}
 _NAMES = {code: op for op, code in OPCODES.items()}

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from microgen.codegens.external import (
+from microgen.base.formats.c_layout import struct_bytes
+from microgen.compiler.codegens.external import (
     ExternalCodegen,
     ExternalFunction,
     LoadedModule,
     Runtime,
     RuntimeFunction,
 )
-from microgen.codegens.module_pool import aligned
-from microgen.formats.c_layout import struct_bytes
+from microgen.compiler.codegens.module_pool import aligned
 from microgen.relay.expr import Call, Expr, Op
 from microgen.relay.transform import OperatorCall, Support
 from microgen.target.board import Board

@@ -12,8 +12,9 @@ import pytest
 from microgen_byoc_template import CODEGEN, TAPE
 
 import microgen
-from microgen import codegens, relay
-from microgen.errors import MicrogenError
+from microgen import relay
+from microgen.base.errors import MicrogenError
+from microgen.compiler import codegens
 from microgen.relay.transform import OperatorCall
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "example.relay"

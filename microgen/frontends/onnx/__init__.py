@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from microgen.errors import ToolError
+from microgen.base.errors import ToolError
 from microgen.frontends.model_format import Format, Oracle, Request
-from microgen.ir.graph import Graph
+from microgen.graph.ir.graph import Graph
 
 
 def _is_installed() -> bool:
@@ -65,7 +65,7 @@ class _Onnx(Format):
         """ONNX Runtime; None if the package onnx is missing."""
         if not _is_installed():
             return None
-        from microgen.frontends.onnx import ort
+        from microgen.frontends.onnx.oracle import ort
 
         return ort.OnnxRuntime()
 

@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Attrs, DType
-from microgen.ops.add import AddAttrs
-from microgen.ops.concatenate import ConcatenateAttrs
-from microgen.ops.divide import DivideAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.pad import PadAttrs
-from microgen.ops.strided_slice import StridedSliceAttrs
-from microgen.ops.subtract import SubtractAttrs
-from microgen.ops.transpose import TransposeAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Attrs, DType
+from microgen.graph.ops.division.divide import DivideAttrs
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.moves.pad import PadAttrs
+from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
+from microgen.graph.ops.moves.transpose import TransposeAttrs
 
 _BINARY: dict[str, Callable[[Activation], Attrs]] = {
     "add": AddAttrs,

@@ -8,7 +8,7 @@ from pathlib import PurePath
 import numpy as np
 import onnx
 
-from microgen.errors import ModelError, UnsupportedError, few, short
+from microgen.base.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends import tensors
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import given, ports, schemas, types
@@ -18,7 +18,7 @@ from microgen.frontends.onnx.quantization.recognise import recognised
 from microgen.frontends.onnx.scope import Scope
 from microgen.frontends.onnx.walk import Walk
 from microgen.frontends.tensors import GraphBuilder, Tensor
-from microgen.ir.graph import Graph, TensorType
+from microgen.graph.ir.graph import Graph, TensorType
 
 
 def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:

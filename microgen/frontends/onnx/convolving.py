@@ -10,13 +10,13 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.arithmetic.terms import Activation, Rounding
 from microgen.frontends.onnx.composing import joined, padded, part
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import Window
 from microgen.frontends.tensors import Tensor
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 
 _LETTERS = {1: "W", 2: "HW", 3: "DHW"}
 _VOLUME = 3  # spatial axes

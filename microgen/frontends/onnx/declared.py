@@ -6,7 +6,7 @@ import itertools
 
 import onnx
 
-from microgen.errors import ModelError, short
+from microgen.base.errors import ModelError, short
 from microgen.frontends.onnx import types
 from microgen.frontends.tensors import Tensor
 

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
-from microgen.errors import ModelError, UnsupportedError, short
+from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.frontends import model_files
 from microgen.frontends.onnx import types
 

@@ -9,7 +9,7 @@ from typing import Any
 import onnx
 from onnx import AttributeProto, FunctionProto, NodeProto
 
-from microgen.errors import ModelError, short
+from microgen.base.errors import ModelError, short
 from microgen.frontends.onnx import schemas, types
 from microgen.frontends.tensors import Tensor
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from onnx import GraphProto, ModelProto, TensorShapeProto, ValueInfoProto, numpy_helper
 
-from microgen.errors import MicrogenError, few, short
+from microgen.base.errors import MicrogenError, few, short
 from microgen.frontends.onnx import literals, types
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 
 Dimension = TensorShapeProto.Dimension
 _MOST = 2**31 - 1  # of a size

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
-from microgen.ops.axis_positions import AxisPositionsAttrs
-from microgen.ops.nd_positions import NdPositionsAttrs
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.moves.axis_positions import AxisPositionsAttrs
+from microgen.graph.ops.moves.nd_positions import NdPositionsAttrs
 
 
 def indices_of(node: OnnxNode, position: int) -> Tensor:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from microgen.errors import MicrogenError, short
-from microgen.files import content
-from microgen.ir.graph import Array, DType
+from microgen.base.errors import MicrogenError, short
+from microgen.base.files import content
+from microgen.graph.ir.graph import Array, DType
 
 _MOST_BYTES = 2**31 - 1
 _SAVED = "numpy.save writes such a file"

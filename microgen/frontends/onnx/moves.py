@@ -10,14 +10,14 @@ import numpy as np
 
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor, checked
-from microgen.ir.graph import Array, DType, TensorType
-from microgen.ops import budget
-from microgen.ops.broadcast_to import BroadcastToAttrs
-from microgen.ops.cast import CastAttrs
-from microgen.ops.cost import moved
-from microgen.ops.strided_slice import StridedSliceAttrs
-from microgen.ops.take import TakeAttrs
-from microgen.ops.transpose import TransposeAttrs
+from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ops import budget
+from microgen.graph.ops.cost import moved
+from microgen.graph.ops.moves.broadcast_to import BroadcastToAttrs
+from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
+from microgen.graph.ops.moves.take import TakeAttrs
+from microgen.graph.ops.moves.transpose import TransposeAttrs
+from microgen.graph.ops.quantization.cast import CastAttrs
 
 MOST_AXES = 16  # of a tensor: far more than kernels take, far fewer than numpy
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from microgen.arithmetic.terms import Activation, Rounding
 from microgen.frontends.onnx import reducing
 from microgen.frontends.onnx.composing import binary, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
-from microgen.ops.batch_matmul import MAX_RANK, BatchMatmulAttrs
-from microgen.ops.dense import DenseAttrs
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.dense.batch_matmul import MAX_RANK, BatchMatmulAttrs
+from microgen.graph.ops.dense.dense import DenseAttrs
 
 
 def product(node: OnnxNode, lhs: Tensor, rhs: Tensor) -> Tensor:

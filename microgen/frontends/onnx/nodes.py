@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import onnx
 
-from microgen.errors import UnsupportedError, short
+from microgen.base.errors import UnsupportedError, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import schemas, types
 from microgen.frontends.onnx.functions import Body
@@ -18,7 +18,7 @@ from microgen.frontends.onnx.quantization import provenance
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
-from microgen.ir.graph import Array, Attrs, Origin
+from microgen.graph.ir.graph import Array, Attrs, Origin
 
 _NOTHING: Any = object()
 _OF_EACH = frozenset(  # ops whose every result is made of one element of each input

@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Attrs, DType
-from microgen.ops.add import AddAttrs
-from microgen.ops.cast import CastAttrs
-from microgen.ops.comparison import ComparisonAttrs
-from microgen.ops.constraints import INTEGERS
-from microgen.ops.divide import DivideAttrs
-from microgen.ops.maximum import MaximumAttrs
-from microgen.ops.minimum import MinimumAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.real_function import RealFunctionAttrs
-from microgen.ops.subtract import SubtractAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Attrs, DType
+from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
+from microgen.graph.ops.constraints import INTEGERS
+from microgen.graph.ops.division.divide import DivideAttrs
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.maximum import MaximumAttrs
+from microgen.graph.ops.elementwise.minimum import MinimumAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.quantization.cast import CastAttrs
+from microgen.graph.ops.unary.real_function import RealFunctionAttrs
 
 NUMBERS = (DType.FLOAT32, *INTEGERS)
 ARITHMETIC: dict[str, Callable[[Activation], Attrs]] = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from onnx import GraphProto, ModelProto, NodeProto
 
-from microgen.errors import ModelError, short
+from microgen.base.errors import ModelError, short
 
 
 def sort(model: ModelProto, file: str) -> None:

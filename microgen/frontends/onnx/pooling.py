@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.onnx.composing import binary, padded, part
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import Window
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
-from microgen.ops import limits
-from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.max_pool2d import MaxPool2DAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops import limits
+from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
+from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
 
 _Pool = Callable[[OnnxNode, Tensor, Window], Tensor]  # of an image and a window without dilation
 _IMAGE = 2  # spatial axes

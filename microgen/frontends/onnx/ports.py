@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from microgen.errors import short
+from microgen.base.errors import short
 from microgen.frontends import tensors
 from microgen.frontends.tensors import GraphBuilder, Tensor
-from microgen.ir.graph import Node, Origin
-from microgen.ops.copy import CopyAttrs
+from microgen.graph.ir.graph import Node, Origin
+from microgen.graph.ops.moves.copy import CopyAttrs
 
 
 def named(

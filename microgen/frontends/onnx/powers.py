@@ -5,10 +5,10 @@ from __future__ import annotations
 from microgen.frontends.onnx.composing import binary
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ops.abs import AbsAttrs
-from microgen.ops.exp import ExpAttrs
-from microgen.ops.log import LogAttrs
-from microgen.ops.sqrt import SqrtAttrs
+from microgen.graph.ops.unary.abs import AbsAttrs
+from microgen.graph.ops.unary.exp import ExpAttrs
+from microgen.graph.ops.unary.log import LogAttrs
+from microgen.graph.ops.unary.sqrt import SqrtAttrs
 
 _MOST_PRODUCTS = 8  # larger powers are computed with exp and log
 

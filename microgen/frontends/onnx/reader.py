@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx
 from google.protobuf.message import Message
 
-from microgen.errors import ModelError, UnsupportedError
+from microgen.base.errors import ModelError, UnsupportedError
 from microgen.frontends import model_files
 from microgen.frontends.model_format import Request
 from microgen.frontends.onnx import external, given, ordering, schemas

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from microgen.frontends.onnx.composing import part, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Attrs, DType
-from microgen.ops.cumprod import CumprodAttrs
-from microgen.ops.cumsum import CumsumAttrs
-from microgen.ops.sum import SumAttrs
+from microgen.graph.ir.graph import Attrs, DType
+from microgen.graph.ops.reductions.cumprod import CumprodAttrs
+from microgen.graph.ops.reductions.cumsum import CumsumAttrs
+from microgen.graph.ops.reductions.sum import SumAttrs
 
 Axes = tuple[int, ...]
 

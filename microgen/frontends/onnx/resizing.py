@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 
 _F = np.float32
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from onnx import AttributeProto, NodeProto
 
-from microgen.errors import ModelError, UnsupportedError, short
+from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.frontends.tensors import Tensor
 
 

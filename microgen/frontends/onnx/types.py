@@ -9,9 +9,9 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, helper, numpy_helper
 
-from microgen.errors import ModelError, UnsupportedError
+from microgen.base.errors import ModelError, UnsupportedError
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import MAX_BYTES, Array, DType, TensorType
+from microgen.graph.ir.graph import MAX_BYTES, Array, DType, TensorType
 
 _DTYPES: dict[int, DType] = {
     onnx.TensorProto.FLOAT: DType.FLOAT32,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from onnx import GraphProto, NodeProto
 
-from microgen.errors import ModelError, UnsupportedError, short
+from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.frontends import importers as tables
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import functions, ordering, schemas, types

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from microgen.frontends.model_format import ModuleFormat, Request
-from microgen.ir.graph import Graph
+from microgen.graph.ir.graph import Graph
 
 if TYPE_CHECKING:
     from microgen.relay.module import IRModule

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from microgen.errors import ModelError, UnsupportedError
+from microgen.base.errors import ModelError, UnsupportedError
 from microgen.frontends import importers
 from microgen.frontends.relay import devices
 from microgen.frontends.relay.calls import RelayCall
@@ -16,7 +16,7 @@ from microgen.frontends.relay.importers import registry
 from microgen.frontends.relay.scopes import Closure, Scope
 from microgen.frontends.relay.types import Place, type_of
 from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
-from microgen.ir.graph import Array, Graph, Origin
+from microgen.graph.ir.graph import Array, Graph, Origin
 from microgen.relay.expr import (
     Call,
     Constant,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from microgen.errors import UnsupportedError
+from microgen.base.errors import UnsupportedError
 from microgen.relay.expr import Call
 from microgen.target.targets import device_name
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from microgen.errors import UnsupportedError
+from microgen.base.errors import UnsupportedError
 from microgen.frontends.relay.types import type_of
 from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
-from microgen.ir.graph import Array, Graph, Node, Origin
-from microgen.ops.external import ExternalAttrs
+from microgen.graph.ir.graph import Array, Graph, Node, Origin
+from microgen.graph.ops.external import ExternalAttrs
 from microgen.relay.expr import Expr, Function, TensorType, TupleType, Type
 from microgen.relay.files import bind_params
 from microgen.relay.module import IRModule

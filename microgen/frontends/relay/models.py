@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from microgen.frontends.relay.convert import convert
-from microgen.ir.graph import Graph
+from microgen.graph.ir.graph import Graph
 from microgen.relay.files import bind_params
 from microgen.relay.files import load as load_module
 from microgen.relay.infer_type import infer_type

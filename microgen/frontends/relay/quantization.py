@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from microgen.arithmetic.terms import Rounding
 from microgen.frontends.quantization import STORED, reinterpreted
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.types import PLAIN
 from microgen.frontends.sums import Sums
-from microgen.ir.graph import Array, Attrs, DType, Quant
+from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.ir.graph import Array, Attrs, DType, Quant
 
 # TVM v0.14, src/relay/qnn/op/requantize_config.h: UPWARD is the default.
 _ROUNDINGS = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from microgen.errors import UnsupportedError
+from microgen.base.errors import UnsupportedError
 from microgen.frontends.tensors import checked
-from microgen.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import DType, Quant, TensorType
 from microgen.relay import expr as relay
 
 # Plain int8 and int16 numbers: the stored value is the real one.

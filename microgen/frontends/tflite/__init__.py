@@ -6,7 +6,7 @@ from pathlib import Path
 
 from microgen.frontends import model_files
 from microgen.frontends.model_format import Format, Oracle, Request
-from microgen.ir.graph import Graph
+from microgen.graph.ir.graph import Graph
 
 
 class _TFLite(Format):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from microgen.errors import ModelError, few
+from microgen.base.errors import ModelError, few
 from microgen.frontends.tflite.signature import IDENTIFIER
 
 SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp")

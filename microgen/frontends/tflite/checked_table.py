@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from flatbuffers import number_types, table
 
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 
 _UOFFSET = struct.Struct("<I")
 _dtype = functools.cache(number_types.to_numpy_type)

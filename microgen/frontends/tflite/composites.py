@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from microgen.errors import ModelError, UnsupportedError
+from microgen.base.errors import ModelError, UnsupportedError
 from microgen.frontends.tflite.records import (
     ABSENT,
     COMPOSITE,

@@ -11,12 +11,12 @@ from types import MappingProxyType
 
 import numpy as np
 
-from microgen.errors import ModelError, UnsupportedError, short
+from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.frontends.tflite.records import TensorRecord
 from microgen.frontends.tflite.sparsity import Expansion, SparsityRecord
-from microgen.ir.graph import Array, DType, TensorType, frozen
-from microgen.ops import budget
-from microgen.ops.cost import Cost
+from microgen.graph.ir.graph import Array, DType, TensorType, frozen
+from microgen.graph.ops import budget
+from microgen.graph.ops.cost import Cost
 
 SMALL: Mapping[str, DType] = MappingProxyType({"float16": DType.FLOAT32, "int4": DType.INT8})
 """Dtypes that only constants have -> the dtype of their values in the graph."""

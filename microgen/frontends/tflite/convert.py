@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from microgen.errors import ModelError, UnsupportedError, short
+from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.frontends import unsigned
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.tensors import GraphBuilder
@@ -18,7 +18,7 @@ from microgen.frontends.tflite.layers import Fix, Layer
 from microgen.frontends.tflite.records import ABSENT, ModelRecord
 from microgen.frontends.tflite.tensors import Tensors
 from microgen.frontends.tflite.variables import RESOURCE, WITHOUT_OUTPUTS, Variables
-from microgen.ir.graph import Array, Graph, Origin
+from microgen.graph.ir.graph import Array, Graph, Origin
 
 
 def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> Graph:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from microgen.arithmetic.int8 import unreachable_bound
 from microgen.frontends.quantization import CALIBRATE, NORMAL_SCALE, SMALLEST_SCALE
-from microgen.ir.graph import Attrs, DType, TensorType
-from microgen.ops import registry
+from microgen.graph.arithmetic.int8 import unreachable_bound
+from microgen.graph.ir.graph import Attrs, DType, TensorType
+from microgen.graph.ops import registry
 
 _NEVER_INT32 = frozenset(
     {

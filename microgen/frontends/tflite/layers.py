@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 from tflite.ActivationFunctionType import ActivationFunctionType
 from tflite.Padding import Padding as PaddingCode
 
-from microgen.arithmetic.terms import Activation
-from microgen.errors import short
+from microgen.base.errors import short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.operators import Operator
 from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
@@ -24,7 +23,8 @@ from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorReco
 from microgen.frontends.tflite.tensors import Tensors
 from microgen.frontends.tflite.unsigned import is_signed_inside
 from microgen.frontends.tflite.variables import Key, Variables
-from microgen.ir.graph import (
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import (
     MAX_BYTES,
     Array,
     Attrs,
@@ -35,8 +35,8 @@ from microgen.ir.graph import (
     TensorType,
     frozen,
 )
-from microgen.ops import budget
-from microgen.ops.base import Padding, Pair, Shape, StatusError
+from microgen.graph.ops import budget
+from microgen.graph.ops.base import Padding, Pair, Shape, StatusError
 
 _ACTIVATIONS = {
     ActivationFunctionType.NONE: Activation.NONE,

@@ -12,9 +12,9 @@ import numpy as np
 
 from microgen.frontends.model_format import OracleError
 from microgen.frontends.tflite.convert import Signature, of_signature
-from microgen.ir.beside import Leeway, Slack
-from microgen.ir.graph import Array, Graph, Node
-from microgen.ops.base import Inexact
+from microgen.graph.ir.beside import Leeway, Slack
+from microgen.graph.ir.graph import Array, Graph, Node
+from microgen.graph.ops.base import Inexact
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any
 from microgen.frontends.model_format import OracleError
 from microgen.frontends.tflite import litert
 from microgen.frontends.tflite.convert import Signature, of_signature
-from microgen.ir.beside import Slack
-from microgen.ir.graph import Array, Graph
+from microgen.graph.ir.beside import Slack
+from microgen.graph.ir.graph import Array, Graph
 
 # The interpreter does not say how much it needs. Memory that it does not write is not taken.
 _ARENA_BYTES = 1 << 29

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Layer
-from microgen.ir.graph import DType, Quant
-from microgen.ops.add import AddAttrs
-from microgen.ops.cast import CastAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.reinterpret import ReinterpretAttrs
-from microgen.ops.requantize import RequantizeAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType, Quant
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
+from microgen.graph.ops.quantization.cast import CastAttrs
+from microgen.graph.ops.quantization.requantize import RequantizeAttrs
 
 _SHIFT = 19
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from microgen.errors import UnsupportedError, short
+from microgen.base.errors import UnsupportedError, short
 from microgen.frontends.quantization import ZERO_POINTS, Declared
 from microgen.frontends.tflite.records import TensorRecord
-from microgen.ir.graph import Quant
+from microgen.graph.ir.graph import Quant
 
 _PLAIN = ("int32", "int64")
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from microgen.errors import ModelError
+from microgen.base.errors import ModelError
 from microgen.frontends.tflite.checked_table import Table
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 
 MAX_TABLES = 100_000  # a large network has about ten thousand: tensors, operators, options, ...
 

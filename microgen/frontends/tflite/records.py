@@ -14,11 +14,11 @@ from tflite.Model import Model
 from tflite.StableHLOCompositeOptions import StableHLOCompositeOptions
 from tflite.TensorType import TensorType as TensorTypeCode
 
-from microgen.errors import ModelError, UnsupportedError, few, short
+from microgen.base.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends.tflite import sparsity
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.sparsity import SparsityRecord
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 
 COMPOSITE = "STABLEHLO_COMPOSITE"
 CIRCULAR_BUFFER = "CIRCULAR_BUFFER"  # the custom operator of TensorFlow Lite Micro

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 
-from microgen.errors import UnsupportedError, few, short
+from microgen.base.errors import UnsupportedError, few, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.tflite import importers, unsigned
 from microgen.frontends.tflite.constants import SMALL

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microgen.errors import ModelError
+from microgen.base.errors import ModelError
 
 IDENTIFIER = b"TFL3"
 _CONVERT = "convert it to .tflite with tf.lite.TFLiteConverter and full-integer quantization"

@@ -20,11 +20,11 @@ from tflite.SparseIndexVector import SparseIndexVector
 from tflite.Uint8Vector import Uint8Vector
 from tflite.Uint16Vector import Uint16Vector
 
-from microgen.errors import ModelError
+from microgen.base.errors import ModelError
 from microgen.frontends.tflite.reader import Reader
-from microgen.ir.graph import Array
-from microgen.ops import budget
-from microgen.ops.cost import Cost
+from microgen.graph.ir.graph import Array
+from microgen.graph.ops import budget
+from microgen.graph.ops.cost import Cost
 
 _VECTORS = {
     SparseIndexVector.Int32Vector: Int32Vector,

@@ -8,16 +8,16 @@ from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
-from microgen.errors import ModelError, UnsupportedError, short
+from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.frontends import unsigned
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite import constants
 from microgen.frontends.tflite.quantization import quant_of
 from microgen.frontends.tflite.records import TensorRecord
 from microgen.frontends.tflite.unsigned import is_signed_inside
-from microgen.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
-from microgen.ops import budget
-from microgen.ops.cost import Cost
+from microgen.graph.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
+from microgen.graph.ops import budget
+from microgen.graph.ops.cost import Cost
 
 _MAX_RANK = 8
 

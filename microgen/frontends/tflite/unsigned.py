@@ -8,7 +8,7 @@ import numpy as np
 
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorRecord
 from microgen.frontends.unsigned import HALF
-from microgen.ir.graph import Array, TensorType
+from microgen.graph.ir.graph import Array, TensorType
 
 DETECTION = "CUSTOM:TFLite_Detection_PostProcess"
 # Operators whose results LiteRT computes in uint8 exactly as their importers do in int8. It has

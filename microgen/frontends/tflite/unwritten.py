@@ -13,7 +13,7 @@ import numpy as np
 from microgen.frontends.tflite import flexbuffer
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord
 from microgen.frontends.tflite.unsigned import DETECTION
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 
 
 @dataclass(frozen=True, slots=True)

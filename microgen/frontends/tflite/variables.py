@@ -14,14 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tflite.VarHandleOptions import VarHandleOptions
 
-from microgen.errors import ModelError, UnsupportedError, few, short
+from microgen.base.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends.tensors import GraphBuilder, Tensor
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord, SubgraphRecord
 from microgen.frontends.tflite.tensors import Tensors
 from microgen.frontends.tflite.unsigned import is_signed_inside
 from microgen.frontends.unsigned import flipped
-from microgen.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import DType, TensorType
 
 RESOURCE = "resource"  # the dtype of handles
 HANDLE = "VAR_HANDLE"

@@ -7,7 +7,7 @@ operators that the registry does not have. They raise ModelError if the types ar
 
 from __future__ import annotations
 
-from microgen.ir.refusal import Refusal
+from microgen.graph.ir.refusal import Refusal
 from microgen.relay.transform.annotate_target import AnnotateTarget
 from microgen.relay.transform.infer import InferType
 from microgen.relay.transform.merge_compiler_regions import MergeCompilerRegions

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from microgen.ir.refusal import Refusal
+from microgen.graph.ir.refusal import Refusal
 from microgen.relay.expr import Call, Expr, Function, Op, Tuple, TupleGetItem
 from microgen.relay.module import IRModule
 from microgen.relay.rebuild import values, with_values

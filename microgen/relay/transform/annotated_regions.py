@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from microgen.errors import ModelError
+from microgen.base.errors import ModelError
 from microgen.relay.expr import Call, Expr, Tuple, TupleGetItem
 from microgen.relay.infer_type import place
 from microgen.relay.rebuild import values

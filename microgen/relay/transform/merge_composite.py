@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from microgen.ir.refusal import Refusal
+from microgen.graph.ir.refusal import Refusal
 from microgen.relay.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from microgen.relay.module import IRModule
 from microgen.relay.pattern import CallPattern, ConstantPattern, Pattern, TuplePattern, below, match

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from microgen.errors import MicrogenError
-from microgen.ir.op_attrs import Taker, takers
+from microgen.base.errors import MicrogenError
+from microgen.graph.ir.op_attrs import Taker, takers
 from microgen.relay.transform.support import CompositePattern, OperatorCall, Predicate, Support
 
 
 def registered(name: str, patterns: tuple[CompositePattern, ...] = ()) -> Support:
     """The Support of the codegen ``name`` with the operators that have the attribute
-    ``target.<name>`` (``microgen.ir.register_op_attr``) at this time.
+    ``target.<name>`` (``microgen.graph.ir.register_op_attr``) at this time.
 
     Raises MicrogenError if no operator has it.
     """

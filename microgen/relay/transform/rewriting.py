@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
-from microgen.errors import ModelError, UnsupportedError
+from microgen.base.errors import ModelError, UnsupportedError
 from microgen.relay.expr import (
     Expr,
     Function,

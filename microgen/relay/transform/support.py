@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from microgen.errors import CodegenError, of_codegen
-from microgen.ir.refusal import Refusal
+from microgen.base.errors import CodegenError, of_codegen
+from microgen.graph.ir.refusal import Refusal
 from microgen.relay.expr import Attrs, Call, Constant, Expr, Op, Type
 from microgen.relay.module import IRModule
 from microgen.relay.pattern import Pattern

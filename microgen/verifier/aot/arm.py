@@ -27,7 +27,7 @@ from microgen.verifier.aot.values import (
     subtracted,
     united,
 )
-from microgen.verifier.architecture import Instruction
+from microgen.verifier.instructions.architecture import Instruction
 
 _PRESERVED = frozenset({*(f"r{i}" for i in range(4, 10)), "sl", "fp"}) | {
     f"s{i}" for i in range(16, 32)

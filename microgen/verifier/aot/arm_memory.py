@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from microgen.verifier.aot.cpu import NEXT, Onward
 from microgen.verifier.aot.memory import Memory
 from microgen.verifier.aot.values import CannotFollowError, State, Value, const
-from microgen.verifier.architecture import Instruction
-from microgen.verifier.registers import register_list, register_name
+from microgen.verifier.instructions.architecture import Instruction
+from microgen.verifier.instructions.registers import register_list, register_name
 
 TRANSFERS = (
     *("ldr", "str", "ldm", "stm", "push", "pop"),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from microgen.manifest import ModuleRecord, PortRecord
+from microgen.base.manifest import ModuleRecord, PortRecord
 from microgen.verifier.aot.arguments import VALUE_BYTES
 from microgen.verifier.aot.cpu import Onward
 from microgen.verifier.aot.memory import Memory
@@ -21,8 +21,8 @@ from microgen.verifier.aot.values import (
     const,
 )
 from microgen.verifier.aot.walk import Runner
-from microgen.verifier.architecture import Instruction
-from microgen.verifier.elf import Elf
+from microgen.verifier.elf.elf import Elf
+from microgen.verifier.instructions.architecture import Instruction
 
 _POINTER_BYTES = 4
 _MAX_VISITS = 20_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from microgen.manifest import ModuleRecord
+from microgen.base.manifest import ModuleRecord
 from microgen.verifier.aot import callers
 from microgen.verifier.aot import plan as plans
 from microgen.verifier.aot.arm import Thumb
@@ -16,8 +16,8 @@ from microgen.verifier.aot.reached import is_reached
 from microgen.verifier.aot.riscv import Rv32
 from microgen.verifier.aot.values import STACK, Value, const
 from microgen.verifier.aot.walk import Runner, Walk
-from microgen.verifier.architectures import instructions
-from microgen.verifier.flow import code_of, constant
+from microgen.verifier.instructions.architectures import instructions
+from microgen.verifier.instructions.flow import code_of, constant
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 _CPUS: Mapping[str, Cpu] = {"arm": Thumb(), "riscv": Rv32()}

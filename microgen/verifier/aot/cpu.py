@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from microgen.verifier.aot.memory import Memory
 from microgen.verifier.aot.values import State, Value
-from microgen.verifier.architecture import Instruction
+from microgen.verifier.instructions.architecture import Instruction
 
 
 @dataclass(frozen=True, slots=True)

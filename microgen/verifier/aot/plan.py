@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from microgen.manifest import ArgumentRecord, CallRecord, DeviceRecord, ModuleRecord
+from microgen.base.manifest import ArgumentRecord, CallRecord, DeviceRecord, ModuleRecord
 from microgen.verifier.aot import values
 from microgen.verifier.aot.values import Value
-from microgen.verifier.elf import Elf
+from microgen.verifier.elf.elf import Elf
 
 UNPACK = "mg_packed_tensors"
 _POINTER_BYTES = 4

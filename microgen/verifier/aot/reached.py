@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from microgen.verifier.architecture import Code
-from microgen.verifier.flow import frame
+from microgen.verifier.instructions.architecture import Code
+from microgen.verifier.instructions.flow import frame
 
 
 def is_reached(code: Code, start: int) -> bool:

@@ -23,7 +23,7 @@ from microgen.verifier.aot.values import (
     subtracted,
     united,
 )
-from microgen.verifier.architecture import Instruction
+from microgen.verifier.instructions.architecture import Instruction
 
 _NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|\d+)")
 _MEMORY = re.compile(r"(-?\d+)?\((\w+)\)")

@@ -21,7 +21,7 @@ from microgen.verifier.aot.values import (
     Value,
     const,
 )
-from microgen.verifier.architecture import Instruction
+from microgen.verifier.instructions.architecture import Instruction
 
 # Instructions on all paths: enough for each call's own, and for those of its failure.
 _MAX_STEPS = 20_000

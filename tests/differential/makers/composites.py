@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.differential import makers
 from tests.differential.makers import EVERY, Maker
 from tests.differential.network import Decomposed, Network
-from tests.tflite_builder import SubgraphSpec
+from tests.support.tflite_builder import SubgraphSpec
 
 _EMPTY_MAP = bytes((0, 0, 1, 0, 0, 36, 1))  # a flexbuffer: the composite's own attributes
 _PARTS = ("ADD", "CONCATENATION", "CONV_2D", "FULLY_CONNECTED", "MUL", "SELECT_V2", "TRANSPOSE")

@@ -11,7 +11,7 @@ from tests.differential import stock
 from tests.differential.makers import ALL, Maker, pick_data
 from tests.differential.network import Network
 from tests.differential.windows import padding, random_window
-from tests.tflite_builder import OperatorSpec, OptionValue
+from tests.support.tflite_builder import OperatorSpec, OptionValue
 
 
 def _conv2d(net: Network, code: str, dtype: str) -> None:

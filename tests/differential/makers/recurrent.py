@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from microgen.ir.graph import DType
+from microgen.graph.ir.graph import DType
 from tests.differential.makers import Maker
 from tests.differential.network import Network
-from tests.ops import lstm_cases, stateful, svdf_cases
+from tests.kernels.conformance import stateful
+from tests.kernels.recurrent import lstm_cases, svdf_cases
 
 
 def _random(net: Network, code: str, dtype: str) -> stateful.Network:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.differential.makers import ALL, EVERY, Maker
 from tests.differential.network import Network, UnfitError
-from tests.tflite_builder import OptionValue
+from tests.support.tflite_builder import OptionValue
 
 _HOW: list[dict[str, OptionValue]] = [{}, {"alignCorners": True}, {"halfPixelCenters": True}]
 

@@ -11,7 +11,7 @@ from tests.differential import stock
 from tests.differential.makers import EVERY, Maker
 from tests.differential.network import Composite, Network
 from tests.differential.stock import Array
-from tests.tflite_builder import OperatorSpec, Ref, TensorSpec
+from tests.support.tflite_builder import OperatorSpec, Ref, TensorSpec
 
 
 class _Layer:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import microgen
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 from tests.differential import program
 from tests.frontends.onnx import one_node
 from tests.frontends.onnx.one_node import OneNode

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from microgen.ir.graph import Array, DType
-from microgen.ops.constraints import INTEGERS
+from microgen.graph.ir.graph import Array, DType
+from microgen.graph.ops.constraints import INTEGERS
 from tests.frontends.onnx.one_node import OneNode
-from tests.ops.plain_integers import values
+from tests.kernels.conformance.plain_integers import values
 
 NEWEST = 28
 SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -2.5, 3.0, -4.0, 20.0]

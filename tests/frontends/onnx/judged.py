@@ -20,13 +20,13 @@ import onnx
 from onnx import numpy_helper
 
 from microgen import frontends
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from microgen.frontends.model_format import OracleError
-from microgen.frontends.onnx.ort import OnnxRuntime
-from microgen.ir import beside
-from microgen.ir.graph import Array, DType, Graph
-from microgen.ops import registry
-from microgen.ops.base import StatusError
+from microgen.frontends.onnx.oracle.ort import OnnxRuntime
+from microgen.graph.ir import beside
+from microgen.graph.ir.graph import Array, DType, Graph
+from microgen.graph.ops import registry
+from microgen.graph.ops.base import StatusError
 
 ROOT = Path(__file__).resolve().parents[3]
 _ROUGH = ("DFT", "STFT")  # off by 1e-5 of the numbers: factors are multiplied in float32

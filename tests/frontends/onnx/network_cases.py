@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 from tests.frontends.onnx.one_node import OneNode
 
 _RNG = np.random.default_rng(22)

@@ -30,12 +30,12 @@ from onnx import numpy_helper
 
 import microgen
 from microgen import frontends
-from microgen.errors import InternalError, MicrogenError
+from microgen.base.errors import InternalError, MicrogenError
 from microgen.frontends.onnx import node_tests
 from microgen.frontends.onnx.node_tests import Counts
-from microgen.ir.graph import Array, Graph
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
+from microgen.graph.ir.graph import Array, Graph
+from microgen.graph.ir.interpreter import evaluate
+from microgen.graph.ops import registry
 from microgen.pipeline import Compiled
 
 _RECORD = Path(node_tests.__file__).with_name(node_tests.FILE)

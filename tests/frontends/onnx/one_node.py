@@ -14,9 +14,9 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 from microgen import frontends
-from microgen.ir.graph import Array, Graph
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
+from microgen.graph.ir.graph import Array, Graph
+from microgen.graph.ir.interpreter import evaluate
+from microgen.graph.ops import registry
 
 OPSET = 18
 

@@ -10,7 +10,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper
 
 from microgen import frontends
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from tests.frontends.onnx.models import info, model, written
 
 STATISTICS = {name: np.ones(2, np.float32) for name in ("s", "b", "m", "v")}

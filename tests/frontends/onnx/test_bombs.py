@@ -10,7 +10,7 @@ import pytest
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from microgen import frontends
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from tests.frontends.onnx.models import INT64, info, model, written
 
 _SECONDS = 5.0

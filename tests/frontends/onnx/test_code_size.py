@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import microgen
-from microgen.verifier import elf
-from tests.places import EXAMPLES
-from tests.tools import NEEDS_ARM_GCC, NEEDS_NINJA
+from microgen.verifier.elf import elf
+from tests.support.places import EXAMPLES
+from tests.support.tools import NEEDS_ARM_GCC, NEEDS_NINJA
 
 SCALING = "mg_requantize_float"
 

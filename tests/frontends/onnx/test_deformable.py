@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgen.errors import MicrogenError
-from microgen.ir.graph import Array
+from microgen.base.errors import MicrogenError
+from microgen.graph.ir.graph import Array
 from tests.frontends.onnx import by_c, one_node
 from tests.frontends.onnx.one_node import OneNode
-from tests.ops.onnx_oracle import by_onnx
-from tests.tools import NEEDS_CC
+from tests.kernels.conformance.onnx_oracle import by_onnx
+from tests.support.tools import NEEDS_CC
 
 _RNG = np.random.default_rng(22)
 

@@ -12,12 +12,12 @@ from onnx.reference import ReferenceEvaluator
 
 import microgen
 from microgen import frontends
-from microgen.errors import MicrogenError
-from microgen.ir.graph import Array, Graph
+from microgen.base.errors import MicrogenError
+from microgen.graph.ir.graph import Array, Graph
 from tests.frontends.onnx import by_c, one_node
 from tests.frontends.onnx.elementwise_cases import CASES, CASTS, FLOATS, NEWEST, OLD, node
 from tests.frontends.onnx.one_node import OneNode
-from tests.tools import NEEDS_CC, NEEDS_NINJA
+from tests.support.tools import NEEDS_CC, NEEDS_NINJA
 
 
 def _graph(node: OneNode, folder: Path) -> Graph:

@@ -11,10 +11,10 @@ import pytest
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 from microgen import frontends
-from microgen.errors import InternalError, MicrogenError
-from microgen.ir.graph import Array, DType
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
+from microgen.base.errors import InternalError, MicrogenError
+from microgen.graph.ir.graph import Array, DType
+from microgen.graph.ir.interpreter import evaluate
+from microgen.graph.ops import registry
 from tests.frontends.onnx import node_tests
 from tests.frontends.onnx.models import info, model, written
 from tests.frontends.onnx.node_tests import Case

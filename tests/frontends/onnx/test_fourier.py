@@ -10,13 +10,13 @@ import pytest
 from onnx import TensorProto, helper
 
 from microgen import frontends
-from microgen.errors import MicrogenError
-from microgen.ir.graph import Array
+from microgen.base.errors import MicrogenError
+from microgen.graph.ir.graph import Array
 from tests.frontends.onnx import by_c, one_node
 from tests.frontends.onnx.models import info, model, written
 from tests.frontends.onnx.one_node import OneNode
-from tests.ops.onnx_oracle import by_onnx
-from tests.tools import NEEDS_CC
+from tests.kernels.conformance.onnx_oracle import by_onnx
+from tests.support.tools import NEEDS_CC
 
 _RNG = np.random.default_rng(17)
 _ONE = np.array(1, np.int64)

@@ -9,11 +9,11 @@ import pytest
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorProto, helper
 
 from microgen import frontends
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from microgen.frontends.onnx import walk
-from microgen.ir.graph import Array, Graph
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
+from microgen.graph.ir.graph import Array, Graph
+from microgen.graph.ir.interpreter import evaluate
+from microgen.graph.ops import registry
 from tests.frontends.onnx.models import info, model, written
 
 X, Y = info("x", (2, 3)), info("y", (2, 3))

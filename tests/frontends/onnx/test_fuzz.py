@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen import frontends, passes
-from microgen.errors import InternalError, MicrogenError
+from microgen import frontends
+from microgen.base.errors import InternalError, MicrogenError
+from microgen.compiler import passes
 from tests.frontends.onnx import judged, node_tests
 from tests.frontends.onnx.graphs import float_networks, quantized_networks
 from tests.frontends.onnx.mutants import mutant

@@ -13,14 +13,14 @@ from onnx import ModelProto, TensorProto, helper
 
 import microgen
 from microgen import frontends
-from microgen.cli import main
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from microgen.frontends.onnx import literals
-from microgen.ir.graph import DType
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
+from microgen.graph.ir.graph import DType
+from microgen.graph.ir.interpreter import evaluate
+from microgen.graph.ops import registry
+from microgen.interface.cli import main
 from tests.frontends.onnx.models import INT64, info, model, written
-from tests.places import SMALL
+from tests.support.places import SMALL
 
 
 def reshaping() -> ModelProto:

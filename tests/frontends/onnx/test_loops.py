@@ -9,11 +9,11 @@ import pytest
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from microgen import frontends
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from microgen.frontends.onnx.importers import loops
-from microgen.ir.graph import Array
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
+from microgen.graph.ir.graph import Array
+from microgen.graph.ir.interpreter import evaluate
+from microgen.graph.ops import registry
 from tests.frontends.onnx.models import INT64, info, model, written
 
 X = info("x", (2,))

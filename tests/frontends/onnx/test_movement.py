@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.errors import MicrogenError
-from microgen.ir.graph import Array
-from microgen.ops.base import StatusError
+from microgen.base.errors import MicrogenError
+from microgen.graph.ir.graph import Array
+from microgen.graph.ops.base import StatusError
 from tests.frontends.onnx import by_c, one_node
 from tests.frontends.onnx.movement_cases import CASES, OLD
 from tests.frontends.onnx.one_node import OneNode
-from tests.tools import NEEDS_CC
+from tests.support.tools import NEEDS_CC
 
 APART = {"Resize", "Upsample", "GridSample", "RoiAlign"}  # floats that are rounded in other ways
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
 from tests.frontends.onnx import by_c, one_node
 from tests.frontends.onnx.network_cases import CASES, data, integers, node
 from tests.frontends.onnx.one_node import OneNode
-from tests.tools import NEEDS_CC
+from tests.support.tools import NEEDS_CC
 
 
 def _by_opset() -> Iterator[tuple[OneNode, ...]]:

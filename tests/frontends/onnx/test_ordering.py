@@ -12,12 +12,13 @@ import onnx
 import pytest
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
-from microgen import cli, frontends
-from microgen.errors import ModelError
-from microgen.frontends.onnx.ort import OnnxRuntime
-from microgen.ir import text
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
+from microgen import frontends
+from microgen.base.errors import ModelError
+from microgen.frontends.onnx.oracle.ort import OnnxRuntime
+from microgen.graph.ir import text
+from microgen.graph.ir.interpreter import evaluate
+from microgen.graph.ops import registry
+from microgen.interface import cli
 from tests.frontends.onnx.models import FLOAT, info, model, written
 
 X, Y = info("x", (2, 3)), info("y", (2, 3))

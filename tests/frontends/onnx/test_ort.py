@@ -13,8 +13,8 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 import microgen
 from microgen import frontends
 from microgen.frontends.model_format import OracleError
-from microgen.frontends.onnx import ort_products
-from microgen.frontends.onnx.ort import OnnxRuntime
+from microgen.frontends.onnx.oracle import ort_products
+from microgen.frontends.onnx.oracle.ort import OnnxRuntime
 from tests.frontends.onnx.models import info, model, written
 
 pytestmark = pytest.mark.skipif(bool(OnnxRuntime().lacking()), reason=OnnxRuntime().lacking())
@@ -69,7 +69,9 @@ def test_a_layer_of_its_own_that_differs_is_named(
     other = convolving()
     weights = np.ones((4, 3, 3, 3), np.float32)
     other.graph.initializer[0].CopyFrom(numpy_helper.from_array(weights, "w"))
-    monkeypatch.setattr("microgen.frontends.onnx.ort_products.widened", lambda _model: _all(other))
+    monkeypatch.setattr(
+        "microgen.frontends.onnx.oracle.ort_products.widened", lambda _model: _all(other)
+    )
     verdict = microgen.run(project, compare=True).verdicts[1]
     assert not verdict.ok
     assert verdict.difference is not None
@@ -86,7 +88,7 @@ def test_a_model_that_it_refuses_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = frontends.files(written(convolving(onnx.defs.onnx_opset_version()), tmp_path))
-    monkeypatch.setattr("microgen.frontends.onnx.ort_products.widened", _broken)
+    monkeypatch.setattr("microgen.frontends.onnx.oracle.ort_products.widened", _broken)
     with pytest.raises(OracleError, match="ONNX Runtime refuses: "):
         list(OnnxRuntime().layers(files, []))
 

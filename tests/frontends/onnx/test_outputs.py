@@ -9,8 +9,8 @@ import pytest
 from onnx import NodeProto, helper
 
 from microgen import frontends
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
+from microgen.graph.ir.interpreter import evaluate
+from microgen.graph.ops import registry
 from tests.frontends.onnx.models import info, model, written
 
 ADD = helper.make_node("Add", ["x", "w"], ["t"])

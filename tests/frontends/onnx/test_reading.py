@@ -11,8 +11,8 @@ import pytest
 from onnx import ModelProto, TensorProto, helper
 
 from microgen import frontends
-from microgen.errors import MicrogenError, ModelError, ToolError, UnsupportedError
-from microgen.ir.graph import Graph
+from microgen.base.errors import MicrogenError, ModelError, ToolError, UnsupportedError
+from microgen.graph.ir.graph import Graph
 from tests.frontends.onnx.models import FLOAT, INT64, adding, info, model, written
 
 ADD = helper.make_node("Add", ["x", "w"], ["y"])

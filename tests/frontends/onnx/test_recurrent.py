@@ -11,12 +11,12 @@ import pytest
 from onnx import helper
 
 from microgen import frontends
-from microgen.errors import MicrogenError
-from microgen.ir.graph import Array, Graph
+from microgen.base.errors import MicrogenError
+from microgen.graph.ir.graph import Array, Graph
 from tests.frontends.onnx import by_c, one_node
 from tests.frontends.onnx.models import info, model, written
 from tests.frontends.onnx.one_node import OneNode
-from tests.tools import NEEDS_CC
+from tests.support.tools import NEEDS_CC
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 _COUNTS = {"RNN": 1, "GRU": 2, "LSTM": 3}  # of activations

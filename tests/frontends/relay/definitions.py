@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 
 Pair = tuple[int, int]
 Pads = tuple[int, int, int, int]

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from microgen import passes, relay
+from microgen import relay
+from microgen.compiler import passes
 from microgen.frontends.relay import models as frontend
-from microgen.ir.graph import Array, Graph
-from microgen.ir.interpreter import evaluate
-from microgen.ops import registry
+from microgen.graph.ir.graph import Array, Graph
+from microgen.graph.ir.interpreter import evaluate
+from microgen.graph.ops import registry
 from microgen.relay import Expr, Function, IRModule, Var
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from microgen import relay
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 from microgen.relay import Expr, Function, infer_type
 from microgen.relay.expr import TensorType
 from microgen.relay.module import IRModule

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.errors import MicrogenError, ModelError, UnsupportedError
-from microgen.ir.graph import Array, DType
+from microgen.base.errors import MicrogenError, ModelError, UnsupportedError
+from microgen.graph.ir.graph import Array, DType
 from microgen.relay import Function
 from tests.frontends.relay.evaluated import close, computed, graph_of, outputs_of, var
 
@@ -159,7 +159,7 @@ def @part(%y: Tensor[(1, 2, 4, 4), float32], %v: Tensor[(2, 2, 1, 1), float32],
   nn.conv2d(%y, %v)
 }
 """
-    from microgen import passes
+    from microgen.compiler import passes
 
     graph = passes.run(graph_of(source))
     assert [(n.op, n.function) for n in graph.nodes] == [

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.errors import UnsupportedError
-from microgen.ir.graph import Array
+from microgen.base.errors import UnsupportedError
+from microgen.graph.ir.graph import Array
 from microgen.relay import Function
 from microgen.relay.builder import Namespace
 from tests.frontends.relay import definitions
@@ -161,7 +161,7 @@ def test_clip(limits: tuple[float, float], dtype: str) -> None:
 
 
 def test_clips_that_a_kernel_can_do_are_done_by_the_node_before() -> None:
-    from microgen import passes
+    from microgen.compiler import passes
 
     x = relay.var("x", shape=(4,))
     ops = [

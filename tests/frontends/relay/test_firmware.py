@@ -11,13 +11,13 @@ import pytest
 
 import microgen
 from microgen import relay
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 from microgen.relay import Expr, Function, IRModule
-from tests.executors.test_graph import expected_demo
 from tests.frontends.relay import definitions
 from tests.frontends.relay.evaluated import close
 from tests.frontends.relay.random_networks import Network
-from tests.places import SEED_DEMO
+from tests.planner.executors.test_graph import expected_demo
+from tests.support.places import SEED_DEMO
 
 
 def ran(

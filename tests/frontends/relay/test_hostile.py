@@ -11,13 +11,13 @@ import pytest
 
 import microgen
 from microgen import relay
-from microgen.cli import main
-from microgen.errors import MicrogenError
+from microgen.base.errors import MicrogenError
+from microgen.interface.cli import main
 from microgen.relay import IRModule
 from tests.frontends.relay.random_networks import Network
 from tests.frontends.relay.test_firmware import ALIASES
-from tests.places import SEED_DEMO
 from tests.relay.random_modules import random_module
+from tests.support.places import SEED_DEMO
 
 Capture = pytest.CaptureFixture[str]
 _SECONDS = 20.0  # a sound one takes less than one

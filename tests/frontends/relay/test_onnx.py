@@ -11,11 +11,11 @@ import pytest
 
 import microgen
 from microgen import relay
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 from microgen.relay import Expr
 from tests.frontends.relay.evaluated import close, computed, var
-from tests.places import SEED_DEMO
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.places import SEED_DEMO
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgen import passes, relay
-from microgen.ir.graph import Array
+from microgen import relay
+from microgen.compiler import passes
+from microgen.graph.ir.graph import Array
 from microgen.relay import Function
 from tests.frontends.relay import definitions
 from tests.frontends.relay.evaluated import close, computed, graph_of, moved, outputs_of, var

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from microgen import kernels, passes, relay
-from microgen.errors import UnsupportedError
-from microgen.ir.graph import Array, Graph
+from microgen import kernels, relay
+from microgen.base.errors import UnsupportedError
+from microgen.compiler import passes
+from microgen.graph.ir.graph import Array, Graph
 from microgen.relay import Expr, Function, Var
 from tests.frontends.relay.evaluated import computed, graph_of, moved, outputs_of, var
-from tests.ops import tvm_oracle as tvm
-from tests.ops.requantizing import is_for_any_rounding
+from tests.kernels.conformance import tvm_oracle as tvm
+from tests.kernels.quantization.requantizing import is_for_any_rounding
 
 LAYOUTS = {"NCHW": "OIHW", "NHWC": "HWIO"}
 PADS = (1, 0, 2, 1)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen import manifest, relay
+from microgen import relay
+from microgen.base import manifest
 from microgen.relay import Expr, IRModule
-from tests import forced
 from tests.frontends.relay.test_qnn import conv2d, f32, i32, int8, requantize
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support import forced
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 IMPLEMENTATIONS = [
     "mg_conv2d_s8_upward_dsp",

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.errors import MicrogenError, UnsupportedError
-from microgen.ir.graph import Array
+from microgen.base.errors import MicrogenError, UnsupportedError
+from microgen.graph.ir.graph import Array
 from microgen.relay import Function
 from tests.frontends.relay import definitions
 from tests.frontends.relay.evaluated import close, computed, graph_of, var

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from microgen.arithmetic.terms import Rounding
-from microgen.ir.graph import Array, Graph, Node
+from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.ir.graph import Array, Graph, Node
+from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.kernels import base
 from microgen.kernels.cost import Cost
-from microgen.kernels.transforms import Arguments
-from microgen.ops.dense import DenseAttrs
+from microgen.kernels.requantization.transforms import Arguments
 from microgen.target.cpu import Cpu
 
 OP_NAME = "nn.dense"

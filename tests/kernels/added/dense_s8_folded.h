@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "microgen/inline.h"
-#include "microgen/requantize.h"
+#include "microgen/requantization/requantize.h"
 
 typedef struct {
     int32_t input_features;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microgen import relay
-from microgen.errors import CodegenError, ModelError, UnsupportedError
+from microgen.base.errors import CodegenError, ModelError, UnsupportedError
 from microgen.relay.transform import AnnotateTarget, MergeCompilerRegions, OperatorCall, Support
 from tests.relay.transform.checks import check_text, check_types, module, spelled, support
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from microgen.errors import UnsupportedError
+from microgen.base.errors import UnsupportedError
 from microgen.relay.pattern import Pattern, is_op, wildcard
 from microgen.relay.transform import AnnotateTarget, CompositePattern, Match, MergeComposite
 from tests.relay.transform.checks import (

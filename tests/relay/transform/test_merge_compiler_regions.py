@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from microgen.errors import ModelError
+from microgen.base.errors import ModelError
 from microgen.relay.transform import AnnotateTarget, MergeCompilerRegions, PartitionGraph
 from tests.relay.transform.checks import (
     check_convex,

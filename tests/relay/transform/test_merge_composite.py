@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microgen import relay
-from microgen.errors import CodegenError
+from microgen.base.errors import CodegenError
 from microgen.relay.module import IRModule
 from microgen.relay.pattern import Pattern, is_constant, is_op, is_tuple_get_item, wildcard
 from microgen.relay.transform import (

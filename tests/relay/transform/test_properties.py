@@ -22,7 +22,7 @@ from tests.relay.transform.checks import (
     same_value,
 )
 from tests.relay.transform.random_graphs import random_case
-from tests.sampling import seeds
+from tests.support.sampling import seeds
 
 
 def _stages(seed: int, merges: bool) -> list[relay.IRModule]:

@@ -6,8 +6,8 @@ import pytest
 
 import microgen as tvm
 from microgen import relay
-from microgen.errors import MicrogenError
-from microgen.ir import op_attrs
+from microgen.base.errors import MicrogenError
+from microgen.graph.ir import op_attrs
 from microgen.relay.transform import OperatorCall, registered
 from tests.relay import seed
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from microgen.frontends.model_format import Format, Oracle, Request
-from microgen.ir.graph import Graph
+from microgen.graph.ir.graph import Graph
 
 
 class _Toy(Format):

@@ -10,11 +10,11 @@ import numpy as np
 from microgen.frontends.toy.importers import registry
 from microgen.frontends.toy.layers import Layer
 
-from microgen.errors import ModelError
+from microgen.base.errors import ModelError
 from microgen.frontends import importers
 from microgen.frontends.operators import Moved
 from microgen.frontends.tensors import GraphBuilder, Tensor
-from microgen.ir.graph import DType, Graph, TensorType
+from microgen.graph.ir.graph import DType, Graph, TensorType
 
 
 def load(files: Mapping[str, bytes], *, file: str) -> Graph:

@@ -7,7 +7,7 @@ from typing import Any
 
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.tensors import GraphBuilder, Tensor
-from microgen.ir.graph import Origin
+from microgen.graph.ir.graph import Origin
 
 
 class Layer(Operator):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from microgen.ir.beside import Slack, no_slack
-from microgen.ir.graph import Array, Graph
+from microgen.graph.ir.beside import Slack, no_slack
+from microgen.graph.ir.graph import Array, Graph
 
 SHIFT = 0.0  # an error that tests add to outputs
 

@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
-from microgen.ops.clip import ClipAttrs
-from microgen.ops.elu import EluAttrs
-from microgen.ops.hard_swish import HardSwishAttrs
-from microgen.ops.leaky_relu import LeakyReluAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.unary.clip import ClipAttrs
+from microgen.graph.ops.unary.elu import EluAttrs
+from microgen.graph.ops.unary.hard_swish import HardSwishAttrs
+from microgen.graph.ops.unary.leaky_relu import LeakyReluAttrs
 
 Importer = Callable[[OnnxNode], Tensor]
 

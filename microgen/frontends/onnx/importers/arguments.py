@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
+from microgen.graph.ir.graph import DType
 
 
 def axis(node: OnnxNode, rank: int, default: int, name: str = "axis") -> int:

@@ -11,13 +11,13 @@ from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.numbers import NUMBERS
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
-from microgen.ops.bitwise import BitFunction, BitwiseAttrs
-from microgen.ops.constraints import INTEGERS
-from microgen.ops.floor_division import FloorDivisionAttrs
-from microgen.ops.power import PowerAttrs
-from microgen.ops.prelu import PReluAttrs
-from microgen.ops.where import WhereAttrs
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.constraints import INTEGERS
+from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
+from microgen.graph.ops.elementwise.bitwise import BitFunction, BitwiseAttrs
+from microgen.graph.ops.elementwise.power import PowerAttrs
+from microgen.graph.ops.elementwise.prelu import PReluAttrs
+from microgen.graph.ops.elementwise.where import WhereAttrs
 
 
 def _binary(op: str) -> Callable[[OnnxNode], Tensor]:

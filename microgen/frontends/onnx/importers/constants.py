@@ -10,9 +10,9 @@ import numpy as np
 from microgen.frontends.onnx import composing, moves, types
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Array, DType, TensorType
-from microgen.ops import budget
-from microgen.ops.cost import moved
+from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ops import budget
+from microgen.graph.ops.cost import moved
 
 _NUMBERS = {"value_float": np.float32, "value_floats": np.float32}
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.arithmetic.terms import Activation, Rounding
 from microgen.frontends.onnx import convolving, windows
 from microgen.frontends.onnx.composing import flipped, padded, transposed
 from microgen.frontends.onnx.convolving import Filters
@@ -17,7 +16,8 @@ from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import Sizes
 from microgen.frontends.tensors import Tensor
-from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 
 
 @dataclass(frozen=True, slots=True)

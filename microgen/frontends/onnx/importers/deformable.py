@@ -14,10 +14,10 @@ from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import Window
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Array, DType
-from microgen.ops import budget
-from microgen.ops.cost import elementwise
-from microgen.ops.grid_sample import GridSampleAttrs
+from microgen.graph.ir.graph import Array, DType
+from microgen.graph.ops import budget
+from microgen.graph.ops.cost import elementwise
+from microgen.graph.ops.detection.grid_sample import GridSampleAttrs
 
 _ONES, _NONE = (1, 1), (0, 0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from microgen.frontends.onnx.composing import binary, part
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
+from microgen.graph.ir.graph import DType
 
 _MOST = 4  # rows: n! products, each a node
 

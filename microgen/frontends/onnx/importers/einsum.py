@@ -11,9 +11,9 @@ from microgen.frontends.onnx import multiplying, reducing
 from microgen.frontends.onnx.composing import transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
-from microgen.ops.broadcast_to import BroadcastToAttrs
-from microgen.ops.take import TakeAttrs
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.moves.broadcast_to import BroadcastToAttrs
+from microgen.graph.ops.moves.take import TakeAttrs
 
 _ELLIPSIS = "..."
 _FIRST_OF_ELLIPSIS = 0x2460  # characters that stand for the axes of an ellipsis, the last one first

@@ -8,17 +8,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation, Rounding
 from microgen.frontends.onnx import moves, types
 from microgen.frontends.onnx.composing import binary, part, transposed
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Array, DType
-from microgen.ops import budget
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.cost import elementwise
-from microgen.ops.dense import DenseAttrs
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import Array, DType
+from microgen.graph.ops import budget
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.cost import elementwise
+from microgen.graph.ops.dense.dense import DenseAttrs
 
 _NOTHING = 1e-12  # sines and cosines below it are roundings of 0
 _HANN = (0.5, 0.5, 0.0)

@@ -11,7 +11,7 @@ from microgen.frontends.onnx.importers import Importer
 from microgen.frontends.onnx.importers.quantized_operators import Group
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor, Value
-from microgen.ir.graph import Array, DType
+from microgen.graph.ir.graph import Array, DType
 
 _EXACT = 2**24  # floats have all whole numbers up to it
 _LARGEST = 255 * 255  # magnitude of a product

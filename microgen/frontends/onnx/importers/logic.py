@@ -10,9 +10,9 @@ import numpy as np
 from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
-from microgen.ops.abs import AbsAttrs
-from microgen.ops.logical import LogicalAttrs
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.comparisons.logical import LogicalAttrs
+from microgen.graph.ops.unary.abs import AbsAttrs
 
 
 def _comparison(op: str, *accepted: DType) -> Callable[[OnnxNode], Tensor]:

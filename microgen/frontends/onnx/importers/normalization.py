@@ -12,12 +12,12 @@ from microgen.frontends.onnx.composing import binary
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import EVAL, OnnxNode
 from microgen.frontends.tensors import Tensor, Value
-from microgen.ir.graph import DType
-from microgen.ops.maximum import MaximumAttrs
-from microgen.ops.mean import MeanAttrs
-from microgen.ops.rsqrt import RsqrtAttrs
-from microgen.ops.sqrt import SqrtAttrs
-from microgen.ops.sum import SumAttrs
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.elementwise.maximum import MaximumAttrs
+from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.reductions.sum import SumAttrs
+from microgen.graph.ops.unary.rsqrt import RsqrtAttrs
+from microgen.graph.ops.unary.sqrt import SqrtAttrs
 
 _LEAST = float(np.finfo(np.float32).tiny)  # for a norm of 0, whose data is 0
 

@@ -14,15 +14,15 @@ from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import Window
 from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.tensors import Tensor, Value
-from microgen.ir.graph import Array, DType, Quant
-from microgen.ops import limits
-from microgen.ops.argmax import ArgMaxAttrs
-from microgen.ops.cast import CastAttrs
-from microgen.ops.max import MaxAttrs
-from microgen.ops.mean import MeanAttrs
-from microgen.ops.strided_slice import StridedSliceAttrs
-from microgen.ops.sum import SumAttrs
-from microgen.ops.take import TakeAttrs
+from microgen.graph.ir.graph import Array, DType, Quant
+from microgen.graph.ops import limits
+from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
+from microgen.graph.ops.moves.take import TakeAttrs
+from microgen.graph.ops.quantization.cast import CastAttrs
+from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
+from microgen.graph.ops.reductions.max import MaxAttrs
+from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.reductions.sum import SumAttrs
 
 _NARROW = (DType.INT8, DType.INT16, DType.FLOAT32)  # what nn.max_pool2d computes
 _MOST_TAPS = 64  # of a MaxPool with positions: each is a node

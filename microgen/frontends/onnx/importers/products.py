@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation, Rounding
 from microgen.frontends.onnx import multiplying
 from microgen.frontends.onnx.composing import binary, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
-from microgen.ops.batch_matmul import BatchMatmulAttrs
-from microgen.ops.dense import DenseAttrs
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
+from microgen.graph.ops.dense.dense import DenseAttrs
 
 
 def _matmul(node: OnnxNode) -> Tensor:

@@ -8,7 +8,7 @@ from microgen.frontends.onnx import types
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.quantization import conversions, scales
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
+from microgen.graph.ir.graph import DType
 
 
 def _dequantize(node: OnnxNode) -> Tensor:

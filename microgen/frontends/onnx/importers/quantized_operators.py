@@ -17,7 +17,7 @@ from microgen.frontends.onnx.functions import Body
 from microgen.frontends.onnx.importers import Importer
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Value
-from microgen.ir.graph import Array
+from microgen.graph.ir.graph import Array
 
 _OPSET = 13  # the semantics of the operators in the functions
 _OUTPUT = "result"

@@ -12,10 +12,10 @@ from microgen.frontends.onnx import moves
 from microgen.frontends.onnx.composing import binary, joined, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
-from microgen.ops.recurrent import RecurrentAttrs
-from microgen.ops.recurrent_functions import Function
-from microgen.ops.recurrent_steps import FUNCTIONS, GATES
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs
+from microgen.graph.ops.recurrent.recurrent_functions import Function
+from microgen.graph.ops.recurrent.recurrent_steps import FUNCTIONS, GATES
 
 _NAMES = {  # by ONNX's names in lower case, as ONNX Runtime reads them
     "relu": "relu",

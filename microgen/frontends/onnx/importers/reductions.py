@@ -14,19 +14,19 @@ from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.reducing import Axes
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Array, DType
-from microgen.ops.abs import AbsAttrs
-from microgen.ops.all import AllAttrs
-from microgen.ops.argmax import ArgMaxAttrs
-from microgen.ops.argmin import ArgMinAttrs
-from microgen.ops.cast import CastAttrs
-from microgen.ops.exp import ExpAttrs
-from microgen.ops.log import LogAttrs
-from microgen.ops.logical import LogicalAttrs
-from microgen.ops.max import MaxAttrs
-from microgen.ops.mean import MeanAttrs
-from microgen.ops.min import MinAttrs
-from microgen.ops.sqrt import SqrtAttrs
+from microgen.graph.ir.graph import Array, DType
+from microgen.graph.ops.comparisons.logical import LogicalAttrs
+from microgen.graph.ops.quantization.cast import CastAttrs
+from microgen.graph.ops.reductions.all import AllAttrs
+from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
+from microgen.graph.ops.reductions.argmin import ArgMinAttrs
+from microgen.graph.ops.reductions.max import MaxAttrs
+from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.reductions.min import MinAttrs
+from microgen.graph.ops.unary.abs import AbsAttrs
+from microgen.graph.ops.unary.exp import ExpAttrs
+from microgen.graph.ops.unary.log import LogAttrs
+from microgen.graph.ops.unary.sqrt import SqrtAttrs
 
 _NUMBERS = (DType.FLOAT32, DType.INT32, DType.INT64)
 _ORDERED = (DType.FLOAT32, DType.INT8, DType.INT16, DType.INT32, DType.UINT8, DType.BOOL)

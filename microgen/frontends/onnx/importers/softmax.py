@@ -11,12 +11,12 @@ from microgen.frontends.layouts import axis_last
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
-from microgen.ops.argmax import ArgMaxAttrs
-from microgen.ops.cast import CastAttrs
-from microgen.ops.comparison import ComparisonAttrs
-from microgen.ops.log_softmax import LogSoftmaxAttrs
-from microgen.ops.softmax import SoftmaxAttrs
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
+from microgen.graph.ops.quantization.cast import CastAttrs
+from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
+from microgen.graph.ops.reductions.log_softmax import LogSoftmaxAttrs
+from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 
 _ONE_AXIS = 13  # since this opset the axis is the only one; before, all from the axis on were meant
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from microgen.frontends.onnx import moves
 from microgen.frontends.onnx.importers import arguments
-from microgen.frontends.onnx.importers.gathering import taken_along
+from microgen.frontends.onnx.importers.moves.gathering import taken_along
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor, Value
-from microgen.ir.graph import DType
-from microgen.ops.all_class_suppression import AllClassSuppressionAttrs
-from microgen.ops.topk import TopKAttrs
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.detection.all_class_suppression import AllClassSuppressionAttrs
+from microgen.graph.ops.reductions.topk import TopKAttrs
 
 
 def _topk(node: OnnxNode) -> Value:

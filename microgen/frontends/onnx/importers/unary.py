@@ -10,20 +10,20 @@ from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx import types
 from microgen.frontends.onnx.nodes import EVAL, OnnxNode
 from microgen.frontends.tensors import Tensor, Value
-from microgen.ir.graph import Attrs, DType
-from microgen.ops.abs import AbsAttrs
-from microgen.ops.bitcast import BitcastAttrs
-from microgen.ops.ceil import CeilAttrs
-from microgen.ops.cos import CosAttrs
-from microgen.ops.exp import ExpAttrs
-from microgen.ops.floor import FloorAttrs
-from microgen.ops.log import LogAttrs
-from microgen.ops.negative import NegativeAttrs
-from microgen.ops.round import RoundAttrs
-from microgen.ops.sigmoid import SigmoidAttrs
-from microgen.ops.sin import SinAttrs
-from microgen.ops.sqrt import SqrtAttrs
-from microgen.ops.tanh import TanhAttrs
+from microgen.graph.ir.graph import Attrs, DType
+from microgen.graph.ops.moves.bitcast import BitcastAttrs
+from microgen.graph.ops.unary.abs import AbsAttrs
+from microgen.graph.ops.unary.ceil import CeilAttrs
+from microgen.graph.ops.unary.cos import CosAttrs
+from microgen.graph.ops.unary.exp import ExpAttrs
+from microgen.graph.ops.unary.floor import FloorAttrs
+from microgen.graph.ops.unary.log import LogAttrs
+from microgen.graph.ops.unary.negative import NegativeAttrs
+from microgen.graph.ops.unary.round import RoundAttrs
+from microgen.graph.ops.unary.sigmoid import SigmoidAttrs
+from microgen.graph.ops.unary.sin import SinAttrs
+from microgen.graph.ops.unary.sqrt import SqrtAttrs
+from microgen.graph.ops.unary.tanh import TanhAttrs
 
 Importer = Callable[[OnnxNode], Tensor]
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.arithmetic import in_float32
-from microgen.arithmetic.int8 import activation_range, float_range
-from microgen.arithmetic.terms import Activation
-from microgen.ir.graph import Graph, Node, TensorType
-from microgen.ops.clip import ClipAttrs
-from microgen.ops.real_function import RealFunctionAttrs
+from microgen.graph.arithmetic import in_float32
+from microgen.graph.arithmetic.int8 import activation_range, float_range
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Graph, Node, TensorType
+from microgen.graph.ops.unary.clip import ClipAttrs
+from microgen.graph.ops.unary.real_function import RealFunctionAttrs
 
 
 @dataclass(frozen=True, slots=True)

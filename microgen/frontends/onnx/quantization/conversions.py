@@ -6,24 +6,24 @@ import dataclasses
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.quantization import scales
 from microgen.frontends.onnx.quantization.scales import Scales
 from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.tensors import Stored, Tensor
 from microgen.frontends.unsigned import HALF, flipped, moved
-from microgen.ir.graph import Array, DType, frozen
-from microgen.ops.add import AddAttrs
-from microgen.ops.cast import CastAttrs
-from microgen.ops.dequantize import DequantizeAttrs
-from microgen.ops.divide import DivideAttrs
-from microgen.ops.maximum import MaximumAttrs
-from microgen.ops.minimum import MinimumAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.quantize import QuantizeAttrs
-from microgen.ops.round import RoundAttrs
-from microgen.ops.subtract import SubtractAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Array, DType, frozen
+from microgen.graph.ops.division.divide import DivideAttrs
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.maximum import MaximumAttrs
+from microgen.graph.ops.elementwise.minimum import MinimumAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.quantization.cast import CastAttrs
+from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
+from microgen.graph.ops.quantization.quantize import QuantizeAttrs
+from microgen.graph.ops.unary.round import RoundAttrs
 
 _HALF_INT4 = 8
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.ir.graph import Array, DType, Quant, TensorType
-from microgen.ops.constraints import weight_zero
+from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.ops.constraints import weight_zero
 
 _LARGEST = {True: 7, False: 127}  # magnitude of a value, by whether the model stores 4 bits
 _LIMITS = {True: (-8, 7), False: (-128, 127)}

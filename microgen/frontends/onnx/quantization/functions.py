@@ -6,14 +6,14 @@ import dataclasses
 
 import numpy as np
 
-from microgen.arithmetic import in_float32
 from microgen.frontends.onnx.quantization.rewriting import Rewriting
-from microgen.ir.graph import Array, DType, Node, TensorType
-from microgen.ops import budget, registry
-from microgen.ops.base import Operands, StatusError
-from microgen.ops.lookup import LookupAttrs
-from microgen.ops.real_function import RealFunctionAttrs
-from microgen.ops.unary import EVERY_INT8
+from microgen.graph.arithmetic import in_float32
+from microgen.graph.ir.graph import Array, DType, Node, TensorType
+from microgen.graph.ops import budget, registry
+from microgen.graph.ops.base import Operands, StatusError
+from microgen.graph.ops.tables.lookup import LookupAttrs
+from microgen.graph.ops.unary.real_function import RealFunctionAttrs
+from microgen.graph.ops.unary.unary import EVERY_INT8
 
 ELEMENTWISE = frozenset(
     {

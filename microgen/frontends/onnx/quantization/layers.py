@@ -5,18 +5,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from microgen.arithmetic.int8 import activation_range, float_range
-from microgen.arithmetic.terms import Activation, Rounding
 from microgen.frontends.numerics import PROFILES
 from microgen.frontends.onnx.quantization import biases, clamps
 from microgen.frontends.onnx.quantization.biases import NotNear
 from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
-from microgen.ir.graph import Attrs, DType, Node, Quant, TensorType
-from microgen.ops.add import AddAttrs
-from microgen.ops.cast import CastAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.quantize import QuantizeAttrs
-from microgen.ops.rescale import RescaleAttrs
+from microgen.graph.arithmetic.int8 import activation_range, float_range
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import Attrs, DType, Node, Quant, TensorType
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.quantization.cast import CastAttrs
+from microgen.graph.ops.quantization.quantize import QuantizeAttrs
+from microgen.graph.ops.quantization.rescale import RescaleAttrs
 
 Layer = Callable[[Rewriting, Node, TensorType, str, Activation], str]
 """The integers of a node's result, as a tensor of that type and name, with that activation."""

@@ -7,13 +7,13 @@ import dataclasses
 
 import numpy as np
 
-from microgen.arithmetic import in_float32
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
 from microgen.frontends.unsigned import HALF
-from microgen.ir.graph import Attrs, DType, Node, TensorType
-from microgen.ops.pad import PadAttrs
-from microgen.ops.pooling import PoolAttrs
+from microgen.graph.arithmetic import in_float32
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Attrs, DType, Node, TensorType
+from microgen.graph.ops.moves.pad import PadAttrs
+from microgen.graph.ops.pooling.pooling import PoolAttrs
 
 # Ops -> the positions of the operands that have the values; None: all of them.
 _FIRST = (0,)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.onnx.quantization.layers import LAYERS, sums
 from microgen.frontends.onnx.quantization.moves import VIEWS
 from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
-from microgen.ir.graph import DType, Node, TensorType
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType, Node, TensorType
 
 
 def of(rewriting: Rewriting, node: Node) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from microgen.frontends.tensors import Stored, Tensor
-from microgen.ir.graph import Array, Attrs, DType, Quant, TensorType
-from microgen.ops import registry
-from microgen.ops.base import Operands
+from microgen.graph.ir.graph import Array, Attrs, DType, Quant, TensorType
+from microgen.graph.ops import registry
+from microgen.graph.ops.base import Operands
 
 _MOVES = frozenset(("layout_transform", "reshape", "strided_slice", "transpose"))
 

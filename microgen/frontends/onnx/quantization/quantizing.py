@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.onnx.quantization import clamps, functions, moves
 from microgen.frontends.onnx.quantization.clamps import Clamp
 from microgen.frontends.onnx.quantization.layers import LAYERS
 from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
-from microgen.ir.graph import Array, DType, Node, Origin, TensorType
-from microgen.ops import registry
-from microgen.ops.base import Operands
-from microgen.ops.lookup import LookupAttrs
-from microgen.ops.quantize import QuantizeAttrs
-from microgen.ops.unary import EVERY_INT8
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Array, DType, Node, Origin, TensorType
+from microgen.graph.ops import registry
+from microgen.graph.ops.base import Operands
+from microgen.graph.ops.quantization.quantize import QuantizeAttrs
+from microgen.graph.ops.tables.lookup import LookupAttrs
+from microgen.graph.ops.unary.unary import EVERY_INT8
 
 _MOST_DEPTH = 8  # of concatenations of concatenations
 

@@ -9,7 +9,7 @@ from microgen.frontends import unsigned
 from microgen.frontends.onnx.quantization import functions, moves, plain_sums, quantizing
 from microgen.frontends.onnx.quantization.rewriting import Rewriting, signed
 from microgen.frontends.tensors import GraphBuilder, Stored, Tensor
-from microgen.ir.graph import DType, Graph, Node, Origin, Quant
+from microgen.graph.ir.graph import DType, Graph, Node, Origin, Quant
 
 _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16)
 

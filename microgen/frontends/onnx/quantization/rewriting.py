@@ -10,12 +10,22 @@ import numpy as np
 
 from microgen.frontends.tensors import Stored
 from microgen.frontends.unsigned import HALF, moved
-from microgen.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType, frozen
-from microgen.ops import registry
-from microgen.ops.dequantize import DequantizeAttrs
-from microgen.ops.reinterpret import ReinterpretAttrs
-from microgen.ops.requantize import RequantizeAttrs
-from microgen.ops.reshape import ReshapeAttrs
+from microgen.graph.ir.graph import (
+    Array,
+    Attrs,
+    DType,
+    Graph,
+    Node,
+    Origin,
+    Quant,
+    TensorType,
+    frozen,
+)
+from microgen.graph.ops import registry
+from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
+from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
+from microgen.graph.ops.quantization.requantize import RequantizeAttrs
 
 
 class NotInteger(Exception):  # noqa: N818 - it is a reason, not an error

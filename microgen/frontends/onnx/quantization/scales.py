@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.errors import short
+from microgen.base.errors import short
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.quantization import SMALLEST_SCALE
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Array, DType, Quant
+from microgen.graph.ir.graph import Array, DType, Quant
 
 NARROW = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)
 ACCEPTED = (*NARROW, DType.INT32)

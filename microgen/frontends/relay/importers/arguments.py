@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.tensors import Tensor
-from microgen.ops.base import Pads, Pair
+from microgen.graph.ops.base import Pads, Pair
 
 
 def pads(call: RelayCall) -> Pads:

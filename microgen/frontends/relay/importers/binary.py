@@ -6,21 +6,21 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Attrs, DType
-from microgen.ops.add import AddAttrs
-from microgen.ops.cast import CastAttrs
-from microgen.ops.comparison import ComparisonAttrs
-from microgen.ops.divide import DivideAttrs
-from microgen.ops.logical import LogicalAttrs
-from microgen.ops.maximum import MaximumAttrs
-from microgen.ops.minimum import MinimumAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.subtract import SubtractAttrs
-from microgen.ops.where import WhereAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Attrs, DType
+from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
+from microgen.graph.ops.comparisons.logical import LogicalAttrs
+from microgen.graph.ops.division.divide import DivideAttrs
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.maximum import MaximumAttrs
+from microgen.graph.ops.elementwise.minimum import MinimumAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.elementwise.where import WhereAttrs
+from microgen.graph.ops.quantization.cast import CastAttrs
 
 # Narrower integers wrap around in Relay, but saturate in our kernels.
 ARITHMETIC = (DType.FLOAT32, DType.INT32)

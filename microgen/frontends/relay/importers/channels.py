@@ -7,19 +7,19 @@ import math
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends import layouts
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.binary import added
 from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor, Value
-from microgen.ir.graph import Array, DType
-from microgen.ops.add import AddAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.prelu import PReluAttrs
-from microgen.ops.rsqrt import RsqrtAttrs
-from microgen.ops.subtract import SubtractAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Array, DType
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.prelu import PReluAttrs
+from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.unary.rsqrt import RsqrtAttrs
 
 
 def _bias_add(call: RelayCall) -> Tensor:

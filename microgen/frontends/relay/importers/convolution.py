@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from microgen.arithmetic.terms import Activation, Rounding
 from microgen.frontends.operators import Operator
 from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.relay import quantization
@@ -13,12 +12,13 @@ from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Attrs, DType, Quant
-from microgen.ops.batch_matmul import BatchMatmulAttrs
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
-from microgen.ops.dense import DenseAttrs
-from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import Attrs, DType, Quant
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
+from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
+from microgen.graph.ops.dense.dense import DenseAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 
 _ROUNDING = Rounding.DOUBLE  # floats are not rounded, but the attribute needs a value
 

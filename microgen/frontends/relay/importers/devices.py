@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microgen.errors import UnsupportedError
+from microgen.base.errors import UnsupportedError
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.tensors import Value
 

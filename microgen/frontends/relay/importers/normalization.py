@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
-from microgen.ops.maximum import MaximumAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.rsqrt import RsqrtAttrs
-from microgen.ops.sum import SumAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.elementwise.maximum import MaximumAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.reductions.sum import SumAttrs
+from microgen.graph.ops.unary.rsqrt import RsqrtAttrs
 
 
 def _l2_normalize(call: RelayCall) -> Tensor:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
-from microgen.ops.base import Pair
-from microgen.ops.mirror_pad import MirrorPadAttrs
-from microgen.ops.pad import PadAttrs
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.base import Pair
+from microgen.graph.ops.moves.mirror_pad import MirrorPadAttrs
+from microgen.graph.ops.moves.pad import PadAttrs
 
 
 def _pad(call: RelayCall) -> Tensor:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
-from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.base import Pads, Pair
-from microgen.ops.max import MaxAttrs
-from microgen.ops.max_pool2d import MaxPool2DAttrs
-from microgen.ops.mean import MeanAttrs
-from microgen.ops.pad import PadAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.base import Pads, Pair
+from microgen.graph.ops.moves.pad import PadAttrs
+from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
+from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.reductions.max import MaxAttrs
+from microgen.graph.ops.reductions.mean import MeanAttrs
 
 _NO_PADS = (0, 0, 0, 0)
 

@@ -7,13 +7,13 @@ from microgen.frontends.relay import quantization
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType, Quant
-from microgen.ops.concatenate import ConcatenateAttrs
-from microgen.ops.rescale import RescaleAttrs
-from microgen.ops.rescaled import RescaledAttrs
-from microgen.ops.rescaled_add import RescaledAddAttrs
-from microgen.ops.rescaled_multiply import RescaledMultiplyAttrs
-from microgen.ops.rescaled_subtract import RescaledSubtractAttrs
+from microgen.graph.ir.graph import DType, Quant
+from microgen.graph.ops.elementwise.rescaled import RescaledAttrs
+from microgen.graph.ops.elementwise.rescaled_add import RescaledAddAttrs
+from microgen.graph.ops.elementwise.rescaled_multiply import RescaledMultiplyAttrs
+from microgen.graph.ops.elementwise.rescaled_subtract import RescaledSubtractAttrs
+from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.quantization.rescale import RescaleAttrs
 
 
 def _binary(op: str, attrs: type[RescaledAttrs]) -> Importer:

@@ -10,7 +10,7 @@ from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers.convolution import conv2d_sums, dense_sums
 from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType, Quant
+from microgen.graph.ir.graph import DType, Quant
 
 
 def _product(sums_of: Callable[[RelayCall, Tensor], Sums]) -> Importer:

@@ -6,18 +6,18 @@ import dataclasses
 
 import numpy as np
 
-from microgen.arithmetic.terms import Rounding
-from microgen.errors import UnsupportedError
+from microgen.base.errors import UnsupportedError
 from microgen.frontends.quantization import STORED, reinterpreted
 from microgen.frontends.relay import quantization
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Array, Attrs, DType, Quant
-from microgen.ops.dequantize import DequantizeAttrs
-from microgen.ops.quantize import QuantizeAttrs
-from microgen.ops.rescale import RescaleAttrs
+from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.ir.graph import Array, Attrs, DType, Quant
+from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
+from microgen.graph.ops.quantization.quantize import QuantizeAttrs
+from microgen.graph.ops.quantization.rescale import RescaleAttrs
 
 
 def _quantize(call: RelayCall) -> Tensor:

@@ -6,11 +6,11 @@ import numpy as np
 
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import Array, DType, TensorType
-from microgen.ops import budget
-from microgen.ops.cost import elementwise
-from microgen.ops.resize2d import Resize2DAttrs
-from microgen.ops.take import TakeAttrs
+from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ops import budget
+from microgen.graph.ops.cost import elementwise
+from microgen.graph.ops.detection.resize2d import Resize2DAttrs
+from microgen.graph.ops.moves.take import TakeAttrs
 
 _MODES = ("half_pixel", "align_corners", "asymmetric")
 _METHODS = ("linear", "nearest_neighbor")

@@ -6,12 +6,12 @@ import numpy as np
 
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.tensors import Tensor, Value
-from microgen.ops import budget
-from microgen.ops.broadcast_to import BroadcastToAttrs
-from microgen.ops.cast import CastAttrs
-from microgen.ops.concatenate import ConcatenateAttrs
-from microgen.ops.cost import moved
-from microgen.ops.transpose import TransposeAttrs
+from microgen.graph.ops import budget
+from microgen.graph.ops.cost import moved
+from microgen.graph.ops.moves.broadcast_to import BroadcastToAttrs
+from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.moves.transpose import TransposeAttrs
+from microgen.graph.ops.quantization.cast import CastAttrs
 
 
 def _reshape(call: RelayCall) -> Tensor:

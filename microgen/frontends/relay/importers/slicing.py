@@ -7,12 +7,12 @@ import numpy as np
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.tensors import Tensor, Value
-from microgen.ir.graph import DType
-from microgen.ops.cast import CastAttrs
-from microgen.ops.maximum import MaximumAttrs
-from microgen.ops.minimum import MinimumAttrs
-from microgen.ops.strided_slice import StridedSliceAttrs
-from microgen.ops.take import TakeAttrs
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.elementwise.maximum import MaximumAttrs
+from microgen.graph.ops.elementwise.minimum import MinimumAttrs
+from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
+from microgen.graph.ops.moves.take import TakeAttrs
+from microgen.graph.ops.quantization.cast import CastAttrs
 
 
 def _strided_slice(call: RelayCall) -> Tensor:

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends import layouts
 from microgen.frontends.quantization import activation_of
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.binary import EXTREMA
 from microgen.frontends.tensors import Tensor, Value
-from microgen.ir.graph import Attrs, DType
-from microgen.ops.abs import AbsAttrs
-from microgen.ops.cast import CastAttrs
-from microgen.ops.clip import ClipAttrs
-from microgen.ops.exp import ExpAttrs
-from microgen.ops.leaky_relu import LeakyReluAttrs
-from microgen.ops.log import LogAttrs
-from microgen.ops.log_softmax import LogSoftmaxAttrs
-from microgen.ops.logical import LogicalAttrs
-from microgen.ops.maximum import MaximumAttrs
-from microgen.ops.minimum import MinimumAttrs
-from microgen.ops.negative import NegativeAttrs
-from microgen.ops.rsqrt import RsqrtAttrs
-from microgen.ops.sigmoid import SigmoidAttrs
-from microgen.ops.softmax import SoftmaxAttrs
-from microgen.ops.sqrt import SqrtAttrs
-from microgen.ops.subtract import SubtractAttrs
-from microgen.ops.tanh import TanhAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Attrs, DType
+from microgen.graph.ops.comparisons.logical import LogicalAttrs
+from microgen.graph.ops.elementwise.maximum import MaximumAttrs
+from microgen.graph.ops.elementwise.minimum import MinimumAttrs
+from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.quantization.cast import CastAttrs
+from microgen.graph.ops.reductions.log_softmax import LogSoftmaxAttrs
+from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
+from microgen.graph.ops.unary.abs import AbsAttrs
+from microgen.graph.ops.unary.clip import ClipAttrs
+from microgen.graph.ops.unary.exp import ExpAttrs
+from microgen.graph.ops.unary.leaky_relu import LeakyReluAttrs
+from microgen.graph.ops.unary.log import LogAttrs
+from microgen.graph.ops.unary.negative import NegativeAttrs
+from microgen.graph.ops.unary.rsqrt import RsqrtAttrs
+from microgen.graph.ops.unary.sigmoid import SigmoidAttrs
+from microgen.graph.ops.unary.sqrt import SqrtAttrs
+from microgen.graph.ops.unary.tanh import TanhAttrs
 
 _RANGES = {  # of floats: bounds within which a kernel may clamp its own output
     (0.0, 6.0): Activation.RELU6,

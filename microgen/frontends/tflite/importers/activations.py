@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.SoftmaxOptions import SoftmaxOptions
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.ops.clip import ClipAttrs
-from microgen.ops.softmax import SoftmaxAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
+from microgen.graph.ops.unary.clip import ClipAttrs
 
 
 def _softmax(layer: Layer) -> Tensor:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from tflite.TensorType import TensorType as TensorTypeCode
 
-from microgen.arithmetic.terms import Rounding
 from microgen.frontends.numerics import WideSums
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Layer
 from microgen.frontends.tflite.options import Options
-from microgen.ir.graph import DType
-from microgen.ops.base import Pair
+from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.base import Pair
 
 _UNDECLARED = 0  # the schema's default: FLOAT32, which is not for integer biases
 _WIDE_ROUNDINGS = {

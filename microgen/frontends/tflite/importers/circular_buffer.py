@@ -10,10 +10,10 @@ from microgen.frontends.tensors import Tensor, Value
 from microgen.frontends.tflite import flexbuffer
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.records import CIRCULAR_BUFFER
-from microgen.ir.graph import DType, TensorType
-from microgen.ops.reshape import ReshapeAttrs
-from microgen.ops.slide import SlideAttrs
-from microgen.ops.strided_slice import StridedSliceAttrs
+from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.moves.slide import SlideAttrs
+from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
 
 _PERIOD = "cycles_max"
 _LONGEST = 1024  # inferences

@@ -20,11 +20,11 @@ from tflite.SelectV2Options import SelectV2Options
 
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.ir.graph import Attrs
-from microgen.ops.comparison import ComparisonAttrs
-from microgen.ops.logical import LogicalAttrs
-from microgen.ops.reshape import ReshapeAttrs
-from microgen.ops.where import WhereAttrs
+from microgen.graph.ir.graph import Attrs
+from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
+from microgen.graph.ops.comparisons.logical import LogicalAttrs
+from microgen.graph.ops.elementwise.where import WhereAttrs
+from microgen.graph.ops.moves.reshape import ReshapeAttrs
 
 
 def _elementwise(op: str, attrs: Attrs, schema: Any, code: int, n_inputs: int = 2) -> Importer:

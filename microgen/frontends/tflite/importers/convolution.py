@@ -10,7 +10,6 @@ from tflite.Conv2DOptions import Conv2DOptions
 from tflite.DepthwiseConv2DOptions import DepthwiseConv2DOptions
 from tflite.TransposeConvOptions import TransposeConvOptions
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import (
     cut,
@@ -22,13 +21,14 @@ from microgen.frontends.tflite.importers.arguments import (
 )
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.options import Options
-from microgen.ir.graph import DType, TensorType
-from microgen.ops.base import Padding, Pair
-from microgen.ops.conv2d import Conv2DAttrs
-from microgen.ops.conv2d_hybrid import Conv2DHybridAttrs
-from microgen.ops.conv2d_transpose import Conv2DTransposeAttrs
-from microgen.ops.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.ops.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ops.base import Padding, Pair
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
 
 
 def _conv2d(layer: Layer) -> Tensor:

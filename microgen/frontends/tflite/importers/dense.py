@@ -9,16 +9,16 @@ from tflite.FullyConnectedOptions import FullyConnectedOptions
 from tflite.FullyConnectedOptionsWeightsFormat import FullyConnectedOptionsWeightsFormat
 from tflite.TensorType import TensorType as TensorTypeCode
 
-from microgen.arithmetic.terms import Rounding
-from microgen.errors import short
+from microgen.base.errors import short
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import is_hybrid, rounding
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.ir.graph import DType
-from microgen.ops.base import Shape
-from microgen.ops.dense import DenseAttrs
-from microgen.ops.dense_hybrid import DenseHybridAttrs
-from microgen.ops.reshape import ReshapeAttrs
+from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.base import Shape
+from microgen.graph.ops.dense.dense import DenseAttrs
+from microgen.graph.ops.dense.dense_hybrid import DenseHybridAttrs
+from microgen.graph.ops.moves.reshape import ReshapeAttrs
 
 
 def _fully_connected(layer: Layer) -> Tensor:

@@ -8,26 +8,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite import flexbuffer
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.unsigned import DETECTION
-from microgen.ir.graph import Array, DType
-from microgen.ops import budget
-from microgen.ops.add import AddAttrs
-from microgen.ops.argmax import ArgMaxAttrs
-from microgen.ops.concatenate import ConcatenateAttrs
-from microgen.ops.dequantize import DequantizeAttrs
-from microgen.ops.divide import DivideAttrs
-from microgen.ops.exp import ExpAttrs
-from microgen.ops.max import MaxAttrs
-from microgen.ops.multiclass_suppression import MulticlassSuppressionAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.non_max_suppression import NonMaxSuppressionAttrs
-from microgen.ops.reshape import ReshapeAttrs
-from microgen.ops.strided_slice import StridedSliceAttrs
-from microgen.ops.subtract import SubtractAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Array, DType
+from microgen.graph.ops import budget
+from microgen.graph.ops.detection.multiclass_suppression import MulticlassSuppressionAttrs
+from microgen.graph.ops.detection.non_max_suppression import NonMaxSuppressionAttrs
+from microgen.graph.ops.division.divide import DivideAttrs
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
+from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
+from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
+from microgen.graph.ops.reductions.max import MaxAttrs
+from microgen.graph.ops.unary.exp import ExpAttrs
 
 _NONE = Activation.NONE
 _MOST = 2**15  # rows

@@ -17,21 +17,21 @@ from tflite.SquaredDifferenceOptions import SquaredDifferenceOptions
 from tflite.SquareOptions import SquareOptions
 from tflite.SubOptions import SubOptions
 
-from microgen.arithmetic.terms import Activation
-from microgen.errors import ModelError, short
+from microgen.base.errors import ModelError, short
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite import micro_sums
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.ir.graph import Attrs, DType
-from microgen.ops.add import AddAttrs
-from microgen.ops.addition import AdditionAttrs, power_of_two
-from microgen.ops.divide import DivideAttrs, divides_by_zero
-from microgen.ops.floor_division import FloorDivisionAttrs
-from microgen.ops.maximum import MaximumAttrs
-from microgen.ops.minimum import MinimumAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.squared_difference import SquaredDifferenceAttrs
-from microgen.ops.subtract import SubtractAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Attrs, DType
+from microgen.graph.ops.division.divide import DivideAttrs, divides_by_zero
+from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.addition import AdditionAttrs, power_of_two
+from microgen.graph.ops.elementwise.maximum import MaximumAttrs
+from microgen.graph.ops.elementwise.minimum import MinimumAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.squared_difference import SquaredDifferenceAttrs
+from microgen.graph.ops.elementwise.subtract import SubtractAttrs
 
 
 def _multiply(layer: Layer) -> Tensor:

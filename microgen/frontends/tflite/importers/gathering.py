@@ -12,12 +12,12 @@ from tflite.GatherNdOptions import GatherNdOptions
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import cut
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.ir.graph import DType
-from microgen.ops.base import Shape
-from microgen.ops.dequantize import DequantizeAttrs
-from microgen.ops.gather_nd import GatherNdAttrs
-from microgen.ops.reshape import ReshapeAttrs
-from microgen.ops.take import TakeAttrs
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.base import Shape
+from microgen.graph.ops.moves.gather_nd import GatherNdAttrs
+from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.moves.take import TakeAttrs
+from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
 
 
 def _embedding_lookup(layer: Layer) -> Tensor:

@@ -11,20 +11,20 @@ from tflite.DepthToSpaceOptions import DepthToSpaceOptions
 from tflite.PackOptions import PackOptions
 from tflite.SpaceToDepthOptions import SpaceToDepthOptions
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.options import Options
 from microgen.frontends.tflite.unsigned import rescaling
-from microgen.ir.graph import Attrs, TensorType
-from microgen.ops.base import Pair, Shape
-from microgen.ops.concatenate import ConcatenateAttrs
-from microgen.ops.lookup import LookupAttrs
-from microgen.ops.pad import PadAttrs
-from microgen.ops.reshape import ReshapeAttrs
-from microgen.ops.strided_slice import StridedSliceAttrs
-from microgen.ops.transpose import TransposeAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Attrs, TensorType
+from microgen.graph.ops.base import Pair, Shape
+from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.moves.pad import PadAttrs
+from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
+from microgen.graph.ops.moves.transpose import TransposeAttrs
+from microgen.graph.ops.tables.lookup import LookupAttrs
 
 
 def _concatenation(layer: Layer) -> Tensor:

@@ -9,16 +9,16 @@ import numpy as np
 from tflite.BatchMatMulOptions import BatchMatMulOptions
 from tflite.BuiltinOptions import BuiltinOptions
 
-from microgen.arithmetic.terms import Activation
-from microgen.errors import short
+from microgen.base.errors import short
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import is_hybrid
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.options import Options
-from microgen.ir.graph import Quant
-from microgen.ops.batch_matmul import BatchMatmulAttrs
-from microgen.ops.dense_hybrid import DenseHybridAttrs
-from microgen.ops.transpose import TransposeAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Quant
+from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
+from microgen.graph.ops.dense.dense_hybrid import DenseHybridAttrs
+from microgen.graph.ops.moves.transpose import TransposeAttrs
 
 _BY_CHANNEL = {  # measured with ai-edge-litert 2.3.0; micro/micro_allocator.cc
     "litert": "LiteRT reads 0 as its scale, so that all products are 0",

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.Pool2DOptions import Pool2DOptions
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import strides
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.options import Options
-from microgen.ir.graph import DType
-from microgen.ops.avg_pool2d import AvgPool2DAttrs
-from microgen.ops.base import Pair
-from microgen.ops.clip import ClipAttrs
-from microgen.ops.max_pool2d import MaxPool2DAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.sqrt import SqrtAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.base import Pair
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
+from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.unary.clip import ClipAttrs
+from microgen.graph.ops.unary.sqrt import SqrtAttrs
 
 
 def _average_pool2d(layer: Layer) -> Tensor:

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.L2NormOptions import L2NormOptions
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.unsigned import stored
-from microgen.ir.graph import DType
-from microgen.ops.cast import CastAttrs
-from microgen.ops.dequantize import DequantizeAttrs
-from microgen.ops.l2_normalize import L2NormalizeAttrs
-from microgen.ops.quantize import QuantizeAttrs
-from microgen.ops.requantize import RequantizeAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.quantization.cast import CastAttrs
+from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
+from microgen.graph.ops.quantization.quantize import QuantizeAttrs
+from microgen.graph.ops.quantization.requantize import RequantizeAttrs
+from microgen.graph.ops.reductions.l2_normalize import L2NormalizeAttrs
 
 
 def _l2_normalization(layer: Layer) -> Tensor:

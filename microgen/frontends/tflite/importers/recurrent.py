@@ -12,10 +12,12 @@ from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMO
 
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.ir.graph import Array, DType, Quant
-from microgen.ops import budget, lstm_integer, sigmoid16
-from microgen.ops.lstm import LstmAttrs
-from microgen.ops.svdf import SvdfAttrs
+from microgen.graph.ir.graph import Array, DType, Quant
+from microgen.graph.ops import budget
+from microgen.graph.ops.recurrent import lstm_integer
+from microgen.graph.ops.recurrent.lstm import LstmAttrs
+from microgen.graph.ops.recurrent.svdf import SvdfAttrs
+from microgen.graph.ops.unary import sigmoid16
 
 
 def _svdf(layer: Layer) -> Tensor:

@@ -15,15 +15,15 @@ from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite import micro_sums
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.ir.graph import Attrs
-from microgen.ops.all import AllAttrs
-from microgen.ops.argmax import ArgMaxAttrs
-from microgen.ops.argmin import ArgMinAttrs
-from microgen.ops.cumsum import CumsumAttrs
-from microgen.ops.max import MaxAttrs
-from microgen.ops.mean import MeanAttrs
-from microgen.ops.min import MinAttrs
-from microgen.ops.sum import SumAttrs
+from microgen.graph.ir.graph import Attrs
+from microgen.graph.ops.reductions.all import AllAttrs
+from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
+from microgen.graph.ops.reductions.argmin import ArgMinAttrs
+from microgen.graph.ops.reductions.cumsum import CumsumAttrs
+from microgen.graph.ops.reductions.max import MaxAttrs
+from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.reductions.min import MinAttrs
+from microgen.graph.ops.reductions.sum import SumAttrs
 
 
 def _axes(layer: Layer) -> tuple[tuple[int, ...], bool]:

@@ -14,10 +14,10 @@ from tflite.ZerosLikeOptions import ZerosLikeOptions
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import cut, integers
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.ir.graph import DType
-from microgen.ops.base import Shape
-from microgen.ops.broadcast_to import BroadcastToAttrs
-from microgen.ops.reshape import ReshapeAttrs
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.base import Shape
+from microgen.graph.ops.moves.broadcast_to import BroadcastToAttrs
+from microgen.graph.ops.moves.reshape import ReshapeAttrs
 
 
 def _tile(layer: Layer) -> Tensor:

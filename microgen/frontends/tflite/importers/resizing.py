@@ -13,13 +13,13 @@ from tflite.ResizeNearestNeighborOptions import ResizeNearestNeighborOptions
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.ir.graph import Array, DType, TensorType
-from microgen.ops import budget
-from microgen.ops.base import Pair
-from microgen.ops.cost import elementwise
-from microgen.ops.reshape import ReshapeAttrs
-from microgen.ops.resize2d import Resize2DAttrs
-from microgen.ops.take import TakeAttrs
+from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ops import budget
+from microgen.graph.ops.base import Pair
+from microgen.graph.ops.cost import elementwise
+from microgen.graph.ops.detection.resize2d import Resize2DAttrs
+from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.moves.take import TakeAttrs
 
 _MOST_PIXELS = 2**16  # in a row or column, because tables of them are computed here
 

@@ -18,11 +18,11 @@ from microgen.frontends.tensors import Tensor, Value
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.options import Options
-from microgen.ir.graph import DType
-from microgen.ops.base import Shape
-from microgen.ops.dynamic_update_slice import DynamicUpdateSliceAttrs
-from microgen.ops.reshape import ReshapeAttrs
-from microgen.ops.strided_slice import StridedSliceAttrs
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.base import Shape
+from microgen.graph.ops.moves.dynamic_update_slice import DynamicUpdateSliceAttrs
+from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
 
 
 def _slice(layer: Layer) -> Tensor:

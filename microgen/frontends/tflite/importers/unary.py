@@ -10,25 +10,25 @@ from tflite.LeakyReluOptions import LeakyReluOptions
 
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.ir.graph import Attrs
-from microgen.ops.abs import AbsAttrs
-from microgen.ops.ceil import CeilAttrs
-from microgen.ops.cos import CosAttrs
-from microgen.ops.elu import EluAttrs
-from microgen.ops.exp import ExpAttrs
-from microgen.ops.floor import FloorAttrs
-from microgen.ops.hard_swish import HardSwishAttrs
-from microgen.ops.leaky_relu import LeakyReluAttrs
-from microgen.ops.log import LogAttrs
-from microgen.ops.log_softmax import LogSoftmaxAttrs
-from microgen.ops.negative import NegativeAttrs
-from microgen.ops.prelu import PReluAttrs
-from microgen.ops.round import RoundAttrs
-from microgen.ops.rsqrt import RsqrtAttrs
-from microgen.ops.sigmoid import SigmoidAttrs
-from microgen.ops.sin import SinAttrs
-from microgen.ops.sqrt import SqrtAttrs
-from microgen.ops.tanh import TanhAttrs
+from microgen.graph.ir.graph import Attrs
+from microgen.graph.ops.elementwise.prelu import PReluAttrs
+from microgen.graph.ops.reductions.log_softmax import LogSoftmaxAttrs
+from microgen.graph.ops.unary.abs import AbsAttrs
+from microgen.graph.ops.unary.ceil import CeilAttrs
+from microgen.graph.ops.unary.cos import CosAttrs
+from microgen.graph.ops.unary.elu import EluAttrs
+from microgen.graph.ops.unary.exp import ExpAttrs
+from microgen.graph.ops.unary.floor import FloorAttrs
+from microgen.graph.ops.unary.hard_swish import HardSwishAttrs
+from microgen.graph.ops.unary.leaky_relu import LeakyReluAttrs
+from microgen.graph.ops.unary.log import LogAttrs
+from microgen.graph.ops.unary.negative import NegativeAttrs
+from microgen.graph.ops.unary.round import RoundAttrs
+from microgen.graph.ops.unary.rsqrt import RsqrtAttrs
+from microgen.graph.ops.unary.sigmoid import SigmoidAttrs
+from microgen.graph.ops.unary.sin import SinAttrs
+from microgen.graph.ops.unary.sqrt import SqrtAttrs
+from microgen.graph.ops.unary.tanh import TanhAttrs
 
 
 def _unary(op: str, attrs: Attrs) -> Importer:

@@ -11,8 +11,8 @@ from tflite.VarHandleOptions import VarHandleOptions
 from microgen.frontends.tensors import Tensor, Value
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.variables import Key, stored
-from microgen.ir.graph import DType, TensorType
-from microgen.ops.reinterpret import ReinterpretAttrs
+from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
 
 
 def _call_once(layer: Layer) -> Value:

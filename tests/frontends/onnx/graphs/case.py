@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 
 from microgen import options
-from microgen.ir.graph import Array
-from tests.frontends.onnx.quantized import Network
+from microgen.graph.ir.graph import Array
+from tests.frontends.onnx.quantization.quantized import Network
 
 SAMPLES = 2
 

@@ -13,14 +13,14 @@ import numpy as np
 
 import microgen
 from microgen import frontends
-from microgen.errors import InternalError, MicrogenError
+from microgen.base.errors import InternalError, MicrogenError
 from microgen.frontends.model_format import OracleError
-from microgen.frontends.onnx.ort import OnnxRuntime
-from microgen.ir import beside
-from microgen.ir.beside import Expected
-from microgen.ir.graph import Array, DType, Graph, TensorType
-from microgen.ops import registry
-from microgen.ops.base import Operands
+from microgen.frontends.onnx.oracle.ort import OnnxRuntime
+from microgen.graph.ir import beside
+from microgen.graph.ir.beside import Expected
+from microgen.graph.ir.graph import Array, DType, Graph, TensorType
+from microgen.graph.ops import registry
+from microgen.graph.ops.base import Operands
 from microgen.pipeline import Compiled
 from tests.differential import program
 from tests.frontends.onnx.graphs.case import SAMPLES, Case

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from onnx import helper
 
-from tests.frontends.onnx.quantized import Network
+from tests.frontends.onnx.quantization.quantized import Network
 
 Shape = tuple[int, ...]
 _CHANNELS = (1, 2, 3, 4, 5, 8)

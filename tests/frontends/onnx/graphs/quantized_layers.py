@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from onnx import helper
 
-from microgen.ir.graph import Array
-from tests.frontends.onnx.quantized import MICROSOFT, Network
+from microgen.graph.ir.graph import Array
+from tests.frontends.onnx.quantization.quantized import MICROSOFT, Network
 
 Shape = tuple[int, ...]
 DTYPES = ("int8", "uint8", "int16")

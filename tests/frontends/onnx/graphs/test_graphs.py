@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from microgen.frontends.onnx.ort import OnnxRuntime
+from microgen.frontends.onnx.oracle.ort import OnnxRuntime
 from tests.frontends.onnx.graphs import checks, float_networks, quantized_networks
 from tests.frontends.onnx.graphs.case import Case
-from tests.tools import NEEDS_CC
+from tests.support.tools import NEEDS_CC
 
 pytestmark = [
     NEEDS_CC,

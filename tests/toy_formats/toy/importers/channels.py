@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from microgen.frontends.toy.layers import Layer
 
-from microgen.arithmetic.terms import Activation
 from microgen.frontends import layouts
 from microgen.frontends.tensors import Tensor
-from microgen.ir.graph import DType
-from microgen.ops.add import AddAttrs
-from microgen.ops.max_pool2d import MaxPool2DAttrs
-from microgen.ops.multiply import MultiplyAttrs
-from microgen.ops.softmax import SoftmaxAttrs
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 
 _CHANNELS = 1
 

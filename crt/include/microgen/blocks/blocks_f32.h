@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums of products in float32 for blocks of pixels and output channels, for cores with an FPU. A
+ * block's sums remain in registers, and each loaded number is used several times. */
+#ifndef MICROGEN_BLOCKS_F32_H
+#define MICROGEN_BLOCKS_F32_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "microgen/blocks/sums_f32.h"
+#include "microgen/inline.h"
+
+/* How products are added: rounded before, or fused with the addition. Cortex-M4 and M33 need three
+ * cycles for a fused addition and two for its parts, other cores one instead of two. */
+enum {
+    MG_SEPARATE_F32 = 0,
+    MG_FUSED_F32 = 1
+};
+
+/* sum + x * w, rounded once if the core has an instruction for that. clang would call fmaf. */
+MG_INLINE float mg_fused_f32(float sum, float x, float w)
+{
+#if defined(__clang__)
+#pragma clang fp contract(on)
+    return sum + x * w;
+#elif defined(__ARM_FEATURE_FMA) || defined(__riscv_flen)
+    return __builtin_fmaf(x, w, sum);
+#else
+    return sum + x * w;
+#endif
+}
+
+/* sum + x * w. */
+MG_INLINE float mg_add_product_f32(float sum, float x, float w, int fused)
+{
+    return (fused != MG_SEPARATE_F32) ? mg_fused_f32(sum, x, w) : sum + x * w;
+}
+
+/* Where the weights of four channels are: those of channel k begin at first[k * step]. */
+typedef struct {
+    const float *first;
+    int32_t step;
+} mg_filters_f32;
+
+/* Adds the product of a value with a weight of each channel. */
+MG_INLINE mg_sums_f32 mg_add_4_f32(mg_sums_f32 sums, float x, mg_sums_f32 weights, int fused)
+{
+    sums.a = mg_add_product_f32(sums.a, x, weights.a, fused);
+    sums.b = mg_add_product_f32(sums.b, x, weights.b, fused);
+    sums.c = mg_add_product_f32(sums.c, x, weights.c, fused);
+    sums.d = mg_add_product_f32(sums.d, x, weights.d, fused);
+    return sums;
+}
+
+/* The sums of four pixels, for four channels each. */
+typedef struct {
+    mg_sums_f32 p;
+    mg_sums_f32 q;
+    mg_sums_f32 r;
+    mg_sums_f32 s;
+} mg_sums_16_f32;
+
+/* Adds the products of n values of four pixels, which are `step` apart, with n weights. */
+MG_INLINE mg_sums_16_f32 mg_dot_16_f32(mg_sums_16_f32 sums, const float *values, int32_t step,
+                                       mg_filters_f32 filters, int32_t n, int fused)
+{
+    const float *a = filters.first;
+    const float *b = &a[filters.step];
+    const float *c = &b[filters.step];
+    const float *d = &c[filters.step];
+
+    for (int32_t i = 0; i < n; i++) {
+        const mg_sums_f32 weights = {*a++, *b++, *c++, *d++};
+        sums.p = mg_add_4_f32(sums.p, values[0], weights, fused);
+        sums.q = mg_add_4_f32(sums.q, values[step], weights, fused);
+        sums.r = mg_add_4_f32(sums.r, values[2 * step], weights, fused);
+        sums.s = mg_add_4_f32(sums.s, values[3 * step], weights, fused);
+        values++;
+    }
+    return sums;
+}
+
+/* mg_dot_4_f32 with products that are rounded, for a multiple of four values, n of them. In
+ * assembly, because compilers load numbers one by one: a third of the instructions would be loads.
+ */
+#if defined(__ARM_FEATURE_FMA) && defined(__thumb2__) && defined(__OPTIMIZE__)
+#define MG_PRODUCTS_F32(x, a, b, c, d)                                                             \
+    "vmul.f32 s20, " x ", " a "\n\t"                                                               \
+    "vmul.f32 s21, " x ", " b "\n\t"                                                               \
+    "vmul.f32 s22, " x ", " c "\n\t"                                                               \
+    "vmul.f32 s23, " x ", " d "\n\t"                                                               \
+    "vadd.f32 %[sum_a], %[sum_a], s20\n\t"                                                         \
+    "vadd.f32 %[sum_b], %[sum_b], s21\n\t"                                                         \
+    "vadd.f32 %[sum_c], %[sum_c], s22\n\t"                                                         \
+    "vadd.f32 %[sum_d], %[sum_d], s23\n\t"
+
+MG_INLINE mg_sums_f32 mg_dot_fours_f32(mg_sums_f32 sums, const float *values,
+                                       mg_filters_f32 filters, int32_t n)
+{
+    const float *a = filters.first;
+    const float *b = &a[filters.step];
+    const float *c = &b[filters.step];
+    const float *d = &c[filters.step];
+    const float *end = &values[n];
+
+    if (n > 0) {
+        __asm__(
+            "1:\n\t"
+            "vldmia %[values]!, {s0-s3}\n\t"
+            "vldmia %[a]!, {s4-s7}\n\t"
+            "vldmia %[b]!, {s8-s11}\n\t"
+            "vldmia %[c]!, {s12-s15}\n\t"
+            "vldmia %[d]!, {s16-s19}\n\t" MG_PRODUCTS_F32("s0", "s4", "s8", "s12", "s16")
+                MG_PRODUCTS_F32("s1", "s5", "s9", "s13", "s17")
+                    MG_PRODUCTS_F32("s2", "s6", "s10", "s14", "s18")
+                        MG_PRODUCTS_F32("s3", "s7", "s11", "s15", "s19") "cmp %[values], %[end]\n\t"
+                                                                         "bne 1b"
+            : [values] "+r"(values), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d),
+              [sum_a] "+t"(sums.a), [sum_b] "+t"(sums.b), [sum_c] "+t"(sums.c), [sum_d] "+t"(sums.d)
+            : [end] "r"(end)
+            : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12",
+              "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "cc",
+              "memory");
+    }
+    return sums;
+}
+#else
+MG_INLINE mg_sums_f32 mg_dot_fours_f32(mg_sums_f32 sums, const float *values,
+                                       mg_filters_f32 filters, int32_t n)
+{
+    return mg_dot_4_f32(sums, values, filters.first, filters.step, n);
+}
+#endif
+
+/* Adds the products of n values of one pixel with n weights. */
+MG_INLINE mg_sums_f32 mg_dot_pixel_f32(mg_sums_f32 sums, const float *values,
+                                       mg_filters_f32 filters, int32_t n, int fused)
+{
+    const int32_t fours = (fused == MG_SEPARATE_F32) ? n - n % 4 : 0;
+    const float *a = &filters.first[fours];
+    const float *b = &a[filters.step];
+    const float *c = &b[filters.step];
+    const float *d = &c[filters.step];
+
+    if (fours > 0) {
+        sums = mg_dot_fours_f32(sums, values, filters, fours);
+    }
+    for (int32_t i = fours; i < n; i++) {
+        const mg_sums_f32 weights = {*a++, *b++, *c++, *d++};
+        sums = mg_add_4_f32(sums, values[i], weights, fused);
+    }
+    return sums;
+}
+
+/* Sums before any product: the bias of channels c to c + 3. */
+MG_INLINE mg_sums_f32 mg_bias_4_f32(const float *bias, int32_t c)
+{
+    mg_sums_f32 sums = {0.0F, 0.0F, 0.0F, 0.0F};
+
+    if (bias != NULL) {
+        sums.a = bias[c];
+        sums.b = bias[c + 1];
+        sums.c = bias[c + 2];
+        sums.d = bias[c + 3];
+    }
+    return sums;
+}
+
+/* The clamp of outputs. */
+typedef struct {
+    float least;
+    float most;
+} mg_range_f32;
+
+/* Stores the outputs of four channels. */
+MG_INLINE void mg_clamp_4_f32(mg_range_f32 range, mg_sums_f32 sums, float *output)
+{
+    output[0] = mg_clamp_f32(sums.a, range.least, range.most);
+    output[1] = mg_clamp_f32(sums.b, range.least, range.most);
+    output[2] = mg_clamp_f32(sums.c, range.least, range.most);
+    output[3] = mg_clamp_f32(sums.d, range.least, range.most);
+}
+
+/* The same for four pixels, which are `step` apart. */
+MG_INLINE void mg_clamp_16_f32(mg_range_f32 range, mg_sums_16_f32 sums, float *output, int32_t step)
+{
+    mg_clamp_4_f32(range, sums.p, output);
+    mg_clamp_4_f32(range, sums.q, &output[step]);
+    mg_clamp_4_f32(range, sums.r, &output[2 * step]);
+    mg_clamp_4_f32(range, sums.s, &output[3 * step]);
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Elementwise comparison of two tensors of plain integers with broadcasting: 0 or 1 for each pair
+ * of elements. int32 and int64 are in microgen/comparisons/comparison.h. */
+#ifndef MICROGEN_INTEGER_COMPARISON_H
+#define MICROGEN_INTEGER_COMPARISON_H
+
+#include <stdint.h>
+
+#include "microgen/elementwise/broadcast.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MG_INTEGER_COMPARISON(suffix, type)                                                        \
+    MG_ELEMENTWISE(mg_less_##suffix, mg_broadcast_params, type, uint8_t, lhs < rhs)                \
+    MG_ELEMENTWISE(mg_less_equal_##suffix, mg_broadcast_params, type, uint8_t, lhs <= rhs)         \
+    MG_ELEMENTWISE(mg_greater_##suffix, mg_broadcast_params, type, uint8_t, lhs > rhs)             \
+    MG_ELEMENTWISE(mg_greater_equal_##suffix, mg_broadcast_params, type, uint8_t, lhs >= rhs)      \
+    MG_ELEMENTWISE(mg_equal_##suffix, mg_broadcast_params, type, uint8_t, lhs == rhs)              \
+    MG_ELEMENTWISE(mg_not_equal_##suffix, mg_broadcast_params, type, uint8_t, lhs != rhs)
+
+MG_INTEGER_COMPARISON(i8, int8_t)
+MG_INTEGER_COMPARISON(u8, uint8_t)
+MG_INTEGER_COMPARISON(i16, int16_t)
+MG_INTEGER_COMPARISON(u16, uint16_t)
+MG_INTEGER_COMPARISON(u32, uint32_t)
+MG_INTEGER_COMPARISON(u64, uint64_t)
+
+#ifdef MG_INTEGER_COMPARISON_IMPLEMENTATION /* the out-of-line forms */
+#define MG_INTEGER_COMPARISON_SHARED(suffix, type)                                                 \
+    MG_ELEMENTWISE_SHARED(mg_less_##suffix, type, uint8_t)                                         \
+    MG_ELEMENTWISE_SHARED(mg_less_equal_##suffix, type, uint8_t)                                   \
+    MG_ELEMENTWISE_SHARED(mg_greater_##suffix, type, uint8_t)                                      \
+    MG_ELEMENTWISE_SHARED(mg_greater_equal_##suffix, type, uint8_t)                                \
+    MG_ELEMENTWISE_SHARED(mg_equal_##suffix, type, uint8_t)                                        \
+    MG_ELEMENTWISE_SHARED(mg_not_equal_##suffix, type, uint8_t)
+
+MG_INTEGER_COMPARISON_SHARED(i8, int8_t)
+MG_INTEGER_COMPARISON_SHARED(u8, uint8_t)
+MG_INTEGER_COMPARISON_SHARED(i16, int16_t)
+MG_INTEGER_COMPARISON_SHARED(u16, uint16_t)
+MG_INTEGER_COMPARISON_SHARED(u32, uint32_t)
+MG_INTEGER_COMPARISON_SHARED(u64, uint64_t)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hybrid 2-D convolution: float32 with int8 weights, computed in integers. */
+#ifndef MICROGEN_CONV2D_HYBRID_F32_H
+#define MICROGEN_CONV2D_HYBRID_F32_H
+
+#include <stdint.h>
+
+#include "microgen/blocks/hybrid.h"
+#include "microgen/convolution/conv2d_window.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    mg_conv2d_shape shape; /* filter_channels is input_channels */
+    int32_t per_channel;   /* 1: one scale per filter, and images have a zero point; 0: neither */
+    float activation_min;  /* finite */
+    float activation_max;  /* finite, activation_min or more */
+} mg_conv2d_hybrid_f32_params;
+
+/* Convolves input [batches][input_height][input_width][input_channels], each image quantized to
+ * int8, with weight [output_channels][kernel_height][kernel_width][input_channels] into output
+ * [batches][output_height][output_width][output_channels].
+ *
+ * bias [output_channels] may be NULL. scale contains the weight's scales: output_channels elements
+ * if per_channel is 1, otherwise one. scratch must have input_height * input_width * input_channels
+ * bytes. Output must not overlap the input. Sums of products must fit int32, partial sums
+ * included. */
+void mg_conv2d_hybrid_f32(const mg_conv2d_hybrid_f32_params *p, const float *input,
+                          const int8_t *weight, const float *bias, const float *scale,
+                          float *output, uint8_t *scratch);
+
+/* The sum of products of a filter and its window. */
+MG_INLINE int32_t mg_conv2d_hybrid_sum(const mg_window *window, const int8_t *values,
+                                       int32_t offset, const int8_t *filter)
+{
+    int32_t sum = 0;
+
+    for (int32_t row = 0; row < window->rows; row++) {
+        for (int32_t run = 0; run < window->runs; run++) {
+            sum = mg_dot_hybrid(
+                sum, &values[row * window->next_row + run * window->next_run], offset,
+                &filter[row * window->next_weight_row + run * window->next_weight_run],
+                window->length);
+        }
+    }
+    return sum;
+}
+
+/* The same for four consecutive filters of `size` weights each. */
+MG_INLINE mg_sums_hybrid mg_conv2d_hybrid_sums(const mg_window *window, const int8_t *values,
+                                               int32_t offset, const int8_t *filters, int32_t size)
+{
+    mg_sums_hybrid sums = {0, 0, 0, 0};
+
+    for (int32_t row = 0; row < window->rows; row++) {
+        for (int32_t run = 0; run < window->runs; run++) {
+            sums = mg_dot_4_hybrid(
+                sums, &values[row * window->next_row + run * window->next_run], offset,
+                &filters[row * window->next_weight_row + run * window->next_weight_run], size,
+                window->length);
+        }
+    }
+    return sums;
+}
+
+/* The output of channel c. With one scale per channel LiteRT multiplies by the two scales one after
+ * the other. */
+MG_INLINE float mg_conv2d_hybrid_stored(const mg_finish_hybrid *f, int32_t c, float scale,
+                                        int32_t sum)
+{
+    return (f->per_channel != 0) ? mg_biased_hybrid(f, c, (float)sum * f->scale[c] * scale)
+                                 : mg_finished_hybrid(f, c, scale, sum);
+}
+
+/* Computes one output pixel. */
+MG_INLINE void mg_conv2d_hybrid_pixel(const mg_conv2d_shape *s, const mg_window *window,
+                                      const int8_t *image, mg_hybrid meaning, const int8_t *weight,
+                                      const mg_finish_hybrid *finish, float *pixel)
+{
+    const int32_t size = s->kernel_height * s->kernel_width * s->filter_channels;
+    const int8_t *values = &image[window->value];
+    const int8_t *filters = &weight[window->weight];
+    const int32_t whole = s->output_channels - s->output_channels % 4;
+
+    for (int32_t c = 0; c < whole; c += 4) {
+        const mg_sums_hybrid sums =
+            mg_conv2d_hybrid_sums(window, values, meaning.offset, &filters[c * size], size);
+        pixel[c] = mg_conv2d_hybrid_stored(finish, c, meaning.scale, sums.a);
+        pixel[c + 1] = mg_conv2d_hybrid_stored(finish, c + 1, meaning.scale, sums.b);
+        pixel[c + 2] = mg_conv2d_hybrid_stored(finish, c + 2, meaning.scale, sums.c);
+        pixel[c + 3] = mg_conv2d_hybrid_stored(finish, c + 3, meaning.scale, sums.d);
+    }
+    for (int32_t c = whole; c < s->output_channels; c++) {
+        const int32_t sum =
+            mg_conv2d_hybrid_sum(window, values, meaning.offset, &filters[c * size]);
+        pixel[c] = mg_conv2d_hybrid_stored(finish, c, meaning.scale, sum);
+    }
+}
+
+MG_INLINE void mg_conv2d_hybrid_f32_body(const mg_conv2d_hybrid_f32_params *p, const float *input,
+                                         const int8_t *weight, const float *bias,
+                                         const float *scale, float *output, uint8_t *scratch)
+{
+    const mg_finish_hybrid finish = {bias, scale, p->per_channel, p->activation_min,
+                                     p->activation_max};
+    const mg_conv2d_shape *s = &p->shape;
+    const int32_t size = s->input_height * s->input_width * s->input_channels;
+    int8_t *image = (int8_t *)scratch;
+    float *pixel = output;
+
+    for (int32_t n = 0; n < s->batches; n++) {
+        const mg_hybrid meaning = mg_quantize_hybrid(&input[n * size], size, p->per_channel, image);
+
+        for (int32_t y = 0; y < s->output_height; y++) {
+            for (int32_t x = 0; x < s->output_width; x++) {
+                const mg_window window = mg_conv2d_window_at(s, 0, y, x);
+                mg_conv2d_hybrid_pixel(s, &window, image, meaning, weight, &finish, pixel);
+                pixel += s->output_channels;
+            }
+        }
+    }
+}
+
+#ifdef MG_CONV2D_HYBRID_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_hybrid_f32(const mg_conv2d_hybrid_f32_params *p, const float *input,
+                          const int8_t *weight, const float *bias, const float *scale,
+                          float *output, uint8_t *scratch)
+{
+    mg_conv2d_hybrid_f32_body(p, input, weight, bias, scale, output, scratch);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Transposed 2-D convolution, float32. */
+#ifndef MICROGEN_CONV2D_TRANSPOSE_F32_H
+#define MICROGEN_CONV2D_TRANSPOSE_F32_H
+
+#include <stdint.h>
+
+#include "microgen/blocks/sums_f32.h"
+#include "microgen/convolution/conv2d_f32.h"
+#include "microgen/convolution/conv2d_transpose_window.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    mg_conv2d_shape shape; /* with strides and padding of the forward convolution */
+    float activation_min;  /* finite */
+    float activation_max;  /* finite, activation_min or more */
+} mg_conv2d_transpose_f32_params;
+
+/* For every pixel (y, x) of input [batches][input_height][input_width][input_channels], adds its
+ * product with weight [output_channels][kernel_height][kernel_width][input_channels] to the full
+ * result at (y * stride_height, x * stride_width). Then writes the part of the full result that
+ * begins at (pad_top, pad_left) to output [batches][output_height][output_width][output_channels].
+ * The output may reach beyond the full result, which is 0 there.
+ *
+ * Products are added in the order of the pixels, then the bias, and the sum is clamped. bias
+ * [output_channels] may be NULL. Output must not overlap the input. */
+void mg_conv2d_transpose_f32(const mg_conv2d_transpose_f32_params *p, const float *input,
+                             const float *weight, const float *bias, float *output);
+
+MG_INLINE void mg_conv2d_transpose_f32_body(const mg_conv2d_transpose_f32_params *p,
+                                            const float *input, const float *weight,
+                                            const float *bias, float *output)
+{
+    const mg_finish_f32 finish = {bias, p->activation_min, p->activation_max};
+    const mg_conv2d_shape *s = &p->shape;
+    float *pixel = output;
+
+    for (int32_t n = 0; n < s->batches; n++) {
+        for (int32_t y = 0; y < s->output_height; y++) {
+            for (int32_t x = 0; x < s->output_width; x++) {
+                const mg_window window = mg_conv2d_transpose_window_at(s, n, y, x);
+                mg_conv2d_f32_channels(s, &window, &input[window.value], weight, &finish, 0,
+                                       s->output_channels, pixel);
+                pixel += s->output_channels;
+            }
+        }
+    }
+}
+
+#ifdef MG_CONV2D_TRANSPOSE_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_transpose_f32(const mg_conv2d_transpose_f32_params *p, const float *input,
+                             const float *weight, const float *bias, float *output)
+{
+    mg_conv2d_transpose_f32_body(p, input, weight, bias, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 1x1 convolution, int16 with int8 weights, for MVE: three pixels and two channels at a time. */
+#ifndef MICROGEN_CONV2D_1X1_S16_MVE_H
+#define MICROGEN_CONV2D_1X1_S16_MVE_H
+
+#include <stdint.h>
+
+#include "microgen/blocks/blocks_s16_mve.h"
+#include "microgen/convolution/s16/conv2d_s16.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_conv2d_s16_params mg_conv2d_1x1_s16_mve_params;
+
+/* Computes the same as mg_conv2d_s16_mve, with kernels of 1x1 and strides of 1, without padding. */
+void mg_conv2d_1x1_s16_mve(const mg_conv2d_1x1_s16_mve_params *p, const int16_t *input,
+                           const int8_t *weight, const int32_t *bias, const int32_t *factor,
+                           int16_t *output);
+
+#if defined(__ARM_FEATURE_MVE)
+
+MG_INLINE void mg_conv2d_1x1_s16_mve_body(const mg_conv2d_1x1_s16_mve_params *p,
+                                          const int16_t *input, const int8_t *weight,
+                                          const int32_t *bias, const int32_t *factor,
+                                          int16_t *output)
+{
+    const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
+    const mg_conv2d_shape *s = &p->shape;
+    const int32_t pixels = s->batches * s->output_height * s->output_width;
+
+    for (int32_t i = 0; i < pixels; i += MG_MVE_PIXELS_S16) {
+        mg_mve_pixels_s16(&folded, &input[i * s->input_channels], pixels - i, weight,
+                          s->output_channels, s->input_channels, &output[i * s->output_channels]);
+    }
+}
+
+#ifdef MG_CONV2D_1X1_S16_MVE_IMPLEMENTATION /* the out-of-line form */
+void mg_conv2d_1x1_s16_mve(const mg_conv2d_1x1_s16_mve_params *p, const int16_t *input,
+                           const int8_t *weight, const int32_t *bias, const int32_t *factor,
+                           int16_t *output)
+{
+    mg_conv2d_1x1_s16_mve_body(p, input, weight, bias, factor, output);
+}
+#endif
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

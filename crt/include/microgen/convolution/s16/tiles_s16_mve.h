@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tiles of int16 convolutions for MVE: two filters for four pixels, whose windows are copied.
+ *
+ * VMLADAVA adds eight products to a general register with an even number. There are eight of them.
+ * So two filters and four pixels need six loads for eight of them. That takes all of the registers:
+ * one points to the weights, which are in the order of their use, and the rest of a tile is on the
+ * stack. It is written in assembly, because GCC 12 spills registers.
+ *
+ * Weights are int8 [pairs][vectors][2][8], see microgen/kernels/requantization/wide.py. The last
+ * pair is that of the last two filters. Depths are rounded up to whole vectors with weights of 0.
+ * Sums become outputs as in microgen/blocks/blocks_s16.h; whoever calls must have proved that none
+ * exceeds int32. */
+#ifndef MICROGEN_TILES_S16_MVE_H
+#define MICROGEN_TILES_S16_MVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "microgen/blocks/blocks_s16.h"
+#include "microgen/blocks/mve.h"
+#include "microgen/inline.h"
+
+#if defined(__ARM_FEATURE_MVE)
+
+enum {
+    MG_MVE_TILE_PIXELS_S16 = 4, /* that are computed at a time */
+    MG_MVE_LANES_S16 = 8
+};
+
+/* What the outputs of all tiles share. */
+typedef struct {
+    int32x4_t low;
+    int32x4_t high;
+    uint32x4_t places; /* in bytes: of two channels of a pixel, and of the next pixel */
+    uint32x4_t both;   /* in bytes: two entries of a table, twice */
+} mg_mve_tile_s16_vectors;
+
+/* A tile, in the order in which the assembly loads it. Two pixels follow the other two by `below`
+ * bytes of the output. */
+typedef struct {
+    const int16_t *first[2]; /* windows */
+    int32_t steps;           /* vectors after the first one */
+    const int16_t *second[2];
+    const int32_t *bias;
+    const int32_t *factor;
+    int16_t *output;
+    int32_t pairs; /* of filters */
+    int32_t below;
+    const int8_t *weight;
+    const mg_mve_tile_s16_vectors *vectors;
+} mg_mve_tile_s16;
+
+#if defined(__OPTIMIZE__)
+
+/* clang-format off */
+
+/* Sums of eight products of two filters and four pixels. */
+#define MG_MVE_TILE_S16_STEP(sum)                                                                  \
+    "vldrb.s16 q0,[r1],#16\n"                                                                      \
+    "vldrh.16 q2,[r3],#16\n"                                                                       \
+    "vldrb.s16 q1,[r1,#-8]\n"                                                                      \
+    sum ".s16 r0, q0, q2\n"                                                                        \
+    "vldrh.16 q3,[r5],#16\n"                                                                       \
+    sum ".s16 r2, q1, q2\n"                                                                        \
+    sum ".s16 r4, q0, q3\n"                                                                        \
+    "vldrh.16 q2,[r9],#16\n"                                                                       \
+    sum ".s16 r6, q1, q3\n"                                                                        \
+    sum ".s16 r8, q0, q2\n"                                                                        \
+    "vldrh.16 q3,[r11],#16\n"                                                                      \
+    sum ".s16 r10, q1, q2\n"                                                                       \
+    sum ".s16 r12, q0, q3\n"                                                                       \
+    sum ".s16 lr, q1, q3\n"
+
+/* Computes the filters of the tile's pairs. Registers but r7, which may be a frame pointer and is
+ * restored. The flags of LSRS remain for the second branch, because vectors do not change them. */
+MG_INLINE void mg_mve_tile_s16_compute(const mg_mve_tile_s16 *tile)
+{
+    register const mg_mve_tile_s16 *at __asm__("r0") = tile;
+
+    __asm__ volatile(
+        "push {r7}\n"
+        "ldrd r1, r2, [r0, #40]\n"
+        "vldrw.32 q4, [r2]\n"
+        "vldrw.32 q5, [r2, #16]\n"
+        "vldrw.32 q6, [r2, #32]\n"
+        "vldrw.32 q7, [r2, #48]\n"
+        "ldm r0, {r2-r6, r8-r12}\n"
+        "push {r2-r6, r8-r12}\n"
+        "1:\n"
+        "ldm sp, {r3, r5, r7, r9, r11}\n"
+        MG_MVE_TILE_S16_STEP("vmladav")
+        "lsrs r7, r7, #1\n"
+        "bcc.n 2f\n"
+        MG_MVE_TILE_S16_STEP("vmladava")
+        "2:\n"
+        "beq.n 4f\n"
+        "3:\n"
+        MG_MVE_TILE_S16_STEP("vmladava")
+        MG_MVE_TILE_S16_STEP("vmladava")
+        "subs r7, r7, #1\n"
+        "bne.n 3b\n"
+        "4:\n"
+        "vmov q0[2], q0[0], r0, r4\n"
+        "vmov q0[3], q0[1], r2, r6\n"
+        "vmov q1[2], q1[0], r8, r12\n"
+        "vmov q1[3], q1[1], r10, lr\n"
+        "add r0, sp, #20\n"
+        "ldm r0, {r2, r4, r6, r8, r10}\n"
+        "vldrw.u32 q2, [r2, q7]\n"
+        "vldrw.u32 q3, [r4, q7]\n"
+        "vadd.i32 q0, q0, q2\n"
+        "vadd.i32 q1, q1, q2\n"
+        "adds r2, r2, #8\n"
+        "vrmulh.s32 q0, q0, q3\n"
+        "vrmulh.s32 q1, q1, q3\n"
+        "adds r4, r4, #8\n"
+        "vmax.s32 q0, q0, q4\n"
+        "vmax.s32 q1, q1, q4\n"
+        "add r10, r10, r6\n"
+        "vmin.s32 q0, q0, q5\n"
+        "vmin.s32 q1, q1, q5\n"
+        "vstrh.32 q0, [r6, q6]\n"
+        "vstrh.32 q1, [r10, q6]\n"
+        "adds r6, r6, #4\n"
+        "subs r8, r8, #1\n"
+        "stm r0, {r2, r4, r6, r8}\n"
+        "bne 1b\n"
+        "add sp, sp, #40\n"
+        "pop {r7}"
+        : "+r"(at)
+        :
+        : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr", "q0", "q1",
+          "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
+}
+
+/* clang-format on */
+
+#else
+
+MG_INLINE void mg_mve_tile_s16_compute(const mg_mve_tile_s16 *tile)
+{
+    const int32_t depth = (tile->steps + 1) * MG_MVE_LANES_S16;
+    const int16_t *const windows[4] = {tile->first[0], tile->first[1], tile->second[0],
+                                       tile->second[1]};
+
+    for (int32_t filter = 0; filter < 2 * tile->pairs; filter++) {
+        const int8_t *weight =
+            &tile->weight[filter / 2 * 2 * depth + filter % 2 * MG_MVE_LANES_S16];
+        for (int32_t k = 0; k < 4; k++) {
+            const int32_t place = (int32_t)tile->vectors->places[2 * (k % 2)] + k / 2 * tile->below;
+            int32_t sum = tile->bias[filter];
+            for (int32_t i = 0; i < depth; i++) {
+                sum += windows[k][i] *
+                       weight[i / MG_MVE_LANES_S16 * 2 * MG_MVE_LANES_S16 + i % MG_MVE_LANES_S16];
+            }
+            tile->output[filter + place / 2] =
+                mg_activated_s16(mg_smmulr(sum, tile->factor[filter]), tile->vectors->low[0],
+                                 tile->vectors->high[0]);
+        }
+    }
+}
+
+#endif
+
+/* Two pairs of `count` windows, 1 to 4, of `room` values each. In place of those that do not exist,
+ * others are computed again, and stored where they already are. */
+MG_INLINE void mg_mve_tile_s16_windows(mg_mve_tile_s16 *tile, const int16_t *windows, int32_t count,
+                                       int32_t room)
+{
+    const int32_t next = (count > 1) ? room : 0;
+    const int32_t second = (count > 2) ? (count - 2) * room : 0;
+
+    tile->first[0] = windows;
+    tile->first[1] = windows + next;
+    tile->second[0] = windows + second;
+    tile->second[1] = windows + second + next;
+}
+
+/* Computes all channels, two or more, of `count` pixels, 1 to 4. Each has `vectors` vectors of
+ * values in `windows`; output is [count][channels]. */
+MG_ONCE void mg_mve_wide_tiles(const mg_folded_s16 *folded, const int16_t *windows, int32_t count,
+                               const int8_t *weight, int32_t channels, int32_t vectors,
+                               int16_t *output)
+{
+    const uint32_t next = (count > 1) ? 2U * (uint32_t)channels : 0U;
+    const mg_mve_tile_s16_vectors shared = {vdupq_n_s32(folded->activation_min),
+                                            vdupq_n_s32(folded->activation_max),
+                                            {0, 2, next, next + 2},
+                                            {0, 4, 0, 4}};
+    mg_mve_tile_s16 tile = {
+        {NULL, NULL},   vectors - 1, {NULL, NULL}, folded->bias,
+        folded->factor, output,      channels / 2, (count > 2) ? 2 * (count - 2) * channels : 0,
+        weight,         &shared};
+
+    mg_mve_tile_s16_windows(&tile, windows, count, vectors * MG_MVE_LANES_S16);
+    for (int32_t runs = 1 + channels % 2; runs > 0; runs--) {
+        mg_mve_tile_s16_compute(&tile);
+        tile.bias = &folded->bias[channels - 2]; /* the last pair, if channels are odd */
+        tile.factor = &folded->factor[channels - 2];
+        tile.output = &output[channels - 2];
+        tile.weight = &weight[channels / 2 * vectors * (2 * MG_MVE_LANES_S16)];
+        tile.pairs = 1;
+    }
+}
+
+#endif
+
+#endif

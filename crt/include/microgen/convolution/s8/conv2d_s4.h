@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 2-D convolution of int8 data with weights of 4 bits, grouped and dilated. The kernel unpacks one
+ * filter after the other into scratch memory. */
+#ifndef MICROGEN_CONV2D_S4_H
+#define MICROGEN_CONV2D_S4_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "microgen/blocks/int4.h"
+#include "microgen/convolution/s8/conv2d_s8.h"
+#include "microgen/inline.h"
+#include "microgen/out_of_line.h"
+#include "microgen/requantization/scaling_s8.h"
+#include "microgen/window.h"
+
+typedef mg_conv2d_s8_params mg_conv2d_s4_params;
+
+/* Computes output channel c, whose filter is unpacked. */
+MG_INLINE void mg_conv2d_s4_channel(const mg_conv2d_s4_params *p, const int8_t *input,
+                                    const int8_t *filter, int32_t c, int32_t bias,
+                                    const mg_scaling *scaling, void *output, int requantization)
+{
+    const int32_t group_outputs = p->output_channels / (p->input_channels / p->filter_channels);
+    const int32_t first = c / group_outputs * p->filter_channels;
+
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t y = 0; y < p->output_height; y++) {
+            for (int32_t x = 0; x < p->output_width; x++) {
+                const int32_t sum = mg_conv2d_s8_dot(p, input, filter, n, 0, first,
+                                                     y * p->stride_height - p->pad_top,
+                                                     x * p->stride_width - p->pad_left);
+                mg_store(scaling, output,
+                         mg_nhwc(n, y, x, p->output_height, p->output_width, p->output_channels) +
+                             c,
+                         c, sum + bias, requantization);
+            }
+        }
+    }
+}
+
+/* Computes the same as mg_conv2d_s8_body with the same arguments, except that weight has two
+ * weights to a byte, as microgen/blocks/int4.h describes. A row of it is a filter. scratch must
+ * have kernel_height * kernel_width * filter_channels bytes. */
+MG_INLINE void mg_conv2d_s4_body(const mg_conv2d_s4_params *p, const int8_t *input,
+                                 const uint8_t *weight, const int32_t *bias,
+                                 const int32_t *multiplier, const int8_t *shift, void *output,
+                                 uint8_t *scratch, int requantization)
+{
+    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
+                                p->activation_max};
+    const int32_t size = p->kernel_height * p->kernel_width * p->filter_channels;
+    int8_t *filter = (int8_t *)scratch;
+
+    for (int32_t c = 0; c < p->output_channels; c++) {
+        mg_unpack_s4(&weight[c * mg_row_bytes_s4(size)], size, filter);
+        mg_conv2d_s4_channel(p, input, filter, c, (bias != NULL) ? bias[c] : 0, &scaling, output,
+                             requantization);
+    }
+}
+
+#define MG_CONV2D_S4_PROTOTYPE(name) MG_PROTOTYPE_SCRATCH(name, mg_conv2d_s4, uint8_t)
+#define MG_CONV2D_S4_KERNEL(name, ...) MG_KERNEL_SCRATCH(name, mg_conv2d_s4, uint8_t, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 2-D convolution of one group with undilated columns, int8, for MVE.
+ *
+ * Pixels of a row are computed from a strip, which has the bytes of their windows' lines column by
+ * column: [columns][kernel_height][input_channels]. So each window is contiguous, although windows
+ * overlap. If output rows are no multiple of a tile, and short, the strips of several rows follow
+ * each other. Filters are [kernel_width][kernel_height][input_channels], see mve_tiles.h. */
+#ifndef MICROGEN_CONV2D_S8_ROWS_MVE_H
+#define MICROGEN_CONV2D_S8_ROWS_MVE_H
+
+#include <stdint.h>
+
+#include "microgen/blocks/mve_tiles.h"
+#include "microgen/convolution/s8/conv2d_s8.h"
+#include "microgen/out_of_line.h"
+#include "microgen/requantization/scaling_s8.h"
+
+typedef mg_conv2d_s8_params mg_conv2d_s8_rows_mve_params;
+
+#if defined(__ARM_FEATURE_MVE)
+
+#define MG_MVE_STRIP 8 /* pixels of a row: a multiple of MG_MVE_PIXELS */
+
+/* What the lines of a strip have in common. */
+typedef struct {
+    int32_t channels; /* bytes that are copied at a time */
+    int32_t step;     /* from column to column of a strip */
+    int32_t left;     /* columns before the input, */
+    int32_t inside;   /* in it, */
+    int32_t right;    /* and after it */
+    int32_t zero;     /* the input's zero point */
+    /* Where each byte of a vector of inputs goes, or NULL if it has one column or a part of it. */
+    const uint8_t *places;
+} mg_mve_strip;
+
+/* Finds the places of a vector's bytes. Returns NULL if it has less than two columns, or if one of
+ * the places is too far away. */
+MG_INLINE const uint8_t *mg_mve_strip_places(int32_t channels, int32_t step,
+                                             uint8_t places[MG_MVE_BYTES])
+{
+    int32_t column = 0;
+    int32_t channel = 0;
+
+    if (2 * channels > MG_MVE_BYTES ||
+        MG_MVE_BYTES / channels * step > (int32_t)UINT8_MAX - channels) {
+        return NULL;
+    }
+    for (int32_t i = 0; i < MG_MVE_BYTES; i++) {
+        places[i] = (uint8_t)(column * step + channel);
+        channel++;
+        if (channel == channels) {
+            channel = 0;
+            column++;
+        }
+    }
+    return places;
+}
+
+/* Copies the columns inside of the input, several with each vector. */
+MG_INLINE void mg_mve_strip_scatter(const mg_mve_strip *s, const int8_t *from, int8_t *to)
+{
+    const uint8x16_t places = vldrbq_u8(s->places);
+    const int32_t columns = MG_MVE_BYTES / s->channels;
+
+    for (int32_t left = s->inside; left > 0; left -= columns) {
+        const mve_pred16_t active = vctp8q((uint32_t)(left * s->channels));
+        vstrbq_scatter_offset_p_s8(to, places, vldrbq_z_s8(from, active), active);
+        from += columns * s->channels;
+        to += columns * s->step;
+    }
+}
+
+/* Copies them, a part of a column with each vector. */
+MG_INLINE void mg_mve_strip_copy(const mg_mve_strip *s, const int8_t *line, int8_t *to)
+{
+    for (int32_t left = s->channels; left > 0; left -= MG_MVE_BYTES) {
+        const mve_pred16_t active = vctp8q((uint32_t)left);
+        const int8_t *from = line + (s->channels - left);
+        int8_t *at = to + (s->channels - left);
+        for (int32_t x = s->inside; x > 0; x--) {
+            vstrbq_p_s8(at, vldrbq_z_s8(from, active), active);
+            from += s->channels;
+            at += s->step;
+        }
+    }
+}
+
+/* Fills `columns` columns of a line with zero points. Out of line, because most lines have none. */
+static __attribute__((noinline, unused)) void mg_mve_strip_fill(const mg_mve_strip *s,
+                                                                int32_t columns, int8_t *to)
+{
+    for (; columns > 0; columns--) {
+        (void)mg_mve_fill(to, s->zero, s->channels);
+        to += s->step;
+    }
+}
+
+/* Copies a line of the input, or fills it if there is none. Out of line for all layers. */
+static __attribute__((noinline, unused)) void mg_mve_strip_line(const mg_mve_strip *s,
+                                                                const int8_t *line, int8_t *to)
+{
+    if (line == NULL) {
+        mg_mve_strip_fill(s, s->left + s->inside + s->right, to);
+        return;
+    }
+    if (s->left > 0) {
+        mg_mve_strip_fill(s, s->left, to);
+        to += s->left * s->step;
+    }
+    if (s->places != NULL) {
+        mg_mve_strip_scatter(s, line, to);
+    } else {
+        mg_mve_strip_copy(s, line, to);
+    }
+    if (s->right > 0) {
+        mg_mve_strip_fill(s, s->right, to + s->inside * s->step);
+    }
+}
+
+/* The strip of `count` output pixels from column x on. */
+MG_INLINE mg_mve_strip mg_conv2d_s8_rows_mve_strip(const mg_conv2d_s8_params *p, int32_t x,
+                                                   int32_t count, const uint8_t *places)
+{
+    const int32_t first = x * p->stride_width - p->pad_left;
+    const int32_t columns = (count - 1) * p->stride_width + p->kernel_width;
+    const mg_taps taps = mg_taps_inside(first, columns, 1, p->input_width);
+    mg_mve_strip strip = {p->input_channels,
+                          p->kernel_height * p->input_channels,
+                          columns,
+                          0,
+                          0,
+                          -p->input_offset,
+                          places};
+
+    if (taps.begin < taps.end) {
+        strip.left = taps.begin;
+        strip.inside = taps.end - taps.begin;
+        strip.right = columns - taps.end;
+    }
+    return strip;
+}
+
+/* Fills a strip of windows of output row `row`. The first window begins at input column x. */
+MG_INLINE void mg_conv2d_s8_rows_mve_fill(const mg_conv2d_s8_params *p, const mg_mve_strip *strip,
+                                          const int8_t *image, int32_t row, int32_t x, int8_t *to)
+{
+    const int32_t first = (x < 0) ? 0 : x;
+
+    for (int32_t ky = 0; ky < p->kernel_height; ky++) {
+        const int32_t y = row * p->stride_height - p->pad_top + ky * p->dilation_height;
+        const int8_t *line = NULL;
+        if (y >= 0 && y < p->input_height && strip->inside > 0) {
+            line = &image[(y * p->input_width + first) * p->input_channels];
+        }
+        mg_mve_strip_line(strip, line, to + ky * p->input_channels);
+    }
+}
+
+/* Rows of outputs whose strips are computed together. */
+MG_INLINE int32_t mg_conv2d_s8_rows_mve_lines(const mg_conv2d_s8_params *p)
+{
+    const int is_uneven = p->output_width < MG_MVE_STRIP && p->output_width % MG_MVE_PIXELS != 0;
+    return is_uneven ? MG_MVE_PIXELS : 1;
+}
+
+/* Computes some rows of outputs from `row` on. */
+MG_INLINE void mg_conv2d_s8_rows_mve_rows(const mg_conv2d_s8_params *p, const mg_mve_rows *rows,
+                                          const int8_t *image, int32_t row, int32_t lines,
+                                          const uint8_t *places, int8_t *strips, int8_t *output,
+                                          int requantization)
+{
+    const int32_t column = p->kernel_height * p->input_channels;
+    const int32_t step = column * p->stride_width;
+
+    for (int32_t x = 0; x < p->output_width; x += MG_MVE_STRIP) {
+        const int32_t left = p->output_width - x;
+        const int32_t count = (left < MG_MVE_STRIP) ? left : MG_MVE_STRIP;
+        const mg_mve_strip strip = mg_conv2d_s8_rows_mve_strip(p, x, count, places);
+        const int32_t size = ((count - 1) * p->stride_width + p->kernel_width) * column;
+        const mg_mve_places pixels = {column * p->kernel_width, step, count, size - count * step};
+        for (int32_t i = 0; i < lines; i++) {
+            mg_conv2d_s8_rows_mve_fill(p, &strip, image, row + i, x * p->stride_width - p->pad_left,
+                                       strips + i * size);
+        }
+        mg_mve_compute_pixels_with(rows, &pixels, strips, lines * count, output, 0, requantization);
+        output += count * p->output_channels;
+    }
+}
+
+/* Computes the same as mg_conv2d_s8_body with the same arguments, but with weights in the order
+ * above, and with the input's zero point in the bias. `requantization` is MG_ROUND_TWICE_NARROW
+ * or MG_ROUND_FLOAT_FPU.
+ * There are at least four output channels. scratch has the bytes of a strip, which is of eight
+ * pixels, or of a whole row if that has fewer, or those of four strips of rows of fewer pixels that
+ * are no multiple of four; and what a window's first vector reads before it. */
+MG_INLINE void mg_conv2d_s8_rows_mve_body(const mg_conv2d_s8_params *p, const int8_t *input,
+                                          const int8_t *weight, const int32_t *bias,
+                                          const int32_t *multiplier, const int8_t *shift,
+                                          void *output, uint8_t *scratch, int requantization)
+{
+    const mg_mve_rows rows = {weight,
+                              bias,
+                              multiplier,
+                              shift,
+                              p->output_channels,
+                              p->output_offset,
+                              p->activation_min,
+                              p->activation_max};
+    const int32_t size = p->input_height * p->input_width * p->input_channels;
+    const int32_t lines = mg_conv2d_s8_rows_mve_lines(p);
+    uint8_t places[MG_MVE_BYTES];
+    const uint8_t *found =
+        mg_mve_strip_places(p->input_channels, p->kernel_height * p->input_channels, places);
+    int8_t *strips = (int8_t *)scratch;
+    int8_t *stored = (int8_t *)output;
+
+    strips += mg_mve_lead(p->kernel_height * p->kernel_width * p->input_channels);
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t row = 0; row < p->output_height; row += lines) {
+            const int32_t left = p->output_height - row;
+            const int32_t count = (left < lines) ? left : lines;
+            mg_conv2d_s8_rows_mve_rows(p, &rows, input + n * size, row, count, found, strips,
+                                       stored, requantization);
+            stored += count * p->output_width * p->output_channels;
+        }
+    }
+}
+
+#define MG_CONV2D_S8_ROWS_MVE_KERNEL(name, ...)                                                    \
+    MG_KERNEL_SCRATCH(name, mg_conv2d_s8_rows_mve, int8_t, __VA_ARGS__)
+
+#else
+
+#define MG_CONV2D_S8_ROWS_MVE_KERNEL(name, ...) MG_CONV2D_S8_ROWS_MVE_PROTOTYPE(name);
+
+#endif
+
+#define MG_CONV2D_S8_ROWS_MVE_PROTOTYPE(name)                                                      \
+    MG_PROTOTYPE_SCRATCH(name, mg_conv2d_s8_rows_mve, int8_t)
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Transposed 2-D convolution, int8 with int32 accumulators. */
+#ifndef MICROGEN_CONV2D_TRANSPOSE_S8_H
+#define MICROGEN_CONV2D_TRANSPOSE_S8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/out_of_line.h"
+#include "microgen/requantization/scaling_s8.h"
+#include "microgen/window.h"
+
+typedef struct {
+    int32_t batches;
+    int32_t input_height;
+    int32_t input_width;
+    int32_t input_channels;
+    int32_t output_height;
+    int32_t output_width;
+    int32_t output_channels;
+    int32_t kernel_height;
+    int32_t kernel_width;
+    int32_t stride_height;  /* between the positions of two pixels, 1 to 32767 */
+    int32_t stride_width;   /* the same */
+    int32_t crop_top;       /* rows of the full result above the output, at least 0 */
+    int32_t crop_left;      /* columns of the full result before the output, at least 0 */
+    int32_t input_offset;   /* minus the input's zero point: -127 to 128 */
+    int32_t output_offset;  /* the output's zero point: -128 to 127 */
+    int32_t activation_min; /* -128 to 127 */
+    int32_t activation_max; /* activation_min to 127 */
+} mg_conv2d_transpose_s8_params;
+
+/* The sum of products of one output channel's weights and the pixels that reach (at_y, at_x) of the
+ * full result. Computing one output at a time needs no memory for sums, and the order of integer
+ * additions does not matter. */
+MG_INLINE int32_t mg_conv2d_transpose_s8_dot(const mg_conv2d_transpose_s8_params *p,
+                                             const int8_t *input, const int8_t *weight,
+                                             int32_t batch, int32_t output_channel, int32_t at_y,
+                                             int32_t at_x)
+{
+    const mg_taps rows =
+        mg_pixels_reaching(at_y, p->kernel_height, p->stride_height, p->input_height);
+    const mg_taps columns =
+        mg_pixels_reaching(at_x, p->kernel_width, p->stride_width, p->input_width);
+    int32_t sum = 0;
+
+    for (int32_t y = rows.begin; y < rows.end; y++) {
+        for (int32_t x = columns.begin; x < columns.end; x++) {
+            const int8_t *pixel =
+                &input[mg_nhwc(batch, y, x, p->input_height, p->input_width, p->input_channels)];
+            const int8_t *tap = &weight[mg_nhwc(output_channel, at_y - y * p->stride_height,
+                                                at_x - x * p->stride_width, p->kernel_height,
+                                                p->kernel_width, p->input_channels)];
+            for (int32_t c = 0; c < p->input_channels; c++) {
+                sum += (pixel[c] + p->input_offset) * tap[c];
+            }
+        }
+    }
+    return sum;
+}
+
+/* For every pixel (y, x) of input [batches][input_height][input_width][input_channels], adds its
+ * product with weight [output_channels][kernel_height][kernel_width][input_channels] to the full
+ * result at (y * stride_height, x * stride_width). Then writes the part of the full result that
+ * begins at (crop_top, crop_left), requantized, to output
+ * [batches][output_height][output_width][output_channels]. The output may reach beyond the full
+ * result, which is 0 there.
+ *
+ * `requantization` is a constant of microgen/requantization/scaling_s8.h. multiplier and shift have
+ * output_channels elements, or are NULL for MG_SUMS, whose outputs are the int32 sums. bias
+ * [output_channels] may be NULL. Output must not overlap the input. The sum of bias and products
+ * must fit int32, partial sums included. */
+MG_INLINE void mg_conv2d_transpose_s8_body(const mg_conv2d_transpose_s8_params *p,
+                                           const int8_t *input, const int8_t *weight,
+                                           const int32_t *bias, const int32_t *multiplier,
+                                           const int8_t *shift, void *output, int requantization)
+{
+    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
+                                p->activation_max};
+
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t y = 0; y < p->output_height; y++) {
+            for (int32_t x = 0; x < p->output_width; x++) {
+                const int32_t pixel =
+                    mg_nhwc(n, y, x, p->output_height, p->output_width, p->output_channels);
+                for (int32_t c = 0; c < p->output_channels; c++) {
+                    const int32_t sum = mg_conv2d_transpose_s8_dot(
+                        p, input, weight, n, c, y + p->crop_top, x + p->crop_left);
+                    const int32_t total = sum + ((bias != NULL) ? bias[c] : 0);
+                    mg_store(&scaling, output, pixel + c, c, total, requantization);
+                }
+            }
+        }
+    }
+}
+
+#define MG_CONV2D_TRANSPOSE_S8_PROTOTYPE(name) MG_PROTOTYPE(name, mg_conv2d_transpose_s8, int8_t)
+#define MG_CONV2D_TRANSPOSE_S8_KERNEL(name, ...)                                                   \
+    MG_KERNEL(name, mg_conv2d_transpose_s8, int8_t, __VA_ARGS__)
+
+#endif

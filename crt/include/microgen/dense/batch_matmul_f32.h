@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Products of float32 matrices, with broadcast batches. */
+#ifndef MICROGEN_BATCH_MATMUL_F32_H
+#define MICROGEN_BATCH_MATMUL_F32_H
+
+#include <stdint.h>
+
+#include "microgen/dense/batch_matmul.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    mg_batch_matmul_shape shape;
+} mg_batch_matmul_f32_params;
+
+/* Multiplies matrices lhs [rows][depth] by rhs [depth][columns] into output
+ * [batches[0]][batches[1]][batches[2]][rows][columns]. Products are added in the order of the
+ * depth, starting from the first. Output must not overlap an operand. */
+void mg_batch_matmul_f32(const mg_batch_matmul_f32_params *p, const float *lhs, const float *rhs,
+                         float *output);
+
+/* The product of a row and a column. */
+MG_INLINE float mg_batch_matmul_f32_element(const mg_batch_matmul_shape *s, const float *row,
+                                            const float *column)
+{
+    float sum = 0.0F;
+
+    for (int32_t k = 0; k < s->depth; k++) {
+        sum += row[k * s->lhs_column] * column[k * s->rhs_row];
+    }
+    return sum;
+}
+
+MG_INLINE void mg_batch_matmul_f32_body(const mg_batch_matmul_f32_params *p, const float *lhs,
+                                        const float *rhs, float *output)
+{
+    const mg_batch_matmul_shape *s = &p->shape;
+    float *next = output;
+
+    for (int32_t batch = 0; batch < mg_batch_count(s); batch++) {
+        const mg_matrices at = mg_matrices_at(s, batch);
+
+        for (int32_t i = 0; i < s->rows; i++) {
+            for (int32_t j = 0; j < s->columns; j++) {
+                *next++ = mg_batch_matmul_f32_element(s, &lhs[at.lhs + i * s->lhs_row],
+                                                      &rhs[at.rhs + j * s->rhs_column]);
+            }
+        }
+    }
+}
+
+#ifdef MG_BATCH_MATMUL_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_batch_matmul_f32(const mg_batch_matmul_f32_params *p, const float *lhs, const float *rhs,
+                         float *output)
+{
+    mg_batch_matmul_f32_body(p, lhs, rhs, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

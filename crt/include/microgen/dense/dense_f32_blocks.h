@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A fully connected layer, float32, in blocks of four rows and four features, for cores with an
+ * FPU. */
+#ifndef MICROGEN_DENSE_F32_BLOCKS_H
+#define MICROGEN_DENSE_F32_BLOCKS_H
+
+#include <stdint.h>
+
+#include "microgen/blocks/blocks_f32.h"
+#include "microgen/dense/dense_f32.h"
+#include "microgen/inline.h"
+
+typedef mg_dense_f32_params mg_dense_f32_blocks_params;
+
+/* Computes the same as mg_dense_f32_body, except that sums begin with the bias and are added as
+ * `fused` says. There must be four or more output features. The last four may be computed together
+ * with some that are already known. */
+MG_INLINE void mg_dense_f32_blocks_body(const mg_dense_f32_blocks_params *p, const float *input,
+                                        const float *weight, const float *bias, float *output,
+                                        int fused)
+{
+    const mg_range_f32 range = {p->activation_min, p->activation_max};
+    const int32_t depth = p->input_features;
+    const int32_t last = p->output_features - 4;
+    const int32_t fours = p->batches - p->batches % 4;
+
+    for (int32_t c = 0; c < p->output_features; c += 4) {
+        const int32_t o = (c < last) ? c : last;
+        const mg_filters_f32 filters = {&weight[o * depth], depth};
+        const mg_sums_f32 start = mg_bias_4_f32(bias, o);
+        float *results = &output[o];
+
+        for (int32_t n = 0; n < fours; n += 4) {
+            const mg_sums_16_f32 starts = {start, start, start, start};
+            mg_clamp_16_f32(range,
+                            mg_dot_16_f32(starts, &input[n * depth], depth, filters, depth, fused),
+                            &results[n * p->output_features], p->output_features);
+        }
+        for (int32_t n = fours; n < p->batches; n++) {
+            mg_clamp_4_f32(range, mg_dot_pixel_f32(start, &input[n * depth], filters, depth, fused),
+                           &results[n * p->output_features]);
+        }
+    }
+}
+
+#define MG_DENSE_F32_BLOCKS_PROTOTYPE(name)                                                        \
+    void name(const mg_dense_f32_blocks_params *p, const float *input, const float *weight,        \
+              const float *bias, float *output)
+
+#define MG_DENSE_F32_BLOCKS_KERNEL(name, fused)                                                    \
+    MG_DENSE_F32_BLOCKS_PROTOTYPE(name);                                                           \
+    MG_DENSE_F32_BLOCKS_PROTOTYPE(name)                                                            \
+    {                                                                                              \
+        mg_dense_f32_blocks_body(p, input, weight, bias, output, fused);                           \
+    }
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fully connected layer, int8 with int32 accumulators. */
+#ifndef MICROGEN_DENSE_S8_H
+#define MICROGEN_DENSE_S8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/out_of_line.h"
+#include "microgen/requantization/scaling_s8.h"
+
+typedef struct {
+    int32_t batches;
+    int32_t input_features;
+    int32_t output_features;
+    int32_t per_channel;    /* 1: one multiplier and shift per output feature; 0: one of each */
+    int32_t input_offset;   /* minus the input's zero point: -127 to 128 */
+    int32_t output_offset;  /* the output's zero point: -128 to 127 */
+    int32_t activation_min; /* -128 to 127 */
+    int32_t activation_max; /* activation_min to 127 */
+} mg_dense_s8_params;
+
+/* Multiplies input [batches][input_features] by weight [output_features][input_features] into
+ * output [batches][output_features]. With v = input + input_offset, an output is
+ * clamp(requantize(bias + sum of v * weight) + output_offset).
+ *
+ * `requantization` is a constant of microgen/requantization/scaling_s8.h. multiplier and shift have
+ * output_features elements if per_channel is 1, otherwise one. They are NULL for MG_SUMS, whose
+ * outputs are the int32 sums. bias [output_features] may be NULL. Output must not overlap the
+ * input. The sum of bias and products must fit int32, partial sums included. */
+MG_INLINE void mg_dense_s8_body(const mg_dense_s8_params *p, const int8_t *input,
+                                const int8_t *weight, const int32_t *bias,
+                                const int32_t *multiplier, const int8_t *shift, void *output,
+                                int requantization)
+{
+    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
+                                p->activation_max};
+
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t o = 0; o < p->output_features; o++) {
+            int32_t sum = (bias != NULL) ? bias[o] : 0;
+
+            for (int32_t i = 0; i < p->input_features; i++) {
+                sum += (input[n * p->input_features + i] + p->input_offset) *
+                       weight[o * p->input_features + i];
+            }
+            mg_store(&scaling, output, n * p->output_features + o, (p->per_channel != 0) ? o : 0,
+                     sum, requantization);
+        }
+    }
+}
+
+#define MG_DENSE_S8_PROTOTYPE(name) MG_PROTOTYPE(name, mg_dense_s8, int8_t)
+#define MG_DENSE_S8_KERNEL(name, ...) MG_KERNEL(name, mg_dense_s8, int8_t, __VA_ARGS__)
+
+#endif

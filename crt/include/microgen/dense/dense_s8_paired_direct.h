@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dense_s8_paired.h without any memory for a row of data: its values are widened for each eight
+ * output channels again. */
+#ifndef MICROGEN_DENSE_S8_PAIRED_DIRECT_H
+#define MICROGEN_DENSE_S8_PAIRED_DIRECT_H
+
+#include <stdint.h>
+
+#include "microgen/dense/dense_s8_paired.h"
+#include "microgen/inline.h"
+#include "microgen/out_of_line.h"
+
+typedef mg_dense_s8_params mg_dense_s8_paired_direct_params;
+
+MG_DENSE_PAIRED_CORES(mg_direct_dense_high, mg_direct_dense_clamped, MG_DENSE_VALUES)
+
+/* As mg_dense_s8_paired_body. The number of input features is a multiple of four. */
+MG_INLINE void mg_dense_s8_paired_direct_body(const mg_dense_s8_paired_direct_params *p,
+                                              const int8_t *input, const int32_t *weight,
+                                              const int32_t *bias, const int32_t *multiplier,
+                                              const int8_t *shift, void *output, int requantization)
+{
+    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
+                                p->activation_max};
+    const mg_paired_filters filters = {weight, bias, p->input_features / 4, p->output_features};
+
+    for (int32_t n = 0; n < p->batches; n++) {
+        const int8_t *const row = &input[n * p->input_features];
+        int8_t *const out = (int8_t *)output + n * p->output_features;
+        if (requantization == MG_HIGH_WIDE) {
+            mg_direct_dense_high(&filters, p->per_channel, &scaling, row, out);
+        } else {
+            mg_direct_dense_clamped(&filters, p->per_channel, &scaling, row, out);
+        }
+    }
+}
+
+#define MG_DENSE_S8_PAIRED_DIRECT_PROTOTYPE(name)                                                  \
+    MG_PROTOTYPE(name, mg_dense_s8_paired_direct, int32_t)
+#define MG_DENSE_S8_PAIRED_DIRECT_KERNEL(name, ...)                                                \
+    MG_KERNEL(name, mg_dense_s8_paired_direct, int32_t, __VA_ARGS__)
+
+#endif

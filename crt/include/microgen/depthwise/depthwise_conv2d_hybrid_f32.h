@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hybrid 2-D depthwise convolution: float32 with int8 weights, computed in integers. */
+#ifndef MICROGEN_DEPTHWISE_CONV2D_HYBRID_F32_H
+#define MICROGEN_DEPTHWISE_CONV2D_HYBRID_F32_H
+
+#include <stdint.h>
+
+#include "microgen/blocks/hybrid.h"
+#include "microgen/convolution/conv2d_window.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    mg_conv2d_shape shape; /* filter_channels is 1 */
+    float activation_min;  /* finite */
+    float activation_max;  /* finite, activation_min or more */
+} mg_depthwise_conv2d_hybrid_f32_params;
+
+/* Convolves input [batches][input_height][input_width][input_channels], each image quantized to
+ * int8, with weight [1][kernel_height][kernel_width][output_channels] into output
+ * [batches][output_height][output_width][output_channels]. Output channel c reads input channel
+ * c / (output_channels / input_channels).
+ *
+ * bias [output_channels] may be NULL. scale [output_channels] contains the weight's scales. scratch
+ * must have input_height * input_width * input_channels bytes. Output must not overlap the input.
+ * Sums of products must fit int32, partial sums included. */
+void mg_depthwise_conv2d_hybrid_f32(const mg_depthwise_conv2d_hybrid_f32_params *p,
+                                    const float *input, const int8_t *weight, const float *bias,
+                                    const float *scale, float *output, uint8_t *scratch);
+
+/* The sum of products of an output channel's filter and the window of its input channel. */
+MG_INLINE int32_t mg_depthwise_conv2d_hybrid_sum(const mg_window *window, const int8_t *values,
+                                                 int32_t offset, const int8_t *weight)
+{
+    int32_t sum = 0;
+
+    for (int32_t row = 0; row < window->rows; row++) {
+        for (int32_t run = 0; run < window->runs; run++) {
+            sum += (values[row * window->next_row + run * window->next_run] + offset) *
+                   weight[row * window->next_weight_row + run * window->next_weight_run];
+        }
+    }
+    return sum;
+}
+
+/* Computes one output pixel. */
+MG_INLINE void mg_depthwise_conv2d_hybrid_pixel(const mg_conv2d_shape *s, const mg_window *window,
+                                                const int8_t *image, mg_hybrid meaning,
+                                                const int8_t *weight,
+                                                const mg_finish_hybrid *finish, float *pixel)
+{
+    const int32_t multiplier = s->output_channels / s->input_channels;
+
+    for (int32_t c = 0; c < s->output_channels; c++) {
+        const int32_t sum =
+            mg_depthwise_conv2d_hybrid_sum(window, &image[window->value + c / multiplier],
+                                           meaning.offset, &weight[window->weight + c]);
+        pixel[c] = mg_finished_hybrid(finish, c, meaning.scale, sum);
+    }
+}
+
+MG_INLINE void mg_depthwise_conv2d_hybrid_f32_body(const mg_depthwise_conv2d_hybrid_f32_params *p,
+                                                   const float *input, const int8_t *weight,
+                                                   const float *bias, const float *scale,
+                                                   float *output, uint8_t *scratch)
+{
+    const mg_finish_hybrid finish = {bias, scale, 1, p->activation_min, p->activation_max};
+    const mg_conv2d_shape *s = &p->shape;
+    const int32_t size = s->input_height * s->input_width * s->input_channels;
+    int8_t *image = (int8_t *)scratch;
+    float *pixel = output;
+
+    for (int32_t n = 0; n < s->batches; n++) {
+        const mg_hybrid meaning = mg_quantize_asymmetric(&input[n * size], size, image);
+
+        for (int32_t y = 0; y < s->output_height; y++) {
+            for (int32_t x = 0; x < s->output_width; x++) {
+                const mg_window window = mg_depthwise_window_at(s, 0, y, x);
+                mg_depthwise_conv2d_hybrid_pixel(s, &window, image, meaning, weight, &finish,
+                                                 pixel);
+                pixel += s->output_channels;
+            }
+        }
+    }
+}
+
+#ifdef MG_DEPTHWISE_CONV2D_HYBRID_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_depthwise_conv2d_hybrid_f32(const mg_depthwise_conv2d_hybrid_f32_params *p,
+                                    const float *input, const int8_t *weight, const float *bias,
+                                    const float *scale, float *output, uint8_t *scratch)
+{
+    mg_depthwise_conv2d_hybrid_f32_body(p, input, weight, bias, scale, output, scratch);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

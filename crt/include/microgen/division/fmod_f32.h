@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Remainders of quotients of float32 numbers that are rounded towards 0, with broadcasting. */
+#ifndef MICROGEN_FMOD_F32_H
+#define MICROGEN_FMOD_F32_H
+
+#include <stdint.h>
+
+#include "microgen/arithmetic/floor_division.h"
+#include "microgen/elementwise/broadcast.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The remainder has the sign of lhs; it is NaN for rhs = 0. */
+MG_ELEMENTWISE(mg_fmod_f32, mg_broadcast_params, float, float, mg_f32_remainder(lhs, rhs))
+
+#ifdef MG_FMOD_F32_IMPLEMENTATION /* the out-of-line form */
+MG_ELEMENTWISE_SHARED(mg_fmod_f32, float, float)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

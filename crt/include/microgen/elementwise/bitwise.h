@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Elementwise logic and shifts of the bits of integers, with broadcasting. */
+#ifndef MICROGEN_BITWISE_H
+#define MICROGEN_BITWISE_H
+
+#include <stdint.h>
+
+#include "microgen/elementwise/broadcast.h"
+#include "microgen/inline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MG_BITWISE(suffix, type)                                                                   \
+    MG_ELEMENTWISE(mg_bitwise_and_##suffix, mg_broadcast_params, type, type, (lhs & rhs))          \
+    MG_ELEMENTWISE(mg_bitwise_or_##suffix, mg_broadcast_params, type, type, (lhs | rhs))           \
+    MG_ELEMENTWISE(mg_bitwise_xor_##suffix, mg_broadcast_params, type, type, (lhs ^ rhs))
+
+/* Shifts by rhs bits; `word` is the unsigned type in which they are computed. By a negative number
+ * of bits, or by all of them and more, nothing is left but what comes in: zeros, or, to the right,
+ * copies of the sign. A sign is kept by shifting the inverted bits. */
+#define MG_SHIFTS(suffix, type, word, bits)                                                        \
+    MG_INLINE word mg_##suffix##_shifted(word x, type count, int is_left)                          \
+    {                                                                                              \
+        const word amount = (word)count;                                                           \
+        if (amount >= (word)(bits)) {                                                              \
+            return 0U;                                                                             \
+        }                                                                                          \
+        return is_left ? x << amount : x >> amount;                                                \
+    }                                                                                              \
+    MG_INLINE type mg_##suffix##_shift_left(type x, type count)                                    \
+    {                                                                                              \
+        return (type)mg_##suffix##_shifted((word)x, count, 1);                                     \
+    }                                                                                              \
+    MG_INLINE type mg_##suffix##_shift_right(type x, type count)                                   \
+    {                                                                                              \
+        const word sign = (x >= 1 || x == 0) ? 0U : ~(word)0U;                                     \
+        return (type)(mg_##suffix##_shifted((word)x ^ sign, count, 0) ^ sign);                     \
+    }                                                                                              \
+    MG_ELEMENTWISE(mg_shift_left_##suffix, mg_broadcast_params, type, type,                        \
+                   mg_##suffix##_shift_left(lhs, rhs))                                             \
+    MG_ELEMENTWISE(mg_shift_right_##suffix, mg_broadcast_params, type, type,                       \
+                   mg_##suffix##_shift_right(lhs, rhs))
+
+MG_BITWISE(i8, int8_t)
+MG_BITWISE(u8, uint8_t)
+MG_BITWISE(i16, int16_t)
+MG_BITWISE(u16, uint16_t)
+MG_BITWISE(s32, int32_t)
+MG_BITWISE(u32, uint32_t)
+MG_BITWISE(s64, int64_t)
+MG_BITWISE(u64, uint64_t)
+MG_SHIFTS(i8, int8_t, uint32_t, 8)
+MG_SHIFTS(u8, uint8_t, uint32_t, 8)
+MG_SHIFTS(i16, int16_t, uint32_t, 16)
+MG_SHIFTS(u16, uint16_t, uint32_t, 16)
+MG_SHIFTS(s32, int32_t, uint32_t, 32)
+MG_SHIFTS(u32, uint32_t, uint32_t, 32)
+MG_SHIFTS(s64, int64_t, uint64_t, 64)
+MG_SHIFTS(u64, uint64_t, uint64_t, 64)
+
+#ifdef MG_BITWISE_IMPLEMENTATION /* the out-of-line forms */
+#define MG_BITWISE_SHARED(suffix, type)                                                            \
+    MG_ELEMENTWISE_SHARED(mg_bitwise_and_##suffix, type, type)                                     \
+    MG_ELEMENTWISE_SHARED(mg_bitwise_or_##suffix, type, type)                                      \
+    MG_ELEMENTWISE_SHARED(mg_bitwise_xor_##suffix, type, type)
+
+#define MG_SHIFTS_SHARED(suffix, type)                                                             \
+    MG_ELEMENTWISE_SHARED(mg_shift_left_##suffix, type, type)                                      \
+    MG_ELEMENTWISE_SHARED(mg_shift_right_##suffix, type, type)
+
+MG_BITWISE_SHARED(i8, int8_t)
+MG_BITWISE_SHARED(u8, uint8_t)
+MG_BITWISE_SHARED(i16, int16_t)
+MG_BITWISE_SHARED(u16, uint16_t)
+MG_BITWISE_SHARED(s32, int32_t)
+MG_BITWISE_SHARED(u32, uint32_t)
+MG_BITWISE_SHARED(s64, int64_t)
+MG_BITWISE_SHARED(u64, uint64_t)
+MG_SHIFTS_SHARED(i8, int8_t)
+MG_SHIFTS_SHARED(u8, uint8_t)
+MG_SHIFTS_SHARED(i16, int16_t)
+MG_SHIFTS_SHARED(u16, uint16_t)
+MG_SHIFTS_SHARED(s32, int32_t)
+MG_SHIFTS_SHARED(u32, uint32_t)
+MG_SHIFTS_SHARED(s64, int64_t)
+MG_SHIFTS_SHARED(u64, uint64_t)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Average pooling over 2-D windows, float32. */
+#ifndef MICROGEN_AVG_POOL2D_F32_H
+#define MICROGEN_AVG_POOL2D_F32_H
+
+#include <stdint.h>
+
+#include "microgen/arithmetic/clamp_f32.h"
+#include "microgen/inline.h"
+#include "microgen/pooling/pool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_pool_f32_params mg_avg_pool2d_f32_params;
+
+/* Computes the mean of each window of input [batches][input_height][input_width][channels] into
+ * output [batches][output_height][output_width][channels]. Padding is ignored. Values are added row
+ * by row. Means are clamped. Output must not overlap the input. */
+void mg_avg_pool2d_f32(const mg_avg_pool2d_f32_params *p, const float *input, float *output);
+
+MG_INLINE float mg_avg_pool2d_f32_add(float sum, float value)
+{
+    return sum + value;
+}
+
+MG_INLINE float mg_avg_pool2d_f32_mean(const mg_avg_pool2d_f32_params *p, float sum, int32_t count)
+{
+    return mg_clamp_f32(sum / (float)count, p->activation_min, p->activation_max);
+}
+
+MG_INLINE void mg_avg_pool2d_f32_body(const mg_avg_pool2d_f32_params *p, const float *input,
+                                      float *output)
+{
+    MG_POOL(float, 0.0F, mg_avg_pool2d_f32_add, mg_avg_pool2d_f32_mean, p, input, output);
+}
+
+#ifdef MG_AVG_POOL2D_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_avg_pool2d_f32(const mg_avg_pool2d_f32_params *p, const float *input, float *output)
+{
+    mg_avg_pool2d_f32_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Average pooling over 2-D windows, plain int32 numbers. */
+#ifndef MICROGEN_AVG_POOL2D_S32_H
+#define MICROGEN_AVG_POOL2D_S32_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/pooling/pool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_pool_params mg_avg_pool2d_s32_params;
+
+/* Computes the mean of each window of input [batches][input_height][input_width][channels] into
+ * output [batches][output_height][output_width][channels]. Padding is ignored. Sums are taken
+ * modulo 2^32, and quotients are truncated, then clamped. Output must not overlap the input. */
+void mg_avg_pool2d_s32(const mg_avg_pool2d_s32_params *p, const int32_t *input, int32_t *output);
+
+MG_INLINE uint32_t mg_avg_pool2d_s32_add(uint32_t sum, int32_t value)
+{
+    return sum + (uint32_t)value;
+}
+
+MG_INLINE int32_t mg_avg_pool2d_s32_mean(const mg_avg_pool2d_s32_params *p, uint32_t sum,
+                                         int32_t count)
+{
+    return mg_pool_clamped(p, (int32_t)sum / count);
+}
+
+MG_INLINE void mg_avg_pool2d_s32_body(const mg_avg_pool2d_s32_params *p, const int32_t *input,
+                                      int32_t *output)
+{
+    MG_POOL(uint32_t, 0U, mg_avg_pool2d_s32_add, mg_avg_pool2d_s32_mean, p, input, output);
+}
+
+#ifdef MG_AVG_POOL2D_S32_IMPLEMENTATION /* the out-of-line form */
+void mg_avg_pool2d_s32(const mg_avg_pool2d_s32_params *p, const int32_t *input, int32_t *output)
+{
+    mg_avg_pool2d_s32_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Maximum pooling over 2-D windows, int16. */
+#ifndef MICROGEN_MAX_POOL2D_S16_H
+#define MICROGEN_MAX_POOL2D_S16_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/pooling/pool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef mg_pool_params mg_max_pool2d_s16_params;
+
+/* Computes the maximum of each window of input [batches][input_height][input_width][channels] into
+ * output [batches][output_height][output_width][channels]. Padding is ignored, and results are
+ * clamped. Output must not overlap the input. */
+void mg_max_pool2d_s16(const mg_max_pool2d_s16_params *p, const int16_t *input, int16_t *output);
+
+MG_INLINE int32_t mg_max_pool2d_s16_larger(int32_t largest, int16_t value)
+{
+    return (value > largest) ? value : largest;
+}
+
+MG_INLINE int16_t mg_max_pool2d_s16_stored(const mg_max_pool2d_s16_params *p, int32_t largest,
+                                           int32_t count)
+{
+    (void)count;
+    return (int16_t)mg_pool_clamped(p, largest);
+}
+
+MG_INLINE void mg_max_pool2d_s16_body(const mg_max_pool2d_s16_params *p, const int16_t *input,
+                                      int16_t *output)
+{
+    MG_POOL(int32_t, INT16_MIN, mg_max_pool2d_s16_larger, mg_max_pool2d_s16_stored, p, input,
+            output);
+}
+
+#ifdef MG_MAX_POOL2D_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_max_pool2d_s16(const mg_max_pool2d_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_max_pool2d_s16_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conversion of int8, int16 or int32 to float32. */
+#ifndef MICROGEN_DEQUANTIZE_F32_H
+#define MICROGEN_DEQUANTIZE_F32_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/requantization/stored_int.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t size;        /* elements */
+    int32_t input_bytes; /* 1, 2 or 4: int8, int16 or int32 */
+    int32_t zero_point;  /* of the input: -128 to 127; 0 unless it is int8 */
+    float scale;         /* of the input: positive, finite */
+} mg_dequantize_f32_params;
+
+/* Computes output [size] = (input [size] - zero_point) * scale. Input and output must not
+ * overlap. */
+void mg_dequantize_f32(const mg_dequantize_f32_params *p, const void *input, float *output);
+
+MG_INLINE void mg_dequantize_f32_body(const mg_dequantize_f32_params *p, const void *input,
+                                      float *output)
+{
+    for (int32_t i = 0; i < p->size; i++) {
+        output[i] = (float)(mg_load_int(input, i, p->input_bytes) - p->zero_point) * p->scale;
+    }
+}
+
+#ifdef MG_DEQUANTIZE_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_dequantize_f32(const mg_dequantize_f32_params *p, const void *input, float *output)
+{
+    mg_dequantize_f32_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conversion of float32 to uint8. */
+#ifndef MICROGEN_QUANTIZE_F32_U8_H
+#define MICROGEN_QUANTIZE_F32_U8_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/quantization/quantize_f32.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t size;       /* elements */
+    int32_t zero_point; /* of the output: 0 to 255 */
+    float scale;        /* of the output: positive, finite, not denormal */
+} mg_quantize_f32_u8_params;
+
+/* Computes output [size] = round(input [size] / scale) + zero_point, saturated. Rounding is to
+ * nearest, ties away from zero. NaN becomes 0. Input and output must not overlap. */
+void mg_quantize_f32_u8(const mg_quantize_f32_u8_params *p, const float *input, uint8_t *output);
+
+MG_INLINE void mg_quantize_f32_u8_body(const mg_quantize_f32_u8_params *p, const float *input,
+                                       uint8_t *output)
+{
+    for (int32_t i = 0; i < p->size; i++) {
+        int32_t stored = mg_quantize_f32_round(input[i] / p->scale) + p->zero_point;
+        if (stored > (int32_t)UINT8_MAX) {
+            stored = UINT8_MAX;
+        }
+        if (stored < 0) {
+            stored = 0;
+        }
+        output[i] = (uint8_t)stored;
+    }
+}
+
+#ifdef MG_QUANTIZE_F32_U8_IMPLEMENTATION /* the out-of-line form */
+void mg_quantize_f32_u8(const mg_quantize_f32_u8_params *p, const float *input, uint8_t *output)
+{
+    mg_quantize_f32_u8_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

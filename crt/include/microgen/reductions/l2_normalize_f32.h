@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows over the last axis of float32 tensors, divided by their Euclidean length. */
+#ifndef MICROGEN_L2_NORMALIZE_F32_H
+#define MICROGEN_L2_NORMALIZE_F32_H
+
+#include <stdint.h>
+
+#include "microgen/arithmetic/float_math.h"
+#include "microgen/inline.h"
+#include "microgen/reductions/running_sum_f32.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t outer_size; /* rows */
+    int32_t depth;      /* elements of a row */
+    float least_length; /* positive; shorter rows are divided by this */
+} mg_l2_normalize_f32_params;
+
+/* Divides each row of input [outer_size][depth] by its Euclidean length into output
+ * [outer_size][depth]. A row whose sum of squares exceeds float32 becomes 0.
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+void mg_l2_normalize_f32(const mg_l2_normalize_f32_params *p, const float *input, float *output);
+
+MG_INLINE void mg_l2_normalize_f32_row(const mg_l2_normalize_f32_params *p, const float *input,
+                                       float *output)
+{
+    mg_running_sum squares = {0.0F, 0.0F};
+
+    for (int32_t i = 0; i < p->depth; i++) {
+        squares = mg_running_sum_plus(squares, input[i] * input[i]);
+    }
+    const float length = mg_f32_sqrt(mg_running_sum_total(squares));
+    const float divisor = (length < p->least_length) ? p->least_length : length;
+    for (int32_t i = 0; i < p->depth; i++) {
+        output[i] = input[i] / divisor;
+    }
+}
+
+MG_INLINE void mg_l2_normalize_f32_body(const mg_l2_normalize_f32_params *p, const float *input,
+                                        float *output)
+{
+    for (int32_t row = 0; row < p->outer_size; row++) {
+        mg_l2_normalize_f32_row(p, &input[row * p->depth], &output[row * p->depth]);
+    }
+}
+
+#ifdef MG_L2_NORMALIZE_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_l2_normalize_f32(const mg_l2_normalize_f32_params *p, const float *input, float *output)
+{
+    mg_l2_normalize_f32_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

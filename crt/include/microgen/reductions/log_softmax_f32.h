@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Logarithm of softmax over the last axis of float32 tensors. */
+#ifndef MICROGEN_LOG_SOFTMAX_F32_H
+#define MICROGEN_LOG_SOFTMAX_F32_H
+
+#include <stdint.h>
+
+#include "microgen/arithmetic/float_math.h"
+#include "microgen/inline.h"
+#include "microgen/reductions/row_maximum_f32.h"
+#include "microgen/reductions/running_sum_f32.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t outer_size; /* rows */
+    int32_t depth;      /* elements of a row */
+} mg_log_softmax_f32_params;
+
+/* Computes log(softmax(row)) for each row of input [outer_size][depth] into output
+ * [outer_size][depth].
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+void mg_log_softmax_f32(const mg_log_softmax_f32_params *p, const float *input, float *output);
+
+MG_INLINE void mg_log_softmax_f32_row(const mg_log_softmax_f32_params *p, const float *input,
+                                      float *output)
+{
+    const float largest = mg_row_maximum_f32(input, p->depth);
+    mg_running_sum sum = {0.0F, 0.0F};
+
+    for (int32_t i = 0; i < p->depth; i++) {
+        sum = mg_running_sum_plus(sum, mg_f32_exp(input[i] - largest));
+    }
+    const float log_sum = mg_f32_log(mg_running_sum_total(sum));
+    for (int32_t i = 0; i < p->depth; i++) {
+        output[i] = input[i] - largest - log_sum;
+    }
+}
+
+MG_INLINE void mg_log_softmax_f32_body(const mg_log_softmax_f32_params *p, const float *input,
+                                       float *output)
+{
+    for (int32_t row = 0; row < p->outer_size; row++) {
+        mg_log_softmax_f32_row(p, &input[row * p->depth], &output[row * p->depth]);
+    }
+}
+
+#ifdef MG_LOG_SOFTMAX_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_log_softmax_f32(const mg_log_softmax_f32_params *p, const float *input, float *output)
+{
+    mg_log_softmax_f32_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

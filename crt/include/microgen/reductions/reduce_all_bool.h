@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether all bools over any axes are true. */
+#ifndef MICROGEN_REDUCE_ALL_BOOL_H
+#define MICROGEN_REDUCE_ALL_BOOL_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/reductions/reduction.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t shape[6]; /* as microgen/reductions/reduction.h says */
+} mg_reduce_all_bool_params;
+
+/* Writes for each value of output [kept axes] 1 if no value of its reduction in input [shape] is 0,
+ * otherwise 0. All values are 0 or 1. Output must not overlap the input. */
+void mg_reduce_all_bool(const mg_reduce_all_bool_params *p, const uint8_t *input, uint8_t *output);
+
+MG_INLINE uint8_t mg_reduce_all_bool_both(const mg_reduce_all_bool_params *p, uint8_t all,
+                                          uint8_t value)
+{
+    (void)p;
+    return (uint8_t)(all & value);
+}
+
+MG_INLINE uint8_t mg_reduce_all_bool_as_is(const mg_reduce_all_bool_params *p, uint8_t all)
+{
+    (void)p;
+    return all;
+}
+
+MG_INLINE void mg_reduce_all_bool_body(const mg_reduce_all_bool_params *p, const uint8_t *input,
+                                       uint8_t *output)
+{
+    MG_REDUCE(uint8_t, 1, mg_reduce_all_bool_both, mg_reduce_all_bool_as_is, p, input, output);
+}
+
+#ifdef MG_REDUCE_ALL_BOOL_IMPLEMENTATION /* the out-of-line form */
+void mg_reduce_all_bool(const mg_reduce_all_bool_params *p, const uint8_t *input, uint8_t *output)
+{
+    mg_reduce_all_bool_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

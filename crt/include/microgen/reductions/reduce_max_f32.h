@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Greatest or least float32 values over any axes. */
+#ifndef MICROGEN_REDUCE_MAX_F32_H
+#define MICROGEN_REDUCE_MAX_F32_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/reductions/reduction.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t shape[6];   /* as microgen/reductions/reduction.h says */
+    int32_t is_minimum; /* 1: the least value; 0: the greatest */
+    float first;        /* what the search begins with, such as -FLT_MAX for the greatest */
+} mg_reduce_max_f32_params;
+
+/* Writes the extremes of input [shape] over its reduced axes into output [kept axes]. NaN is
+ * ignored. If no value is better than first, the result is first. Output must not overlap the
+ * input. */
+void mg_reduce_max_f32(const mg_reduce_max_f32_params *p, const float *input, float *output);
+
+MG_INLINE float mg_reduce_max_f32_better(const mg_reduce_max_f32_params *p, float best, float value)
+{
+    return ((p->is_minimum != 0) ? (value < best) : (value > best)) ? value : best;
+}
+
+MG_INLINE float mg_reduce_max_f32_as_is(const mg_reduce_max_f32_params *p, float best)
+{
+    (void)p;
+    return best;
+}
+
+MG_INLINE void mg_reduce_max_f32_body(const mg_reduce_max_f32_params *p, const float *input,
+                                      float *output)
+{
+    MG_REDUCE(float, p->first, mg_reduce_max_f32_better, mg_reduce_max_f32_as_is, p, input, output);
+}
+
+#ifdef MG_REDUCE_MAX_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_reduce_max_f32(const mg_reduce_max_f32_params *p, const float *input, float *output)
+{
+    mg_reduce_max_f32_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums and means of float32 over any axes. */
+#ifndef MICROGEN_REDUCE_SUM_F32_H
+#define MICROGEN_REDUCE_SUM_F32_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/reductions/reduction.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t shape[6]; /* as microgen/reductions/reduction.h says */
+    float divisor;    /* the number of values summed for a mean, 1 for a sum */
+} mg_reduce_sum_f32_params;
+
+/* Sums input [shape] over its reduced axes, in order, and stores the sums divided by `divisor` in
+ * output [kept axes]. Output must not overlap the input. */
+void mg_reduce_sum_f32(const mg_reduce_sum_f32_params *p, const float *input, float *output);
+
+MG_INLINE float mg_reduce_sum_f32_add(const mg_reduce_sum_f32_params *p, float sum, float value)
+{
+    (void)p;
+    return sum + value;
+}
+
+MG_INLINE float mg_reduce_sum_f32_divided(const mg_reduce_sum_f32_params *p, float sum)
+{
+    return sum / p->divisor;
+}
+
+MG_INLINE void mg_reduce_sum_f32_body(const mg_reduce_sum_f32_params *p, const float *input,
+                                      float *output)
+{
+    MG_REDUCE(float, 0.0F, mg_reduce_sum_f32_add, mg_reduce_sum_f32_divided, p, input, output);
+}
+
+#ifdef MG_REDUCE_SUM_F32_IMPLEMENTATION /* the out-of-line form */
+void mg_reduce_sum_f32(const mg_reduce_sum_f32_params *p, const float *input, float *output)
+{
+    mg_reduce_sum_f32_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

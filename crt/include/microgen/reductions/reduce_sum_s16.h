@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums and means of int16 over any axes. */
+#ifndef MICROGEN_REDUCE_SUM_S16_H
+#define MICROGEN_REDUCE_SUM_S16_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/reductions/reduction.h"
+#include "microgen/requantization/requantize.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t shape[6];   /* as microgen/reductions/reduction.h says */
+    int32_t multiplier; /* Q31, input scale / output scale; for a mean, also / count */
+    int32_t shift;      /* as microgen/requantization/requantize.h says */
+} mg_reduce_sum_s16_params;
+
+/* Sums input [shape] over its reduced axes, requantizes the sums with double rounding, and stores
+ * them, saturated, in output [kept axes]. Zero points are 0. Output must not overlap the input.
+ * Sums must fit int32. */
+void mg_reduce_sum_s16(const mg_reduce_sum_s16_params *p, const int16_t *input, int16_t *output);
+
+MG_INLINE int32_t mg_reduce_sum_s16_add(const mg_reduce_sum_s16_params *p, int32_t sum,
+                                        int16_t value)
+{
+    (void)p;
+    return sum + value;
+}
+
+MG_INLINE int16_t mg_reduce_sum_s16_stored(const mg_reduce_sum_s16_params *p, int32_t sum)
+{
+    const int32_t scaled = mg_requantize(sum, p->multiplier, p->shift);
+    const int32_t raised = (scaled < INT16_MIN) ? INT16_MIN : scaled;
+    return (int16_t)((raised > INT16_MAX) ? INT16_MAX : raised);
+}
+
+MG_INLINE void mg_reduce_sum_s16_body(const mg_reduce_sum_s16_params *p, const int16_t *input,
+                                      int16_t *output)
+{
+    MG_REDUCE(int32_t, 0, mg_reduce_sum_s16_add, mg_reduce_sum_s16_stored, p, input, output);
+}
+
+#ifdef MG_REDUCE_SUM_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_reduce_sum_s16(const mg_reduce_sum_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_reduce_sum_s16_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Softmax over the last axis of int8 tensors, in integers only. */
+#ifndef MICROGEN_SOFTMAX_S8_H
+#define MICROGEN_SOFTMAX_S8_H
+
+#include <stdint.h>
+
+#include "microgen/arithmetic/fixed_point.h"
+#include "microgen/inline.h"
+#include "microgen/requantization/requantize.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t outer_size;       /* rows */
+    int32_t depth;            /* elements of a row: 1 to 4095 */
+    int32_t input_multiplier; /* Q31: from beta * input scale to Q5.26 */
+    int32_t input_left_shift; /* input_multiplier * 2^input_left_shift; 0 to 31 */
+    int32_t diff_min;         /* smaller differences to the row's maximum become -infinity */
+} mg_softmax_s8_params;
+
+/* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
+ * into output [outer_size][depth], whose scale is 1/256 and whose zero point is -128. Output must
+ * not overlap the input. */
+void mg_softmax_s8(const mg_softmax_s8_params *p, const int8_t *input, int8_t *output);
+
+/* exp(beta * scale * difference) as Q0.31. difference must be 0 or less. It is most of the kernel's
+ * code, so there is one copy for both of its calls. */
+MG_ONCE int32_t mg_softmax_exp(const mg_softmax_s8_params *p, int32_t difference)
+{
+    int32_t result = 0;
+
+    if (difference >= p->diff_min) {
+        const int32_t shifted = mg_shift_left(difference, p->input_left_shift);
+        result = mg_exp_of_negative(mg_multiply_high(shifted, p->input_multiplier));
+    }
+    return result;
+}
+
+MG_INLINE void mg_softmax_s8_row(const mg_softmax_s8_params *p, const int8_t *input, int8_t *output)
+{
+    int32_t largest = INT8_MIN;
+    int32_t sum = 0;      /* Q12.19; at least 1.0, because the largest value adds exp(0) */
+    int32_t headroom = 0; /* leading zeros of sum */
+    int32_t reciprocal = 0;
+    int32_t exponent = 0;
+
+    for (int32_t i = 0; i < p->depth; i++) {
+        if (input[i] > largest) {
+            largest = input[i];
+        }
+    }
+    for (int32_t i = 0; i < p->depth; i++) {
+        sum += mg_divide_by_power_of_two(mg_softmax_exp(p, input[i] - largest), 12);
+    }
+    while (((uint32_t)sum << headroom) < ((uint32_t)1 << 31)) {
+        headroom++;
+    }
+    reciprocal = mg_one_over_one_plus((int32_t)(((uint32_t)sum << headroom) - ((uint32_t)1 << 31)));
+    exponent = 12 - headroom + 31 - 8;
+
+    for (int32_t i = 0; i < p->depth; i++) {
+        const int32_t quotient =
+            mg_multiply_high(reciprocal, mg_softmax_exp(p, input[i] - largest));
+        /* For sums of 512 and more the divisor is at least 2^32, so the quotient of an int32 is
+         * 0. */
+        const int32_t scaled = (exponent > 31) ? 0 : mg_divide_by_power_of_two(quotient, exponent);
+        output[i] = mg_offset_and_clamp(scaled, INT8_MIN, INT8_MIN, INT8_MAX);
+    }
+}
+
+MG_INLINE void mg_softmax_s8_body(const mg_softmax_s8_params *p, const int8_t *input,
+                                  int8_t *output)
+{
+    for (int32_t row = 0; row < p->outer_size; row++) {
+        mg_softmax_s8_row(p, &input[row * p->depth], &output[row * p->depth]);
+    }
+}
+
+#ifdef MG_SOFTMAX_S8_IMPLEMENTATION /* the out-of-line form */
+void mg_softmax_s8(const mg_softmax_s8_params *p, const int8_t *input, int8_t *output)
+{
+    mg_softmax_s8_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The exponential linear unit of float32 values. */
+#ifndef MICROGEN_ELU_F32_H
+#define MICROGEN_ELU_F32_H
+
+#include <stdint.h>
+
+#include "microgen/arithmetic/float_math.h"
+#include "microgen/unary/unary.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* x if x >= 0, else exp(x) - 1. */
+MG_INLINE float mg_elu_f32_element(float x)
+{
+    return (x < 0.0F) ? mg_f32_expm1(x) : x;
+}
+
+MG_UNARY_KERNEL(mg_elu_f32, float, mg_elu_f32_element)
+
+#ifdef MG_ELU_F32_IMPLEMENTATION /* the out-of-line form */
+MG_UNARY_SHARED(mg_elu_f32, float)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The logistic function of int16 values, by a table. */
+#ifndef MICROGEN_SIGMOID_S16_H
+#define MICROGEN_SIGMOID_S16_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/requantization/requantize.h"
+#include "microgen/unary/sigmoid_table_s16.h"
+#include "microgen/unary/unary.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t size;       /* elements */
+    int32_t multiplier; /* as mg_sigmoid_argument says */
+    int32_t shift;      /* the same */
+} mg_sigmoid_s16_params;
+
+/* Computes 1 / (1 + exp(-x)) for each value of input [size] into output [size], whose scale is
+ * 1/32768.
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+void mg_sigmoid_s16(const mg_sigmoid_s16_params *p, const int16_t *input, int16_t *output);
+
+MG_INLINE int16_t mg_sigmoid_s16_element(const mg_sigmoid_s16_params *p, int16_t x)
+{
+    const int32_t steps = mg_sigmoid_argument(x, p->multiplier, p->shift);
+    const int32_t magnitude = (steps < 0) ? -steps : steps;
+    const int32_t upper = mg_sigmoid_interpolated(magnitude, 9, INT16_MAX << 10); /* Q0.25 */
+    const int32_t result = (steps >= 0) ? upper : ((int32_t)1 << 25) - upper - 1;
+    return (int16_t)mg_shift_right(result + (1 << 9), 10);
+}
+
+MG_INLINE void mg_sigmoid_s16_body(const mg_sigmoid_s16_params *p, const int16_t *input,
+                                   int16_t *output)
+{
+    MG_UNARY(mg_sigmoid_s16_element, p, input, output);
+}
+
+#ifdef MG_SIGMOID_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_sigmoid_s16(const mg_sigmoid_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_sigmoid_s16_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

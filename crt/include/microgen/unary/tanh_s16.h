@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The hyperbolic tangent of int16 values, by the table of the sigmoid function. */
+#ifndef MICROGEN_TANH_S16_H
+#define MICROGEN_TANH_S16_H
+
+#include <stdint.h>
+
+#include "microgen/inline.h"
+#include "microgen/requantization/requantize.h"
+#include "microgen/unary/sigmoid_table_s16.h"
+#include "microgen/unary/unary.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    int32_t size;       /* elements */
+    int32_t multiplier; /* as mg_sigmoid_argument says */
+    int32_t shift;      /* the same */
+} mg_tanh_s16_params;
+
+/* Computes tanh(x) = 2 sigmoid(2 x) - 1 for each value of input [size] into output [size], whose
+ * scale is 1/32768.
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+void mg_tanh_s16(const mg_tanh_s16_params *p, const int16_t *input, int16_t *output);
+
+MG_INLINE int16_t mg_tanh_s16_element(const mg_tanh_s16_params *p, int16_t x)
+{
+    const int32_t steps = mg_sigmoid_argument(x, p->multiplier, p->shift);
+    const int32_t magnitude = (steps < 0) ? -steps : steps;
+    const int32_t sigmoid = mg_sigmoid_interpolated(magnitude, 8, UINT16_MAX << 8); /* Q0.24 */
+    const int32_t upper = sigmoid - ((int32_t)1 << 23);
+    const int32_t result = (steps >= 0) ? upper : -upper - 1;
+    return (int16_t)mg_shift_right(result + (1 << 7), 8);
+}
+
+MG_INLINE void mg_tanh_s16_body(const mg_tanh_s16_params *p, const int16_t *input, int16_t *output)
+{
+    MG_UNARY(mg_tanh_s16_element, p, input, output);
+}
+
+#ifdef MG_TANH_S16_IMPLEMENTATION /* the out-of-line form */
+void mg_tanh_s16(const mg_tanh_s16_params *p, const int16_t *input, int16_t *output)
+{
+    mg_tanh_s16_body(p, input, output);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

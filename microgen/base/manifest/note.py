@@ -1,0 +1,66 @@
+"""What a firmware says it was built from: the digest, and the notes of the model's object files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from microgen.base.manifest.records import ModuleRecord
+
+BUILT_FROM = "built_from"  # the field of the manifest, and of the notes
+OWNER, TYPE = "FDO", 0xCAFE1A7E  # `readelf -n` prints notes of these as text
+SECTION = ".note.microgen"
+KIND = "microgen"  # the notes' "type": who made what they describe
+COMPILER = "compiler"  # the last field, which the compiler fills in
+
+_SOURCES = "model/codegen/host/src"
+_C_OR_ASM = (".c", ".S")
+# Those that decide the code and are short; the digest covers all.
+_OPTIONS = ("toolchain", "executor", "interface", "codegen", "optimize", "numerics", "planner")
+
+
+def header(module: str) -> str:
+    """The path of the header that puts the note of a module into an object file."""
+    return f"{_SOURCES}/{module}_note.h"
+
+
+def digest(manifest: Mapping[str, Any]) -> str:
+    """The SHA-256 of everything that decides the code: a manifest's JSON value, which has the
+    digests of all files, without the notes' headers and what is computed from the rest."""
+    modules = (manifest, *manifest.get("more", ()))
+    notes = {header(module["module"]) for module in modules}
+    files = {name: file for name, file in manifest["files"].items() if name not in notes}
+    computed = (BUILT_FROM, "digest")
+    said = {key: value for key, value in manifest.items() if key not in computed}
+    return hashlib.sha256(json.dumps({**said, "files": files}, sort_keys=True).encode()).hexdigest()
+
+
+def text(module: ModuleRecord, *, microgen: str, board: str, built_from: str) -> str:
+    """The JSON text of the module's notes up to the compiler's name; ``"}`` follows the name."""
+    options = {name: module.options[name] for name in _OPTIONS if name in module.options}
+    said = {
+        "type": KIND,
+        "name": module.module,
+        "version": microgen,
+        "model": module.model.sha256,
+        BUILT_FROM: built_from,
+        "board": board,
+        "options": options,
+        COMPILER: "",
+    }
+    return json.dumps(said, separators=(",", ":")).removesuffix('"}')
+
+
+def units(files: Mapping[str, str], modules: tuple[str, ...]) -> dict[str, list[str]]:
+    """The translation units that have a note, by the module that it names, sorted. Of those that
+    several modules share it is the first."""
+    found: dict[str, list[str]] = {module: [] for module in modules}
+    for name in sorted(files):
+        path = PurePosixPath(name)
+        if str(path.parent) == _SOURCES and path.suffix in _C_OR_ASM:
+            owner = path.stem.rpartition("_")[0]  # what follows it has no "_"
+            found[owner if owner in found else modules[0]].append(name)
+    return found

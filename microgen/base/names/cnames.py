@@ -1,0 +1,224 @@
+"""Makes names from a model safe for C: identifiers, and text in comments."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Container, Iterable
+
+from microgen.base import errors
+from microgen.base.errors import MicrogenError
+from microgen.base.names.tvm_names import sanitize_name
+
+MAX_FUNCTION_NAME = 80  # TVM's limit for a primitive function's name, before the hash
+# TVM's runtime has room for 119 characters of a function's name. The longest name of a module's
+# function is tvmgen_<module>_get_c_metadata.
+MAX_MODULE_NAME = 96
+
+_KEYWORDS = frozenset(
+    [
+        "asm",
+        "auto",
+        "bool",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "false",
+        "float",
+        "for",
+        "fortran",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "true",
+        "typedef",
+        "typeof",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "and",
+        "and_eq",
+        "bitand",
+        "bitor",
+        "catch",
+        "class",
+        "compl",
+        "concept",
+        "const_cast",
+        "constexpr",
+        "decltype",
+        "delete",
+        "dynamic_cast",
+        "explicit",
+        "export",
+        "friend",
+        "mutable",
+        "namespace",
+        "new",
+        "noexcept",
+        "not",
+        "not_eq",
+        "nullptr",
+        "operator",
+        "or",
+        "or_eq",
+        "private",
+        "protected",
+        "public",
+        "reinterpret_cast",
+        "requires",
+        "static_assert",
+        "static_cast",
+        "template",
+        "this",
+        "thread_local",
+        "throw",
+        "try",
+        "typeid",
+        "typename",
+        "using",
+        "virtual",
+        "wchar_t",
+        "xor",
+        "xor_eq",
+        "alignas",
+        "alignof",
+    ]
+)
+
+
+# Names that a header of the C library that generated code includes may define, as macro or type.
+_C_LIBRARY = re.compile(
+    r"u?int((_least|_fast)?(8|16|32|64)|ptr|max)_t|(size|ptrdiff|max_align)_t|NULL|offsetof"
+    r"|(U?INT|SIZE|PTRDIFF|SIG_ATOMIC|WCHAR|WINT)\w*_(MIN|MAX|C|WIDTH)"
+    r"|mem(cpy|move|set|cmp|chr)"
+)
+# Names that the runner defines, in addition to its parameters.
+_RUNNER = frozenset(
+    [
+        "MISALIGNED_POOL",
+        "NOT_ONE_BUFFER",
+        "ONE_BUFFER",
+        "NULL_POINTER",
+        "active_devices",
+        "first_error",
+        "run_operators",
+        "status",
+    ]
+)
+
+
+def identifier(name: str) -> str:
+    """The name with every character except ASCII letters and digits replaced by ``_``, as in TVM.
+
+    Names that C, C++, the C library or the runner use for something else get a leading ``t_``.
+    """
+    plain = sanitize_name(name) if name else ""
+    if not plain or plain[0].isdigit() or plain.startswith("_") or _is_taken(plain):
+        return f"t_{plain.lstrip('_')}"
+    return plain
+
+
+def _is_taken(plain: str) -> bool:
+    return plain in _KEYWORDS or plain in _RUNNER or _C_LIBRARY.fullmatch(plain) is not None
+
+
+def unique(
+    name: str,
+    taken: Container[str],
+    *,
+    key: Callable[[str], str] = str,
+    tried: dict[str, int] | None = None,
+) -> str:
+    """The name, or the first of ``name_1``, ``name_2``, ... whose ``key`` is not taken.
+
+    ``tried`` has the last number tried for each name. It saves time for callers with many equal
+    names who never release one.
+    """
+    number = tried.get(name, 0) if tried else 0
+    candidate = f"{name}_{number}" if number else name
+    while key(candidate) in taken:
+        number += 1
+        candidate = f"{name}_{number}"
+    if tried is not None:
+        tried[name] = number
+    return candidate
+
+
+def function_name(prefix: str, words: tuple[str, ...]) -> str:
+    """``<prefix>_fused_<word>_<word>...``; beyond 80 characters it is cut and gets a hash."""
+    name = f"{prefix}_fused_{'_'.join(words)}"
+    if len(name) <= MAX_FUNCTION_NAME:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:16]
+    return f"{name[:MAX_FUNCTION_NAME]}_{digest}_"
+
+
+def module_name(name: str) -> str:
+    """``name`` if it is valid in identifiers and file names; MicrogenError otherwise."""
+    if not re.fullmatch(f"[A-Za-z0-9][A-Za-z0-9_]{{0,{MAX_MODULE_NAME - 1}}}", name):
+        raise MicrogenError(
+            f"{short(name)!r} cannot name a module: expected 1 to {MAX_MODULE_NAME} ASCII letters, "
+            "digits and '_', the first not '_'",
+            where="--name",
+            hint="use a name such as 'kws' or 'model_2'",
+        )
+    return name
+
+
+def short(name: str, limit: int = 48) -> str:
+    """A layer's name for people: converters join the names of fused layers with ``;``, of which
+    the first says most. Cut in the middle if it is still long."""
+    return errors.short(name.split(";", 1)[0], limit)
+
+
+def public(tensor: str) -> str:
+    """A tensor's name for messages: that of the model's layer, without what importers add to name a
+    step of it, as in ``pool#NHWC``."""
+    return short(tensor.partition("#")[0] or tensor)
+
+
+def layer(name: str) -> str:
+    """A layer's name as tables and generated code print it."""
+    return short(name, 60)
+
+
+def layers(names: Iterable[str]) -> str:
+    """The names of the layers of one call, as tables and generated code print them."""
+    return " + ".join(map(layer, names))
+
+
+def inert(text: str) -> str:
+    """The text made safe in a C comment: printable ASCII without ``*/``, ``\\`` or trigraphs."""
+    ascii_only = "".join(c if " " <= c <= "~" and c != "\\" else "_" for c in text)
+    return ascii_only.replace("*/", "*_").replace("/*", "/_").replace("??", "__")
+
+
+def comment(text: str, limit: int = 200) -> str:
+    """The text made safe for a C comment or string: printable ASCII, no ``*/``, no trigraph.
+
+    A quote, a backslash and ``%`` become ``_``; longer text is cut.
+    """
+    safe = re.sub('["%]', "_", inert(text))
+    return safe if len(safe) <= limit else f"{safe[: limit - 3]}..."

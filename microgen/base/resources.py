@@ -1,0 +1,36 @@
+"""Finds ``crt/``, ``templates/``, ``boards/``, ``docs/`` and LICENSE in a checkout or a wheel."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def licence() -> bytes:
+    """The text of microgen's licence."""
+    installed = _PACKAGE / "_data" / "LICENSE"
+    return (installed if installed.is_file() else _PACKAGE.parent / "LICENSE").read_bytes()
+
+
+@functools.cache
+def folder(name: str) -> Path:
+    """The data folder ``name`` ("crt", "templates", "boards" or "docs")."""
+    installed = _PACKAGE / "_data" / name
+    return installed if installed.is_dir() else _PACKAGE.parent / name
+
+
+def schema(name: str) -> str:
+    """The text of a schema that microgen itself reads, from ``docs/schemas``."""
+    return (folder("docs") / "schemas" / f"{name}.json").read_text(encoding="utf-8")
+
+
+def pages() -> list[str]:
+    """The names of the documents, such as "boards" for ``docs/boards.md``."""
+    return sorted(path.stem for path in folder("docs").glob("*.md"))
+
+
+def page(name: str) -> str:
+    """The text of a document that ``pages`` lists."""
+    return (folder("docs") / f"{name}.md").read_text(encoding="utf-8")

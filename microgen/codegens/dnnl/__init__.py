@@ -1,5 +1,0 @@
-"""DNNL's codegen: functions become JSON graphs for a runtime with TVM's type key dnnl_json."""
-
-from microgen.codegens.dnnl.codegen import Dnnl
-
-CODEGEN = Dnnl()

@@ -1,0 +1,1 @@
+"""From a graph to primitive functions: passes, partition, schedule, lowering, code generators."""

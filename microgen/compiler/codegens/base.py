@@ -1,0 +1,158 @@
+"""The protocol of a code generator: claim nodes, lower a claimed region to a primitive function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from microgen.graph.ir.graph import Graph, Node, Origin
+from microgen.graph.ir.refusal import Refusal
+from microgen.kernels.base import KernelConstant
+from microgen.planner.program.external import Made
+from microgen.planner.program.rolling import Rolling
+from microgen.planner.program.steps import Step
+from microgen.planner.program.types import InPlace, KernelCall, Parameter
+from microgen.target.board import Board
+
+LAYOUT_TRANSFORM = "layout_transform"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How a part of a region is computed.
+
+    ``nodes`` follow one another: all but the last compute what only the next one reads. ``symbol``
+    is the kernel. ``is_shared``: the operator calls the kernel's out-of-line form, and does not
+    have a body compiled for its own shape. ``in_place``: the result may take the place of an input
+    if the kernel allows it. With ``rows`` it computes so many rows of the result at a time; then
+    all choices of its region do, and what is between them never exists whole. With ``fed``, too,
+    the caller of the model has so many rows of its input at a time. ``is_assembled``: the node is a
+    concatenation whose parts are computed in its result's bytes, so nothing calls the kernel.
+    ``reason`` says why this was chosen, ``refusals`` why kernels that stand before it in the
+    registry cannot compute the nodes.
+    """
+
+    nodes: tuple[Node, ...]
+    symbol: str
+    is_shared: bool = False
+    in_place: bool = True
+    rows: int = 0
+    fed: int = 0
+    is_assembled: bool = False
+    reason: str = ""
+    refusals: tuple[Refusal[Node], ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Nodes that become one primitive function, in execution order, and the name of their compiler.
+    All have the same place. ``choices`` say how the built-in kernels compute them, in execution
+    order; other compilers have none."""
+
+    codegen: str
+    nodes: tuple[Node, ...]
+    choices: tuple[Choice, ...] = ()
+
+    @property
+    def is_rolled(self) -> bool:
+        """Whether rows are computed at a time."""
+        return any(choice.rows for choice in self.choices)
+
+    @property
+    def is_assembled(self) -> bool:
+        """Whether it is a concatenation whose parts are computed in its result's bytes."""
+        return any(choice.is_assembled for choice in self.choices)
+
+    @property
+    def fed(self) -> int:
+        """How many rows of the model's input come at a time; 0 if it does not read it in rows."""
+        return max((choice.fed for choice in self.choices), default=0)
+
+    @property
+    def main(self) -> Node:
+        """The last node that computes; the nodes around it change layouts."""
+        computing = [node for node in self.nodes if node.op != LAYOUT_TRANSFORM]
+        return (computing or self.nodes)[-1]
+
+    @property
+    def target(self) -> str:
+        """The name of the target that computes it, empty for the host."""
+        return self.main.target
+
+    @property
+    def function(self) -> str:
+        """The global symbol of the external function, empty if it is not one."""
+        return self.main.function
+
+    @property
+    def origin(self) -> Origin:
+        """The origin of the main node, which names what the region computes."""
+        return self.main.origin
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """A primitive function that has no name yet, and the arguments of one call of it.
+
+    ``words`` make the name. ``parameters`` are in C order. ``inputs``, ``constants`` and
+    ``outputs`` are this call's arguments for the parameters of these roles, in order: tensor
+    names, or how to compute the constant. ``output_bytes`` and ``scratch`` are in bytes.
+    ``steps`` are the layers that it computes, in order.
+    ``made`` has the code if no kernel computes it, ``rolling`` if it computes rows in steps.
+    ``held`` are the constants that its module gets when it is loaded.
+    """
+
+    words: tuple[str, ...]
+    target: str
+    parameters: tuple[Parameter, ...]
+    body: tuple[KernelCall, ...]
+    inputs: tuple[str, ...]
+    constants: tuple[KernelConstant, ...]
+    outputs: tuple[str, ...]
+    output_bytes: tuple[int, ...]
+    scratch: int
+    in_place: tuple[InPlace, ...]
+    steps: tuple[Step, ...]
+    made: Made | None = None
+    rolling: Rolling | None = None
+    held: tuple[KernelConstant, ...] = ()
+
+
+def step(
+    node: Node,
+    graph: Graph,
+    *,
+    reads: Sequence[str],
+    kernel: str,
+    reason: str,
+    refusals: Sequence[Refusal[Node]] = (),
+) -> Step:
+    """The step of a node whose first result is the function's output. ``reads`` are the tensors
+    that it reads at run time, ``refusals`` those of better kernels."""
+    ins = ", ".join(str(graph.types[name]) for name in reads)
+    outs = ", ".join(str(graph.types[name]) for name in node.outputs)
+    return Step(
+        op=node.op,
+        origin=node.origin,
+        tensor=node.outputs[0],
+        tensor_type=graph.types[node.outputs[0]],
+        summary=f"{ins or 'constant'} -> {outs}",
+        kernel=kernel,
+        reason=reason,
+        refusals=tuple(refusal.brief for refusal in refusals),
+    )
+
+
+class Codegen(Protocol):
+    """The interface of every code generator."""
+
+    name: str
+
+    def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal[Node]]:
+        """The regions that this codegen compiles, and a refusal for every other node."""
+        ...
+
+    def lower(self, regions: Sequence[Region], graph: Graph, board: Board) -> Sequence[Primitive]:
+        """The primitive functions of regions that ``claims`` returned, one for each."""
+        ...

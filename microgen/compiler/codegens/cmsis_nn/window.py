@@ -1,0 +1,71 @@
+"""The geometry of convolutions and pools in the form of CMSIS-NN."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ops.base import Pads, Pair, Shape
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.graph.ops.geometry import explicit, extent
+from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
+from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.window import spatial
+
+PoolAttrs = AvgPool2DAttrs | MaxPool2DAttrs
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """``data`` and ``output`` are NHWC shapes; pairs are (height, width). ``depth`` is the number
+    of input channels that a filter reads. The dilation of a kernel of 1 is 1."""
+
+    data: Shape
+    output: Shape
+    kernel: Pair
+    strides: Pair
+    dilation: Pair
+    pads: Pads
+    depth: int
+
+    @property
+    def groups(self) -> int:
+        """The number of groups of an ordinary convolution."""
+        return self.data[3] // self.depth
+
+    @property
+    def is_dilated(self) -> bool:
+        """Whether it skips cells of the input."""
+        return self.dilation != (1, 1)
+
+    @property
+    def overshoot(self) -> Pair:
+        """The number of rows and columns by which the last window ends after the input; 0 or less
+        if it ends within."""
+        cover = extent(self.kernel, self.dilation)
+        rows, columns = (
+            (self.output[1 + i] - 1) * self.strides[i] - self.pads[i] + cover[i] - self.data[1 + i]
+            for i in (0, 1)
+        )
+        return rows, columns
+
+
+def of(node: Node, graph: Graph) -> Window:
+    """The window of a convolution or a pool."""
+    attrs, data = node.attrs, graph.types[node.inputs[0]].shape
+    if isinstance(attrs, PoolAttrs):
+        kernel, dilation, depth = attrs.pool_size, (1, 1), 1
+    else:
+        assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
+        weight = graph.types[node.inputs[1]].shape
+        kernel, dilation = spatial(weight), _effective(attrs.dilation, spatial(weight))
+        depth = weight[3] if isinstance(attrs, Conv2DAttrs) else 1
+    pads = explicit(attrs.padding)
+    output = graph.types[node.outputs[0]].shape
+    return Window(data, output, kernel, attrs.strides, dilation, pads, depth)
+
+
+def _effective(dilation: Pair, kernel: Pair) -> Pair:
+    height, width = (d if k > 1 else 1 for d, k in zip(dilation, kernel, strict=True))
+    return height, width

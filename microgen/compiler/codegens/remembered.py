@@ -1,0 +1,47 @@
+"""A code generator that lowers each region once, for searches that lower most regions again."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+from microgen.compiler.codegens.base import Choice, Codegen, Primitive, Region
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ir.refusal import Refusal
+from microgen.target.board import Board
+
+
+@dataclass(slots=True)
+class Remembered:
+    """Another generator, which lowers each region by itself, and what it made for one board.
+
+    Regions are the same if they have the same node objects, which are kept, so that no other
+    object gets their identity."""
+
+    codegen: Codegen
+    name: str = field(init=False)
+    made: dict[Hashable, tuple[Region, Graph, Primitive]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.name = self.codegen.name
+
+    def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal[Node]]:
+        """What the other generator claims."""
+        return self.codegen.claims(graph, board)
+
+    def lower(self, regions: Sequence[Region], graph: Graph, board: Board) -> Sequence[Primitive]:
+        """The primitive functions of the regions."""
+        return [self._lowered(region, graph, board) for region in regions]
+
+    def _lowered(self, region: Region, graph: Graph, board: Board) -> Primitive:
+        key = (id(graph), *map(id, region.nodes), *map(_of_choice, region.choices))
+        if key not in self.made:
+            (primitive,) = self.codegen.lower([region], graph, board)
+            self.made[key] = region, graph, primitive
+        _, _, primitive = self.made[key]
+        return primitive
+
+
+def _of_choice(choice: Choice) -> Hashable:
+    own = choice.symbol, choice.is_shared, choice.in_place, choice.rows, choice.fed, choice.reason
+    return (*map(id, choice.nodes), *own)

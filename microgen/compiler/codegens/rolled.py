@@ -1,0 +1,202 @@
+"""Nodes that are computed row by row, as one primitive function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from microgen.compiler.codegens import placement
+from microgen.compiler.codegens.base import Primitive
+from microgen.compiler.codegens.placement import Span
+from microgen.compiler.passes.rolling import geometry, lags
+from microgen.compiler.passes.rolling.bands import Group
+from microgen.graph.ir.graph import Graph, TensorType
+from microgen.kernels.base import KernelConstant
+from microgen.planner.program.element_types import ctype
+from microgen.planner.program.feed import Feed
+from microgen.planner.program.rolling import Event, Part, Rolling, RowBuffer, RowCopy, Rows, When
+from microgen.planner.program.steps import InRows, Step
+from microgen.planner.program.types import Inner, InPlace, Parameter, Role
+
+_RESULT = "out0"
+
+
+def primitive(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Primitive:
+    """The primitive function of a group. ``primitives`` compute the bands of its nodes, in order.
+    The last one gives it its name."""
+    spans = _spans(group, [one.scratch for one in primitives], graph)
+    offsets, nbytes = placement.placed(spans)
+    made = _Rolled(group, graph, offsets)
+    for number, one in enumerate(primitives):
+        made.add(number, one)
+    # A kernel that gets all rows in one step may have no sums.
+    last = len(primitives) - 1
+    clears = group.is_summed and last in offsets
+    order = (Role.INPUT, Role.CONSTANT, Role.OUTPUT)
+    parameters = sorted(made.parameters.values(), key=lambda p: order.index(p.role))
+    parameters += [Parameter("scratch", "uint8_t", Role.SCRATCH)] if nbytes else []
+    return replace(
+        primitives[-1],
+        parameters=tuple(parameters),
+        body=(),
+        inputs=group.outside,
+        constants=tuple(made.constants),
+        output_bytes=(graph.types[primitives[-1].outputs[0]].nbytes,),
+        scratch=nbytes,
+        in_place=tuple(_in_place(group, primitives[-1], parameters, graph)),
+        steps=tuple(_steps(group, primitives, graph)),
+        rolling=Rolling(
+            group.geometry.steps,
+            tuple(made.events()),
+            cleared=(offsets[last], primitives[-1].scratch) if clears else None,
+            feed=_feed(group, graph) if group.fed else None,
+        ),
+    )
+
+
+def _feed(group: Group, graph: Graph) -> Feed:
+    """How the group gets its input, of which it copies some rows at a time into a buffer."""
+    (name,) = group.outside
+    kind, timing = graph.types[name], group.geometry.timings[name]
+    return Feed(
+        rows=group.fed,
+        height=kind.shape[1],
+        row_bytes=_row(kind).nbytes,
+        steps=group.fed // timing.rows * timing.period,
+    )
+
+
+def _in_place(
+    group: Group, last: Primitive, parameters: Sequence[Parameter], graph: Graph
+) -> Iterator[InPlace]:
+    """The inputs whose bytes the output may take. ``last`` computes its rows."""
+    names = [parameter.name for parameter in parameters]
+    stated = {pair.input: pair.lag for pair in last.in_place}
+    own = lags.by_tensor(last.inputs, stated)
+    for name, lag in lags.of(group, graph, own).items():
+        position = names.index(f"in{group.outside.index(name)}")
+        yield InPlace(position, names.index(_RESULT), lag)
+
+
+def _steps(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Iterator[Step]:
+    """The layers, each with the type of its whole result."""
+    for number, one in enumerate(primitives):
+        (step,) = one.steps
+        is_summed = group.bands[step.tensor].is_summed
+        rows = 1 if is_summed else group.geometry.timings[step.tensor].rows
+        place = InRows(number, rows, is_summed)
+        yield replace(step, tensor_type=graph.types[step.tensor], place=place)
+
+
+def scratch(group: Group, own: Sequence[int], graph: Graph) -> int:
+    """Bytes of scratch that the group needs if its kernels need ``own``, in order."""
+    _, nbytes = placement.placed(_spans(group, own, graph))
+    return nbytes
+
+
+def _spans(group: Group, own: Sequence[int], graph: Graph) -> list[Span]:
+    """The buffers, and each part's own scratch under its number. Rows that are read in the step in
+    which they are made are live from then until they are read, others always, and so are sums."""
+    last = len(group.nodes) - 1
+    makers = {node.outputs[0]: number for number, node in enumerate(group.nodes)}
+    spans = [
+        Span(number, nbytes, 0 if group.is_summed and number == last else number, number)
+        for number, nbytes in enumerate(own)
+        if nbytes
+    ]
+    for name, buffer in group.geometry.buffers.items():
+        kind = graph.types[name]
+        nbytes = buffer.rows * (kind.nbytes // kind.shape[1])
+        readers = [number for number, node in enumerate(group.nodes) if name in node.inputs]
+        is_kept = buffer.rows > buffer.timing.rows
+        first = 0 if is_kept else makers.get(name, 0)
+        spans.append(Span(name, nbytes, first, last if is_kept else max(readers)))
+    return spans
+
+
+def _row(kind: TensorType) -> TensorType:
+    return replace(kind, shape=(kind.shape[0], 1, *kind.shape[2:]))
+
+
+@dataclass(slots=True)
+class _Rolled:
+    """The function under construction, part by part."""
+
+    group: Group
+    graph: Graph
+    offsets: Mapping[str | int, int]
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    constants: list[KernelConstant] = field(default_factory=list)
+    parts: dict[str, Part] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for number, name in enumerate(self.group.outside):
+            kind = ctype(self.graph.types[name].dtype)
+            self.parameters[f"in{number}"] = Parameter(f"in{number}", kind, Role.INPUT)
+
+    def add(self, number: int, one: Primitive) -> None:
+        """Append a node's part, with its constants as parameters of the whole."""
+        inputs, constants = iter(one.inputs), iter(one.constants)
+        (result,) = one.outputs
+        args: list[str | Inner | Rows] = []
+        for parameter in one.parameters:
+            if parameter.role is Role.CONSTANT:
+                args.append(self._constant(number, parameter, next(constants)))
+            elif parameter.role is Role.SCRATCH:
+                args.append(Inner(self.offsets[number], parameter.ctype))
+            elif parameter.role is Role.OUTPUT:
+                args.append(self._new_rows(result, parameter))
+            else:
+                args.append(self._read(result, next(inputs), parameter))
+        (kernel,) = one.body
+        self.parts[result] = Part(one.words, one.parameters, kernel, tuple(args))
+
+    def events(self) -> list[Event]:
+        """What happens in each step, in order: a buffer that is copied comes first."""
+        return [self._event(name) for name in self.group.geometry.timings]
+
+    def _event(self, name: str) -> Event:
+        timing, buffer = self.group.geometry.timings[name], self.group.geometry.buffers.get(name)
+        when = When(timing.first, timing.period, timing.count)
+        kept = self._buffer(name, buffer) if buffer else None
+        return Event(when, self.parts.get(name) or self._copy(name, timing), kept, name)
+
+    def _buffer(self, name: str, buffer: geometry.RowBuffer) -> RowBuffer:
+        row = _row(self.graph.types[name])
+        return RowBuffer(
+            offset=self.offsets[name],
+            nbytes=buffer.rows * row.nbytes,
+            new=buffer.timing.rows * row.nbytes,
+            end=buffer.end,
+            fill=None if buffer.fill is None else buffer.fill & 0xFF,
+            surplus=buffer.surplus * row.nbytes,
+        )
+
+    def _copy(self, name: str, timing: geometry.Timing) -> RowCopy:
+        row, position = _row(self.graph.types[name]), self.group.outside.index(name)
+        return RowCopy(Rows(f"in{position}", timing.rows * row.size), timing.rows * row.nbytes)
+
+    def _constant(self, number: int, parameter: Parameter, constant: KernelConstant) -> str:
+        name = f"{parameter.name}_{number}"
+        self.parameters[name] = replace(parameter, name=name)
+        self.constants.append(constant)
+        return name
+
+    def _new_rows(self, tensor: str, parameter: Parameter) -> str | Inner | Rows:
+        buffer, row = self.group.geometry.buffers.get(tensor), _row(self.graph.types[tensor])
+        if buffer:
+            kept = (buffer.rows - buffer.timing.rows) * row.nbytes
+            return Inner(self.offsets[tensor] + kept, parameter.ctype)
+        self.parameters[_RESULT] = replace(parameter, name=_RESULT)
+        if self.group.is_summed:
+            return _RESULT
+        return Rows(_RESULT, self.group.geometry.timings[tensor].rows * row.size)
+
+    def _read(self, result: str, tensor: str, parameter: Parameter) -> Inner | Rows:
+        row = _row(self.graph.types[tensor])
+        start = self.group.geometry.starts.get((result, tensor))
+        if start is not None:
+            return Inner(self.offsets[tensor] + start * row.nbytes, parameter.ctype)
+        window = self.group.windows[result][tensor]
+        each = self.group.geometry.timings[result].rows * window.stride
+        return Rows(f"in{self.group.outside.index(tensor)}", each * row.size)

@@ -1,0 +1,340 @@
+"""Partition -> Program: names functions, gives storage ids, binds weights as arguments.
+
+Storage ids are numbered as TVM's AOT on-demand allocator numbers them on a graph in A-normal
+form: first the inputs, then for each call the constants that it is the first to read, and its
+results. Ids of inputs, constants and outputs are counted but name no planned buffer. If inputs and
+outputs are planned in the workspace (``workspace_io``), the ports' ids are used for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from microgen.base.names import aliases, cnames
+from microgen.compiler.codegens import selection
+from microgen.compiler.codegens.base import Codegen, Primitive, Region
+from microgen.compiler.lowering import assembling, devices, functions, updates
+from microgen.compiler.lowering.assembling import Assembled
+from microgen.compiler.lowering.functions import Lowered, LoweredRegions
+from microgen.compiler.lowering.updates import Updates
+from microgen.compiler.partition import Partition, copies
+from microgen.graph.ir.graph import Array, DType, Graph, TensorType
+from microgen.kernels.base import KernelConstant
+from microgen.kernels.requantization import transforms
+from microgen.planner.program.element_types import ctype
+from microgen.planner.program.external import ExternalModule, HeldConstant
+from microgen.planner.program.steps import Step
+from microgen.planner.program.types import (
+    Argument,
+    Buffer,
+    Call,
+    Constant,
+    Device,
+    InPlace,
+    Port,
+    Program,
+    Role,
+    Storage,
+    Transform,
+)
+from microgen.target.board import Board
+from microgen.target.targets import NO_TARGETS, Targets
+
+
+def lower(
+    partition: Partition,
+    codegens: Mapping[str, Codegen],
+    board: Board,
+    *,
+    module: str,
+    output_names: Sequence[str],
+    output_aliases: Sequence[str] = (),
+    targets: Targets = NO_TARGETS,
+) -> Program:
+    """The program for a partition.
+
+    ``output_names`` are the model's names of the outputs, ``output_aliases`` TVM's, if any.
+    Equal primitive functions (same body, same target) become one, called with different weights.
+    Raises MicrogenError for a region of a target that is not among ``targets``.
+    """
+    partition = copies.with_copies(partition)
+    graph = partition.graph
+    inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
+    outputs = _output_ports(graph, output_names, output_aliases, {p.name for p in inputs})
+    needed = _devices(partition, codegens, targets, {p.name for p in (*inputs, *outputs)})
+    lowered = functions.lower_regions(partition, codegens, board, f"tvmgen_{module}", needed)
+    updated = updates.of(graph, partition.regions, lowered.primitives)
+    assembled = assembling.of(partition, lowered.primitives)
+    state = _Lowering(graph, partition.regions, needed, updated, assembled, inputs, outputs)
+    external = state.add_all(partition.regions, lowered)
+    return Program(
+        module=module,
+        inputs=state.numbered(inputs),
+        outputs=state.numbered(outputs),
+        functions=lowered.functions_without(updated.dropped | assembled.dropped),
+        calls=tuple(state.calls),
+        buffers=tuple(state.buffers.values()),
+        constants=tuple(state.constants.values()),
+        parameters=state.parameters,
+        devices=needed,
+        external_modules=external,
+        parameter_ids=state.parameter_ids,
+    )
+
+
+def _devices(
+    partition: Partition, codegens: Mapping[str, Codegen], targets: Targets, taken: set[str]
+) -> tuple[Device, ...]:
+    """The devices of the regions' targets. Raises MicrogenError if a target is not declared, or if
+    the name of an external function or of a hook is in ``taken``."""
+    for region in partition.regions:
+        targets.by_kind(region.target, where=str(region.origin))
+    functions.check_symbols(partition.regions, taken)
+    used = {region.target for region in partition.regions}
+    return devices.of(targets, used, taken, selection.drivers(codegens, used))
+
+
+# Macros of the header, TVMGEN_<M>_<NAME>_SIZE, that no input or output may define again.
+_OWN_MACROS = ("WORKSPACE",)
+
+
+def _ports(
+    tensors: Sequence[str], names: Sequence[str], graph: Graph, taken: Sequence[str]
+) -> tuple[Port, ...]:
+    """Ports with C identifiers made from ``names``, which also differ in upper case, for macros."""
+    used = {*_OWN_MACROS, *(name.upper() for name in taken if name not in tensors)}
+    ports = []
+    tried: dict[str, int] = {}
+    for tensor, name in zip(tensors, names, strict=True):
+        plain = cnames.unique(cnames.identifier(name), used, key=str.upper, tried=tried)
+        used.add(plain.upper())
+        ports.append(Port(plain, tensor, graph.types[tensor], graph.fixed.get(tensor, ())))
+    return tuple(ports)
+
+
+def _output_ports(
+    graph: Graph, model_names: Sequence[str], tvm_names: Sequence[str], taken: set[str]
+) -> tuple[Port, ...]:
+    """Output ports with the names that TVM gives them: those that the graph asks for, otherwise
+    ``output``, or ``output0``, ``output1``, ..."""
+    count = len(graph.outputs)
+    used = {*_OWN_MACROS, *(name.upper() for name in taken)}
+    ports: list[Port] = []
+    model_names = graph.output_names or model_names
+    # An output that is listed twice gets no other tensor's name.
+    named = {*graph.types, *graph.dropped}.difference(model_names)
+    for i, (tensor, model_name) in enumerate(zip(graph.outputs, model_names, strict=True)):
+        plain = "output" if count == 1 else f"output{i}"
+        plain = cnames.identifier(model_name) if graph.output_names else plain
+        plain = cnames.unique(plain, used, key=str.upper)
+        used.add(plain.upper())
+        name = cnames.unique(model_name, named)
+        named.add(name)
+        ports.append(Port(plain, name, graph.types[tensor]))
+    second = aliases.of(tvm_names, [port.name for port in ports])
+    return tuple(replace(port, alias=alias) for port, alias in zip(ports, second, strict=True))
+
+
+@dataclass(slots=True)
+class _Lowering:
+    """The program under construction, call by call."""
+
+    graph: Graph
+    regions: tuple[Region, ...]
+    devices: tuple[Device, ...]
+    updates: Updates
+    assembled: Assembled
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    calls: list[Call] = field(default_factory=list)
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    constants: dict[Transform, Constant] = field(default_factory=dict)
+    arrays: dict[str, Array] = field(default_factory=dict)  # of the constants, by name
+    parameters: dict[str, Array] = field(default_factory=dict)
+    parameter_names: dict[tuple[str, str], str] = field(default_factory=dict)
+    parameter_ids: dict[str, int] = field(default_factory=dict)
+    storage: dict[str, Argument] = field(default_factory=dict)
+    ports: dict[str, Port] = field(default_factory=dict)  # the first output port of each tensor
+    written: dict[str, Port] = field(default_factory=dict)  # the same for each tensor's bytes
+    port_sids: dict[str, str] = field(default_factory=dict)  # by the port's name
+    next_sid: int = 0
+
+    def __post_init__(self) -> None:
+        for port, output in zip(self.outputs, self.graph.outputs, strict=True):
+            self.ports.setdefault(output, port)
+            self.written.setdefault(self.bytes_of[output], port)
+        for port, tensor in zip(self.inputs, self.graph.inputs, strict=True):
+            self.storage[tensor] = Argument(Storage.INPUT, port.name)
+            self.port_sids[port.name] = self._new_sid()
+
+    @property
+    def bytes_of(self) -> Mapping[str, str]:
+        """Tensor -> the tensor whose bytes it has."""
+        return self.updates.bytes_of
+
+    def add_all(
+        self, regions: Sequence[Region], lowered: LoweredRegions
+    ) -> tuple[ExternalModule, ...]:
+        """Add the variables, then each region's call in execution order. Returns the external
+        modules with the constants that they get when they are loaded."""
+        used = {self.bytes_of[n] for item in lowered.regions for n in item.primitive.inputs}
+        used.update(self.updates.places.values())
+        for name in self.graph.variables:
+            if name in used:
+                self.add_variable(name)
+        for index, (region, item) in enumerate(zip(regions, lowered.regions, strict=True)):
+            if index in self.assembled.dropped:
+                self._assembled(region.main.outputs[0])
+            elif index not in self.updates.dropped:
+                self.add(region, item, self.assembled.steps.get(index, ()))
+        return tuple(self.with_constants(made, lowered) for made in lowered.external)
+
+    def add_variable(self, tensor: str) -> None:
+        """Give a variable its buffer, and a constant for its initial bytes unless all are equal."""
+        argument, kind = self._buffer(tensor), self.graph.types[tensor]
+        values = self.graph.initial.get(tensor, np.full((), kind.zero, kind.dtype.numpy))
+        found, initial = set(values.tobytes()), ""
+        if len(found) > 1:
+            constant = KernelConstant("initial", ctype(kind.dtype), tensor, array=values)
+            initial = self._constant(constant, tensor).name
+        reset_byte = 0 if initial else min(found)
+        self.buffers[argument.name] = replace(
+            self.buffers[argument.name], is_state=True, reset_byte=reset_byte, initial=initial
+        )
+
+    def add(self, region: Region, lowered: Lowered, more: Sequence[Step] = ()) -> None:
+        """Append the call of one region's primitive function. It completes the steps ``more``."""
+        primitive = lowered.primitive
+        device = next((one for one in self.devices if one.target == region.target), None)
+        # Inputs are bound before constants and results: a constant's id precedes its call's.
+        arguments = [self.storage[self.bytes_of[name]] for name in primitive.inputs]
+        arguments += [self._constant(c, _reader(region, c)) for c in primitive.constants]
+        arguments += [self._result(name) for name in primitive.outputs]
+        context = [Argument(Storage.DEVICE, device.name)] if device else []
+        self.calls.append(
+            Call(
+                index=len(self.calls),
+                function=lowered.function.name,
+                args=(*arguments, *context),
+                scratch=primitive.scratch,
+                in_place=self._in_place(primitive),
+                steps=tuple(
+                    replace(step, tensor=self._model_name(step.tensor))
+                    for step in (*primitive.steps, *more)
+                ),
+                device=device.name if device else "",
+                types=self._types(primitive, arguments),
+                layouts=tuple(dict.fromkeys(pair for n in region.nodes for pair in n.layouts)),
+            )
+        )
+
+    def with_constants(self, module: ExternalModule, lowered: LoweredRegions) -> ExternalModule:
+        """The module with the constants that its functions get when they are loaded."""
+        held = tuple(
+            HeldConstant(item.function.name, c.name, self._constant(c, _reader(region, c)).name)
+            for region, item in zip(self.regions, lowered.regions, strict=True)
+            if item.function.name in module.functions
+            for c in item.primitive.held
+        )
+        return replace(module, constants=held)
+
+    def numbered(self, ports: tuple[Port, ...]) -> tuple[Port, ...]:
+        """The ports with the storage ids that were counted for them."""
+        return tuple(replace(port, sid=self.port_sids[port.name]) for port in ports)
+
+    def _new_sid(self) -> str:
+        self.next_sid += 1
+        return f"sid_{self.next_sid - 1}"
+
+    def _result(self, tensor: str) -> Argument:
+        if tensor in self.updates.places:
+            self.storage[tensor] = self.storage[self.updates.places[tensor]]
+            return self.storage[tensor]
+        if tensor in self.assembled.places:
+            return self._part(tensor)
+        if tensor not in self.written:
+            return self._buffer(tensor)
+        name = self.written[tensor].name
+        self.port_sids[name] = self._new_sid()
+        self.storage[tensor] = Argument(Storage.OUTPUT, name)
+        return self.storage[tensor]
+
+    def _part(self, tensor: str) -> Argument:
+        """The place of a part in the result of a concatenation, which gets its own first."""
+        place = self.assembled.places[tensor]
+        whole = self._assembled(place.result)
+        self.storage[tensor] = replace(whole, offset=whole.offset + place.offset)
+        return self.storage[tensor]
+
+    def _assembled(self, result: str) -> Argument:
+        """The place of a concatenation's result, of which there may be parts already."""
+        return self.storage[result] if result in self.storage else self._result(result)
+
+    def _in_place(self, primitive: Primitive) -> tuple[InPlace, ...]:
+        """The pairs of parameters whose buffers may overlap. A part of a buffer is in none, because
+        the rest of the buffer is used at other times."""
+        tensors = (*primitive.inputs, *primitive.constants, *primitive.outputs)
+        pointers = [i for i, p in enumerate(primitive.parameters) if p.role is not Role.SCRATCH]
+        parts = {
+            position
+            for position, tensor in zip(pointers, tensors, strict=False)
+            if isinstance(tensor, str) and self.bytes_of[tensor] in self.assembled.places
+        }
+        return tuple(p for p in primitive.in_place if parts.isdisjoint((p.input, p.output)))
+
+    def _buffer(self, tensor: str) -> Argument:
+        name = self._new_sid()
+        self.buffers[name] = Buffer(name, self.graph.types[tensor].nbytes, tensor)
+        self.storage[tensor] = Argument(Storage.SID, name)
+        return self.storage[tensor]
+
+    def _constant(self, constant: KernelConstant, layer: str) -> Argument:
+        sources = self._parameters(constant)
+        transform = Transform(constant.transform, sources, constant.arguments)
+        if transform not in self.constants:
+            for source in sources:
+                self.parameter_ids.setdefault(source, self.next_sid)
+            self._new_sid()
+            made = self._new_constant(constant, transform, layer)
+            self.constants[transform] = made
+            self.arrays[made.name] = made.array
+        return Argument(Storage.CONSTANT, self.constants[transform].name)
+
+    def _new_constant(self, constant: KernelConstant, transform: Transform, layer: str) -> Constant:
+        source, *_ = transform.sources
+        plain = source if transform.kind == "identity" else f"{source}_{constant.name}"
+        name = cnames.unique(plain, self.arrays)
+        sources = [self.parameters[name] for name in transform.sources]
+        array = transforms.kept(transform.kind, sources, transform.arguments)
+        return Constant(name, constant.ctype, array, transform, layer, constant.name)
+
+    def _parameters(self, constant: KernelConstant) -> tuple[str, ...]:
+        """The names, ``p<n>``, of the model's arrays from which a constant is computed."""
+        for key, array in zip(constant.sources, constant.arrays(self.graph), strict=True):
+            if key not in self.parameter_names:
+                name = f"p{len(self.parameter_names)}"
+                self.parameter_names[key] = name
+                self.parameters[name] = array
+        return tuple(self.parameter_names[key] for key in constant.sources)
+
+    def _model_name(self, tensor: str) -> str:
+        """The model's name of a tensor. If a pass made a copy, it is that of the output port."""
+        return self.ports[tensor].tensor if tensor in self.ports else tensor
+
+    def _types(self, primitive: Primitive, arguments: list[Argument]) -> tuple[TensorType, ...]:
+        """The types of a call's arguments: inputs, constants, outputs."""
+        constants = [self.arrays[a.name] for a in arguments if a.storage is Storage.CONSTANT]
+        return (
+            *(self.graph.types[name] for name in primitive.inputs),
+            *(TensorType(array.shape, DType(array.dtype.name)) for array in constants),
+            *(self.graph.types[name] for name in primitive.outputs),
+        )
+
+
+def _reader(region: Region, constant: KernelConstant) -> str:
+    """The layer of a region that reads a constant: the first that has its tensor, if any has."""
+    having = (node for node in region.nodes if constant.tensor in (*node.inputs, *node.outputs))
+    return next(having, region.main).origin.layer

@@ -1,0 +1,108 @@
+"""Concatenations whose parts can be computed in the bytes of the result.
+
+If all sizes before the axis are 1, each part is one run of the result's bytes. Then the call that
+computes a part can write it there, and the concatenation has nothing left to do: its result is
+assembled. A part that no call can write there is copied.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from microgen.compiler.codegens.base import Region
+from microgen.compiler.codegens.selection import BUILTIN
+from microgen.compiler.partition.assign import Partition
+from microgen.compiler.passes.views import roots
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An input of a concatenation. ``root`` is the tensor whose bytes it has, which are ``offset``
+    bytes after the beginning of the result, unless it ``is_copied``."""
+
+    tensor: str
+    root: str
+    offset: int
+    is_copied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """A concatenation that can be assembled, with its parts in order. One of them is not copied."""
+
+    node: Node
+    parts: tuple[Part, ...]
+
+
+def assemblies(partition: Partition) -> dict[str, Assembly]:
+    """The concatenations of a partition that can be assembled, by their results.
+
+    They are regions of the built-in kernels that have no other node, and no variable's next value.
+    A part is copied unless a kernel computes it: inputs, constants and variables are, and outputs
+    of the network, next values of variables, and what has its place in another concatenation.
+    With code for several targets there are none, because a target may have memory of its own. An
+    output in the buffer of an input is not assembled.
+    """
+    regions, graph = partition.regions, partition.graph
+    if partition.copies_parts or len({region.target for region in regions}) > 1:
+        return {}
+    bytes_of = roots(graph)
+    free = _free(regions, graph, bytes_of)
+    alone = {region.nodes[0].outputs[0] for region in regions if _is_alone(region)}
+    kept = {*_next_values(graph, bytes_of), *(graph.outputs if partition.is_overlaid else ())}
+    found: dict[str, Assembly] = {}
+    for node in graph.nodes:
+        result = node.outputs[0]
+        if result in alone and result not in kept and _is_contiguous(node, graph):
+            parts = tuple(_parts(node, graph, bytes_of, free))
+            if not all(part.is_copied for part in parts):
+                found[result] = Assembly(node, parts)
+                free -= {part.root for part in parts}
+    return found
+
+
+def _parts(
+    node: Node, graph: Graph, bytes_of: Mapping[str, str], free: Collection[str]
+) -> Iterator[Part]:
+    names = [bytes_of[name] for name in node.inputs]
+    counts, offset = Counter(names), 0
+    for tensor, root in zip(node.inputs, names, strict=True):
+        yield Part(tensor, root, offset, is_copied=root not in free or counts[root] > 1)
+        offset += graph.types[tensor].nbytes
+
+
+def _free(regions: Sequence[Region], graph: Graph, bytes_of: Mapping[str, str]) -> set[str]:
+    """The tensors that kernels compute, and that may be anywhere."""
+    nodes = (node for region in regions if _is_plain(region) for node in region.nodes)
+    computed = {node.outputs[0] for node in nodes if len(node.outputs) == 1}
+    outputs = {bytes_of[name] for name in graph.outputs}
+    return computed - outputs - set(_next_values(graph, bytes_of))
+
+
+def _next_values(graph: Graph, bytes_of: Mapping[str, str]) -> Iterator[str]:
+    """The next values of variables, and what is copied there."""
+    updates = {bytes_of[name] for name in graph.updates.values()}
+    yield from updates
+    for node in graph.nodes:
+        if node.op == "copy" and node.outputs[0] in updates:
+            yield bytes_of[node.inputs[0]]
+
+
+def _is_plain(region: Region) -> bool:
+    return region.codegen == BUILTIN and not region.function
+
+
+def _is_alone(region: Region) -> bool:
+    return _is_plain(region) and [node.op for node in region.nodes] == ["concatenate"]
+
+
+def _is_contiguous(node: Node, graph: Graph) -> bool:
+    """Whether each part is one run of the result's bytes, and none is empty."""
+    assert isinstance(node.attrs, ConcatenateAttrs)
+    types = graph.type_of((*node.outputs, *node.inputs))
+    return math.prod(types[0].shape[: node.attrs.axis]) == 1 and all(t.nbytes for t in types)

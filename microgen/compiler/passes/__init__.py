@@ -1,0 +1,72 @@
+"""The passes, and the order in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from microgen.compiler.passes.cancel_layouts import cancel_layouts
+from microgen.compiler.passes.canonical_padding import canonical_padding
+from microgen.compiler.passes.dead_channels import dead_channels
+from microgen.compiler.passes.dead_code import dead_code
+from microgen.compiler.passes.fold_constants import fold_constants
+from microgen.compiler.passes.fold_pad import fold_pad
+from microgen.compiler.passes.fuse_activation import fuse_activation
+from microgen.compiler.passes.merge_affine import merge_affine
+from microgen.compiler.passes.merge_views import merge_views
+from microgen.compiler.passes.own_outputs import own_outputs
+from microgen.compiler.passes.own_updates import own_updates
+from microgen.compiler.passes.scale_weights import scale_weights
+from microgen.compiler.passes.slide_windows import slide_windows
+from microgen.compiler.passes.tabulate import tabulate
+from microgen.graph.ir import verify
+from microgen.graph.ir.graph import Graph
+from microgen.graph.ops import budget, registry
+from microgen.graph.ops.external import ExternalAttrs
+
+Pass = Callable[[Graph], Graph]
+
+DEFAULT_PIPELINE: tuple[Pass, ...] = (
+    cancel_layouts,  # comes first, because the changes of layout that it leaves may be constant
+    fold_constants,  # then no other pass sees nodes that are constant
+    canonical_padding,  # SAME and VALID become numbers, to which fold_pad adds
+    fold_pad,  # a pad with the zero point becomes the window's own padding
+    scale_weights,  # factors and offsets per channel move into weights and biases of floats
+    merge_affine,  # of those that no layer took, one of each is left
+    fuse_activation,  # a clamp moves into the node that computes its input
+    merge_views,  # a chain of reshapes becomes one, a reshape to the same shape disappears
+    tabulate,  # functions of one value become tables, which need no kernel of their own
+    slide_windows,  # a variable and the rows joined to it become one buffer
+    dead_code,  # drops what the others left without a reader
+    dead_channels,  # then what reads a channel is needed; clamps and tables have become known
+    own_outputs,  # then each output has a node that computes only this output
+    own_updates,  # comes last, because copies of outputs may read variables
+)
+
+
+def _inside(graph: Graph, pipeline: tuple[Pass, ...]) -> Graph:
+    """The graph after every pass has run on the graph inside each external function, except
+    ``dead_channels``, because the code generator compiles the function with all of its channels."""
+    within = tuple(step for step in pipeline if step is not dead_channels)
+    nodes = tuple(
+        replace(node, attrs=replace(node.attrs, graph=run(node.attrs.graph, within)))
+        if isinstance(node.attrs, ExternalAttrs)
+        else node
+        for node in graph.nodes
+    )
+    return graph.replace(nodes=nodes)
+
+
+@budget.of_model()
+def run(graph: Graph, pipeline: tuple[Pass, ...] = DEFAULT_PIPELINE) -> Graph:
+    """The graph after every pass in turn. It is checked before the first pass and after each.
+
+    Raises InternalError if a pass breaks the graph, and UnsupportedError if constants need more
+    work than ``microgen.graph.ops.budget`` allows.
+    """
+    graph = _inside(graph, pipeline)
+    verify.check(graph, registry())
+    for step in pipeline:
+        graph = step(graph)
+        verify.check(graph, registry())
+    return graph

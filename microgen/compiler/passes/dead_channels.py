@@ -1,0 +1,174 @@
+"""Removes channels that are constant and channels that nothing reads."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Mapping
+
+import numpy as np
+
+from microgen.compiler.passes.channel_demand import Masks, kept
+from microgen.compiler.passes.channel_links import width
+from microgen.compiler.passes.channel_ranges import Ranges, ranges
+from microgen.compiler.passes.channel_sums import Sums, sums_of
+from microgen.compiler.passes.dead_code import dead_code
+from microgen.graph.ir import layouts
+from microgen.graph.ir.graph import (
+    Array,
+    Attrs,
+    Channels,
+    DType,
+    Graph,
+    Node,
+    Quant,
+    TensorType,
+    frozen,
+)
+from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
+from microgen.graph.ops.moves.reshape import ReshapeAttrs
+
+_MOST = 2**22  # channels of all tensors; a small file can declare any number
+
+
+def dead_channels(graph: Graph) -> Graph:
+    """The graph without dead channels: those that have one value for every input, and those that no
+    layer reads. The channels of a tensor are its last axis.
+
+    What a constant channel adds to the sums of the layers that read it moves into their biases, so
+    all other values are the same, bit for bit. ``Graph.channels`` says which channels are left.
+    Results of the graph and tensors of nodes that mix channels in other ways keep all channels. So
+    does a graph of more channels than can be looked at one by one.
+    """
+    sums = {node.outputs[0]: layer for node in graph.nodes if (layer := sums_of(node, graph))}
+    if not sums or sum(map(width, graph.types.values())) > _MOST:
+        return graph
+    known = ranges(graph, sums)
+    masks = kept(graph, sums, known)
+    computed = {*graph.constants, *(name for node in graph.nodes for name in node.outputs)}
+    if all(masks[name].all() for name in computed):
+        return graph
+    return dead_code(_Removal(graph, sums, known, masks).graph())
+
+
+class _Removal:
+    """A graph, and what has been found about it, that becomes the graph without dead channels."""
+
+    def __init__(self, graph: Graph, sums: Mapping[str, Sums], known: Ranges, masks: Masks) -> None:
+        self._graph, self._sums, self._ranges, self._masks = graph, sums, known, masks
+        self._types, self._constants = dict(graph.types), dict(graph.constants)
+        self._sliced: dict[str, str] = {}  # constant -> what is left of it
+        self._int4 = set(graph.int4)
+
+    def graph(self) -> Graph:
+        """The graph without these channels."""
+        channels = dict(self._graph.channels)
+        for name, mask in self._masks.items():
+            if mask.all() or not mask.any():  # nothing is removed, or nothing reads the tensor
+                continue
+            if name in self._graph.constants:
+                self._sliced[name] = self._taken(
+                    name, self._graph.constants[name], {-1: mask}, "kept"
+                )
+                continue
+            every = Channels(len(mask), tuple(range(len(mask))))
+            channels[name] = channels.get(name, every).without(mask)
+            self._types[name] = _sliced(self._types[name], -1, mask)
+        nodes = tuple(self._node(n) for n in self._graph.nodes if self._is_needed(n))
+        return self._graph.replace(
+            nodes=nodes,
+            types=self._types,
+            constants=self._constants,
+            int4=frozenset(self._int4),
+            channels=channels,
+        )
+
+    def _is_needed(self, node: Node) -> bool:
+        mask = self._masks[node.outputs[0]]
+        return bool(mask.any()) or not mask.size
+
+    def _node(self, node: Node) -> Node:
+        layer = self._sums.get(node.outputs[0])
+        if layer is not None:
+            return self._layer(layer)
+        attrs: Attrs = node.attrs
+        if isinstance(attrs, ReshapeAttrs | ReinterpretAttrs):
+            attrs = dataclasses.replace(attrs, shape=self._types[node.outputs[0]].shape)
+        inputs = tuple(self._sliced.get(name, name) for name in node.inputs)
+        return dataclasses.replace(node, attrs=attrs, inputs=inputs)
+
+    def _layer(self, layer: Sums) -> Node:
+        """A layer of sums with the weights of the channels that are left."""
+        data, weight, *bias = layer.node.inputs
+        outputs = self._masks[layer.node.outputs[0]]
+        features, taken = None, {layer.axis: outputs}
+        if layer.inner is not None:
+            features = taken[layer.inner] = self._masks[data][layer.source]
+        if all(mask.all() for mask in taken.values()):
+            return layer.node
+        inputs = [data, self._constant(weight, self._graph.constants[weight], layer, taken)]
+        added = self._folded(layer, features)
+        if bias:
+            inputs.append(self._bias(bias[0], added, layer))
+        elif added[outputs].any():
+            inputs.append(self._new_bias(added, layer))
+        return dataclasses.replace(layer.node, inputs=tuple(inputs))
+
+    def _folded(self, layer: Sums, features: Array | None) -> Array:
+        """What the removed features add to the sum of each output, int64 [outputs]. A feature that
+        is not constant is removed if all of its weights are 0, so its value does not matter."""
+        if features is None:
+            return np.zeros(len(layer.bias), np.int64)
+        low = self._ranges[layer.node.inputs[0]].low[layer.source] - layer.data.zero
+        positive, negative = layer.parts()
+        added: Array = (positive + negative)[:, ~features] @ low[~features]
+        return added
+
+    def _bias(self, name: str, added: Array, layer: Sums) -> str:
+        array, outputs = self._graph.constants[name], self._masks[layer.node.outputs[0]]
+        whole = array + np.where(outputs, added, 0).astype(array.dtype)
+        return self._constant(name, whole, layer, {0: outputs})
+
+    def _new_bias(self, added: Array, layer: Sums) -> str:
+        """A bias for a layer that has none."""
+        array = added[self._masks[layer.node.outputs[0]]].astype(DType.INT32.numpy)
+        name = self._unused(f"{layer.node.outputs[0]}#bias")
+        self._types[name], self._constants[name] = (
+            TensorType(array.shape, DType.INT32),
+            frozen(array),
+        )
+        return name
+
+    def _constant(self, name: str, array: Array, layer: Sums, taken: Mapping[int, Array]) -> str:
+        """The name of an array of a layer without what is not taken: the constant's, unless the
+        array is another one now."""
+        is_whole = all(mask.all() for mask in taken.values())
+        if is_whole and np.array_equal(array, self._graph.constants[name]):
+            return name
+        return self._taken(name, array, taken, layer.node.outputs[0])
+
+    def _taken(self, name: str, array: Array, taken: Mapping[int, Array], what: str) -> str:
+        """A new constant: an array that takes the place of the constant ``name``, without what is
+        not taken along axes."""
+        kind = self._graph.types[name]
+        for axis, mask in taken.items():
+            array, kind = np.compress(mask, array, axis), _sliced(kind, axis, mask)
+        made = self._unused(f"{name}#{what}")
+        self._types[made], self._constants[made] = kind, frozen(array)
+        if name in self._graph.int4:
+            self._int4.add(made)
+        return made
+
+    def _unused(self, name: str) -> str:
+        return layouts.fresh(self._graph, name, more=self._types)
+
+
+def _sliced(kind: TensorType, axis: int, mask: Array) -> TensorType:
+    """The type with those indices of an axis."""
+    axis %= len(kind.shape)
+    shape = (*kind.shape[:axis], int(mask.sum()), *kind.shape[axis + 1 :])
+    quant = kind.quant
+    if quant is not None and quant.axis == axis and len(quant.scale) == len(mask):
+        scales = tuple(itertools.compress(quant.scale, mask))
+        quant = Quant(scales, tuple(itertools.compress(quant.zero_point, mask)), axis)
+    return dataclasses.replace(kind, shape=shape, quant=quant)

@@ -1,0 +1,41 @@
+"""Merges chains of views into one view, and drops views that change nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from microgen.compiler.passes.rename import rename
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ops import registry
+from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
+
+
+def merge_views(graph: Graph) -> Graph:
+    """The graph in which no view reads a view, and every view changes the shape."""
+    sources: dict[str, str] = {}
+    nodes: list[Node] = []
+    same: dict[str, str] = {}
+    for node in graph.nodes:
+        if not registry()[node.op].is_view:
+            nodes.append(node)
+            continue
+        source = sources.get(node.inputs[0], node.inputs[0])
+        sources[node.outputs[0]] = source
+        if graph.types[source] == graph.types[node.outputs[0]] and not _is_port(node, graph):
+            same[node.outputs[0]] = source
+        else:
+            nodes.append(_merged(node, source, graph))
+    return rename(graph.replace(nodes=tuple(nodes)), same)
+
+
+def _merged(node: Node, source: str, graph: Graph) -> Node:
+    """The node as a view of the source, which may have another quantization."""
+    kind = graph.types[node.outputs[0]]
+    merged = dataclasses.replace(node, inputs=(source,))
+    if graph.types[source].quant == kind.quant:
+        return merged
+    return dataclasses.replace(merged, op="qnn.reinterpret", attrs=ReinterpretAttrs(kind.shape))
+
+
+def _is_port(node: Node, graph: Graph) -> bool:
+    return node.outputs[0] in graph.outputs

@@ -1,0 +1,39 @@
+"""Adds a copy for the next value of each variable."""
+
+from __future__ import annotations
+
+from microgen.compiler.passes.views import roots
+from microgen.graph.ir import layouts
+from microgen.graph.ir.graph import Graph, Node, Origin, TensorType
+from microgen.graph.ops.moves.copy import CopyAttrs
+
+
+def own_updates(graph: Graph) -> Graph:
+    """The graph in which a node of its own copies the next value of each variable.
+
+    These copies come last, so every other node that reads a variable precedes the one that
+    replaces its value. A value that is another variable's is copied twice: all of these are read
+    before any is replaced. A variable whose next value has its own bytes gets no copy. Lowering
+    leaves out a copy if the value can be computed in the variable's place.
+    """
+    bytes_of, types, variables = roots(graph), dict(graph.types), set(graph.variables)
+    others, last = list[Node](), list[Node]()
+    updates: dict[str, str] = {}
+    for variable, source in graph.updates.items():
+        if bytes_of[source] == variable:
+            updates[variable] = variable
+            continue
+        if bytes_of[source] in variables:
+            others.append(_copy(graph, variable, source, "then", types))
+            source = others[-1].outputs[0]
+        last.append(_copy(graph, variable, source, "next", types))
+        updates[variable] = last[-1].outputs[0]
+    return graph.replace(nodes=(*graph.nodes, *others, *last), types=types, updates=updates)
+
+
+def _copy(
+    graph: Graph, variable: str, source: str, what: str, types: dict[str, TensorType]
+) -> Node:
+    name = layouts.fresh(graph, f"{variable}#{what}", more=types)
+    types[name] = types[source]
+    return Node("copy", (source,), (name,), CopyAttrs(), Origin(graph.name, variable))

@@ -1,0 +1,124 @@
+"""A group of nodes that is computed row by row: its stages, and the nodes that kernels compute."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import ChainMap, Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from microgen.compiler.passes.rolling import geometry, windows
+from microgen.compiler.passes.rolling.geometry import Geometry, Stage
+from microgen.graph.ir.graph import Graph, Node, TensorType
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A node as a kernel computes it in one step: ``node`` with the padding of its rows taken away,
+    in a ``graph`` in which its inputs and its result have the rows of one step. If it
+    ``is_summed``, there is one result, which is complete after the last step: kernels have sums in
+    their scratch, which are 0 at first."""
+
+    node: Node
+    graph: Graph
+    is_summed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Nodes that are computed row by row, the tensors with rows that come from outside, the
+    geometry, and by the results of the nodes their bands, and the windows of what they read.
+    Unless ``fed`` is 0, the only tensor from outside comes so many rows at a time."""
+
+    nodes: tuple[Node, ...]
+    outside: tuple[str, ...]
+    geometry: Geometry
+    bands: Mapping[str, Band]
+    windows: Mapping[str, Mapping[str, windows.Window]]
+    fed: int = 0
+
+    @property
+    def is_summed(self) -> bool:
+        """Whether the last node's result is complete after the last step only."""
+        return self.bands[self.nodes[-1].outputs[0]].is_summed
+
+
+def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int], fed: int = 0) -> Group:
+    """The group that computes so many ``rows`` of each node at a time. Unless ``fed`` is 0, so many
+    rows of what it reads come at a time.
+
+    Raises ValueError, with a clause that says why, if the nodes cannot be computed row by row, if
+    anything else reads a result that is not the last one, or if several tensors would be fed.
+    """
+    rolled = _rolled(nodes, graph)
+    if outer := _read_outside(nodes, graph):
+        raise ValueError(f"{outer!r} is read outside the function, too")
+    stages = [
+        _stage(node, graph, found, count)
+        for node, found, count in zip(nodes, rolled.values(), rows, strict=True)
+    ]
+    read = dict.fromkeys(name for stage in stages for name in stage.reads)
+    outside = tuple(name for name in read if name not in rolled)
+    heights = {name: graph.types[name].shape[1] for name in outside}
+    if fed and len(outside) > 1:
+        raise ValueError(f"{outside[1]!r} is read, too, and does not come in rows")
+    made = geometry.of(stages, heights, dict.fromkeys(outside, fed) if fed else {})
+    bands = {
+        stage.result: _band(node, graph, rolled[stage.result], stage)
+        for node, stage in zip(nodes, stages, strict=True)
+    }
+    read_by = {stage.result: stage.reads for stage in stages}
+    return Group(tuple(nodes), outside, made, bands, read_by, fed)
+
+
+def rates(nodes: Sequence[Node], graph: Graph) -> list[int]:
+    """How many rows of each node's result a row of the last node's depends on, apart from those
+    that windows have in common. The last node counts rows as ``of`` does.
+
+    Raises ValueError if a node cannot be computed row by row."""
+    found = {nodes[-1].outputs[0]: 1}
+    rolled = _rolled(nodes, graph)
+    for node in reversed(nodes):
+        own = found.setdefault(node.outputs[0], 1)
+        for position, window in rolled[node.outputs[0]].windows.items():
+            found.setdefault(node.inputs[position], own * window.stride)
+    return [found[node.outputs[0]] for node in nodes]
+
+
+def _rolled(nodes: Sequence[Node], graph: Graph) -> dict[str, windows.Rolled]:
+    """What the rows of each node depend on, by its result."""
+    rolled = {}
+    for node in nodes:
+        found = (node is nodes[-1] and windows.summed(node, graph)) or windows.of(node, graph)
+        if found is None:
+            raise ValueError(f"{node.outputs[0]!r} cannot be computed row by row")
+        rolled[node.outputs[0]] = found
+    return rolled
+
+
+def _read_outside(nodes: Sequence[Node], graph: Graph) -> str:
+    """The first result but the last that something else reads, "" if there is none."""
+    uses, inside = graph.uses_of(), Counter(name for node in nodes for name in node.inputs)
+    inner = (node.outputs[0] for node in nodes[:-1])
+    return next((name for name in inner if uses[name] > inside[name]), "")
+
+
+def _stage(node: Node, graph: Graph, found: windows.Rolled, rows: int) -> Stage:
+    """The stage of a node. If it sums rows, they count as those of its result."""
+    (result,) = node.outputs
+    reads = {node.inputs[position]: window for position, window in found.windows.items()}
+    height = graph.types[node.inputs[0] if found.is_summed else result].shape[1]
+    return Stage(result, height, rows, reads)
+
+
+def _band(node: Node, graph: Graph, rolled: windows.Rolled, stage: Stage) -> Band:
+    types = {name: _cut(graph.types[name], w.rows(stage.rows)) for name, w in stage.reads.items()}
+    if not rolled.is_summed:
+        types[stage.result] = _cut(graph.types[stage.result], stage.rows)
+    own = dataclasses.replace(node, attrs=rolled.attrs)
+    cut = graph.replace(types=ChainMap(types, dict(graph.types)))
+    return Band(own, cut, rolled.is_summed)
+
+
+def _cut(kind: TensorType, rows: int) -> TensorType:
+    return dataclasses.replace(kind, shape=(kind.shape[0], rows, *kind.shape[2:]))

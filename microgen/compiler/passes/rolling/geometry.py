@@ -1,0 +1,192 @@
+"""How a chain or small graph of nodes is computed row by row: what happens in which step.
+
+All nodes have the same loop of steps. A node computes ``rows`` rows at a time, in step ``first``
+and then every ``period`` steps, ``count`` times. Before that the rows of the result's buffer move
+up by as many, so that the new ones have their place at its end. After the last time the buffer gets
+rows of padding instead, while readers need them.
+
+Let a tensor get n rows every p steps from step D on, and let its buffer have B rows. In step t it
+has been given m = floor((t - D) / p) + 1 times n rows, so it holds the rows m * n - B to m * n - 1.
+A reader that computes N rows at a time with stride s begins its k-th window with row
+k * s * N - above. It computes them every p * s * N / n steps from step E on, so that then
+m = k * s * N / n + M with M = floor((E - D) / p) + 1. So its windows always begin B - M * n - above
+rows after the buffer's beginning.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from microgen.compiler.passes.rolling.windows import Window
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A node: the tensor that it computes, which has ``height`` rows, ``rows`` of them at a time;
+    and the windows of the tensors that it reads. If it reads one twice, the windows are equal."""
+
+    result: str
+    height: int
+    rows: int
+    reads: Mapping[str, Window]
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """``rows`` rows every ``period`` steps, ``count`` times, first in step ``first``."""
+
+    first: int
+    period: int
+    count: int
+    rows: int
+
+    @property
+    def end(self) -> int:
+        """The step after the last."""
+        return self.first + (self.count - 1) * self.period + 1
+
+    def times(self, step: int) -> int:
+        """How many times it would have happened by the end of a step if it never ended."""
+        return (step - self.first) // self.period + 1
+
+
+@dataclass(frozen=True, slots=True)
+class RowBuffer:
+    """``rows`` rows of a tensor, which are read before step ``end``. ``surplus`` of the last rows
+    that it gets are not the tensor's, but padding. ``fill`` is the value of padding, None if none
+    is read."""
+
+    rows: int
+    end: int
+    timing: Timing
+    surplus: int
+    fill: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """The number of ``steps``; for each stage, by its result, and for each tensor that is copied
+    into a buffer, when that gets its rows; the buffers by their tensors; and for each reader of a
+    buffer, by the results of reader and tensor, the row of the buffer at which its window begins.
+    A tensor that is read without a buffer is whole."""
+
+    steps: int
+    timings: Mapping[str, Timing]
+    buffers: Mapping[str, RowBuffer]
+    starts: Mapping[tuple[str, str], int]
+
+
+def of(
+    stages: Sequence[Stage], heights: Mapping[str, int], fed: Mapping[str, int] | None = None
+) -> Geometry:
+    """The geometry of the stages, given in execution order. The last result is whole; ``heights``
+    has the rows of the tensors that come from outside. Those in ``fed`` come so many rows at a
+    time, so they are copied, and the number of their rows that are copied at a time divides that.
+
+    Raises ValueError if a tensor is read at different rates or padded with different values, if
+    nothing reads a result, if a stage does not read a whole number of times what another computes
+    at a time, or if the rows of the last one at a time do not divide its rows.
+    """
+    last = stages[-1]
+    if last.height % last.rows:
+        raise ValueError(f"{last.rows} rows at a time do not divide {last.height} rows")
+    copied = _copied(stages, heights, fed or {})
+    chunks = {**copied, **{stage.result: stage.rows for stage in stages}}
+    whole = {**heights, **{stage.result: stage.height for stage in stages}}
+    timings = _timings(stages, copied, _periods(stages, chunks), chunks, whole)
+    buffers, starts = {}, {}
+    for name in (*copied, *(stage.result for stage in stages[:-1])):
+        readers = [stage for stage in stages if name in stage.reads]
+        buffers[name] = _buffer(name, readers, whole[name], timings)
+        for reader in readers:
+            start = buffers[name].rows - _before(reader, name, timings)
+            starts[reader.result, name] = start
+    steps = max(timings[name].end for name in (*(fed or ()), *(stage.result for stage in stages)))
+    return Geometry(steps, timings, buffers, starts)
+
+
+def _copied(
+    stages: Sequence[Stage], heights: Mapping[str, int], fed: Mapping[str, int]
+) -> dict[str, int]:
+    """The tensors from outside that need a buffer, because windows leave them or because they are
+    not there as a whole, and how many of their rows are copied at a time."""
+    found: dict[str, int] = {}
+    for stage in stages:
+        for name, window in stage.reads.items():
+            if name in fed or (name in heights and _leaves(stage, window, heights[name])):
+                each = window.stride * stage.rows
+                found[name] = min(each, found.get(name, each))
+    return {name: math.gcd(each, fed.get(name, each)) for name, each in found.items()}
+
+
+def _periods(stages: Sequence[Stage], chunks: Mapping[str, int]) -> dict[str, int]:
+    """The period of each tensor that gets ``chunks`` rows at a time, in the longest steps that suit
+    all."""
+    rates = {stages[-1].result: Fraction(1)}  # rows for each row of the last result
+    for stage in reversed(stages):
+        if stage.result not in rates:
+            raise ValueError(f"nothing reads {stage.result!r}")
+        for name, window in stage.reads.items():
+            rate = window.stride * rates[stage.result]
+            if rates.setdefault(name, rate) != rate:
+                raise ValueError(f"{name!r} is read at different rates")
+            if name in chunks and window.stride * chunks[stage.result] % chunks[name]:
+                raise ValueError(f"{name!r} is not read in the rows that it gets at a time")
+    relative = {name: chunk / rates[name] for name, chunk in chunks.items()}
+    scale = math.lcm(*(period.denominator for period in relative.values()))
+    whole = {name: int(period * scale) for name, period in relative.items()}
+    step = math.gcd(*whole.values())
+    return {name: period // step for name, period in whole.items()}
+
+
+def _timings(
+    stages: Sequence[Stage],
+    copied: Mapping[str, int],
+    periods: Mapping[str, int],
+    chunks: Mapping[str, int],
+    whole: Mapping[str, int],
+) -> dict[str, Timing]:
+    """When each buffer gets its rows: as soon as those are there on which they depend."""
+
+    def timing(name: str, first: int) -> Timing:
+        return Timing(first, periods[name], -(-whole[name] // chunks[name]), chunks[name])
+
+    found = {name: timing(name, 0) for name in copied}
+    for stage in stages:
+        first = 0
+        for name, window in stage.reads.items():
+            if name in found:
+                needed = window.rows(stage.rows) - window.above
+                times = max(1, -(-needed // chunks[name]))
+                first = max(first, found[name].first + (times - 1) * found[name].period)
+        found[stage.result] = timing(stage.result, first)
+    return found
+
+
+def _leaves(stage: Stage, window: Window, height: int) -> bool:
+    """Whether windows of the stage reach rows outside a tensor with ``height`` rows."""
+    computed = -(-stage.height // stage.rows) * stage.rows
+    return window.above > 0 or window.rows(computed) > height
+
+
+def _before(reader: Stage, tensor: str, timings: Mapping[str, Timing]) -> int:
+    """The rows from the beginning of a reader's window to the end of the tensor's buffer."""
+    timing = timings[tensor]
+    times = timing.times(timings[reader.result].first)
+    return times * timing.rows + reader.reads[tensor].above
+
+
+def _buffer(
+    name: str, readers: Sequence[Stage], height: int, timings: Mapping[str, Timing]
+) -> RowBuffer:
+    fills = {r.reads[name].fill for r in readers if _leaves(r, r.reads[name], height)}
+    if len(fills) > 1:
+        raise ValueError(f"{name!r} is padded with different values")
+    timing = timings[name]
+    rows = max(_before(reader, name, timings) for reader in readers)
+    surplus = timing.count * timing.rows - height
+    end = max(timings[reader.result].end for reader in readers)
+    return RowBuffer(rows, end, timing, surplus, next(iter(fills), None))

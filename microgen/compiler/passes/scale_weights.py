@@ -1,0 +1,194 @@
+"""Moves factors and offsets per channel, such as those of a batch normalization, into the weights
+and the bias of the float32 layer that they follow."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from microgen.graph.arithmetic.terms import OPEN, Activation
+from microgen.graph.ir import layouts
+from microgen.graph.ir.graph import Array, DType, Graph, Layout, Node, TensorType, frozen
+from microgen.graph.ops import floats
+
+_CHANNELS = {  # layers -> the axis of the output's channels, its last one, in the weight
+    "nn.conv2d": 0,
+    "nn.conv2d_transpose": 0,
+    "nn.dense": 0,
+    "nn.depthwise_conv2d": 3,
+}
+_VIEW = "reshape"
+
+
+def scale_weights(graph: Graph) -> Graph:
+    """The graph in which float32 layers with constant weights also compute the constant sums and
+    products per channel of their results, if nothing else reads these results.
+
+    The layer then multiplies by rounded products of weights and factors, and adds in its own order,
+    so floats may differ in their last bits. Integers do not change.
+    """
+    if not any(node.op in _CHANNELS for node in graph.nodes):
+        return graph
+    return _Rewriting(graph).rewritten()
+
+
+@dataclass(slots=True)
+class _Affine:
+    """``data * factor + offset``, with one float64 number per channel."""
+
+    factor: Array
+    offset: Array
+    activation: Activation = Activation.NONE
+
+    def then(self, node: Node, values: Array) -> None:
+        """Also apply a node with these values."""
+        if node.op in ("multiply", "divide"):
+            factor = 1 / values if node.op == "divide" else values
+            self.factor, self.offset = self.factor * factor, self.offset * factor
+        else:
+            self.offset = self.offset + (-values if node.op == "subtract" else values)
+        self.activation = node.attrs.activation  # type: ignore[attr-defined]
+
+
+@dataclass(slots=True)
+class _Rewriting:
+    """The graph and what changes in it: nodes by their first output, nodes that disappear, new
+    constants, and other new tensors with their types and layouts."""
+
+    graph: Graph
+    changed: dict[str, Node] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+    constants: dict[str, Array] = field(default_factory=dict)
+    types: dict[str, TensorType] = field(default_factory=dict)
+    laid_out: dict[str, Layout] = field(default_factory=dict)
+
+    def rewritten(self) -> Graph:
+        readers = _only_readers(self.graph)
+        for node in self.graph.nodes:
+            if _is_open(node, self.graph):
+                self._absorb(node, readers)
+        nodes = (n for n in self.graph.nodes if n.outputs[0] not in self.gone)
+        return self.graph.replace(
+            nodes=tuple(self.changed.get(node.outputs[0], node) for node in nodes),
+            constants={**self.graph.constants, **self.constants},
+            types={**self.graph.types, **self.types},
+            laid_out={**self.graph.laid_out, **self.laid_out},
+        )
+
+    def _absorb(self, layer: Node, readers: Mapping[str, Node]) -> None:
+        channels = self.graph.types[layer.outputs[0]].shape[-1]
+        affine = _Affine(np.ones(channels), np.zeros(channels))
+        steps = list(_steps(layer, self.graph, readers))
+        for node, values in steps:
+            if values is not None:
+                affine.then(node, values)
+        if all(values is None for _, values in steps):
+            return
+        scaled = self._scaled(layer, affine)
+        if scaled is None:
+            return
+        self._renamed(scaled, [(node, values is None) for node, values in steps])
+
+    def _renamed(self, layer: Node, steps: list[tuple[Node, bool]]) -> None:
+        """Give the output of the last step to the last node that remains. The nodes before it
+        compute the same elements now, in other shapes and under new names."""
+        result = steps[-1][0].outputs[0]
+        self.gone.update(node.outputs[0] for node, is_view in steps if not is_view)
+        before, own = layer, layer.outputs[0]
+        for node in (node for node, is_view in steps if is_view):
+            name = self._fresh(result, self.graph.types[own].shape)
+            self.types[name] = self.graph.types[own]
+            self.laid_out[name] = layouts.reshaped(self.graph, result)
+            self.changed[own] = dataclasses.replace(before, outputs=(name,))
+            before, own = dataclasses.replace(node, inputs=(name,)), node.outputs[0]
+        self.changed[own] = dataclasses.replace(before, outputs=(result,))
+
+    def _scaled(self, layer: Node, affine: _Affine) -> Node | None:
+        """The layer with its weights and bias scaled. None if a number would not be finite, for
+        example because a variance is 0."""
+        weight, *bias = (self.graph.constants[name] for name in layer.inputs[1:])
+        shape = [1] * weight.ndim
+        shape[_CHANNELS[layer.op]] = -1
+        with np.errstate(all="ignore"):
+            scaled = floats.rounded(weight * affine.factor.reshape(shape))
+            offset = sum((each * affine.factor for each in bias), start=affine.offset)
+            moved = floats.rounded(np.asarray(offset))
+        if not (np.isfinite(scaled).all() and np.isfinite(moved).all()):
+            return None
+        attrs = dataclasses.replace(layer.attrs, activation=affine.activation)  # type: ignore[call-arg]
+        data, own, *_ = layer.inputs
+        if (affine.factor != 1).any():
+            own = self._constant(f"{layer.outputs[0]}#weight", scaled)
+        inputs = (data, own, self._constant(f"{layer.outputs[0]}#bias", moved))
+        return dataclasses.replace(layer, attrs=attrs, inputs=inputs)
+
+    def _constant(self, wanted: str, value: Array) -> str:
+        """A new constant; other layers may read the one in whose place it is."""
+        name = self._fresh(wanted)
+        self.constants[name] = frozen(value)
+        self.types[name] = TensorType(value.shape, DType.FLOAT32)
+        return name
+
+    def _fresh(self, wanted: str, shape: tuple[int, ...] = ()) -> str:
+        return layouts.fresh(self.graph, wanted, more=self.types, shape=shape)
+
+
+def _only_readers(graph: Graph) -> dict[str, Node]:
+    """The reader of each tensor that one node reads once and that is no result."""
+    uses = graph.uses_of()
+    return {name: node for node in graph.nodes for name in node.inputs if uses[name] == 1}
+
+
+def _is_open(node: Node, graph: Graph) -> bool:
+    """Whether the node is a float32 layer with constant weights and bias, and no clamp."""
+    return (
+        node.op in _CHANNELS
+        and graph.types[node.outputs[0]].dtype is DType.FLOAT32
+        and all(name in graph.constants for name in node.inputs[1:])
+        and graph.types[node.inputs[1]].dtype is DType.FLOAT32
+        and getattr(node.attrs, "activation", None) in OPEN
+    )
+
+
+def _steps(
+    layer: Node, graph: Graph, readers: Mapping[str, Node]
+) -> Iterator[tuple[Node, Array | None]]:
+    """The nodes after the layer up to the last one that it can absorb, with a value per channel, or
+    None for views between."""
+    views: list[Node] = []
+    name, channels = layer.outputs[0], graph.types[layer.outputs[0]].shape[-1]
+    while name in readers and readers[name].place == layer.place:
+        node = readers[name]
+        values = _per_channel(node, name, graph, channels)
+        if values is not None:
+            yield from ((view, None) for view in views)
+            yield node, values
+            views = []
+            if node.attrs.activation.clamps:  # type: ignore[attr-defined]
+                return
+        elif node.op == _VIEW and graph.types[node.outputs[0]].shape[-1:] == (channels,):
+            views.append(node)
+        else:
+            return
+        name = node.outputs[0]
+
+
+def _per_channel(node: Node, data: str, graph: Graph, channels: int) -> Array | None:
+    """The other operand of a sum or product with the data, as one number per channel; None if the
+    node is another one, or its operand has other values."""
+    if node.op not in ("add", "multiply", "divide", "subtract") or len(node.inputs) != 2:
+        return None
+    other = node.inputs[1] if node.inputs[0] == data else node.inputs[0]
+    if other not in graph.constants or (
+        node.op in ("divide", "subtract") and other != node.inputs[1]
+    ):
+        return None
+    values = graph.constants[other]
+    if graph.types[node.outputs[0]].shape != graph.types[data].shape:
+        return None
+    if values.size not in (1, channels) or values.shape[-1:] not in ((values.size,), ()):
+        return None
+    return np.broadcast_to(values.reshape(-1).astype(np.float64), (channels,))

@@ -1,0 +1,135 @@
+"""Replaces a variable to which new rows are joined by a window that slides in its own buffer."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.ir import layouts
+from microgen.graph.ir.graph import Array, Graph, Node, TensorType
+from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.moves.slide import SlideAttrs
+from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
+
+
+def slide_windows(graph: Graph) -> Graph:
+    """The graph in which streaming windows are nodes of their own, ``slide``.
+
+    A network that streams joins its latest rows to the rows that a variable keeps, computes with
+    all of them, and keeps the last. If it slices what it has joined, the window is the joined
+    tensor: it has more rows than the variable, and the variable becomes as large. If it joins
+    what it has sliced, the window is the variable. In both cases nothing else may read the
+    variable, so the window can be computed in the variable's place.
+    """
+    producers, uses = graph.producer_of(), graph.uses_of()
+    readers = {name: node for node in graph.nodes for name in node.inputs}
+    found: dict[str, _Window] = {}
+    for variable, source in graph.updates.items():
+        reader, maker = readers.get(variable), producers.get(source)
+        if reader is None or maker is None or uses[variable] != 1:
+            continue
+        window = _sliced(variable, reader, maker, graph, uses) or _joined(
+            variable, reader, maker, graph, uses
+        )
+        if window:
+            found[variable] = window
+    return _replaced(graph, found) if found else graph
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """A window: the concatenation that becomes a ``slide``, and the new rows."""
+
+    join: Node
+    rows: str
+    axis: int
+
+
+def _sliced(
+    variable: str, reader: Node, maker: Node, graph: Graph, uses: dict[str, int]
+) -> _Window | None:
+    """The window if the reader joins and the maker keeps the last rows of the result."""
+    window = _join(reader, variable, graph)
+    if window is None or maker.inputs != reader.outputs or uses[maker.outputs[0]] != 1:
+        return None
+    return window if _keeps_last(maker, graph, window.axis) else None
+
+
+def _joined(
+    variable: str, reader: Node, maker: Node, graph: Graph, uses: dict[str, int]
+) -> _Window | None:
+    """The window if the reader keeps the last rows, and the maker joins them and the new ones."""
+    kept = reader.outputs[0]
+    window = _join(maker, kept, graph)
+    if window is None or reader.inputs != (variable,) or uses[kept] != 1:
+        return None
+    is_whole = graph.types[variable] == graph.types[maker.outputs[0]]
+    return window if is_whole and _keeps_last(reader, graph, window.axis) else None
+
+
+def _join(node: Node, first: str, graph: Graph) -> _Window | None:
+    """The window if the node joins two tensors of which ``first`` is the first, and every row of
+    the result follows the row before it in memory."""
+    attrs = node.attrs
+    if not isinstance(attrs, ConcatenateAttrs) or len(node.inputs) != 2 or any(node.place):
+        return None
+    if node.inputs[0] != first or node.inputs[1] == first:
+        return None
+    if math.prod(graph.types[first].shape[: attrs.axis]) != 1:
+        return None
+    return _Window(node, node.inputs[1], attrs.axis)
+
+
+def _keeps_last(node: Node, graph: Graph, axis: int) -> bool:
+    """Whether the node is a slice of the last rows, whole."""
+    attrs = node.attrs
+    if not isinstance(attrs, StridedSliceAttrs) or any(node.place):
+        return False
+    data = graph.types[node.inputs[0]].shape
+    wanted = [0] * len(data)
+    wanted[axis] = data[axis] - attrs.shape[axis]
+    is_plain = all(step == 1 for step, n in zip(attrs.strides, attrs.shape, strict=True) if n > 1)
+    same = (*data[:axis], attrs.shape[axis], *data[axis + 1 :]) == attrs.shape
+    return is_plain and same and list(attrs.begin) == wanted
+
+
+def _replaced(graph: Graph, found: dict[str, _Window]) -> Graph:
+    types, initial = dict(graph.types), dict(graph.initial)
+    updates = {v: n for v, n in graph.updates.items() if v not in found}
+    named: dict[str, str] = {}
+    slides: dict[str, Node] = {}
+    for variable, window in found.items():
+        whole = window.join.outputs[0]
+        name = named[variable] = _name(graph, variable, types[whole], types)
+        types[name] = types[whole]
+        updates[name] = whole
+        if variable in initial:
+            initial[name] = _extended(initial.pop(variable), types[name], window.axis)
+        slides[whole] = dataclasses.replace(
+            window.join, op="slide", inputs=(name, window.rows), attrs=SlideAttrs(window.axis)
+        )
+    return graph.replace(
+        nodes=tuple(slides.get(node.outputs[0], node) for node in graph.nodes),
+        types=types,
+        variables=tuple(named.get(name, name) for name in graph.variables),
+        updates=updates,
+        initial=initial,
+    )
+
+
+def _name(graph: Graph, variable: str, kind: TensorType, types: Mapping[str, TensorType]) -> str:
+    """The window's name: the variable's if it has the same rows."""
+    if types[variable] == kind:
+        return variable
+    return layouts.fresh(graph, f"{variable}#window", more=types)
+
+
+def _extended(values: Array, kind: TensorType, axis: int) -> Array:
+    """Initial values of the whole window. Its first rows are dropped before anything reads them."""
+    missing = list(kind.shape)
+    missing[axis] -= values.shape[axis]
+    return np.concatenate([np.full(missing, values.flat[0], values.dtype), values], axis)

@@ -1,0 +1,24 @@
+"""Schedules: which implementation computes which nodes, chosen by cost.
+
+``choose`` finds the best for a goal, ``front`` all that are best at something. ``file`` reads and
+writes one, ``front_file`` a front.
+"""
+
+from microgen.compiler.schedule import file, front_file
+from microgen.compiler.schedule.choose import Offer, choose, offers
+from microgen.compiler.schedule.front import Found, Front, explore
+from microgen.compiler.schedule.types import Ram, Schedule, Score
+
+__all__ = [
+    "Found",
+    "Front",
+    "Offer",
+    "Ram",
+    "Schedule",
+    "Score",
+    "choose",
+    "explore",
+    "file",
+    "front_file",
+    "offers",
+]

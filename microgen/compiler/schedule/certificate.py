@@ -1,0 +1,257 @@
+"""A number of bytes that every schedule needs, found without the search.
+
+The schedules are those that the search can find: calls in the given order, each of which computes
+a region, a pattern, or regions that follow one another a few rows at a time, by any kernel that
+fits, with results in their inputs' places where kernels allow it. The calls of any schedule divide
+the regions. So it needs at least what the largest call of the least division needs.
+
+What a call needs is counted plainly and never too high: tensors that are alive are whole, except
+for parts of a concatenation that can be computed in its result. Kernels have the scratch that they
+state, and functions with rows have what ``row_demand`` finds. Where this module cannot know, it
+takes the less. It shares no code with ``division`` and ``search``, and tests compare the two with
+all schedules of small networks.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from microgen import kernels
+from microgen.compiler.codegens.base import Region
+from microgen.compiler.codegens.selection import BUILTIN
+from microgen.compiler.partition import Partition
+from microgen.compiler.partition.assembly import assemblies
+from microgen.compiler.passes.views import roots
+from microgen.compiler.schedule.row_demand import Demand, reach
+from microgen.graph.ir.graph import Node
+from microgen.kernels import patterns
+from microgen.kernels.base import Implementation
+from microgen.kernels.fitting import fitting
+from microgen.target.cpu import Cpu
+
+
+def bound(
+    parts: Partition, cpu: Cpu, rows: Sequence[int], layers: int, free: Collection[str] = ()
+) -> int:
+    """Bytes of planned buffers that no schedule of the partition needs less of, if functions
+    compute one of ``rows`` at a time, and at most so many ``layers``. Of inputs and outputs those
+    count that are ``free``: whose memory may hold other tensors while they are not alive."""
+    network = _Network(parts, cpu, rows, free)
+    best = [0]
+    for end in range(1, len(parts.regions) + 1):
+        calls = network.ending(end, layers)
+        needs = (max(best[first], nbytes) for first, nbytes in calls)
+        best.append(min(needs, default=sys.maxsize))
+    return best[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Alive:
+    """A tensor that is planned: its bytes, the region that makes it, and the last that reads it."""
+
+    nbytes: int
+    made: int
+    last: int
+
+
+def _alive(parts: Partition, free: Collection[str]) -> dict[str, _Alive]:
+    """The planned tensors. A caller fills inputs before the first region, and reads outputs after
+    the last."""
+    graph, bytes_of = parts.graph, roots(parts.graph)
+    made = {name: -1 for name in graph.inputs if name in free}
+    read: dict[str, int] = {}
+    for number, region in enumerate(parts.regions):
+        for node in region.nodes:
+            made |= {name: number for name in node.outputs if bytes_of[name] == name}
+            read |= {bytes_of[name]: number for name in node.inputs}
+    read |= {bytes_of[name]: len(parts.regions) for name in graph.outputs if name in free}
+    foreign = {bytes_of[name] for name in graph.results if name not in free}
+    ends: dict[str, int] = {}
+    for number, part in _placed_parts(parts):
+        # From then on, or always if it is the caller's, the result has these bytes.
+        ends[part.root] = number - 1
+        if part.result in foreign:
+            foreign.add(part.root)
+    return {
+        name: _Alive(graph.types[name].nbytes, first, max(first, min(last, ends.get(name, last))))
+        for name, first in made.items()
+        if name not in foreign
+        for last in (read.get(name, first),)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A part, by the tensor whose bytes it has, that can be computed in a concatenation's
+    result."""
+
+    root: str
+    result: str
+
+
+def _placed_parts(parts: Partition) -> Iterator[tuple[int, _Placed]]:
+    """The parts with the numbers of the concatenations' regions, the last region first."""
+    possible = assemblies(parts)
+    for number, region in reversed(list(enumerate(parts.regions))):
+        result = region.main.outputs[0]
+        if result in possible:
+            placed = (part for part in possible[result].parts if not part.is_copied)
+            yield from ((number, _Placed(part.root, result)) for part in placed)
+
+
+class _Network:
+    """What the calls of a partition need."""
+
+    def __init__(
+        self, parts: Partition, cpu: Cpu, rows: Sequence[int], free: Collection[str] = ()
+    ) -> None:
+        self.parts, self.graph, self.cpu = parts, parts.graph, cpu
+        self.alive, self.bytes_of = _alive(parts, free), roots(parts.graph)
+        count = len(parts.regions)
+        self.made_by = _grouped((one.made, name) for name, one in self.alive.items())
+        self.read_by = _grouped((one.last, name) for name, one in self.alive.items())
+        self.made_before = self._bytes_before(self.made_by, count)
+        self.dead_before = self._bytes_before(self.read_by, count)
+        nodes = [node for region in parts.regions if _is_plain(region) for node in region.nodes]
+        reaches = {node.outputs[0]: (node, reach(node, self.graph)) for node in nodes}
+        self.rolled = {name: (node, found) for name, (node, found) in reaches.items() if found}
+        inputs = (name for name, own in self.bytes_of.items() if own in self.graph.inputs)
+        fed = dict.fromkeys(inputs, parts.fed) if parts.fed else {}
+        self.demands = [Demand(self.graph, cpu, count, self.rolled, fed) for count in rows]
+        self.readers: dict[str, list[str]] = {}
+        for node in nodes:
+            for name in dict.fromkeys(node.inputs):
+                self.readers.setdefault(name, []).append(node.outputs[0])
+        self.patterns: dict[int, list[tuple[int, int]]] = {}
+        for nodes_of_one in _patterns(parts):
+            self._add_pattern(nodes_of_one)
+
+    def _bytes_before(self, names: Mapping[int, Sequence[str]], count: int) -> list[int]:
+        """The bytes of the tensors of all numbers that are less than -1, 0, 1 and so on."""
+        nbytes = (sum(self.alive[n].nbytes for n in names.get(k, ())) for k in range(-1, count))
+        return [0, *accumulate(nbytes)]
+
+    def ending(self, end: int, layers: int) -> Iterator[tuple[int, int]]:
+        """All calls that end before a region: their first regions, and the least bytes of each."""
+        if end > 1 or not self.parts.fed:
+            yield end - 1, self._alone(end - 1)
+        yield from self.patterns.get(end, ())
+        group: list[str] = []
+        for first in range(end - 1, max(-1, end - 1 - layers), -1):
+            region = self.parts.regions[first]
+            if not _is_plain(region) or region.nodes[0].outputs[0] not in self.rolled:
+                return
+            group.insert(0, region.nodes[0].outputs[0])
+            is_fed = self.parts.fed > 0 and first == 0  # then it may be one layer
+            if len(group) < 2 - is_fed or not self._is_closed(group, first, end):
+                continue
+            if found := [self._in_rows(group, one) for one in self.demands if one.can_be(group)]:
+                yield first, self._outside(first, end) + min(found) - self._shared(first, end)
+
+    def _alone(self, number: int) -> int:
+        region = self.parts.regions[number]
+        outside = self._outside(number, number + 1)
+        if not _is_plain(region):  # nothing is known of what it has inside
+            return outside - self._shared(number, number + 1)
+        return outside + self._least(region.nodes, number, number + 1)
+
+    def _add_pattern(self, nodes: Sequence[Node]) -> None:
+        numbers = [n for n, region in enumerate(self.parts.regions) if region.nodes[-1] in nodes]
+        first, end = numbers[0], numbers[-1] + 1
+        nbytes = 0  # calls between those of the pattern would be computed before it
+        if end - first == len(nodes):
+            nbytes = self._outside(first, end) + self._least(nodes, first, end)
+        self.patterns.setdefault(end, []).append((first, nbytes))
+
+    def _outside(self, first: int, end: int) -> int:
+        """The bytes of tensors that are alive during a call, without those that it has inside. The
+        result of a single layer is never inside."""
+        living = self.made_before[end + 1] - self.dead_before[first + 1]
+        if end - first == 1 and _is_plain(self.parts.regions[first]):
+            return living
+        return living - sum(o.nbytes for o in self._made(first, end) if o.last < end)
+
+    def _made(self, first: int, end: int) -> Iterator[_Alive]:
+        """The tensors that a call makes."""
+        for number in range(first, end):
+            yield from (self.alive[name] for name in self.made_by.get(number, ()))
+
+    def _dying(self, first: int, end: int) -> dict[str, int]:
+        """The bytes of tensors that nothing reads after a call."""
+        names = (name for number in range(first, end) for name in self.read_by.get(number, ()))
+        return {n: self.alive[n].nbytes for n in names if self.alive[n].made < first}
+
+    def _shared(self, first: int, end: int) -> int:
+        """The most bytes of results that can be those of tensors that die."""
+        made = sum(one.nbytes for one in self._made(first, end) if end <= one.last)
+        return min(made, sum(self._dying(first, end).values()))
+
+    def _least(self, nodes: Sequence[Node], first: int, end: int) -> int:
+        """The least scratch of a kernel for the nodes, less what it can save by its place."""
+        node = patterns.joined(nodes)
+        fit = fitting(node, self.graph, self.cpu).kernels
+        return min((self._scratch(one, node, first, end) for one in fit), default=0)
+
+    def _scratch(self, kernel: Implementation, node: Node, first: int, end: int) -> int:
+        result, dying = self.alive.get(node.outputs[0]), self._dying(first, end)
+        lags = kernel.in_place(node, self.graph)
+        scratch = kernel.scratch(node, self.graph)
+        if len(node.outputs) > 1:
+            return scratch - (self._shared(first, end) if lags else 0)
+        saved = [0]
+        for position, lag in lags.items():
+            nbytes = dying.get(self.bytes_of[node.inputs[position]], 0)
+            if result and nbytes:
+                saved.append(nbytes + result.nbytes - max(nbytes + lag, result.nbytes))
+        return scratch - max(saved)
+
+    def _is_closed(self, group: Sequence[str], first: int, end: int) -> bool:
+        """Whether only the layers of a function read what is between them."""
+        inner = [self.alive.get(name) for name in group[:-1]]
+        return all(one and first <= one.made < one.last < end for one in inner)
+
+    def _in_rows(self, group: Sequence[str], demand: Demand) -> int:
+        """The least bytes of a function's buffers and scratch while one of its layers runs.
+
+        A buffer that keeps rows from one time to the next is always there, any other from the layer
+        that fills it to the last that reads it."""
+        number = {name: n for n, name in enumerate(group)}
+        during = [demand.scratch(group, name) for name in group]
+        always = demand.sums(group)
+        during[-1] -= always
+        for name, (rows, each) in demand.buffers(group).items():
+            nbytes = rows * self.graph.types[name].nbytes // self.graph.types[name].shape[1]
+            readers = [number[one] for one in self.readers[name] if one in number]
+            if rows > each:
+                always += nbytes
+            else:
+                for n in range(number.get(name, 0), max(readers) + 1):
+                    during[n] += nbytes
+        return always + max(during)
+
+
+def _grouped(pairs: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
+    """The names of each number."""
+    found: dict[int, list[str]] = {}
+    for number, name in pairs:
+        found.setdefault(number, []).append(name)
+    return found
+
+
+def _is_plain(region: Region) -> bool:
+    """Whether the region is one layer, for which the search chooses a kernel."""
+    return region.codegen == BUILTIN and len(region.nodes) == 1 and not region.function
+
+
+def _patterns(parts: Partition) -> Iterator[Sequence[Node]]:
+    """All chains of layers that a kernel computes together."""
+    chains = patterns.Chains(parts.graph)
+    plain = {region.nodes[0].outputs[0] for region in parts.regions if _is_plain(region)}
+    for region in parts.regions:
+        for ops in kernels.joint_ops():
+            nodes = chains.ending(region.nodes[-1], ops)
+            if nodes and all(node.outputs[0] in plain for node in nodes):
+                yield nodes

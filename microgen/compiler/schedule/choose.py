@@ -1,0 +1,181 @@
+"""The choice of a schedule by the goal of ``--optimize``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from microgen.compiler.partition import Partition
+from microgen.compiler.schedule import feeding, start
+from microgen.compiler.schedule.assembled import space
+from microgen.compiler.schedule.division import Division, Pieces, pieces
+from microgen.compiler.schedule.goals import ROLLS
+from microgen.compiler.schedule.options import Option, Space
+from microgen.compiler.schedule.search import Search, Visit
+from microgen.compiler.schedule.stacks import StackOf, unknown
+from microgen.compiler.schedule.state import Candidate, Picks, RamOf, Scorer, scheduled
+from microgen.compiler.schedule.types import Schedule
+from microgen.target.cpu import Cpu
+
+MOST_FORCED = 8  # functions that read the input in rows, of which one is needed
+
+
+def choose(
+    partition: Partition,
+    cpu: Cpu,
+    goal: str,
+    ram_of: RamOf,
+    limit: int = sys.maxsize,
+    stack_of: StackOf = unknown,
+) -> Schedule:
+    """The best schedule that the search finds. ``ram_of`` lowers and plans regions, ``stack_of`` is
+    the stack of options. If it needs more than ``limit`` bytes of RAM with its stack, it is the
+    fastest division that does not."""
+    found = space(partition, cpu, prefers_shared=goal == "flash")
+    scorer = Scorer(found, ram_of, stack_of)
+    feeding.check(partition)
+    divided = pieces(found, cpu) if goal in ROLLS or partition.fed else None
+    search = searching(scorer, goal, divided)
+    best = search.best()
+    if limit < sys.maxsize and scorer.total(best) > limit:
+        best = _smaller(best, divided or pieces(found, cpu), scorer, cpu, limit)
+    return made(found, best, goal=goal, considered=search.considered)
+
+
+def searching(
+    scorer: Scorer, goal: str, divided: Pieces | None, visit: Visit | None = None
+) -> Search:
+    """The search for the goal, which begins with one of the divisions where the goal has such."""
+    fed = divided if scorer.space.partition.fed else None
+    forced = forced_picks(fed) if fed else ()
+    beginning = start.best(divided, scorer, goal) if divided and goal in ROLLS else {}
+    return Search(scorer.space, scorer, goal, visit, start=beginning, forced=forced)
+
+
+def _smaller(found: Candidate, divided: Pieces, scorer: Scorer, cpu: Cpu, limit: int) -> Candidate:
+    """The fastest division whose plan fits into ``limit`` bytes. If there is none, what needs the
+    fewest bytes, so that users are told how many are missing. Those whose kernels have no arrays on
+    the stack are divisions of their own, because the stack is no part of a division's bytes."""
+    every = (divided, pieces(scorer.space, cpu, lean=limit))
+    fits = [one for one in (_fitting(each, scorer, limit) for each in every) if one]
+    if fits:
+        return min(fits, key=lambda one: one.cheap)
+    least = (one for each in every for one in _forms(each.least(), scorer.space))
+    return min((found, *least), key=scorer.total)
+
+
+def _fitting(divided: Pieces, scorer: Scorer, limit: int) -> Candidate | None:
+    """The fastest division whose plan fits into ``limit`` bytes."""
+    for division in divided.front():
+        copying, *assembled = _forms(division, scorer.space)
+        possible = [*assembled, *([copying] if division.nbytes <= limit else [])]
+        for candidate in possible:
+            if scorer.total(candidate) <= limit:
+                return candidate
+    return None
+
+
+def _forms(division: Division, space: Space) -> list[Candidate]:
+    """A division, which copies the parts of all concatenations, and, if there are some that can be
+    assembled, one in which they are."""
+    firsts = {name: options[0] for name, options in space.single.items()}
+    assembled = {name: option for name, option in firsts.items() if option.is_assembled}
+    changed = [Candidate({**division.picks, **assembled})] if assembled else []
+    return [Candidate(division.picks), *changed]
+
+
+def forced_picks(divided: Pieces) -> Sequence[Picks]:
+    """The picks of functions that read a model's input in rows, from fast ones to small ones.
+    Raises UnsupportedError if there are none."""
+    every = list({id(d.pieces[0]): d.pieces[0].picks for d in divided.front()}.values())
+    if not every:
+        raise feeding.no_function()
+    return every[:: -(-len(every) // MOST_FORCED)]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A division that a model can have: its RAM as planned, what is reserved for the stack of its
+    calls, both in bytes, and its cycles."""
+
+    nbytes: int
+    stack: int
+    cycles: int
+    space: Space
+    candidate: Candidate
+
+    def schedule(self, goal: str, considered: int) -> Schedule:
+        """The division as a schedule, which was chosen for a goal of so many."""
+        return made(self.space, self.candidate, goal=goal, considered=considered)
+
+
+def offers(
+    partition: Partition, cpu: Cpu, ram_of: RamOf, stack_of: StackOf = unknown
+) -> Iterator[Offer]:
+    """The divisions that no other beats in bytes and cycles, of all kernels and of those without
+    arrays on the stack."""
+    found = space(partition, cpu, prefers_shared=False)
+    scorer = Scorer(found, ram_of, stack_of)
+    for lean in (None,) if stack_of is unknown else (None, 0):
+        for division in pieces(found, cpu, lean).front():
+            candidate = Candidate(division.picks)
+            nbytes = scorer.ram(candidate).peak
+            stack = scorer.total(candidate) - nbytes
+            yield Offer(nbytes, stack, division.cycles, found, candidate)
+
+
+def made(found: Space, candidate: Candidate, *, goal: str, considered: int) -> Schedule:
+    """The candidate as a schedule."""
+    parts = scheduled(found, candidate.picks, reasons(found, candidate, goal))
+    return Schedule(parts, goal, candidate.score, considered)
+
+
+def reasons(found: Space, candidate: Candidate, goal: str) -> Mapping[str, str]:
+    """Why each option was picked, by its result."""
+    joint: dict[str, list[Option]] = {}
+    for option in found.joint:
+        joint.setdefault(option.result, []).append(option)
+    return {
+        option.result: _reason(
+            option, [*found.single[option.result], *joint.get(option.result, ())], goal
+        )
+        + _last(found.unmeasured.get(option.result, ()))
+        for option in candidate.options
+    }
+
+
+def _reason(option: Option, every: list[Option], goal: str) -> str:
+    others = [other for other in every if other is not option and other.cost]
+    if option.is_assembled:
+        compared = "".join(f"; {_title(o)} {_numbers(o)}" for o in others)
+        return f"--optimize {goal}: its parts are computed in its bytes{compared}"
+    if option.cost is None:
+        return "the first implementation that fits; its cost is not measured for this core"
+    if not others:
+        return f"the only implementation that fits: {_numbers(option)}"
+    fastest = sorted(others, key=lambda other: other.cycles)
+    compared = "; ".join(f"{_title(o)} {_numbers(o)}" for o in fastest[:3])
+    return f"--optimize {goal}: {_title(option)} {_numbers(option)}; {compared}"
+
+
+def _last(unmeasured: Sequence[str]) -> str:
+    """What the reason says of kernels that fit, too, and were not compared."""
+    if not unmeasured:
+        return ""
+    whose = "its cost is" if len(unmeasured) == 1 else "their costs are"
+    return f"; last, because {whose} not measured for this core: {', '.join(unmeasured)}"
+
+
+def _title(option: Option) -> str:
+    own = "parts in its bytes" if option.is_assembled else option.kernel.symbol
+    return f"{own} out of line" if option.is_shared else own
+
+
+def _numbers(option: Option) -> str:
+    cost = option.cost
+    assert cost is not None, "options are compared if they are measured"
+    code = f"{cost.code_bytes:,}"
+    code += f" + {cost.common_bytes:,}" if cost.common_bytes else ""
+    ram = f", {option.scratch:,} B of scratch" if option.scratch else ""
+    return f"{cost.cycles:,} cycles, {code} B of code{ram}"

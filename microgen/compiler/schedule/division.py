@@ -1,0 +1,278 @@
+"""Divides a model's calls into single ones and functions with rows, by dynamic programming.
+
+A division is a sequence of pieces, each a call. The bytes that are live during a piece do not
+depend on the other pieces: they are those of the tensors that are alive then, which are whole, and
+the piece's scratch. So the fastest division in a given number of bytes, and the least number of
+bytes that any division needs, follow from the fastest and the least of all shorter beginnings. A
+memory plan may need more, if its buffers leave gaps.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from microgen.compiler.codegens.base import Region
+from microgen.compiler.codegens.selection import BUILTIN
+from microgen.compiler.passes.rolling import bands, windows
+from microgen.compiler.passes.views import roots
+from microgen.compiler.schedule import feeding, rolled
+from microgen.compiler.schedule.options import Option, Space
+from microgen.compiler.schedule.rolled import Bands
+from microgen.graph.ir.graph import Graph, Node
+from microgen.target.cpu import Cpu
+
+ROWS = (1, 2, 4, 8)  # at a time, for all layers of a function
+# Rows of the last layer at a time, and the most of layers before strides: a layer that computes one
+# row of two leaves the layer before it two rows at a time. The third number is a stride that does
+# not count yet.
+STRIDED = ((1, 2, 1), (1, 4, 1), (2, 4, 1), (1, 2, 2))
+MOST_LAYERS = 40  # of a function with rows
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A call that computes the regions from ``first`` to the one before ``end``. ``nbytes`` are
+    live while it runs. ``picks`` has its options by the results of its nodes."""
+
+    first: int
+    end: int
+    nbytes: int
+    cycles: int
+    picks: Mapping[str, Option]
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """The pieces of a model, and the greatest number of bytes that are live during one."""
+
+    pieces: tuple[Piece, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of buffers, without gaps between them."""
+        return max((piece.nbytes for piece in self.pieces), default=0)
+
+    @property
+    def cycles(self) -> int:
+        """Estimated cycles of an inference."""
+        return sum(piece.cycles for piece in self.pieces)
+
+    @property
+    def picks(self) -> Mapping[str, Option]:
+        """The options of all pieces by the results of their nodes."""
+        return {name: option for piece in self.pieces for name, option in piece.picks.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """All pieces of a model's regions by the region after their last."""
+
+    ending: tuple[tuple[Piece, ...], ...]
+
+    def fastest(self, limit: int = sys.maxsize, others: int = sys.maxsize) -> Division | None:
+        """The fastest division in which at most ``limit`` bytes are live, and at most ``others``
+        during all pieces but one; None if there is none."""
+        best: list[_Ways] = [(_Way(0), _Way(0))]
+        for pieces in self.ending[1:]:
+            fits = [(piece, piece.nbytes > others) for piece in pieces if piece.nbytes <= limit]
+            none = _best(best, fits, 0)
+            best.append((none, _best(best, fits, 1)))
+        return Division(tuple(_followed(best)[::-1])) if best[-1][1] else None
+
+    def least(self) -> Division:
+        """The fastest of the divisions during which the fewest bytes are live."""
+        limits = sorted({piece.nbytes for pieces in self.ending for piece in pieces})
+        place = bisect_left(limits, True, key=lambda limit: self.fastest(limit) is not None)
+        found = self.fastest(limits[place] if limits else 0)
+        assert found is not None, "a limit of all bytes is none"
+        return found
+
+    def front(self) -> Iterator[Division]:
+        """The divisions that no other beats in bytes and cycles, the fastest first."""
+        found = self.fastest()
+        while found:
+            yield found
+            found = self.fastest(found.nbytes - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """The fastest way to the end of a piece, and how many exceptions were left before it."""
+
+    cycles: int
+    piece: Piece | None = None
+    left: int = 0
+
+
+_Ways = tuple[_Way | None, _Way | None]  # by how many exceptions they may have
+
+
+def _best(best: Sequence[_Ways], fits: Sequence[tuple[Piece, bool]], most: int) -> _Way | None:
+    """The fastest way that ends with one of the pieces, of which ``most`` may be exceptions."""
+    found = [
+        _Way(before.cycles + piece.cycles, piece, most - is_exception)
+        for piece, is_exception in fits
+        if is_exception <= most and (before := best[piece.first][most - is_exception])
+    ]
+    return min(found, key=lambda way: way.cycles, default=None)
+
+
+def _followed(best: Sequence[_Ways]) -> list[Piece]:
+    found, at, left = list[Piece](), len(best) - 1, 1
+    while at and (way := best[at][left]) and way.piece:
+        found.append(way.piece)
+        at, left = way.piece.first, way.left
+    return found
+
+
+def pieces(space: Space, cpu: Cpu, lean: int | None = None) -> Pieces:
+    """The pieces of a partition: each region by each of its options, and all functions with
+    rows. With ``lean``, their kernels have no arrays on the stack, and only layers of which one
+    alone takes more than so many bytes are in functions with rows."""
+    regions, graph = space.partition.regions, space.partition.graph
+    lives = _lives(regions, graph, space.partition.planned)
+    state = _Pieces(space, Bands(graph, cpu, lean is not None), lives, lean)
+    ending: list[list[Piece]] = [[] for _ in range(len(regions) + 1)]
+    for piece in state.all():
+        ending[piece.end].append(piece)
+    return Pieces(tuple(map(tuple, ending)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    """A planned tensor: its bytes, the region that computes it, and the last one that reads it. The
+    caller does that before the first region and after the last. What takes its bytes may begin
+    ``before`` bytes in front of them."""
+
+    nbytes: int
+    first: int
+    last: int
+    before: int = sys.maxsize
+
+
+def _lives(
+    regions: Sequence[Region], graph: Graph, planned: Mapping[str, int]
+) -> Mapping[str, _Life]:
+    """The planned tensors by name. Constants and variables are not among them, nor are inputs and
+    outputs unless they are ``planned``."""
+    bytes_of = roots(graph)
+    kept = {bytes_of[name] for name in graph.results if name not in planned}
+    found = {
+        name: _Life(graph.types[name].nbytes, -1, 0, planned[name])
+        for name in graph.inputs
+        if name in planned
+    }
+    for number, region in enumerate(regions):
+        inside = {name for node in region.nodes for name in node.outputs}
+        for name in {bytes_of[name] for node in region.nodes for name in node.inputs} - inside:
+            if name in found:
+                found[name] = replace(found[name], last=number)
+        for name in inside:
+            if name not in kept and bytes_of[name] == name:
+                found[name] = _Life(graph.types[name].nbytes, number, number)
+    for name in {bytes_of[name] for name in graph.outputs if name in planned} & set(found):
+        found[name] = replace(found[name], last=len(regions))
+    return found
+
+
+def paces(nodes: Sequence[Node], graph: Graph) -> list[tuple[int, ...]]:
+    """The rows at a time with which a function of the nodes is tried, each way once."""
+    rates = bands.rates(nodes, graph)
+    ways = [(rows, rows, 1) for rows in ROWS] + list(STRIDED)
+    found = [
+        tuple(max(last, min(most, last * rate // late)) for rate in rates)
+        for last, most, late in ways
+    ]
+    return list(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    space: Space
+    bands: Bands
+    lives: Mapping[str, _Life]
+    lean: int | None = None
+
+    @property
+    def graph(self) -> Graph:
+        return self.space.partition.graph
+
+    def all(self) -> Iterator[Piece]:
+        """Every piece."""
+        fed, regions = self.space.partition.fed, self.space.partition.regions
+        alone = [list(self._alone(number, region)) for number, region in enumerate(regions)]
+        for number, own in enumerate(alone):
+            yield from self._rolled(number, alone, fed if number == 0 else 0)
+            if not (fed and number == 0):
+                yield from own
+
+    def _live(self, first: int, end: int) -> int:
+        """The bytes of tensors that are alive while the regions are computed, without those that
+        only they use."""
+        return sum(
+            life.nbytes
+            for life in self.lives.values()
+            if life.first < end and life.last >= first
+            if not (life.first >= first and life.last < end and end - first > 1)
+        )
+
+    def _alone(self, number: int, region: Region) -> Iterator[Piece]:
+        """The region by itself: with several nodes only as they are."""
+        live = self._live(number, number + 1)
+        if region.codegen != BUILTIN or len(region.nodes) > 1:
+            own = region.nodes if region.codegen == BUILTIN else ()
+            picks = {node.outputs[0]: self.space.single[node.outputs[0]][0] for node in own}
+            scratch = sum(option.scratch for option in picks.values())
+            cycles = sum(option.cycles for option in picks.values())
+            yield Piece(number, number + 1, live + scratch, cycles, picks)
+            return
+        (node,) = region.nodes
+        name = node.outputs[0]
+        every = self.space.single[name] if self.lean is None else self.space.without_stack(name)
+        for option in every:
+            if option.is_assembled:
+                continue  # its bytes are live during other pieces, too
+            nbytes = live + option.scratch - self._saved(option, number, number + 1)
+            yield Piece(number, number + 1, nbytes, option.cycles, {name: option})
+
+    def _saved(self, option: Option, first: int, end: int) -> int:
+        """The bytes saved if the result takes those of an input that nothing reads later."""
+        bytes_of = roots(self.graph) if option.taken else {}
+        result, saved = self.lives.get(option.result), [0]
+        for name, lag in option.taken:
+            life = self.lives.get(bytes_of[name])
+            if life and result and first <= life.last < end and lag <= life.before:
+                together = max(life.nbytes + lag, result.nbytes)
+                saved.append(life.nbytes + result.nbytes - together)
+        return max(saved)
+
+    def _rolled(self, first: int, alone: Sequence[Sequence[Piece]], fed: int) -> Iterator[Piece]:
+        """The functions with rows that begin with a region. If the model's input is ``fed``, each
+        function has all that read it."""
+        nodes: list[Node] = []
+        least = feeding.readers(self.space.partition) if fed else 2
+        for number, region in enumerate(self.space.partition.regions[first:], first):
+            if region.codegen != BUILTIN or len(region.nodes) > 1 or len(nodes) == MOST_LAYERS:
+                return
+            nodes.extend(region.nodes)
+            if windows.of(nodes[-1], self.graph) is None:
+                return
+            if len(nodes) >= least and (fed or self._helps(alone[first : number + 1])):
+                live = self._live(first, number + 1)
+                yield from self._in_rows(nodes, first, live, fed)
+
+    def _helps(self, alone: Sequence[Sequence[Piece]]) -> bool:
+        """Whether layers should be tried in one function, by their pieces alone."""
+        limit = self.lean
+        return limit is None or any(min(p.nbytes for p in own) > limit for own in alone)
+
+    def _in_rows(self, nodes: Sequence[Node], first: int, live: int, fed: int) -> Iterator[Piece]:
+        for rows in paces(nodes, self.graph):
+            for found in rolled.options(nodes, rows, self.bands, fed):
+                picks = {node.outputs[0]: found for node in nodes}
+                end = first + len(nodes)
+                nbytes = live + found.scratch - self._saved(found, first, end)
+                yield Piece(first, end, nbytes, found.cycles, picks)

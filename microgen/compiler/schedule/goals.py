@@ -1,0 +1,70 @@
+"""What ``--optimize`` asks for: which of two candidates is better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from microgen.compiler.schedule.options import NOISE
+from microgen.compiler.schedule.state import Candidate, Picks, Scorer
+
+Key = tuple[int, ...]
+
+RUNTIME = 2560  # bytes of code that firmware has besides its operators
+
+# Of RAM, cycles and flash: what is compared. Less is better; later numbers count if earlier ones
+# are equal. "balanced" weighs the three alike: one percent less of one is worth one percent more
+# of another. For "ram", one percent less of it is worth three percent more cycles. An axis of which
+# nothing is known counts as one. Flash is without the constants that all choices need: a percent of
+# these would be worth more than most functions' code.
+GOALS: Mapping[str, Callable[[int, int, int], Key]] = {
+    "speed": lambda ram, cycles, flash: (cycles, ram, flash),
+    "balanced": lambda ram, cycles, flash: (
+        max(1, ram) * max(1, cycles) * max(1, flash + RUNTIME),
+        cycles,
+    ),
+    "ram": lambda ram, cycles, flash: (max(1, ram) ** 3 * max(1, cycles), ram, flash),
+    "flash": lambda ram, cycles, flash: (flash, cycles, ram),
+}
+# Stack counts as far as it is more than this part of the buffers. Kernels without arrays on the
+# stack have as much scratch instead, or are much slower.
+_FREE = 2
+# The default keeps every layer's result in memory, where `run --compare` can read it.
+KEEPS_LAYERS = frozenset({"balanced"})
+# Layers are computed a few rows at a time where that takes less RAM.
+ROLLS = frozenset({"ram"})
+# The part that decides before RAM, which takes planning, is asked for.
+_FIRST: Mapping[str, Callable[[int, int], Key]] = {
+    "speed": lambda cycles, _flash: (cycles,),
+    "flash": lambda cycles, flash: (flash, cycles),
+}
+
+
+def improved(goal: str, scorer: Scorer, found: Candidate, change: Picks) -> Candidate:
+    """The candidate after the change if that is better, otherwise the candidate itself. It is
+    planned only if it could be better. RAM is with the stack."""
+    mine, others = found.cheap_after(change), found.cheap
+    if goal == "speed" and others[0] - _noise(found, change) <= mine[0] < others[0]:
+        mine = (others[0], mine[1])
+    if goal in _FIRST and (first := _FIRST[goal])(*mine) != first(*others):
+        return found.after(change) if first(*mine) < first(*others) else found
+
+    def key(peak: int, stack: int, cycles: int, flash: int) -> Key:
+        counted = max(0, stack - peak // _FREE)
+        return GOALS[goal](peak + counted, cycles, flash - scorer.space.needed)
+
+    here = key(scorer.ram(found).peak, scorer.stack(found), *others)
+    stack = scorer.stack_after(found, change)
+
+    def is_better(peak: int) -> bool:
+        return key(peak, stack, *mine) < here
+
+    if not is_better(scorer.least_ram(found, change)):
+        return found
+    changed = found.after(change)
+    return changed if scorer.has_less(changed, is_better) else found
+
+
+def _noise(found: Candidate, change: Picks) -> float:
+    """Cycles that estimates of what changes may be off by."""
+    gone, _ = found.replaced(change)
+    return NOISE * sum(option.cycles for option in gone)

@@ -1,0 +1,220 @@
+"""Functions that compute row by row, as options: what they cost, and what memory they take.
+
+The cost of a layer is that of its kernel for the rows of one step, times the steps. What moves rows
+up in buffers is counted in the listing for Cortex-M4, where its loop has four instructions for 32
+bytes, and ten for 16 bytes on cores without such instructions; its cycles, and the code of loops,
+are assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from microgen.compiler.codegens import rolled as code
+from microgen.compiler.codegens.base import Choice, Region
+from microgen.compiler.passes.rolling import bands, lags
+from microgen.compiler.passes.rolling.bands import Group
+from microgen.compiler.schedule.options import Option, measured
+from microgen.graph.ir.graph import Graph, Node
+from microgen.kernels.cost import Cost
+from microgen.kernels.fitting import fitting
+from microgen.target.cpu import Cpu, Feature
+
+_PER_MOVE = (24, 36)  # instructions and cycles of a call that moves rows
+_PER_BYTE = (0.66, 1.08)
+_PER_BYTE_OF_BLOCKS = (0.13, 0.69)  # on Arm cores whose instructions move eight registers
+_LOOP_BYTES, _PART_BYTES = 24, 44  # of code: the loop, and what it does for a layer
+
+
+@dataclass(frozen=True, eq=False)
+class Rolled(Option):
+    """Nodes that one function computes row by row. ``parts`` are the options for their bands, and
+    ``rows`` those at a time. ``lags`` are those of its inputs, ``fed`` is that of its choices. The
+    kernel is the last part's."""
+
+    parts: tuple[Option, ...] = ()
+    rows: tuple[int, ...] = ()
+    nbytes: int = 0
+    lags: tuple[tuple[str, int], ...] = ()
+    fed: int = 0
+
+    @cached_property
+    def scratch(self) -> int:
+        """Bytes of its buffers and of its kernels' scratch."""
+        return self.nbytes
+
+    @cached_property
+    def in_place(self) -> tuple[tuple[int, int], ...]:
+        """The inputs, in the order of the function's parameters."""
+        return tuple((number, lag) for number, (_, lag) in enumerate(self.lags))
+
+    @property
+    def taken(self) -> tuple[tuple[str, int], ...]:
+        """The inputs whose place the result may take, with their lags."""
+        return self.lags
+
+    @property
+    def memory(self) -> tuple[Hashable, ...]:
+        """Everything that decides the memory of the call."""
+        return "rows", len(self.nodes), self.nbytes, self.lags
+
+    @cached_property
+    def flash(self) -> tuple[tuple[Hashable, int], ...]:
+        """What its parts need, and its own loop."""
+        parts = (found for part in self.parts for found in part.flash)
+        own = _LOOP_BYTES + _PART_BYTES * len(self.parts)
+        return (*dict.fromkeys(parts), ((self.result, self.rows), own))
+
+    @property
+    def is_pattern(self) -> bool:
+        """It is not exchanged for another implementation of one node."""
+        return True
+
+    def choices(self, reason: str) -> Iterator[Choice]:
+        """The choices of its region."""
+        for node, part, rows in zip(self.nodes, self.parts, self.rows, strict=True):
+            yield Choice(
+                (node,),
+                part.kernel.symbol,
+                part.is_shared,
+                rows=rows,
+                fed=self.fed,
+                reason=reason,
+                refusals=part.refusals,
+            )
+
+
+@dataclass(slots=True)
+class Bands:
+    """The options for bands, by node and rows at a time, each found once. Where nothing is
+    measured, as on the host, it is the first kernel that fits. If they are ``lean``, none has an
+    array on the stack where there are others."""
+
+    graph: Graph
+    cpu: Cpu
+    lean: bool = False
+    known: dict[tuple[str, int], Sequence[Option]] = field(default_factory=dict)
+
+    def options(self, group: Group, node: Node) -> Sequence[Option]:
+        """The options for the node's band in the group; none if no kernel fits."""
+        result = node.outputs[0]
+        key = (result, group.geometry.timings[result].rows)
+        if key not in self.known:
+            band = group.bands[result]
+            self.known[key] = _useful(band.node, band.graph, self.cpu, lean=self.lean)
+        return self.known[key]
+
+
+def _useful(node: Node, graph: Graph, cpu: Cpu, *, lean: bool) -> Sequence[Option]:
+    """The options that are faster than all with less scratch, the fastest first."""
+    found = fitting(node, graph, cpu)
+    kernels = [kernel for kernel in found.kernels if not kernel.can_fail]
+    kernels = (lean and [kernel for kernel in kernels if not kernel.stack]) or kernels
+    options = [one for k in kernels for one in measured((node,), k, found, graph, cpu)]
+    if not options:
+        return [Option((node,), kernel, False, None, graph) for kernel in kernels[:1]]
+    useful: list[Option] = []
+    for one in sorted(options, key=lambda one: (one.cycles, one.scratch)):
+        if not useful or one.scratch < useful[-1].scratch:
+            useful.append(one)
+    return useful
+
+
+def options(
+    nodes: Sequence[Node], rows: Sequence[int], known: Bands, fed: int = 0
+) -> Iterator[Rolled]:
+    """The nodes in one function, with so many rows at a time: first with the fastest kernels, then
+    with such that need less scratch. Nothing if they cannot be. Unless ``fed`` is 0, so many rows
+    of what it reads come at a time."""
+    try:
+        group = bands.of(nodes, known.graph, rows, fed)
+    except ValueError:
+        return
+    every = [known.options(group, node) for node in nodes]
+    while all(every):
+        yield _made(group, [each[0] for each in every], rows, known)
+        most = max(each[0].scratch for each in every)
+        every = [[one for one in each if one.scratch < most] for each in every]
+
+
+def _made(group: Group, parts: Sequence[Option], rows: Sequence[int], known: Bands) -> Rolled:
+    graph = known.graph
+    own = lags.by_tensor(parts[-1].joined.inputs, dict(parts[-1].in_place))
+    return Rolled(
+        group.nodes,
+        parts[-1].kernel,
+        parts[-1].is_shared,
+        _cost(group, parts, known),
+        graph,
+        parts=tuple(parts),
+        rows=tuple(rows),
+        nbytes=code.scratch(group, [part.scratch for part in parts], graph),
+        lags=tuple(lags.of(group, graph, own).items()),
+        fed=group.fed,
+    )
+
+
+def _cost(group: Group, parts: Sequence[Option], known: Bands) -> Cost | None:
+    """Instructions and cycles of all steps; None if those of a part are not known. The code is
+    that of the parts."""
+    if any(part.cost is None for part in parts):
+        return None
+    timings = group.geometry.timings
+    times = [timings[node.outputs[0]].count for node in group.nodes]
+    each: list[tuple[float, float]] = [
+        (part.cost.instructions * count, part.cost.cycles * count)
+        for part, count in zip(parts, times, strict=True)
+        if part.cost
+    ]
+    each = [*each, *_moves(group, known)]
+    waits = [(part.cost, count) for part, count in zip(parts, times, strict=True) if part.cost]
+    return Cost(
+        round(sum(one for one, _ in each)),
+        round(sum(one for _, one in each)),
+        code_bytes=0,
+        waited=sum(cost.waited * count for cost, count in waits),
+        followed=sum(cost.followed * count for cost, count in waits),
+    )
+
+
+def _moves(group: Group, known: Bands) -> Iterator[tuple[float, float]]:
+    """Instructions and cycles of the moves and copies of each buffer."""
+    graph = known.graph
+    has_blocks = known.cpu.architecture == "arm" and Feature.LONG_MULTIPLY in known.cpu.features
+    per_byte = _PER_BYTE_OF_BLOCKS if has_blocks else _PER_BYTE
+    for name, buffer in group.geometry.buffers.items():
+        row = graph.types[name].nbytes // graph.types[name].shape[1]
+        kept = buffer.rows - buffer.timing.rows
+        moved = kept * row * buffer.timing.count
+        copied = graph.types[name].nbytes if name in group.outside else 0
+        calls = buffer.timing.count * (bool(kept) + bool(copied))
+        yield (
+            _PER_MOVE[0] * calls + per_byte[0] * (moved + copied),
+            _PER_MOVE[1] * calls + per_byte[1] * (moved + copied),
+        )
+
+
+def of_region(region: Region, graph: Graph, cpu: Cpu) -> Rolled:
+    """The option that a region with rows has, with the cost of its parts, as far as it is known."""
+    rows = [choice.rows for choice in region.choices]
+    group = bands.of(region.nodes, graph, rows, region.fed)
+    parts = [_chosen(choice, group, cpu) for choice in region.choices]
+    return _made(group, parts, rows, Bands(graph, cpu))
+
+
+def _chosen(choice: Choice, group: Group, cpu: Cpu) -> Option:
+    (node,) = choice.nodes
+    band = group.bands[node.outputs[0]]
+    found = fitting(band.node, band.graph, cpu)
+    kernel = found.named(choice.symbol)
+    assert kernel is not None, "it was checked"
+    forms = measured((band.node,), kernel, found, band.graph, cpu)
+    unknown = Option((band.node,), kernel, choice.is_shared, None, band.graph)
+    return next((form for form in forms if form.is_shared == choice.is_shared), unknown)
+
+
+def by_result(options: Iterable[Option]) -> Mapping[str, Option]:
+    """The options by the results of all their nodes."""
+    return {node.outputs[0]: option for option in options for node in option.nodes}

@@ -1,0 +1,181 @@
+"""How many rows of each tensor a function with rows must keep.
+
+Every layer computes ``count`` rows at a time, for the first time as soon as the rows of its windows
+are there, and then at the pace of its readers. When a reader computes its first rows, the buffer of
+what it reads has everything from the beginning of its window to the last row made, and the buffer
+keeps its size. Nothing here is used to generate code or to search: certificates are made of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from microgen.graph.ir.graph import Graph, Node, TensorType
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
+from microgen.graph.ops.geometry import explicit, extent
+from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
+from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.window import spatial
+from microgen.kernels.fitting import least_scratch
+from microgen.target.cpu import Cpu
+
+_Windowed = AvgPool2DAttrs | Conv2DAttrs | DepthwiseConv2DAttrs | MaxPool2DAttrs
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The rows of its inputs that a layer's rows need: ``extent`` for one row, ``stride`` more for
+    each further one, the first ``above`` of them before the input's first row."""
+
+    extent: int = 1
+    stride: int = 1
+    above: int = 0
+
+    def of(self, count: int) -> int:
+        """The rows for ``count`` rows of the result."""
+        return self.extent + (count - 1) * self.stride
+
+
+def reach(node: Node, graph: Graph) -> Reach | None:
+    """What a layer reads; None if its rows cannot be computed one after another. If that is not
+    certain, it is assumed that they can."""
+    attrs, data, result = node.attrs, *graph.type_of((*node.inputs[:1], *node.outputs[:1]))
+    if any(node.place) or len(node.outputs) > 1 or len(data.shape) != 4 or len(result.shape) != 4:
+        return None
+    if isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs):
+        rows, _ = extent(spatial(graph.types[node.inputs[1]].shape), attrs.dilation)
+        return Reach(rows, attrs.strides[0], explicit(attrs.padding)[0])
+    if isinstance(attrs, AvgPool2DAttrs | MaxPool2DAttrs):
+        return Reach(attrs.pool_size[0], attrs.strides[0], explicit(attrs.padding)[0])
+    shapes = {graph.types[name].shape for name in node.inputs if name not in graph.constants}
+    return Reach() if shapes == {result.shape} else None
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What functions need if each of their layers computes ``count`` rows at a time. ``nodes`` are
+    all layers that could be in one, by their results; a function is a sequence of such results.
+    ``fed`` are the tensors that the caller has so many rows of at a time."""
+
+    graph: Graph
+    cpu: Cpu
+    count: int
+    nodes: Mapping[str, tuple[Node, Reach]]
+    fed: Mapping[str, int]
+    known: dict[tuple[str, bool], int] = field(default_factory=dict)
+
+    def can_be(self, group: Sequence[str]) -> bool:
+        """Whether the layers read each other, and the last one takes its rows, or gives them, in
+        whole times."""
+        read = {data for name in group for data in self._data(name)}
+        ends = (self._data(group[-1])[0], group[-1])
+        is_whole = any(self.graph.types[one].shape[1] % self.count == 0 for one in ends)
+        return is_whole and read.issuperset(group[:-1])
+
+    def buffers(self, group: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """The buffers of a function, by their tensors: their rows, and how many they get at a time.
+        A tensor from outside is copied into one if windows leave it, or if it is fed."""
+        chunks = self._chunks(group)
+        periods, starts = self._periods(group, chunks), dict.fromkeys(chunks, 0)
+        found = dict.fromkeys(chunks, 0)
+        for name in group:
+            needs = [
+                (data, self._times(group, name, chunks[data]))
+                for data in self._data(name)
+                if data in chunks
+            ]
+            starts[name] = max((starts[d] + (n - 1) * periods[d] for d, n in needs), default=0)
+            for data, _ in needs:
+                times = (starts[name] - starts[data]) // periods[data] + 1
+                above = self._reach(group, name).above
+                found[data] = max(found[data], times * chunks[data] + above)
+        return {name: (rows, chunks[name]) for name, rows in found.items()}
+
+    def scratch(self, group: Sequence[str], name: str) -> int:
+        """The least bytes of scratch with which a kernel can compute the rows of a layer."""
+        key = (name, name == group[-1])
+        if key not in self.known:
+            own, graph = self._cut(group, name)
+            self.known[key] = least_scratch(own, graph, self.cpu)
+        return self.known[key]
+
+    def sums(self, group: Sequence[str]) -> int:
+        """The part of the last layer's scratch that is kept from one time to the next: sums, or, if
+        that is less, the rows that would be kept without them."""
+        data = self.graph.types[self._data(group[-1])[0]]
+        if not self._is_added_up(group, group[-1]):
+            return 0
+        rest = max(0, data.shape[1] - self.count) * data.nbytes // data.shape[1]
+        return min(self.scratch(group, group[-1]), rest)
+
+    def _data(self, name: str) -> list[str]:
+        """The tensors with rows that a layer reads."""
+        inputs = dict.fromkeys(self.nodes[name][0].inputs)
+        return [one for one in inputs if one not in self.graph.constants]
+
+    def _is_added_up(self, group: Sequence[str], name: str) -> bool:
+        """Whether the layer may be a mean of everything, to which rows are added."""
+        node, found = self.nodes[name]
+        is_whole = found.extent == self.graph.types[node.inputs[0]].shape[1]
+        return name == group[-1] and isinstance(node.attrs, AvgPool2DAttrs) and is_whole
+
+    def _reach(self, group: Sequence[str], name: str) -> Reach:
+        return Reach() if self._is_added_up(group, name) else self.nodes[name][1]
+
+    def _chunks(self, group: Sequence[str]) -> dict[str, int]:
+        """The rows that each buffer gets at a time."""
+        found: dict[str, int] = {}
+        for name in group:
+            for data in self._data(name):
+                if data in group:
+                    found[data] = self.count
+                elif data in self.fed or self._leaves(group, name, data):
+                    each = self._reach(group, name).stride * self.count
+                    found[data] = min(each, found.get(data, each))
+        copied = {name: rows for name, rows in found.items() if name in self.fed}
+        return found | {name: math.gcd(rows, self.fed[name]) for name, rows in copied.items()}
+
+    def _leaves(self, group: Sequence[str], name: str, data: str) -> bool:
+        """Whether windows of a layer leave the tensor."""
+        found, height = self._reach(group, name), self.graph.types[data].shape[1]
+        computed = height if self._is_added_up(group, name) else self.graph.types[name].shape[1]
+        computed = -(-computed // self.count) * self.count
+        return found.above > 0 or found.of(computed) > height
+
+    def _periods(self, group: Sequence[str], chunks: Mapping[str, int]) -> dict[str, int]:
+        """The time from one chunk of a tensor to the next: a whole number of some unit."""
+        strides = math.prod(self._reach(group, name).stride for name in group)
+        periods = {group[-1]: strides * self.count}
+        for name in reversed(group):
+            for data in self._data(name):
+                taken = self._reach(group, name).stride * self.count
+                periods[data] = periods[name] * chunks.get(data, self.count) // taken
+        return periods
+
+    def _times(self, group: Sequence[str], name: str, chunk: int) -> int:
+        """How many times a tensor gets rows before a reader can compute its first."""
+        found = self._reach(group, name)
+        return max(1, -(-(found.of(self.count) - found.above) // chunk))
+
+    def _cut(self, group: Sequence[str], name: str) -> tuple[Node, Graph]:
+        """The layer as it is computed once: its rows are all there, with their padding."""
+        kinds, (node, _) = self.graph.types, self.nodes[name]
+        rows = dict.fromkeys(self._data(name), self._reach(group, name).of(self.count))
+        if not self._is_added_up(group, name):
+            rows[name] = self.count
+        cut = {name: _with_rows(kinds[name], number) for name, number in rows.items()}
+        attrs = node.attrs
+        if isinstance(attrs, _Windowed):
+            _, left, _, right = explicit(attrs.padding)
+            attrs = dataclasses.replace(attrs, padding=(0, left, 0, right))
+        graph = self.graph.replace(types=ChainMap(cut, dict(kinds)))
+        return dataclasses.replace(node, attrs=attrs), graph
+
+
+def _with_rows(kind: TensorType, rows: int) -> TensorType:
+    return dataclasses.replace(kind, shape=(kind.shape[0], rows, *kind.shape[2:]))

@@ -1,0 +1,171 @@
+"""The search: from fast options of each node, change after change while the goal gets better.
+
+It is deterministic, and its budgets are counts, so the result is the same on every machine. A
+change is another option for one node, another for all nodes that have the same implementation and
+form, or a pattern instead of its nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from microgen.compiler.schedule.goals import KEEPS_LAYERS, improved
+from microgen.compiler.schedule.options import NOISE, Option, Space
+from microgen.compiler.schedule.state import Candidate, Picks, Scorer
+
+ROUNDS = 8  # through all changes
+PARTS = (0.8, 0.6, 0.4)  # of the nodes of a kernel that get its other form
+PLANS = 96  # candidates of a search that are planned
+BOUNDS = 384  # candidates that are lowered, to be planned or for their bounds
+
+Change = Callable[[Candidate], Picks]
+Visit = Callable[[Candidate, Picks], None]
+
+
+@dataclass(slots=True)
+class Search:
+    """One search for the best candidate. ``visit`` is called with each that is compared, as a
+    candidate and what would change. ``start`` are picks to begin with, if they are better than the
+    fastest ones. If there are any ``forced`` picks, the candidate has those of them that are best
+    to begin with, whatever else is better."""
+
+    space: Space
+    scorer: Scorer
+    goal: str
+    visit: Visit | None = None
+    considered: int = 1
+    start: Picks = field(default_factory=dict)
+    forced: Sequence[Picks] = ()
+
+    def best(self) -> Candidate:
+        """The best candidate found."""
+        found = self._forced(fastest(self.space))
+        found = self._better(found, lambda _: self.start)
+        joins = self.goal not in KEEPS_LAYERS
+        every = list(changes(self.space, joins=joins))
+        for _ in range(ROUNDS):
+            before = found
+            for change in every:
+                found = self._better(found, change)
+            if found is before:
+                break
+        return found
+
+    def _forced(self, first: Candidate) -> Candidate:
+        """The best of the candidates with the forced picks, the first one if there are none."""
+        every = [{**first.picks, **picks} for picks in self.forced]
+        found = Candidate(every[0]) if every else first
+        for picks in every[1:]:
+            found = self._better(found, partial(_whole, picks))
+        return found
+
+    def _better(self, found: Candidate, change: Change) -> Candidate:
+        """The candidate after the change if that is better, otherwise the candidate."""
+        rams = self.scorer.rams
+        is_spent = len(rams) >= BOUNDS or self.scorer.plans >= PLANS
+        changed = {} if is_spent else change(found)
+        if not changed:
+            return found
+        self.considered += 1
+        if self.visit:
+            self.visit(found, changed)
+        return improved(self.goal, self.scorer, found, changed)
+
+
+def _whole(picks: Picks, _found: Candidate) -> Picks:
+    return picks
+
+
+def fastest(space: Space) -> Candidate:
+    """The fastest option of each node by itself."""
+    return Candidate({name: _fastest(options) for name, options in space.single.items()})
+
+
+def _fastest(options: Sequence[Option]) -> Option:
+    """The first in the registry's order that is as fast as any, as far as estimates can tell."""
+    least = min(option.cycles for option in options)
+    return next(option for option in options if option.cycles * (1 - NOISE) <= least)
+
+
+def changes(space: Space, *, joins: bool) -> Iterator[Change]:
+    """All changes, the larger ones first, and patterns only if it ``joins`` nodes. Each is a
+    function of the candidate that it changes; the result is empty if it does not apply to it."""
+    kinds = list(dict.fromkeys(o.form for options in space.single.values() for o in options))
+    yield from (_Gather(space, new) for new in kinds if new[1])
+    for old in kinds:
+        yield from (_Regroup(space, old, new) for new in kinds if new != old)
+        yield from (_Regroup(space, old, (old[0], not old[1]), part) for part in PARTS)
+    yield from (_Join(space, option) for option in space.joint if joins)
+    for name, options in space.single.items():
+        if len(options) > 1:
+            yield from (_Replace(name, option) for option in options)
+
+
+@dataclass(frozen=True, slots=True)
+class _Regroup:
+    """All nodes of one implementation and form, as far as they can, have another; or a part of
+    them: those that get slower by the fewest cycles."""
+
+    space: Space
+    old: tuple[str, bool]
+    new: tuple[str, bool]
+    part: float = 1.0
+
+    def __call__(self, found: Candidate) -> Picks:
+        members = found.by_form.get(self.old, ())
+        if len(members) < 2:
+            return {}
+        pairs = [
+            (member, option)
+            for member in members
+            for option in self.space.single[member.result]
+            if option.form == self.new
+        ]
+        pairs.sort(key=lambda pair: pair[1].cycles - pair[0].cycles)
+        return {member.result: option for member, option in pairs[: round(len(pairs) * self.part)]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Gather:
+    """All nodes that have an option of one implementation and form get it, whatever they have."""
+
+    space: Space
+    new: tuple[str, bool]
+
+    def __call__(self, found: Candidate) -> Picks:
+        return {
+            name: option
+            for name, options in self.space.single.items()
+            for option in options
+            if option.form == self.new and not found.picks[name].is_pattern
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Join:
+    """Several nodes get one option for all, or, if they have it, each its fastest again."""
+
+    space: Space
+    option: Option
+
+    def __call__(self, found: Candidate) -> Picks:
+        names = [node.outputs[0] for node in self.option.nodes]
+        if all(found.picks[name] is self.option for name in names):
+            return {name: _fastest(self.space.single[name]) for name in names}
+        if any(found.picks[name].is_pattern for name in names):
+            return {}
+        return dict.fromkeys(names, self.option)
+
+
+@dataclass(frozen=True, slots=True)
+class _Replace:
+    """One node gets another option."""
+
+    name: str
+    option: Option
+
+    def __call__(self, found: Candidate) -> Picks:
+        picked = found.picks[self.name]
+        return {} if picked is self.option or picked.is_pattern else {self.name: self.option}

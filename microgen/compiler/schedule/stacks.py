@@ -1,0 +1,61 @@
+"""The stack of options, before anything is lowered, so that it counts as RAM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from microgen.compiler.schedule.options import Option
+from microgen.compiler.schedule.rolled import Rolled
+from microgen.kernels import stack
+from microgen.kernels.stack import Column
+
+# Of an option: the bytes of the stack of its operator's call, and those of the call's arguments.
+StackOf: TypeAlias = Callable[[Option], tuple[int, int]]
+
+
+def unknown(_option: Option) -> tuple[int, int]:
+    """No stack, where it is all the same."""
+    return 0, 0
+
+
+def known(column: Column) -> StackOf:
+    """The stack of options on the column's core, compiled by its toolchain."""
+    found: dict[int, tuple[Option, tuple[int, int]]] = {}
+
+    def stack_of(option: Option) -> tuple[int, int]:
+        if id(option) not in found:  # the option is kept, so that no other gets its number
+            found[id(option)] = option, _stack(option, column)
+        return found[id(option)][1]
+
+    return stack_of
+
+
+def most(stacks: Iterable[tuple[int, int]]) -> int:
+    """The most bytes of stack of a runner's calls with such stacks. The runner has memory for the
+    most arguments."""
+    found = list(stacks)
+    nbytes = max((nbytes for nbytes, _ in found), default=0)
+    passed = max((passed for _, passed in found), default=0)
+    return nbytes + passed
+
+
+def _stack(option: Option, column: Column) -> tuple[int, int]:
+    if isinstance(option, Rolled):
+        parts = [_stack(part, column) for part in option.parts]
+        entry = column.rolled + max(passed for _, passed in parts)
+        count = sum(_pointers(part) - 2 for part in option.parts) + 3
+        return entry + max(nbytes for nbytes, _ in parts), stack.arguments(count)
+    kernel, count = option.kernel, _pointers(option)
+    (_, fields), *_others = kernel.calls(option.joined, option.graph)
+    one = stack.has_one_batch(fields)
+    nbytes = column.kernel(kernel.code.stem, is_shared=option.is_shared, one_batch=one)
+    nbytes += stack.arguments(count + 2) * option.is_shared
+    return nbytes, stack.arguments(count)
+
+
+def _pointers(option: Option) -> int:
+    """The arguments of a call: inputs, constants, the output, scratch."""
+    kernel, node = option.kernel, option.joined
+    constants = [c for c in kernel.constants(node, option.graph) if not c.is_absent]
+    return len(kernel.passed(node)) + len(constants) + 1 + bool(option.scratch)

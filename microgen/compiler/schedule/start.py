@@ -1,0 +1,41 @@
+"""The division into functions with rows with which a search for little RAM begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from microgen.compiler.schedule.division import Division, Pieces
+from microgen.compiler.schedule.goals import GOALS, Key
+from microgen.compiler.schedule.state import Candidate, Picks, Scorer
+
+PROMISING = 4  # divisions that are lowered and planned
+# Of the bytes that are live during one call, in sixteenths: what is live during all others. Where
+# bytes of inputs may hold other tensors later, there are two buffers, which leave gaps. They are
+# smaller if less is live.
+SHARES = (15, 14, 13, 12, 10, 8)
+
+
+def best(divided: Pieces, scorer: Scorer, goal: str) -> Picks:
+    """The picks of the best of some divisions, which are planned."""
+
+    def planned(division: Division) -> Key:
+        return GOALS[goal](scorer.ram(Candidate(division.picks)).peak, division.cycles, 0)
+
+    return min(_promising(divided, scorer, goal), key=planned).picks
+
+
+def _promising(divided: Pieces, scorer: Scorer, goal: str) -> Iterator[Division]:
+    least = divided.least()
+    beside = scorer.ram(Candidate(least.picks)).peak - least.nbytes
+    front = [
+        (GOALS[goal](division.nbytes + beside, division.cycles, 0), number, division)
+        for number, division in enumerate(divided.front())
+    ]
+    found = [division for _, _, division in sorted(front)[:PROMISING]]
+    yield from found
+    if not scorer.space.partition.planned:
+        return
+    for share in SHARES:
+        tight = divided.fastest(found[0].nbytes, found[0].nbytes * share // 16)
+        if tight:
+            yield tight

@@ -1,0 +1,217 @@
+"""A candidate of the search: one option for each node, and how it becomes regions and a score."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from microgen.compiler.codegens.base import Region
+from microgen.compiler.codegens.selection import BUILTIN
+from microgen.compiler.partition import Partition
+from microgen.compiler.schedule.options import Option, Space
+from microgen.compiler.schedule.stacks import StackOf, most, unknown
+from microgen.compiler.schedule.types import Ram, Score
+from microgen.kernels.stack import DOUBT
+
+Picks = Mapping[str, Option]  # by the first result of each node
+Worth = Callable[[int], bool]  # of a bound in bytes; false of all larger ones if it is false
+RamOf = Callable[[Partition, Worth], Ram]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An option for each node. What it costs is counted once, so that what a change costs takes no
+    more time than the change has options."""
+
+    picks: Picks
+
+    def after(self, change: Picks) -> Candidate:
+        """The candidate with other options for some nodes."""
+        return Candidate({**self.picks, **change})
+
+    def replaced(self, change: Picks) -> tuple[list[Option], list[Option]]:
+        """The options that a change takes away, and those that it brings."""
+        return _each(self.picks[name] for name in change), _each(change.values())
+
+    @cached_property
+    def options(self) -> list[Option]:
+        """The options, each once, in the order of the nodes."""
+        return _each(self.picks.values())
+
+    @cached_property
+    def by_form(self) -> Mapping[tuple[str, bool], Sequence[Option]]:
+        """The options for single nodes by implementation and form."""
+        found: dict[tuple[str, bool], list[Option]] = {}
+        for option in self.options:
+            if not option.is_pattern:
+                found.setdefault(option.form, []).append(option)
+        return found
+
+    @cached_property
+    def time(self) -> tuple[int, int]:
+        """Instructions and modelled cycles of an inference, of options with measured costs."""
+        costs = [option.cost for option in self.options if option.cost]
+        return sum(c.instructions for c in costs), sum(c.cycles for c in costs)
+
+    @cached_property
+    def parts(self) -> Counter[tuple[Hashable, int]]:
+        """How many options need each part of flash."""
+        return Counter(part for option in self.options for part in option.flash)
+
+    @cached_property
+    def flash(self) -> int:
+        """Bytes of the functions' code, each function and what operators share once, and of the
+        constants."""
+        return sum(nbytes for _, nbytes in self.parts)
+
+    @property
+    def cheap(self) -> tuple[int, int]:
+        """Cycles and flash."""
+        return self.time[1], self.flash
+
+    def cheap_after(self, change: Picks) -> tuple[int, int]:
+        """Cycles and flash of the candidate after a change."""
+        gone, come = self.replaced(change)
+        cycles = sum(o.cost.cycles for o in come if o.cost)
+        cycles -= sum(o.cost.cycles for o in gone if o.cost)
+        counts: dict[tuple[Hashable, int], int] = {}
+        for options, step in ((come, 1), (gone, -1)):
+            for option in options:
+                for part in option.flash:
+                    counts[part] = counts.get(part, 0) + step
+        flash = 0
+        for part, difference in counts.items():
+            before = self.parts[part]
+            flash += part[1] * ((before + difference > 0) - (before > 0))
+        return self.time[1] + cycles, self.flash + flash
+
+    @property
+    def score(self) -> Score:
+        """What it costs besides RAM."""
+        unmeasured = sum(len(option.nodes) for option in self.options if option.cost is None)
+        costs = [option.cost for option in self.options if option.cost]
+        lines = sum(c.waited for c in costs), sum(c.followed for c in costs)
+        return Score(*self.time, self.flash, unmeasured, *lines)
+
+    @cached_property
+    def memory(self) -> tuple[Hashable, ...]:
+        """Everything that decides the memory of its calls."""
+        return tuple(option.memory for option in self.options)
+
+
+def _each(options: Iterable[Option]) -> list[Option]:
+    return list({id(option): option for option in options}.values())
+
+
+def scheduled(space: Space, picks: Picks, reasons: Mapping[str, str]) -> Partition:
+    """The partition with the choices that were picked. ``reasons`` are by an option's result."""
+    found: list[Region] = []
+    for region in space.partition.regions:
+        if region.codegen != BUILTIN:
+            found.append(region)
+            continue
+        options = _each(picks[node.outputs[0]] for node in region.nodes)
+        if any(option.nodes[-1] not in region.nodes for option in options):
+            continue  # it is computed with a later region
+        nodes = tuple(node for option in options for node in option.nodes)
+        choices = tuple(
+            choice
+            for option in options
+            for choice in option.choices(reasons.get(option.result, ""))
+        )
+        found.append(replace(region, nodes=nodes, choices=choices))
+    return replace(space.partition, regions=tuple(found))
+
+
+@dataclass(slots=True)
+class Scorer:
+    """Knows the RAM of candidates, which takes lowering and planning. It is computed once for all
+    that need the same memory, and only if asked for. ``stack_of`` is that of their options. What
+    other scorers of the same space computed, it need not compute again: ``shared``. If it
+    ``plans_all``, it does without bounds, so that others know the same as it. ``plans`` counts the
+    candidates that were planned."""
+
+    space: Space
+    ram_of: RamOf
+    stack_of: StackOf = unknown
+    plans_all: bool = False
+    plans: int = 0
+    rams: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
+    shared: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
+    _counted: tuple[Candidate, Counter[tuple[int, int]]] | None = None
+    _last: tuple[Candidate, Ram] | None = None
+
+    def ram(self, candidate: Candidate) -> Ram:
+        """The RAM of a candidate."""
+        return self._known(candidate, _always)
+
+    def has_less(self, candidate: Candidate, worth: Worth) -> bool:
+        """Whether ``worth`` is true of the peak of a candidate, which is planned only if it is true
+        of its bound."""
+        return worth(self._known(candidate, _always if self.plans_all else worth).peak)
+
+    def _known(self, candidate: Candidate, worth: Worth) -> Ram:
+        """The RAM of a candidate, or its bound. That of the last candidate is kept, because every
+        look-up takes as long as the candidate has options."""
+        if self._last and self._last[0] is candidate and self._last[1].is_planned:
+            return self._last[1]
+        key = candidate.memory
+        ram = self.shared.get(key)
+        if ram is None or (not ram.is_planned and worth(ram.bound)):
+            ram = self.ram_of(scheduled(self.space, candidate.picks, {}), worth)
+        before = self.rams.get(key)
+        self.plans += ram.is_planned and not (before and before.is_planned)
+        self.rams[key] = self.shared[key] = ram
+        self._last = candidate, ram
+        return ram
+
+    def is_planned(self, candidate: Candidate) -> bool:
+        """Whether the RAM of a candidate is known, here or to those it is shared with."""
+        ram = self.shared.get(candidate.memory)
+        return ram is not None and ram.is_planned
+
+    def least_ram(self, candidate: Candidate, change: Picks) -> int:
+        """The least RAM that the candidate could need after a change: without all memory that the
+        new options do not need. If the memory is the same, that is the RAM."""
+        gone, come = candidate.replaced(change)
+        return self.ram(candidate).peak - _saved(gone, come)
+
+    def total(self, candidate: Candidate) -> int:
+        """The RAM of a candidate with the stack that is reserved for its calls."""
+        stack = self.stack(candidate)
+        return self.ram(candidate).peak + stack + stack // DOUBT
+
+    def stack(self, candidate: Candidate) -> int:
+        """The stack of a candidate's calls."""
+        return most(self._stacks(candidate))
+
+    def stack_after(self, candidate: Candidate, change: Picks) -> int:
+        """The stack of a candidate's calls after a change, without a look at all of them."""
+        gone, come = candidate.replaced(change)
+        counts = self._stacks(candidate).copy()
+        counts.update(map(self.stack_of, come))
+        counts.subtract(map(self.stack_of, gone))
+        return most(stack for stack, count in counts.items() if count > 0)
+
+    def _stacks(self, candidate: Candidate) -> Counter[tuple[int, int]]:
+        """How many options have each stack. That of the last candidate is kept, because searches
+        ask for one candidate's many times."""
+        if self._counted is None or self._counted[0] is not candidate:
+            self._counted = candidate, Counter(map(self.stack_of, candidate.options))
+        return self._counted[1]
+
+
+def _always(_bound: int) -> bool:
+    return True
+
+
+def _saved(gone: Iterable[Option], come: Iterable[Option]) -> int:
+    """The most bytes by which the peak can fall: scratch, what is between the nodes of a pattern,
+    results that may take the place of an input now, and what is no longer held for other calls."""
+    before, after = list(gone), list(come)
+    inner = sum(option.inner_bytes for option in after)
+    scratch = sum(o.scratch for o in before) - sum(o.scratch for o in after)
+    places = sum(max(0, o.shared_bytes) for o in after) + sum(o.held_bytes for o in before)
+    return inner + max(0, scratch) + places

@@ -1,0 +1,52 @@
+"""A schedule: which nodes form one function, by which implementation, in which order of calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from microgen.compiler.partition import Partition
+
+
+@dataclass(frozen=True, slots=True)
+class Ram:
+    """RAM of a schedule in bytes: ``peak`` is the workspace's with the caller's input and output
+    buffers, ``bound`` the least that any plan of the same schedule could need. If it was not worth
+    a plan, the peak is the bound."""
+
+    peak: int
+    bound: int
+    is_planned: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a schedule costs besides RAM, as estimated before anything is compiled.
+
+    ``instructions`` and ``cycles`` are of one inference, of the layers whose implementations have
+    measured costs; ``unmeasured`` counts the other layers. ``flash`` is bytes of the operators'
+    code and of the constants, without start-up, runner and ``main``. ``waited`` and ``followed``
+    are lines of flash, as in ``kernels.cost.Cost``.
+    """
+
+    instructions: int
+    cycles: int
+    flash: int
+    unmeasured: int = 0
+    waited: int = 0
+    followed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A partition whose regions are in the order of their calls and have their choices.
+
+    ``goal`` is that of ``--optimize``, or "file" if a file decided. ``considered`` counts the
+    schedules that were compared, this one included. ``bound`` is the certificate: the bytes of RAM
+    that no schedule of the search needs less of, or None if it is not known.
+    """
+
+    partition: Partition
+    goal: str
+    score: Score
+    considered: int
+    bound: int | None = None

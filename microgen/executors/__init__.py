@@ -1,2 +1,0 @@
-"""Descriptions of a program for executors on the board. Only the graph executor needs one: the
-ahead-of-time executor's runner is C (``microgen/emit/runner.py``)."""

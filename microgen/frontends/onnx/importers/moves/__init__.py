@@ -1,0 +1,1 @@
+"""Importers of operators that move elements and compute nothing."""

@@ -1,0 +1,106 @@
+"""Operators that return the elements or parts of a tensor that indices select."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from microgen.frontends.onnx import indexing, moves
+from microgen.frontends.onnx.importers import arguments
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.tensors import Tensor
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
+from microgen.graph.ops.comparisons.logical import LogicalAttrs
+from microgen.graph.ops.elementwise.where import WhereAttrs
+from microgen.graph.ops.moves.take import TakeAttrs
+
+
+def _gather(node: OnnxNode) -> Tensor:
+    data, indices = node.tensor(0), indexing.indices_of(node, 1)
+    if not data.shape:
+        raise node.invalid("selects parts of a tensor without axes")
+    return _parts(node, data, indices, arguments.axis(node, len(data.shape), 0))
+
+
+def _parts(node: OnnxNode, data: Tensor, indices: Tensor, axis: int) -> Tensor:
+    """Parts along an axis. Constant indices at regular steps need no table."""
+    shape = (*data.shape[:axis], *indices.shape, *data.shape[axis + 1 :])
+    if indices.type.size == 0 and math.prod(shape) == 0 and data.value is not None:
+        return node.constant(np.empty(shape, data.dtype.numpy), "empty", data.type.quant)
+    tuples = node.reshaped(indices, (*indices.shape, 1))
+    places = indexing.of_tuples(node, tuples, (data.shape[axis],))
+    if places.value is not None:
+        flat = places.value.ravel().astype(np.int64)
+        return node.reshaped(moves.picked(node, data, axis, flat), shape)
+    return node.emit("take", TakeAttrs(axis), (data, places))
+
+
+def _gather_elements(node: OnnxNode) -> Tensor:
+    data, indices = node.tensor(0), indexing.indices_of(node, 1)
+    axis = arguments.axis(node, len(data.shape), 0)
+    return taken_along(node, data, indices, axis)
+
+
+def taken_along(node: OnnxNode, data: Tensor, indices: Tensor, axis: int) -> Tensor:
+    """The element at each index along an axis, and at the index's own place along the others."""
+    positions = indexing.along(node, indices, data.shape, axis)
+    return node.emit("take", TakeAttrs(0), (node.reshaped(data, (data.type.size,)), positions))
+
+
+def _gather_nd(node: OnnxNode) -> Tensor:
+    data, indices = node.tensor(0), indexing.indices_of(node, 1)
+    first = int(node.attr("batch_dims", 0))
+    depth = indices.shape[-1] if indices.shape else 0
+    is_possible = 0 <= first < min(len(indices.shape), len(data.shape))
+    if not is_possible or not 1 <= depth <= len(data.shape) - first:
+        raise node.invalid(f"has indices {indices.type} of {data.type}, {first} axes are batches")
+    sizes = data.shape[first : first + depth]
+    positions = indexing.of_tuples(node, indices, sizes)
+    rows = (*data.shape[:first], math.prod(sizes), *data.shape[first + depth :])
+    return node.emit("take", TakeAttrs(first, first), (node.reshaped(data, rows), positions))
+
+
+def _features(node: OnnxNode) -> Tensor:
+    data, indices = node.tensor(0), indexing.indices_of(node, 1)
+    wide = node.reshaped(data, (1,) * (2 - min(2, len(data.shape))) + data.shape)
+    return _parts(node, wide, node.reshaped(indices, (indices.type.size,)), len(wide.shape) - 1)
+
+
+def _one_hot(node: OnnxNode) -> Tensor:
+    """A choice between two values where the index, or the index minus the depth, is that of the
+    place. So indices that are outside choose "off" everywhere."""
+    given, values = node.tensor(0), node.tensor(2)
+    rank = len(given.shape) + 1
+    axis, declared = arguments.axis(node, rank, -1), node.declared_for(1)
+    if declared is not None and len(declared) == rank:
+        depth = declared[axis]
+    else:
+        depth = int(moves.number_of(node, 1, "depth"))
+    if depth < 1 or values.shape != (2,):
+        raise node.invalid(f"has the depth {depth} and the values {values.type}; two are expected")
+    moves.shape_of(node, (*given.shape, depth), values.dtype)
+    indices = moves.converted(node, given, DType.INT64)
+    indices = node.reshaped(indices, (*given.shape[:axis], 1, *given.shape[axis:]))
+    places = np.arange(depth).reshape([-1 if k == axis else 1 for k in range(rank)])
+    found = [
+        node.emit(
+            "equal", ComparisonAttrs(), (indices, node.constant(each, "at")), dtype=DType.BOOL
+        )
+        for each in (places, places - depth)
+    ]
+    here = node.emit("logical_or", LogicalAttrs(), found)
+    off, on = (node.reshaped(moves.cut(node, values, 0, i, 1), (1,) * rank) for i in (0, 1))
+    return node.emit(
+        "where", WhereAttrs(), (here, on, off), dtype=values.dtype, quant=values.type.quant
+    )
+
+
+IMPORTERS = {
+    "ai.onnx.ml.ArrayFeatureExtractor": _features,
+    "Gather": _gather,
+    "GatherElements": _gather_elements,
+    "GatherND": _gather_nd,
+    "OneHot": _one_hot,
+}

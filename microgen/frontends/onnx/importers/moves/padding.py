@@ -1,0 +1,114 @@
+"""Pad, in all of its modes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microgen.frontends.onnx import moves
+from microgen.frontends.onnx.importers import arguments
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.tensors import Tensor
+from microgen.graph.ir.graph import Array, DType
+from microgen.graph.ops.base import Pair
+from microgen.graph.ops.moves.mirror_pad import MirrorPadAttrs
+from microgen.graph.ops.moves.pad import PadAttrs
+
+_MODES = ("constant", "reflect", "edge", "wrap")
+
+
+def _pad(node: OnnxNode) -> Tensor:
+    data, mode = node.tensor(0), str(node.attr("mode", "constant"))
+    if mode not in _MODES:
+        raise node.unsupported(f"has the mode {mode!r}", supported=", ".join(_MODES))
+    pads = _pads(node, data)
+    sizes = [size + before + after for size, (before, after) in zip(data.shape, pads, strict=True)]
+    moves.shape_of(node, sizes, data.dtype)
+    data = _cropped(node, data, pads)
+    pads = tuple((max(before, 0), max(after, 0)) for before, after in pads)
+    if not any(map(any, pads)):
+        return data
+    if mode == "constant":
+        return node.emit("nn.pad", PadAttrs(pads, _value(node, data)), (data,))
+    if mode == "reflect" and _fits(data.shape, pads):
+        return node.emit("nn.mirror_pad", MirrorPadAttrs(pads, repeats_edge=False), (data,))
+    for axis, pair in enumerate(pads):
+        if any(pair):
+            data = moves.picked(node, data, axis, _places(mode, data.shape[axis], pair))
+    return data
+
+
+def _pads(node: OnnxNode, data: Tensor) -> tuple[Pair, ...]:
+    """(before, after) per axis."""
+    rank, given = len(data.shape), node.ints_of("pads", 1) or ()
+    stated = node.optional_constant(3, "axes")
+    axes = arguments.axes(node, range(rank) if stated is None else stated.ravel().tolist(), rank)
+    if len(given) != 2 * len(axes):
+        raise node.invalid(f"has {len(given)} pads for {len(axes)} axes; two each are expected")
+    found = {axis: (given[i], given[i + len(axes)]) for i, axis in enumerate(axes)}
+    return tuple(found.get(axis, (0, 0)) for axis in range(rank))
+
+
+def _cropped(node: OnnxNode, data: Tensor, pads: tuple[Pair, ...]) -> Tensor:
+    """The data without what negative pads remove."""
+    begin = [max(0, -before) for before, _ in pads]
+    shape = [
+        size - first - max(0, -after)
+        for size, first, (_, after) in zip(data.shape, begin, pads, strict=True)
+    ]
+    if min(shape, default=1) < 1:
+        raise node.invalid(f"has the pads {pads} for {data.type}: nothing of it is left")
+    return moves.sliced(node, data, begin, (1,) * len(shape), shape)
+
+
+def _value(node: OnnxNode, data: Tensor) -> float:
+    """The number around the data: an attribute in old opsets, then an input."""
+    given = node.optional_constant(2, "padding values") if node.version > 10 else None
+    number: Array = np.ravel(node.attr("value", 0.0) if given is None else given)
+    if len(number) != 1:
+        raise node.invalid(f"has {len(number)} padding values; one is expected")
+    stored = number.astype(data.dtype.numpy)[0].item()
+    return float(stored) if data.dtype is DType.FLOAT32 else int(stored)
+
+
+def _fits(shape: tuple[int, ...], pads: tuple[Pair, ...]) -> bool:
+    """Whether each side of an axis is mirrored at most once."""
+    return all(max(pair) < size for size, pair in zip(shape, pads, strict=True))
+
+
+def _places(mode: str, size: int, pair: Pair) -> Array:
+    """The element for each place of a padded axis."""
+    places = np.arange(-pair[0], size + pair[1])
+    if mode == "edge":
+        return places.clip(0, size - 1)
+    if mode == "wrap":
+        return places % size
+    period = max(1, 2 * (size - 1))
+    folded: Array = places % period
+    return np.minimum(folded, period - folded) if size > 1 else np.zeros_like(places)
+
+
+def _center_crop_pad(node: OnnxNode) -> Tensor:
+    """Each axis is cut or padded with zeros; the odd element is one at the end."""
+    data, declared = node.tensor(0), node.declared_for(1)
+    rank = len(data.shape)
+    axes = arguments.axes(node, node.ints("axes", tuple(range(rank))), rank)
+    if declared is not None and len(declared) == rank:
+        wanted: tuple[int, ...] = tuple(declared[axis] for axis in axes)
+    else:
+        wanted = node.ints_of("shape", 1) or ()
+    if len(wanted) != len(axes):
+        raise node.invalid(f"has {len(wanted)} sizes for {len(axes)} axes")
+    sizes = list(data.shape)
+    for axis, size in zip(axes, wanted, strict=True):
+        sizes[axis] = size
+    moves.shape_of(node, sizes, data.dtype)
+    added = [max(0, size - own) for own, size in zip(data.shape, sizes, strict=True)]
+    begin = [max(0, own - size) // 2 for own, size in zip(data.shape, sizes, strict=True)]
+    kept = [min(own, size) for own, size in zip(data.shape, sizes, strict=True)]
+    pads = [(more // 2, more - more // 2) for more in added]
+    data = moves.sliced(node, data, begin, (1,) * rank, kept)
+    attrs = PadAttrs(tuple(pads), 0.0 if data.dtype is DType.FLOAT32 else 0)
+    return node.emit("nn.pad", attrs, (data,)) if any(map(any, pads)) else data
+
+
+IMPORTERS = {"CenterCropPad": _center_crop_pad, "Pad": _pad}

@@ -1,0 +1,247 @@
+"""Resize and Upsample, one axis at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.frontends.onnx import moves
+from microgen.frontends.onnx.importers import arguments
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.resizing import (
+    COORDINATES,
+    ROUNDINGS,
+    Axis,
+    Filter,
+    nearest,
+    positions,
+)
+from microgen.frontends.tensors import Tensor
+from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ops import budget
+from microgen.graph.ops.cost import elementwise
+from microgen.graph.ops.detection.resample import ResampleAttrs
+from microgen.graph.ops.detection.resize2d import Resize2DAttrs
+from microgen.graph.ops.moves.pad import PadAttrs
+
+_MODES = ("nearest", "linear", "cubic")
+_POLICY = "keep_aspect_ratio_policy"
+_POLICIES = {"not_larger": min, "not_smaller": max}
+_MOST_PLACES = 2**16  # on an axis, because tables of them are computed here
+_OF_RESIZE2D = ("half_pixel", "align_corners", "asymmetric")
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """How to resize: the axes that change, and the attributes of the operator."""
+
+    axes: dict[int, Axis]
+    coordinates: str
+    mode: str
+    rounding: str = "floor"
+    cubic: float = -0.75
+    antialias: bool = False
+    excludes: bool = False
+
+    @property
+    def filter(self) -> Filter:
+        """The weights by distance."""
+        cubic = self.cubic if self.mode == "cubic" else None
+        return Filter(cubic, self.antialias, self.excludes)
+
+
+def _upsample(node: OnnxNode) -> Tensor:
+    return _by_scales(node, 1)
+
+
+def _by_scales(node: OnnxNode, position: int) -> Tensor:
+    """Upsample, and Resize of opset 10: the scales are an input or an attribute."""
+    data, given = node.tensor(0), node.attr("scales", None)
+    scales = given if given is not None else node.constant_of(position, "scales").ravel().tolist()
+    axes = _scaled(node, data, scales, range(len(data.shape)))
+    mode = str(node.attr("mode", "nearest"))
+    return _resized(node, data, _Wanted(_changed(axes), "asymmetric", mode))
+
+
+def _resize(node: OnnxNode) -> Tensor:
+    if node.version < 11:
+        return _by_scales(node, 1)
+    data, rank = node.tensor(0), len(node.tensor(0).shape)
+    if not data.type.size:
+        raise node.unsupported(f"of {data.type} has no elements", supported="axes of 1 or more")
+    coordinates = str(node.attr("coordinate_transformation_mode", "half_pixel"))
+    chosen = arguments.axes(node, node.ints("axes", tuple(range(rank))), rank)
+    axes = _new_axes(node, data, chosen)
+    axes = _with_roi(node, axes) if coordinates == "tf_crop_and_resize" else _changed(axes)
+    return _resized(
+        node,
+        data,
+        _Wanted(
+            axes,
+            coordinates,
+            str(node.attr("mode", "nearest")),
+            str(node.attr("nearest_mode", "round_prefer_floor")),
+            float(node.attr("cubic_coeff_a", -0.75)),
+            bool(node.attr("antialias", 0)),
+            bool(node.attr("exclude_outside", 0)),
+        ),
+    )
+
+
+def _new_axes(node: OnnxNode, data: Tensor, chosen: Sequence[int]) -> dict[int, Axis]:
+    """The chosen axes, by scales or by sizes."""
+    scales, policy = node.optional_constant(2, "scales"), node.attr(_POLICY, "stretch")
+    if scales is not None and scales.size:
+        return _scaled(node, data, scales.ravel().tolist(), chosen)
+    declared = node.declared_for(3) if policy == "stretch" else None
+    if declared is not None and len(declared) == len(data.shape):
+        sizes: Sequence[int] = [declared[axis] for axis in chosen]
+    else:
+        sizes = node.ints_of("sizes", 3) or ()
+    if len(sizes) != len(chosen):
+        raise node.invalid(f"needs as many scales or sizes as the {len(chosen)} axes")
+    wanted = dict(zip(chosen, sizes, strict=True))
+    ratios = {axis: size / data.shape[axis] for axis, size in wanted.items()}
+    if policy in _POLICIES:
+        ratio = _POLICIES[policy](ratios.values())
+        return {k: Axis(data.shape[k], int(ratio * data.shape[k] + 0.5), ratio) for k in chosen}
+    if policy != "stretch":
+        known = ", ".join(("stretch", *_POLICIES))
+        raise node.unsupported(f"has the {_POLICY} {policy!r}", supported=known)
+    return {k: Axis(data.shape[k], wanted[k], ratios[k]) for k in chosen}
+
+
+def _scaled(
+    node: OnnxNode, data: Tensor, scales: Sequence[float], chosen: Sequence[int]
+) -> dict[int, Axis]:
+    ratios = [float(np.float32(scale)) for scale in scales]
+    if len(ratios) != len(chosen) or not all(0 < ratio <= _MOST_PLACES for ratio in ratios):
+        raise node.invalid(
+            f"has the scales {ratios}; {len(chosen)}, each up to {_MOST_PLACES}, are expected"
+        )
+    return {
+        k: Axis(data.shape[k], int(np.float32(ratio) * np.float32(data.shape[k])), ratio)
+        for k, ratio in zip(chosen, ratios, strict=True)
+    }
+
+
+def _changed(axes: dict[int, Axis]) -> dict[int, Axis]:
+    """The axes without those that remain as they are."""
+    return {k: axis for k, axis in axes.items() if axis.scale != 1 or axis.size != axis.places}
+
+
+def _with_roi(node: OnnxNode, axes: dict[int, Axis]) -> dict[int, Axis]:
+    """The axes with the parts that are read: all starts come first, then all ends."""
+    roi = node.constant_of(1, "regions").ravel()
+    if roi.size != 2 * len(axes):
+        raise node.invalid(f"has {roi.size} limits of a region for {len(axes)} axes")
+    limits = zip(axes.items(), roi, roi[len(axes) :], strict=False)
+    found = {
+        k: Axis(axis.size, axis.places, axis.scale, float(start), float(end))
+        for (k, axis), start, end in limits
+    }
+    return {k: a for k, a in found.items() if _changed({k: a}) or (a.start, a.end) != (0, 1)}
+
+
+def _resized(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
+    _check(node, data, wanted)
+    return (_resize2d if _is_resize2d(data, wanted) else _by_axes)(node, data, wanted)
+
+
+def _check(node: OnnxNode, data: Tensor, wanted: _Wanted) -> None:
+    for name, found, known in (
+        ("mode", wanted.mode, _MODES),
+        ("coordinate_transformation_mode", wanted.coordinates, tuple(COORDINATES)),
+        ("nearest_mode", wanted.rounding, tuple(ROUNDINGS)),
+    ):
+        if found not in known:
+            raise node.unsupported(f"has the {name} {found!r}", supported=", ".join(known))
+    if not abs(wanted.cubic) <= _MOST_PLACES:
+        raise node.invalid(f"has the cubic_coeff_a {wanted.cubic}; a small number is expected")
+    sizes = list(data.shape)
+    for k, axis in wanted.axes.items():
+        sizes[k] = axis.places
+        if not 1 <= axis.places <= _MOST_PLACES or axis.size > _MOST_PLACES:
+            raise node.unsupported(
+                f"resizes an axis from {axis.size} to {axis.places} elements",
+                supported=f"1 to {_MOST_PLACES}",
+            )
+    moves.shape_of(node, sizes, data.dtype)
+    if wanted.mode != "nearest":
+        node.expect(data, DType.FLOAT32)
+
+
+def _by_axes(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
+    pads = [(0, 0)] * len(data.shape)
+    axes = sorted(wanted.axes.items(), key=lambda each: each[1].places / each[1].size)
+    for k, axis in axes:
+        at = _positions(node, wanted, axis)
+        inside = _inside(at, axis) if wanted.coordinates == "tf_crop_and_resize" else at == at
+        if not inside.any():
+            return _outside(node, data, wanted)
+        first, last = int(np.argmax(inside)), len(at) - int(np.argmax(inside[::-1]))
+        pads[k] = (first, len(at) - last)
+        data = _along(node, data, k, wanted, axis, at[first:last])
+    if not any(map(any, pads)):
+        return data
+    return node.emit("nn.pad", PadAttrs(tuple(pads), _extrapolated(node, data)), (data,))
+
+
+def _positions(node: OnnxNode, wanted: _Wanted, axis: Axis) -> Array:
+    each = 1 if wanted.mode == "nearest" else 2 * wanted.filter.reach(axis.scale) + 2
+    kind = TensorType((axis.places * each,), DType.FLOAT32)
+    budget.spend(elementwise(None, (), (kind,)), node.where)
+    at = positions(wanted.coordinates, axis)
+    if not np.isfinite(at).all():
+        raise node.invalid(f"has the scale {axis.scale:g} and a region from {axis.start:g}")
+    return at
+
+
+def _inside(at: Array, axis: Axis) -> Array:
+    inside: Array = (at >= 0) & (at <= axis.size - 1)
+    return inside
+
+
+def _extrapolated(node: OnnxNode, data: Tensor) -> float:
+    stored = np.array(node.attr("extrapolation_value", 0.0)).astype(data.dtype.numpy).item()
+    return float(stored) if data.dtype is DType.FLOAT32 else int(stored)
+
+
+def _outside(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
+    """The result of a region that is outside of the data."""
+    sizes = [wanted.axes[k].places if k in wanted.axes else n for k, n in enumerate(data.shape)]
+    return moves.filled(node, sizes, np.array(_extrapolated(node, data), data.dtype.numpy))
+
+
+def _along(node: OnnxNode, data: Tensor, k: int, wanted: _Wanted, axis: Axis, at: Array) -> Tensor:
+    if wanted.mode == "nearest":
+        places = nearest(wanted.rounding, at, axis.size)
+        if np.array_equal(places, np.arange(axis.size)):
+            return data
+        return moves.picked(node, data, k, places)
+    first, weights = wanted.filter.terms(at, axis)
+    operands = (data, node.constant(first, "first"), node.constant(weights, "weights"))
+    return node.emit("resample", ResampleAttrs(k), operands)
+
+
+def _is_resize2d(data: Tensor, wanted: _Wanted) -> bool:
+    """Whether ``image.resize2d`` computes it, which needs no tables."""
+    is_plain = not wanted.antialias and wanted.coordinates in _OF_RESIZE2D
+    is_whole = all(axis.length == axis.places for axis in wanted.axes.values())
+    is_image = len(data.shape) == 4 and set(wanted.axes) == {2, 3}
+    return wanted.mode == "linear" and is_plain and is_whole and is_image
+
+
+def _resize2d(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
+    attrs = Resize2DAttrs(
+        (wanted.axes[2].places, wanted.axes[3].places),
+        wanted.coordinates == "align_corners",
+        wanted.coordinates == "half_pixel",
+    )
+    image = node.laid_out(data, "NCHW", "NHWC")
+    return node.laid_out(node.emit("image.resize2d", attrs, (image,)), "NHWC", "NCHW")
+
+
+IMPORTERS = {"Resize": _resize, "Upsample": _upsample}

@@ -1,0 +1,234 @@
+"""Operators that put elements or rows into a tensor, at places that indices give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.frontends.onnx import indexing, moves
+from microgen.frontends.onnx.importers import arguments
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.tensors import Tensor
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Array, DType
+from microgen.graph.ops import budget
+from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
+from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.moves.pad import PadAttrs
+from microgen.graph.ops.moves.scatter import ScatterAttrs
+
+_REDUCTIONS = ("none", "add", "mul", "max", "min")
+
+
+def scattered(
+    node: OnnxNode, data: Tensor, positions: Tensor, updates: Tensor, inner: Sequence[int] = ()
+) -> Tensor:
+    """The data, of ``inner`` rows, with a row of updates at each position. Data that is the same
+    everywhere is one number."""
+    reduction = str(node.attr("reduction", "none"))
+    if reduction not in _REDUCTIONS:
+        raise node.unsupported(f"has the reduction {reduction!r}", supported=", ".join(_REDUCTIONS))
+    size = math.prod(inner)
+    shape, count = (data.type.size // size, *inner), positions.type.size
+    rows = _filler(node, data) or node.reshaped(data, shape)
+    places = node.reshaped(positions, (count,))
+    found = node.emit(
+        "scatter",
+        ScatterAttrs(shape, reduction),
+        (rows, places, node.reshaped(updates, (count, *inner))),
+    )
+    return node.reshaped(found, data.shape)
+
+
+def _filler(node: OnnxNode, data: Tensor) -> Tensor | None:
+    """The only value of a constant."""
+    if data.value is None or data.type.size < 2:
+        return None
+    flat = data.value.ravel()
+    if flat.tobytes() != np.full_like(flat, flat[0]).tobytes():
+        return None
+    return node.constant(flat[:1].reshape(()), "filler", data.type.quant)
+
+
+def _scatter_elements(node: OnnxNode) -> Tensor:
+    data, indices, updates = node.tensor(0), indexing.indices_of(node, 1), node.tensor(2)
+    axis = arguments.axis(node, len(data.shape), 0)
+    if indices.shape != updates.shape:
+        raise node.invalid(f"has indices {indices.type} for updates {updates.type}")
+    positions = indexing.along(node, indices, data.shape, axis)
+    return scattered(node, data, positions, updates)
+
+
+def _scatter_nd(node: OnnxNode) -> Tensor:
+    data, indices, updates = node.tensor(0), indexing.indices_of(node, 1), node.tensor(2)
+    depth = indices.shape[-1] if indices.shape else 0
+    if not 1 <= depth <= len(data.shape):
+        raise node.invalid(f"has indices {indices.type} of {data.type}")
+    inner = data.shape[depth:]
+    if updates.shape != (*indices.shape[:-1], *inner):
+        raise node.invalid(f"has updates {updates.type} at indices {indices.type} of {data.type}")
+    positions = indexing.of_tuples(node, indices, data.shape[:depth])
+    return scattered(node, data, positions, updates, inner)
+
+
+def _tensor_scatter(node: OnnxNode) -> Tensor:
+    """Rows from an index of each batch on. The axes after the one that the indices count along are
+    those of a row."""
+    data, updates = node.tensor(0), node.tensor(1)
+    axis, mode = arguments.axis(node, len(data.shape), -2), str(node.attr("mode", "linear"))
+    inner, count = data.shape[axis + 1 :], updates.shape[axis] if updates.shape else 0
+    if mode not in ("linear", "circular"):
+        raise node.unsupported(f"has the mode {mode!r}", supported="linear, circular")
+    if axis < 1 or updates.shape != (*data.shape[:axis], count, *inner) or count < 1:
+        raise node.invalid(f"has updates {updates.type} of {data.type} along axis {axis}")
+    places = _batch_places(node, (data.shape[0], count))
+    if mode == "circular":
+        places = _circular(node, places, data.shape[axis])
+    places = node.reshaped(places, (data.shape[0], *(1,) * (axis - 1), count))
+    places = moves.broadcast(node, places, updates.shape[: axis + 1])
+    positions = indexing.along(node, places, data.shape[: axis + 1], axis)
+    return scattered(node, data, positions, updates, inner)
+
+
+def _batch_places(node: OnnxNode, shape: tuple[int, int]) -> Tensor:
+    """The place of each row of each batch."""
+    steps = node.constant(np.arange(shape[1], dtype=np.int64).reshape(1, -1), "steps")
+    if node.optional(2) is None:
+        return moves.broadcast(node, steps, shape)
+    first = node.reshaped(indexing.indices_of(node, 2), (shape[0], 1))
+    steps = moves.converted(node, steps, first.dtype)
+    return node.emit("add", AddAttrs(Activation.NONE), (first, steps))
+
+
+def _circular(node: OnnxNode, places: Tensor, size: int) -> Tensor:
+    """Places after the end count from the front again."""
+    narrow = moves.converted(node, places, DType.INT32)
+    length = node.constant(np.array(size, np.int32), "length")
+    return node.emit("floor_mod", FloorDivisionAttrs(), (narrow, length))
+
+
+def _max_unpool(node: OnnxNode) -> Tensor:
+    """Positions are those in the tensor that was pooled, in one row. A larger output has it at its
+    beginning, and zeros after it."""
+    data, indices = node.tensor(0), indexing.indices_of(node, 1)
+    natural = moves.shape_of(node, _unpooled(node, data), data.dtype).shape
+    wanted = node.ints_of("output_shape", 2) or natural
+    if indices.shape != data.shape or len(wanted) != len(natural):
+        raise node.invalid(f"has indices {indices.type} and the output shape {list(wanted)}")
+    tuples = node.reshaped(indices, (*indices.shape, 1))
+    positions = indexing.of_tuples(node, tuples, (math.prod(natural),))
+    zeros = moves.filled(node, natural, np.zeros((), data.dtype.numpy))
+    found = scattered(node, zeros, positions, data)
+    pairs = zip(wanted, natural, strict=True)
+    pads = tuple((0, size - own) for size, own in pairs)
+    if any(after < 0 for _, after in pads):
+        raise node.invalid(
+            f"has the output shape {list(wanted)}; at least {list(natural)} is needed"
+        )
+    return node.emit("nn.pad", PadAttrs(pads, 0), (found,)) if wanted != natural else found
+
+
+def _unpooled(node: OnnxNode, data: Tensor) -> tuple[int, ...]:
+    """The shape of the tensor that was pooled."""
+    rank = arguments.spatial_rank(node, data)
+    kernel = node.ints("kernel_shape")
+    strides, pads = node.ints("strides", (1,) * rank), node.ints("pads", (0,) * 2 * rank)
+    if len(kernel) != rank or len(strides) != rank or len(pads) != 2 * rank:
+        raise node.invalid(
+            f"has the kernel {kernel}, strides {strides}, pads {pads} for {rank} axes"
+        )
+    sizes = zip(data.shape[2:], strides, kernel, pads[:rank], pads[rank:], strict=True)
+    spatial = [(n - 1) * step - before - after + k for n, step, k, before, after in sizes]
+    return (*data.shape[:2], *spatial)
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """The blocks of Col2Im along each spatial axis: sizes of the image and of a block."""
+
+    image: tuple[int, ...]
+    block: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    pads: tuple[int, ...]
+
+    def padded(self) -> tuple[int, ...]:
+        """The sizes of the image with its padding."""
+        rank = len(self.image)
+        sizes = zip(self.image, self.pads[:rank], self.pads[rank:], strict=True)
+        return tuple(sum(each) for each in sizes)
+
+    def counts(self) -> tuple[int, ...]:
+        """The number of blocks along each axis."""
+        sides = zip(self.padded(), self.block, self.strides, self.dilations, strict=True)
+        return tuple((n - dilation * (k - 1) - 1) // step + 1 for n, k, step, dilation in sides)
+
+    def places(self) -> Array:
+        """For each element of each block its place in the padded image: [elements, blocks]."""
+        grids = []
+        sides = zip(self.block, self.counts(), self.strides, self.dilations, strict=True)
+        for k, count, step, dilation in sides:
+            grids.append(np.arange(k)[:, None] * dilation + np.arange(count) * step)
+        flat = np.zeros((1, 1), np.int64)
+        for size, grid in zip(self.padded(), grids, strict=True):
+            flat = flat[:, None, :, None] * size + grid[None, :, None, :]
+            flat = flat.reshape(flat.shape[0] * flat.shape[1], -1)
+        return flat
+
+
+def _col2im(node: OnnxNode) -> Tensor:
+    """Elements of blocks are added at their places in the padded image, all channels of a place
+    together."""
+    data, blocks = node.tensor(0), _blocks(node)
+    size, count = math.prod(blocks.block), math.prod(blocks.counts())
+    if len(data.shape) != 3 or data.shape[1] % size or data.shape[2] != count:
+        raise node.invalid(f"has the columns {data.type} for {count} blocks of {size} elements")
+    channels = data.shape[1] // size
+    planes = data.shape[0] * channels
+    padded = moves.shape_of(node, (*blocks.padded(), planes), data.dtype).shape
+    budget.spend(Cost(64 * size * count, 16 * size * count), node.where)
+    places = node.constant(blocks.places().ravel().astype(np.int32), "places")
+    rows = moves.transposed(node, node.reshaped(data, (planes, size * count)), (1, 0))
+    zero = node.constant(np.zeros((), data.dtype.numpy), "zero")
+    attrs = ScatterAttrs((math.prod(padded[:-1]), planes), "add")
+    found = node.reshaped(node.emit("scatter", attrs, (zero, places, rows)), padded)
+    rank = len(blocks.image)
+    begin = (*blocks.pads[:rank], 0)
+    found = moves.sliced(node, found, begin, (1,) * len(begin), (*blocks.image, planes))
+    found = moves.transposed(node, found, (rank, *range(rank)))
+    return node.reshaped(found, (data.shape[0], channels, *blocks.image))
+
+
+def _blocks(node: OnnxNode) -> _Blocks:
+    image, block = node.ints_of("image_shape", 1) or (), node.ints_of("block_shape", 2) or ()
+    rank = len(image)
+    found = _Blocks(
+        image,
+        block,
+        node.ints("strides", (1,) * rank),
+        node.ints("dilations", (1,) * rank),
+        node.ints("pads", (0,) * 2 * rank),
+    )
+    each = (image, block, found.strides, found.dilations)
+    is_whole = len(found.pads) == 2 * rank and all(len(values) == rank for values in each)
+    if not is_whole or not rank or min(map(min, each)) < 1 or min(found.pads) < 0:
+        raise node.invalid(f"has blocks of {list(block)} of an image of {list(image)}")
+    if min(found.counts()) < 1 or rank > 3:
+        raise node.unsupported(
+            f"has an image of {list(image)}", supported="1 to 3 axes with blocks"
+        )
+    return found
+
+
+IMPORTERS = {
+    "Col2Im": _col2im,
+    "MaxUnpool": _max_unpool,
+    "Scatter": _scatter_elements,
+    "ScatterElements": _scatter_elements,
+    "ScatterND": _scatter_nd,
+    "TensorScatter": _tensor_scatter,
+}

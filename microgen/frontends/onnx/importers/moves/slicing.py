@@ -1,0 +1,104 @@
+"""Operators that join tensors, or return regular parts of one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microgen.frontends.onnx import moves
+from microgen.frontends.onnx.importers import arguments
+from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.tensors import Tensor, Value
+from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+
+
+def _concat(node: OnnxNode) -> Tensor:
+    """Parts without elements are left out: exporters join shapes of which one is empty."""
+    parts = node.tensors()
+    axis = arguments.axis(node, len(parts[0].shape), 1)
+    full = [part for part in parts if part.type.size]
+    if not full or not parts[0].shape:
+        raise node.invalid("joins nothing; tensors with axes and elements are expected")
+    if len(full) == 1:
+        return full[0]
+    return node.emit("concatenate", ConcatenateAttrs(axis), full)
+
+
+def _split(node: OnnxNode) -> Value:
+    data = node.tensor(0)
+    axis = arguments.axis(node, len(data.shape), 0)
+    if not data.shape:
+        raise node.invalid("splits a tensor without axes")
+    sizes = _declared_sizes(node, axis) or node.ints_of("split", 1)
+    if sizes is None:
+        sizes = _parts(node, data.shape[axis])
+    if sum(sizes) != data.shape[axis] or min(sizes, default=-1) < 0:
+        raise node.invalid(f"splits {data.type} along axis {axis} into {list(sizes)}")
+    if len(sizes) < len(node.outputs):
+        raise node.invalid(f"has {len(node.outputs)} outputs for {len(sizes)} parts")
+    starts = np.cumsum((0, *sizes)).tolist()
+    return tuple(
+        moves.cut(node, data, axis, start, size)
+        for start, size, name in zip(starts, sizes, node.outputs, strict=False)
+    )
+
+
+def _declared_sizes(node: OnnxNode, axis: int) -> tuple[int, ...] | None:
+    """The sizes that the model declares for all outputs along the axis."""
+    shapes = [node.declared_for(1, k) for k in range(len(node.outputs))]
+    sizes = [shape[axis] for shape in shapes if shape is not None and len(shape) > axis]
+    return tuple(sizes) if len(sizes) == len(shapes) else None
+
+
+def _parts(node: OnnxNode, size: int) -> tuple[int, ...]:
+    """Equal parts; the last one is smaller if there is a remainder, which opset 18 allows."""
+    count = int(node.attr("num_outputs", len(node.outputs)))
+    if not 1 <= count <= size or (node.version < 18 and size % count):
+        raise node.invalid(f"splits an axis of {size} elements into {count} equal parts")
+    each = -(-size // count)
+    sizes = [max(0, min(each, size - each * i)) for i in range(count)]
+    return tuple(sizes)
+
+
+def _slice(node: OnnxNode) -> Tensor:
+    """Source: the specification of Slice; starts and ends outside are moved to the nearest."""
+    data = node.tensor(0)
+    starts, ends = node.ints_of("starts", 1), node.ints_of("ends", 2)
+    if starts is None or ends is None or len(starts) != len(ends):
+        raise node.invalid("needs as many starts as ends")
+    given = node.ints_of("axes", 3)
+    rank = len(data.shape)
+    axes = arguments.axes(node, range(len(starts)) if given is None else given, rank)
+    steps = node.ints_of("steps", 4) or (1,) * len(axes)
+    if not len(axes) == len(starts) == len(steps) or 0 in steps:
+        raise node.invalid(f"has {len(starts)} starts, the axes {axes} and the steps {steps}")
+    begin, stride, shape = [0] * rank, [1] * rank, list(data.shape)
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        begin[axis], shape[axis] = _within(data.shape[axis], start, end, step)
+        stride[axis] = step if shape[axis] > 1 else 1
+    return moves.sliced(node, data, begin, stride, shape)
+
+
+def _within(size: int, start: int, end: int, step: int) -> tuple[int, int]:
+    """The first element, and the number of elements."""
+    low, high = (0, size) if step > 0 else (-1, size - 1)
+    first = min(max(start + size if start < 0 else start, 0), high)
+    last = min(max(end + size if end < 0 else end, low), high)
+    return first, max(0, -(-(last - first) // step))
+
+
+def _compress(node: OnnxNode) -> Tensor:
+    """Parts that a constant condition selects."""
+    data, condition = node.tensor(0), node.constant_of(1, "conditions").ravel()
+    if node.attr("axis", None) is None:
+        data, axis = node.reshaped(data, (data.type.size,)), 0
+    else:
+        axis = arguments.axis(node, len(data.shape), 0)
+    places = np.flatnonzero(condition)
+    if not data.shape or (len(places) and places[-1] >= data.shape[axis]):
+        raise node.invalid(f"selects {places.tolist()[-1:]} of {data.type} along axis {axis}")
+    if not len(places):
+        raise node.unsupported("selects nothing", supported="one part or more")
+    return moves.picked(node, data, axis, places)
+
+
+IMPORTERS = {"Compress": _compress, "Concat": _concat, "Slice": _slice, "Split": _split}

@@ -1,0 +1,148 @@
+"""How far ONNX Runtime's kernels are from the references of ops, in addition to the ops' bounds.
+
+Tensors that ONNX Runtime computes exactly have no slack (``ort_exact``). Others are
+
+- stored integers: ONNX Runtime computes a quantized layer in floats, or in its own order, so it may
+  round a tie the other way: by 1.
+- floats: its functions are approximations whose errors are absolute where the references' are
+  relative. The limits are the largest errors that were measured on a million arguments from -500 to
+  500 (onnxruntime 1.32), rounded up to a power of two.
+- recurrent layers: the same functions, followed through the layer's formula.
+- Fourier transforms: see ``ort_fourier``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.frontends.onnx.oracle import ort_departures, ort_fourier
+from microgen.graph.ir.beside import Leeway
+from microgen.graph.ir.graph import Array, Node
+from microgen.graph.ops.balls import Ball
+from microgen.graph.ops.base import Inexact
+from microgen.graph.ops.recurrent import recurrent
+from microgen.graph.ops.recurrent.recurrent_functions import Function
+from microgen.graph.ops.unary.real_function import RealFunctionAttrs
+
+_INTEGERS = frozenset(
+    {
+        *("add", "divide", "image.resize2d", "lookup", "mean", "multiply", "subtract", "sum"),
+        *("nn.avg_pool2d", "nn.batch_matmul", "nn.conv2d", "nn.conv2d_transpose", "nn.dense"),
+        *("nn.depthwise_conv2d", "nn.softmax", "qnn.rescale"),
+    }
+)
+_FLOATS: Mapping[str, float] = {
+    "nn.elu": 2.0**-23,
+    "log": 2.0**-22,
+    "nn.hard_swish": 2.0**-22,
+    "real_function": 2.0**-22,
+    "sigmoid": 2.0**-22,
+    "tanh": 2.0**-21,
+}
+# Functions that multiply their argument by an approximation.
+_PRODUCTS = frozenset({"gelu", "gelu_tanh", "mish", "swish"})
+
+# Of these the graph composes normalizations, which ONNX Runtime computes with other roundings.
+_COMPOSED: Mapping[str, Callable[[Array, Array], Array]] = {
+    "add": np.add,
+    "divide": np.divide,
+    "multiply": np.multiply,
+    "subtract": np.add,
+}
+_ROUNDINGS = 8 * 2.0**-24  # of the magnitudes of the operands
+
+# Of images: the axes along which they are interpolated, or may be.
+_PLACED: Mapping[str, slice] = {"image.resize2d": slice(1, -1), "resample": slice(None)}
+
+# Of recurrent layers: the errors of functions, relative to their alpha; see also softplus.
+_OF_FUNCTIONS: Mapping[str, float] = {
+    "elu": _FLOATS["nn.elu"],
+    "scaled_tanh": _FLOATS["tanh"],
+    "sigmoid": _FLOATS["sigmoid"],
+    "softplus": 2.0**-23,
+    "tanh": _FLOATS["tanh"],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OrtSlack:
+    """The slack for the nodes of a model. ``exact`` are its tensors that have none, and
+    ``operators`` are the operators that compute its tensors."""
+
+    exact: Collection[str]
+    operators: Mapping[str, str]
+
+    def __call__(self, node: Node, given: Inexact) -> Leeway:
+        """The slack of a node, and the elements that ONNX Runtime defines in another way."""
+        departs, why = ort_departures.of(node, given)
+        return Leeway(self._more(node, given), departs, why)
+
+    def _more(self, node: Node, given: Inexact) -> Array | float:
+        if node.origin.layer in self.exact:
+            return 0.0
+        if given.expected[0].dtype.kind != "f":
+            return float(_is_rounded(node, given))
+        if self.operators.get(node.origin.layer) in ort_fourier.OPERATORS:
+            return ort_fourier.slack(node, given)
+        return _of_floats(node, given)
+
+
+def _is_rounded(node: Node, given: Inexact) -> bool:
+    """Whether the node computes stored integers of one or two bytes from others, and rounds."""
+    (output, *_) = given.operands.output_types
+    data = given.operands.inputs[0]
+    is_stored = output.quant is not None and data.dtype.kind != "f"
+    return is_stored and data.dtype.itemsize <= 2 and node.op in _INTEGERS
+
+
+def _of_floats(node: Node, given: Inexact) -> Array | float:
+    inputs = given.operands.inputs
+    if inputs[0].dtype.kind != "f":
+        return 0.0
+    if node.op == "nn.recurrent":
+        assert isinstance(node.attrs, recurrent.RecurrentAttrs)
+        return recurrent.farther(node.attrs, given, _off)
+    if node.op in _COMPOSED:
+        with np.errstate(all="ignore"):
+            return np.nan_to_num(_ROUNDINGS * _COMPOSED[node.op](*map(np.abs, inputs)))
+    if node.op in _PLACED:
+        return _of_places(inputs[0], _PLACED[node.op])
+    error = _FLOATS.get(node.op, 0.0)
+    return error if error == 0 else error * _relative_to(node, inputs[0], given.expected[0])
+
+
+def _of_places(data: Array, axes: slice) -> float:
+    """Places between pixels are computed in float32, by another formula. The weights of the pixels
+    are as far off as the places, which are as large as the image."""
+    largest = np.abs(data, where=np.isfinite(data), out=np.zeros_like(data)).max(initial=0)
+    return _ROUNDINGS * int(max(data.shape[axes])) * float(largest)
+
+
+def _relative_to(node: Node, data: Array, results: Array) -> Array | float:
+    """What the error of a function is relative to, if that is more than 1: its result, or the
+    argument that it multiplies."""
+    if node.op == "nn.hard_swish":
+        return _sizes(data)
+    if node.op == "log":
+        return _sizes(results)
+    if isinstance(node.attrs, RealFunctionAttrs):
+        is_product = node.attrs.function in _PRODUCTS
+        return _sizes(data) if is_product else np.minimum(_sizes(data), _sizes(results))
+    return 1.0
+
+
+def _sizes(results: Array) -> Array:
+    """The magnitudes of numbers, but at least 1."""
+    return np.nan_to_num(np.maximum(1.0, np.abs(results.astype(np.float64))), posinf=1.0)
+
+
+def _off(function: Function, result: Ball) -> Array | float:
+    """How far off a function of a recurrent layer is. ``softplus`` is log(1 + exp(x)), whose
+    argument is rounded: relative to its result, but at least to 1."""
+    error = _OF_FUNCTIONS.get(function.name, 0.0)
+    if function.name == "softplus":
+        return error * _sizes(result.value)
+    return error * abs(function.alpha) if function.name in ("elu", "scaled_tanh") else error

@@ -1,0 +1,134 @@
+"""Requantization by the high word of one product, with a proof that it gives the same as the
+specified one.
+
+As in ``linear``, an output is a monotone step function of its sum. A kernel whose sums are times
+256 can begin them with any number, also one that is no multiple of 256. So ``(x * M) >> 42``, where
+x begins with the bias and the output's zero point, has nearly as many choices as a multiplier and
+an offset after it, and needs no sum of 64 bits.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.arithmetic import linear
+from microgen.graph.ir.graph import Array
+
+# Shifts of MG_HIGH and MG_HIGH_WIDE of crt/include/microgen/requantization/scaling_s8.h. With the
+# first one, multipliers of scales below 1/8 fit int32, and with the second one those below 1/2.
+SHIFT, WIDE_SHIFT = 42, 40
+UNIT = 256  # what sums are times
+_SPAN = 512  # starts to try on each side of the one that follows from the linear requantization
+_LIMIT = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class High:
+    """The multiplier of every channel and what its sums begin with, int64 [channels], and whether
+    the channel is exact with them."""
+
+    multipliers: Array
+    starts: Array
+    is_exact: Array
+
+
+def outputs(sums: Array, multipliers: Array, low: int, high: int, shift: int = SHIFT) -> Array:
+    """The requantization of sums that are times 256 and contain their start, int64."""
+    clamped: Array = np.clip((sums * multipliers) >> shift, low, high)
+    return clamped
+
+
+@functools.lru_cache(maxsize=256)
+def fit(channels: linear.Channels, shift: int = SHIFT) -> High:
+    """Multipliers and starts with which the most channels are exact."""
+    known = linear.fit(channels)
+    # Multipliers that leave int32 there may be exact here, where they have fewer bits.
+    is_possible = known.is_exact | (known.multipliers >= _LIMIT)
+    nothing = np.zeros_like(known.multipliers)
+    found = High(nothing, nothing.copy(), np.zeros_like(is_possible))
+    if channels.low >= channels.high or not is_possible.any():
+        return found
+    tried = _Trial(channels, shift)
+    for multipliers, starts in tried.candidates(known):
+        is_new = tried.are_exact(multipliers, starts) & ~found.is_exact
+        found.multipliers[is_new] = multipliers[is_new]
+        found.starts[is_new] = starts[is_new]
+        found.is_exact[is_new] = True
+        if (found.is_exact | ~is_possible).all():
+            break
+    return found
+
+
+def fit_equal(channels: linear.Channels, shift: int = SHIFT) -> High:
+    """The same for channels with one scale, which then have one multiplier: that with which a
+    channel is exact that reaches all of their sums."""
+    found, count = fit(linear.as_one(channels), shift), len(channels.folded)
+    starts = found.starts + UNIT * np.array(channels.folded, np.int64)
+    return High(
+        np.repeat(found.multipliers, count), starts, found.is_exact & (np.abs(starts) < _LIMIT)
+    )
+
+
+class _Trial:
+    """The conditions of all channels: what sums with which the output is at least ``values``, and
+    the sums before them, times the multiplier must be."""
+
+    def __init__(self, channels: linear.Channels, shift: int) -> None:
+        steps = linear.Steps(channels)
+        sums = (steps.sums - np.array(channels.folded, np.int64)[:, None]) * UNIT
+        self.is_constant, self.has_at, self.has_before = (
+            steps.is_constant,
+            steps.has_at,
+            steps.has_before,
+        )
+        self.shift = shift
+        self.at, self.before = sums, sums - UNIT
+        self.bounds = np.broadcast_to(steps.values << shift, sums.shape)
+
+    def are_exact(self, multipliers: Array, starts: Array) -> Array:
+        """Whether the channels' outputs are the specified ones for every sum."""
+        is_small = (np.abs(starts) < _LIMIT) & (multipliers >= 0) & (multipliers < _LIMIT)
+        # Factors that are not small are replaced: their products might exceed int64.
+        start, factor = (np.where(is_small, n, 0)[:, None] for n in (starts, multipliers))
+        is_above = (self.at + start) * factor >= self.bounds
+        is_below = (self.before + start) * factor < self.bounds
+        exact: Array = (is_above | ~self.has_at).all(axis=1) & is_small
+        return exact & (is_below | ~self.has_before).all(axis=1)
+
+    def candidates(self, known: linear.Linear) -> Iterator[tuple[Array, Array]]:
+        """Multipliers and starts to try."""
+        yield from self._constants()
+        factor = np.maximum(known.multipliers, 1)
+        nearest = np.rint(known.offsets * (UNIT * 2.0**linear.OFFSET_SHIFT) / factor)
+        centre = np.clip(nearest, -_LIMIT, _LIMIT).astype(np.int64)
+        for distance in range(_SPAN):
+            for starts in {distance, -distance}:
+                yield self._multipliers(centre + starts), centre + starts
+
+    def _constants(self) -> Iterator[tuple[Array, Array]]:
+        """For channels without thresholds: products in the middle of what gives their output."""
+        output = (self.bounds >> self.shift)[:, 0] - 1 + self.has_at.sum(axis=1)
+        middle = np.where(self.has_at[:, :1], self.at[:, :1], self.before[:, :1])[:, 0]
+        for bits in range(30, 16, -1):
+            starts = ((2 * output + 1) << (self.shift - 1 - bits)) - middle
+            yield np.where(self.is_constant, 1 << bits, -1), starts
+
+    def _multipliers(self, starts: Array) -> Array:
+        """The middle of the multipliers that suit the channels' starts."""
+        least, most = np.zeros(len(starts)), np.full(len(starts), float(_LIMIT))
+        for sums, has, is_least in (
+            (self.at, self.has_at, True),
+            (self.before, self.has_before, False),
+        ):
+            factor = (sums + starts[:, None]).astype(np.float64)
+            quotient = self.bounds / np.where(factor == 0, 1, factor)
+            rises, falls = has & (factor > 0), has & (factor < 0)
+            lower, upper = (rises, falls) if is_least else (falls, rises)
+            least = np.maximum(least, np.where(lower, quotient, -np.inf).max(axis=1))
+            most = np.minimum(most, np.where(upper, quotient, np.inf).min(axis=1))
+        middle: Array = np.rint(np.clip((least + most) / 2, 0, _LIMIT)).astype(np.int64)
+        return middle

@@ -1,0 +1,205 @@
+"""Requantization in one step, with a proof that it gives the same as the specified one.
+
+An int8 output is a monotone step function of its int32 sum: it has at most 255 thresholds. So
+``(x * M + C) >> 34``, which is monotone too, equals it for every sum if it does at each threshold
+and just before it. The sum's bias and the output's zero point are inside C.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.arithmetic import int8
+from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.ir.graph import Array
+
+SHIFT = 34  # MG_LINEAR_SHIFT of crt/include/microgen/requantization/scaling_s8.h
+OFFSET_SHIFT = 16  # of mg_linear: C is a multiple of 2**16, and so fits an int32
+LIMIT = 2**30  # of sums: larger ones, times M, may leave int64
+_FAR = np.int64(2**62)
+_NEAR = 2  # sums by which thresholds usually differ from what scales say
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """Output channels whose sums are requantized, one entry of each tuple a channel.
+
+    ``scales`` are those of the sums over the output's. ``least`` and ``most`` are the sums that are
+    reachable, with the bias. ``folded`` is what C adds to a sum that a kernel has computed.
+    ``low`` and ``high`` are the clamp.
+    """
+
+    scales: tuple[float, ...]
+    least: tuple[int, ...]
+    most: tuple[int, ...]
+    folded: tuple[int, ...]
+    rounding: Rounding
+    zero_point: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """M and C / 2**16 of every channel, int64 [channels], and whether the channel is exact with
+    them."""
+
+    multipliers: Array
+    offsets: Array
+    is_exact: Array
+
+
+def outputs(sums: Array, multipliers: Array, offsets: Array, low: int, high: int) -> Array:
+    """The linear requantization of sums, int64."""
+    wide = sums * multipliers + (offsets << OFFSET_SHIFT)
+    clamped: Array = np.clip(wide >> SHIFT, low, high)
+    return clamped
+
+
+def specified(sums: Array, channels: Channels) -> Array:
+    """The specified requantization of sums [channels, ...], with their bias, int64."""
+    shape = (-1,) + (1,) * (sums.ndim - 1)
+    scales = int8.per_channel_multipliers(np.array(channels.scales, np.float64))
+    multipliers, shifts = (part.astype(np.int64).reshape(shape) for part in scales)
+    scaled = int8.multiply_by_quantized_multiplier(sums, multipliers, shifts, channels.rounding)
+    stored: Array = scaled.astype(np.int64) + channels.zero_point
+    return np.clip(stored, channels.low, channels.high)
+
+
+@functools.lru_cache(maxsize=256)
+def fit(channels: Channels) -> Linear:
+    """The multipliers and offsets with which the most channels are exact.
+
+    C of a channel may be anything in an interval, whose width is a concave function of M. So a
+    bisection finds the M for which it is widest.
+    """
+    if channels.low >= channels.high or _leaves_int64(channels):
+        return _none(len(channels.scales))
+    steps = Steps(channels)
+    guess = np.rint(np.minimum(channels.scales, 1) * 2.0**SHIFT).astype(np.int64)
+    distance = np.maximum(64, guess >> 8)
+    below, above = np.maximum(guess - distance, 0), guess + distance
+    while (below < above).any():
+        middle = (below + above) >> 1
+        is_rising = (steps.slope(middle) > 0) & (below < above)
+        below, above = np.where(is_rising, middle + 1, below), np.where(is_rising, above, middle)
+    return steps.at(np.where(steps.is_constant, 0, below))
+
+
+def as_one(channels: Channels) -> Channels:
+    """A channel that reaches all sums of channels with one scale. Nothing is folded."""
+    return dataclasses.replace(
+        channels,
+        scales=channels.scales[:1],
+        least=(min(channels.least),),
+        most=(max(channels.most),),
+        folded=(0,),
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def fit_equal(channels: Channels) -> Linear:
+    """The same for channels with one scale, with one multiplier: that of a channel that reaches all
+    of their sums."""
+    count = len(channels.folded)
+    if channels.low >= channels.high or _leaves_int64(channels):
+        return _none(count)
+    multiplier = fit(as_one(channels)).multipliers
+    each = dataclasses.replace(channels, scales=channels.scales[:1] * count)
+    return Steps(each).at(np.repeat(multiplier, count))
+
+
+def _leaves_int64(channels: Channels) -> bool:
+    """Whether sums times M may exceed int64. Those of a channel without weights are not computed:
+    converters give such channels biases of about 2**30, which do not change the output."""
+    sums = zip(channels.least, channels.most, strict=True)
+    return any(least < most and max(-least, most) >= LIMIT for least, most in sums)
+
+
+def _none(channels: int) -> Linear:
+    nothing = np.zeros(channels, np.int64)
+    return Linear(nothing, nothing, np.zeros(channels, bool))
+
+
+class Steps:
+    """The thresholds of all channels: the least sums, at most one past the reachable ones, with
+    which an output is at least low + 1, ..., high."""
+
+    def __init__(self, channels: Channels) -> None:
+        self.channels = channels
+        self.values = np.arange(channels.low + 1, channels.high + 1, dtype=np.int64)[None, :]
+        self.least, self.most = (
+            np.array(sums, np.int64)[:, None] for sums in (channels.least, channels.most)
+        )
+        self.sums = self._found()
+        self.has_before, self.has_at = self.sums > self.least, self.sums <= self.most
+        self.is_constant = ~(self.has_before & self.has_at).any(axis=1)
+
+    def _found(self) -> Array:
+        """Bisects all thresholds at once, from a few sums around where the scales have them."""
+        shape = np.broadcast_shapes(self.least.shape, self.values.shape)
+        reached = np.broadcast_to(self.most + 1, shape)
+        missed = np.broadcast_to(self.least - 1, shape)
+        guess = self._guessed()
+        for tried in (guess + _NEAR, guess - _NEAR):
+            inside = np.clip(tried, missed + 1, reached - 1)
+            reached, missed = self._narrowed(reached, missed, inside)
+        while (reached - missed > 1).any():
+            reached, missed = self._narrowed(reached, missed, (reached + missed) >> 1)
+        return reached
+
+    def _guessed(self) -> Array:
+        """The thresholds of exact scales with one rounding, int64 [channels, thresholds]."""
+        scales = np.array(self.channels.scales, np.float64)[:, None]
+        halves = self.values - self.channels.zero_point - 0.5
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.clip(np.rint(halves / scales), -LIMIT, LIMIT).astype(np.int64)
+
+    def _narrowed(self, reached: Array, missed: Array, tried: Array) -> tuple[Array, Array]:
+        """The limits of the thresholds after one sum of each was tried, if it is between them."""
+        is_reached = specified(tried, self.channels) >= self.values
+        is_open = (missed < tried) & (tried < reached)
+        return (
+            np.where(is_open & is_reached, tried, reached),
+            np.where(is_open & ~is_reached, tried, missed),
+        )
+
+    def _binding(self, multipliers: Array) -> tuple[Array, Array, Array, Array]:
+        """Of every channel the least and the largest C that are possible, and which thresholds
+        bind them."""
+        product = self.values << SHIFT
+        least = np.where(self.has_at, product - self.sums * multipliers[:, None], -_FAR)
+        most = np.where(self.has_before, product - 1 - (self.sums - 1) * multipliers[:, None], _FAR)
+        lower, upper = least.argmax(axis=1), most.argmin(axis=1)
+        from_, to = _picked(least, lower), _picked(most, upper)
+        # C has no limit on a side where no threshold is reachable.
+        from_ = np.where(from_ == -_FAR, to - (1 << SHIFT), from_)
+        to = np.where(to == _FAR, from_ + (1 << SHIFT), to)
+        return from_, to, lower, upper
+
+    def slope(self, multipliers: Array) -> Array:
+        """How the width of each channel's interval changes with its multiplier."""
+        _, _, lower, upper = self._binding(multipliers)
+        change: Array = _picked(self.sums, lower) - (_picked(self.sums, upper) - 1)
+        return change
+
+    def at(self, multipliers: Array) -> Linear:
+        """The offsets for these multipliers."""
+        least, most, _, _ = self._binding(multipliers)
+        folded = np.array(self.channels.folded, np.int64) * multipliers
+        is_open = least <= most
+        centre = np.where(is_open, least + (most - least) // 2, 0) + folded
+        offsets = (centre + (1 << OFFSET_SHIFT >> 1)) >> OFFSET_SHIFT
+        back = (offsets << OFFSET_SHIFT) - folded
+        is_exact = is_open & (least <= back) & (back <= most)
+        is_exact &= (multipliers < 2**31) & (np.abs(offsets) < 2**31)
+        return Linear(multipliers, offsets, is_exact)
+
+
+def _picked(table: Array, columns: Array) -> Array:
+    picked: Array = np.take_along_axis(table, columns[:, None], axis=1)[:, 0]
+    return picked

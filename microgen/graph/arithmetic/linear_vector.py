@@ -1,0 +1,121 @@
+"""The linear requantization for vectors of int32, with a proof as in ``linear``.
+
+Vectors have no products of 64 bits, only their rounded high halves. So sums are first shifted to
+the left, to have bits for the fraction that C adds:
+``high_half(2 * ((x << left) + C) * M, rounded) >> right``. Shift and addition saturate. The bias
+and the output's zero point are inside C.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.arithmetic import int8
+from microgen.graph.arithmetic.linear import Channels, Steps, specified
+from microgen.graph.ir.graph import Array
+
+_BITS = 31
+_LEFT = 15  # the most that sums are shifted
+_FAR = np.int64(2**62)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearVector:
+    """M and C of every channel, int64 [channels], the shifts of all of them, and whether a channel
+    is exact with them."""
+
+    multipliers: Array
+    offsets: Array
+    left: int
+    right: int
+    is_exact: Array
+
+
+def outputs(sums: Array, found: LinearVector, low: int, high: int) -> Array:
+    """The requantization of sums [channels, ...], int64."""
+    shape = (-1,) + (1,) * (sums.ndim - 1)
+    added = _saturated(sums << found.left) + found.offsets.reshape(shape)
+    products = int8.rounding_doubling_high_mul(
+        _saturated(added), found.multipliers.reshape(shape).astype(np.int64)
+    )
+    clamped: Array = np.clip(products >> found.right, low, high)
+    return clamped
+
+
+def _saturated(x: Array) -> Array:
+    limited: Array = np.clip(x, -(2**_BITS), 2**_BITS - 1)
+    return limited
+
+
+@functools.lru_cache(maxsize=256)
+def fit(channels: Channels) -> LinearVector:
+    """The multipliers and offsets. All channels have the same shifts: the left one is as large as
+    the values of the outputs' range allow, and the right one makes the largest multiplier at least
+    2**30."""
+    scales = np.array(channels.scales, np.float64)
+    usable = scales[scales > 0]
+    if not usable.size or channels.low >= channels.high:
+        return _none(len(scales))
+    steps = Steps(channels)
+    _, exponent = np.frexp(usable.max())
+    left = _left(steps)
+    right = left - int(exponent)
+    if left < 0 or not 0 <= right <= _BITS:
+        return _none(len(scales))
+    multipliers = np.rint(np.ldexp(scales, _BITS - int(exponent))).astype(np.int64)
+    return _with_offsets(steps, np.minimum(multipliers, 2**_BITS - 1), left, right)
+
+
+def _left(steps: Steps) -> int:
+    """The shift with which neither offsets nor the sums at thresholds saturate."""
+    channels = steps.channels
+    folded = np.array(channels.folded, np.int64)[:, None]
+    scales = np.array(channels.scales, np.float64)
+    at = np.abs(np.where(steps.has_at | steps.has_before, steps.sums - folded, 0))
+    zero = np.abs(channels.zero_point) / scales[scales > 0].min()
+    largest = max(int(at.max()), int(np.abs(folded[~steps.is_constant]).max(initial=0) + zero)) + 2
+    return min(_LEFT, _BITS - largest.bit_length())
+
+
+def _none(channels: int) -> LinearVector:
+    nothing = np.zeros(channels, np.int64)
+    return LinearVector(nothing, nothing, 0, 0, np.zeros(channels, bool))
+
+
+def _with_offsets(steps: Steps, multipliers: Array, left: int, right: int) -> LinearVector:
+    """The offsets in the middle of what the thresholds allow."""
+    divisors = np.maximum(multipliers, 1)[:, None]
+    reached = -(-((steps.values << (right + _BITS)) - (1 << (_BITS - 1))) // divisors)
+    at = np.clip(steps.sums, -(2**_BITS), 2**_BITS) << left
+    least = np.where(steps.has_at, reached - at, -_FAR).max(axis=1)
+    most = np.where(steps.has_before, reached - 1 - at + (1 << left), _FAR).min(axis=1)
+    is_open = least <= most
+    centre = np.where(is_open, _middle(least, most), 0)
+    folded = np.array(steps.channels.folded, np.int64) << left
+    start = np.clip(centre + folded, -(2**_BITS), 2**_BITS - 1)
+    found = LinearVector(multipliers, start, left, right, is_open)
+    return LinearVector(multipliers, start, left, right, is_open & _is_same(steps, found))
+
+
+def _middle(least: Array, most: Array) -> Array:
+    """A value between limits. One or both of them may be missing."""
+    from_ = np.where(least == -_FAR, np.where(most == _FAR, 0, most), least)
+    to = np.where(most == _FAR, from_, most)
+    middle: Array = from_ + (to - from_) // 2
+    return middle
+
+
+def _is_same(steps: Steps, found: LinearVector) -> Array:
+    """Whether each channel's outputs are the specified ones, at each threshold, just before it, and
+    for the least and the largest sum. Both are monotone, so then they are for all sums."""
+    channels = steps.channels
+    sums = np.concatenate([steps.sums - 1, steps.sums, steps.least, steps.most], axis=1)
+    sums = np.clip(sums, steps.least, steps.most)
+    folded = np.array(channels.folded, np.int64)[:, None]
+    expected = specified(sums, channels)
+    computed = outputs(sums - folded, found, channels.low, channels.high)
+    same: Array = (expected == computed).all(axis=1)
+    return same

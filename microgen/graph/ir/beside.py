@@ -1,0 +1,251 @@
+"""Evaluates a graph together with an implementation of it: the value that each node should have for
+the implementation's own inputs, and how far off it may be.
+
+Values known from the implementation replace the reference's own values, so that errors do not add
+up from layer to layer. Nodes whose outputs are not known (fused into others, views, inside a part
+that an external generator compiled) are judged together with the next node whose output is known:
+both are computed from what the implementation has, and the bounds of the first are passed on. What
+an implementation may differ by in stored integers is not passed on, because a step of a tensor that
+it never had says nothing about it. It counts once, for the next integers that are known.
+
+An implementation may lack channels of a tensor, because they do not matter. They have the
+reference's values here. If they did matter, the next layer that is known would differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Protocol
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array, Graph, Node
+from microgen.graph.ir.interpreter import initial_state
+from microgen.graph.ops.balls import UNIT
+from microgen.graph.ops.base import Inexact, Op, Operands
+from microgen.graph.ops.bounds import has_infinity
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True, slots=True)
+class Leeway:
+    """How much farther than the bound of a node's op its outputs may be in an implementation:
+    ``more`` is one number, or one for each element. ``departs`` are the elements, bool, that the
+    implementation defines in another way than the reference, for the reason ``why``; None if there
+    are none."""
+
+    more: Array | float = 0.0
+    departs: Array | None = None
+    why: str = ""
+
+
+Slack = Callable[[Node, Inexact], Leeway]
+
+
+class Partly(Protocol):
+    """What an implementation has of a tensor that it does not have as it is."""
+
+    def filled(self, left: Array, whole: Array) -> Array:
+        """The whole tensor: ``left``, what the implementation has, and ``whole`` in the rest."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """Variables between two inferences: their values, and how far off they may be."""
+
+    values: dict[str, Array]
+    errors: dict[str, Array] = field(default_factory=dict)
+
+    @staticmethod
+    def at_first(graph: Graph) -> Kept:
+        """The variables before the first inference."""
+        return Kept(initial_state(graph))
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The expected value of a tensor.
+
+    It may differ by at most ``bound`` (float64, infinite if any value is possible) from ``values``,
+    by the ``rules`` of the ops since the last known tensor. ``found`` is the implementation's
+    value, or None if it is not known. ``why`` is the reason if some elements may have any value
+    because the implementation defines them in another way. ``name`` is the implementation's name of
+    the tensor, if that is known to be another one."""
+
+    node: Node
+    tensor: str
+    values: Array
+    bound: Array
+    rules: tuple[str, ...]
+    found: Array | None
+    why: str = ""
+    name: str = ""
+
+    @property
+    def departures(self) -> int:
+        """The number of elements that differ because the implementation defines them so."""
+        return self.unlimited if self.why else 0
+
+    @property
+    def unlimited(self) -> int:
+        """The number of elements that differ, and may have any value."""
+        if self.found is None or not np.isinf(self.bound).any():
+            return 0
+        differs = distance(self.found, self.values) > 0
+        return int(np.count_nonzero(differs & np.isinf(self.bound)))
+
+
+def no_slack(_node: Node, _given: Inexact) -> Leeway:
+    """The slack of an implementation that keeps within the bounds of ops."""
+    return Leeway()
+
+
+def walk(
+    graph: Graph,
+    inputs: Mapping[str, Array],
+    ops: Mapping[str, Op],
+    found: Mapping[str, Array],
+    kept: Kept | None = None,
+    off: Mapping[str, Array] = MappingProxyType({}),
+    lacking: Mapping[str, Partly] = MappingProxyType({}),
+    slack: Slack = no_slack,
+) -> Iterator[Expected]:
+    """Every tensor that nodes compute or update, in order.
+
+    ``inputs`` has one array per graph input. ``found`` has the known tensors of the implementation,
+    with their shapes and dtypes. ``kept`` is read and updated; without it, this is the first
+    inference. ``off``, float64, is how far off inputs may be. ``lacking`` has the known tensors of
+    which the implementation lacks channels, or that it has in another layout.
+    ``slack(node, inexact)`` is how much farther than the bound of the node's op the implementation
+    may be. Raises ``ops.base.StatusError`` as ``interpreter.evaluate`` does.
+    """
+    kept = kept or Kept.at_first(graph)
+    values: dict[str, Array] = {**graph.constants, **kept.values, **inputs}
+    errors, rules = {**kept.errors, **off}, dict[str, tuple[str, ...]]()
+    steps, whys = dict[str, float](), dict[str, str]()
+    for node in graph.nodes:
+        given = _Given(values, errors, found, lacking, rules, steps, whys)
+        for one in _of_node(node, graph, ops[node.op], given, slack):
+            name = one.tensor
+            known = one.found is not None
+            values[name] = one.found if one.found is not None else one.values
+            errors[name] = np.broadcast_to(0.0, one.bound.shape) if known else one.bound
+            rules[name] = () if known else one.rules
+            whys[name] = "" if known else one.why
+            yield one
+    latest = {name: graph.updates.get(name, name) for name in graph.variables}
+    kept.values = {name: values[source] for name, source in latest.items()}
+    kept.errors = {name: errors[source] for name, source in latest.items() if source in errors}
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The values so far, what is known about them, and what the implementation has."""
+
+    values: Mapping[str, Array]
+    errors: Mapping[str, Array]
+    found: Mapping[str, Array]
+    lacking: Mapping[str, Partly]
+    rules: Mapping[str, tuple[str, ...]]
+    steps: dict[str, float]  # of stored integers that are not known: their slack
+    whys: Mapping[str, str]  # of tensors that are not known: see ``Expected``
+
+    def known(self, name: str, expected: Array) -> Array | None:
+        """The implementation's value of a tensor, or None if it is not known."""
+        if name not in self.found or name not in self.lacking:
+            return self.found.get(name)
+        return self.lacking[name].filled(self.found[name], expected)
+
+    def off(self, node: Node, operands: Operands) -> tuple[Array, ...]:
+        """How far off a node's inputs may be. Slack of stored integers is off only for what becomes
+        something else; see ``leeway``."""
+        are_stored = _are_stored(operands)
+        return tuple(
+            self.errors.get(name, np.broadcast_to(0.0, array.shape))
+            + (0.0 if are_stored else self.steps.get(name, 0.0))
+            for name, array in zip(node.inputs, operands.inputs, strict=True)
+        )
+
+    def leeway(self, node: Node, operands: Operands, own: Leeway) -> Leeway:
+        """A node's own leeway, or that of the stored integers from which it computes others."""
+        if not _are_stored(operands):
+            return own
+        waiting = [self.steps.get(name, 0.0) for name in node.inputs]
+        return replace(own, more=max(float(np.max(own.more)), *waiting))
+
+
+def _of_node(node: Node, graph: Graph, op: Op, given: _Given, slack: Slack) -> list[Expected]:
+    operands = Operands(
+        tuple(given.values[name] for name in node.inputs),
+        graph.type_of(node.inputs),
+        graph.type_of(node.outputs),
+    )
+    written = op.writes(node.attrs, len(node.inputs))
+    names = (*node.outputs, *(node.inputs[position] for position in written))
+    expected = op.reference(node.attrs, operands)
+    known = tuple(given.known(name, array) for name, array in zip(names, expected, strict=True))
+    inexact = Inexact(operands, given.off(node, operands), expected, known)
+    bounds = op.bound.of(node.attrs, inexact)
+    leeway = given.leeway(node, operands, slack(node, inexact))
+    before = [rule for name in node.inputs for rule in given.rules.get(name, ())]
+    missing = [op.bound.roundings if of is None else 0 for of in known]
+    why = leeway.why or next(filter(None, (given.whys.get(name) for name in node.inputs)), "")
+    found = []
+    for name, array, bound, of, roundings in zip(
+        names, expected, bounds, known, missing, strict=True
+    ):
+        limit, rule = _limited(bound, array, roundings, operands), op.bound.rule
+        if not _are_stored(operands):
+            limit = limit + leeway.more
+        elif of is None:
+            given.steps[name] = float(np.max(leeway.more))
+        elif np.any(leeway.more):
+            limit, rule = limit + leeway.more, f"{np.max(leeway.more):g} step"
+        if leeway.departs is not None:
+            limit = np.where(leeway.departs, np.inf, limit)
+        since = tuple(dict.fromkeys((*before, rule)))
+        found.append(Expected(node, name, array, limit, since, of, why=why))
+    return found
+
+
+def _are_stored(operands: Operands) -> bool:
+    """Whether a node's outputs are stored integers, whose steps have a size."""
+    kinds = operands.output_types
+    return all(kind.quant is not None and kind.dtype.numpy.kind != "f" for kind in kinds)
+
+
+def _limited(bound: Array, expected: Array, roundings: int, operands: Operands) -> Array:
+    """The bound if up to ``roundings`` roundings may be missing. Special values must be the same;
+    if a value may exceed float32, anything is allowed. The op is elementwise if it has roundings;
+    then infinity that comes from an infinite operand needs none."""
+    if expected.dtype.kind != "f":
+        return bound
+    if roundings:
+        size = np.where(np.isinf(expected) & has_infinity(operands), 0, np.abs(expected))
+        bound = bound + roundings * UNIT * (size + bound)
+    is_number = np.isfinite(expected)
+    known = np.where(np.isnan(bound), np.where(is_number, np.inf, 0), bound)
+    magnitude = np.where(is_number, np.abs(expected), 0).astype(np.float64)
+    return np.where(is_number & (magnitude + known > _LARGEST), np.inf, known)
+
+
+def exceeds(found: Array, expected: Array, bound: Array) -> Array:
+    """Which elements are farther apart than the bound: bool, of the arrays' shape. NaN equals NaN,
+    and the sign of zeros is ignored."""
+    if expected.dtype.kind != "f":
+        # Floats cannot tell all integers apart.
+        is_beyond = (bound == 0) | (distance(found, expected) > bound)
+        return np.asarray((found != expected) & is_beyond & ~np.isinf(bound))
+    same = (found == expected) | (np.isnan(found) & np.isnan(expected))
+    return np.asarray(~same & ~(distance(found, expected) <= bound) & ~np.isinf(bound))
+
+
+def distance(found: Array, expected: Array) -> Array:
+    """The distance of elements, float64; infinite if only one of them is a number."""
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(found.astype(np.float64) - expected.astype(np.float64))
+    same = (found == expected) | ((found != found) & (expected != expected))
+    return np.where(same, 0.0, np.where(np.isnan(apart), np.inf, apart))

@@ -1,0 +1,288 @@
+"""The graph: frozen values, tensors identified by name, the model's own layer names kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import itertools
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+class DType(enum.Enum):
+    """Element type of a tensor; the value is the name that numpy and TVM use."""
+
+    INT8 = "int8"
+    UINT8 = "uint8"
+    INT16 = "int16"
+    UINT16 = "uint16"
+    INT32 = "int32"
+    UINT32 = "uint32"
+    INT64 = "int64"
+    UINT64 = "uint64"
+    FLOAT32 = "float32"
+    BOOL = "bool"
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """The little-endian numpy dtype."""
+        return _little_endian(self.value)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of one element."""
+        return self.numpy.itemsize
+
+
+@cache
+def _little_endian(name: str) -> np.dtype[Any]:
+    return np.dtype(name).newbyteorder("<")
+
+
+MAX_BYTES = 2**31 - 1  # of one tensor: generated C counts bytes and elements with int32_t
+
+
+@dataclass(frozen=True)
+class Quant:
+    """Affine quantization: ``real = scale * (stored - zero_point)``.
+
+    One value of each per tensor (``axis`` is None), or one per index along ``axis``.
+    """
+
+    scale: tuple[float, ...]
+    zero_point: tuple[int, ...]
+    axis: int | None = None
+
+    @cached_property
+    def scales(self) -> Array:
+        """The scales, float32 [n], read-only: one array, by which what is computed is kept."""
+        return frozen(np.array(self.scale, np.float32))
+
+    @property
+    def is_per_tensor(self) -> bool:
+        """Whether one scale covers the whole tensor."""
+        return self.axis is None
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """Shape, dtype and (for quantized tensors) the meaning of the stored integers."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+    quant: Quant | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tensor, without padding."""
+        return self.size * self.dtype.nbytes
+
+    @property
+    def scale(self) -> float:
+        """Scale of a per-tensor quantized tensor; ValueError otherwise."""
+        return self._per_tensor().scale[0]
+
+    @property
+    def zero_point(self) -> int:
+        """Zero point of a per-tensor quantized tensor; ValueError otherwise."""
+        return self._per_tensor().zero_point[0]
+
+    @property
+    def zero(self) -> int:
+        """The stored value that means 0; ValueError for a tensor quantized per channel."""
+        return 0 if self.quant is None else self.zero_point
+
+    def _per_tensor(self) -> Quant:
+        if self.quant is None or not self.quant.is_per_tensor:
+            raise ValueError(f"{self} has no per-tensor quantization")
+        return self.quant
+
+    def __str__(self) -> str:
+        return f"{self.dtype.value}[{','.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a node came from: the model file's name and the model's own name for the layer."""
+
+    file: str
+    layer: str
+
+    def __str__(self) -> str:
+        return f'{self.file}: layer "{self.layer}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Attrs:
+    """Base of every op's attributes dataclass (``microgen/graph/ops/<op>.py``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One operation. ``inputs`` and ``outputs`` are tensor names. An optional input at the end that
+    is absent is not listed. ``target`` is the name of the target that computes the node; it is
+    empty for the host, the CPU that runs the runner. ``function`` is the global symbol of the
+    external function that the node is part of; it is empty except in partitioned models.
+    ``layouts`` are those with which the model declares its own operator, by attribute name, for
+    example ("data_layout", "NCHW")."""
+
+    op: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attrs: Attrs
+    origin: Origin
+    target: str = ""
+    function: str = ""
+    layouts: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where the node is computed: its target and its external function. Only nodes with the
+        same place are ever fused."""
+        return self.target, self.function
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """What is left of the channels of one of the model's tensors, which are its last axis: it had
+    ``count`` of them, and the indices of those that are left are ``kept``, ascending."""
+
+    count: int
+    kept: tuple[int, ...]
+
+    def without(self, mask: Array) -> Channels:
+        """What is left if only those stay that ``mask`` marks, bool [len(kept)]."""
+        return Channels(self.count, tuple(itertools.compress(self.kept, mask)))
+
+    def index_in_model(self, index: tuple[int, ...]) -> tuple[int, ...]:
+        """The index in the model's tensor of an element that is left."""
+        return (*index[:-1], self.kept[index[-1]])
+
+    def filled(self, left: Array, whole: Array) -> Array:
+        """The model's tensor: ``left`` in the channels that are left, ``whole`` in the others."""
+        filled = whole.copy()
+        filled[..., list(self.kept)] = left
+        return filled
+
+
+Move = tuple[tuple[int, ...], tuple[int, ...]]
+"""A shape to which a tensor is reshaped, and an order of its axes: axis k of the result is axis
+``axes[k]`` of the reshaped tensor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a tensor of the graph is laid out that has the elements of the model's tensor ``tensor``,
+    which it becomes by the ``moves``, in order. They begin with all of its channels."""
+
+    tensor: str
+    moves: tuple[Move, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A network. ``nodes`` are in execution order; ``constants`` are read-only arrays.
+
+    ``types`` has an entry for every tensor named anywhere in the graph. ``variables`` keep their
+    values from one inference to the next. Before the first they have the values in ``initial``, or
+    mean 0. ``updates`` has for a variable the tensor whose value the variable has in the next
+    inference. Nodes that read such a variable always read its value before the inference, whatever
+    the order of the nodes is. Each variable that is not in ``updates`` has one node, which reads
+    and updates it (``Op.writes``). ``fixed`` has the inputs that have only one sound value, which
+    follows from the shapes: no node reads them. ``output_names`` has the names of the outputs in C,
+    or is empty. ``output_aliases`` has the names by which TVM's frontend calls the outputs if they
+    have other names in C, or is empty. ``int4`` has the int8 constants that the model stores in 4
+    bits: their values are -8 to 7, and kernels may get them two to a byte. ``channels`` has the
+    model's tensors of which a pass has removed channels; ``types`` are without these channels.
+    ``laid_out`` has the tensors that passes have made, and that have the elements of one of the
+    model's tensors in another layout (``graph/ir/layouts.py``). ``in_floats`` says of float tensors of a
+    quantized model why they are not integers. ``notes`` are what the user should know of the
+    model's file. ``dropped`` has the names of tensors that passes have removed, which no other
+    tensor may get.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    types: Mapping[str, TensorType]
+    constants: Mapping[str, Array]
+    variables: tuple[str, ...] = ()
+    fixed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    output_names: tuple[str, ...] = ()
+    output_aliases: tuple[str, ...] = ()
+    updates: Mapping[str, str] = field(default_factory=dict)
+    initial: Mapping[str, Array] = field(default_factory=dict)
+    int4: frozenset[str] = frozenset()
+    channels: Mapping[str, Channels] = field(default_factory=dict)
+    laid_out: Mapping[str, Layout] = field(default_factory=dict)
+    in_floats: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    dropped: frozenset[str] = frozenset()
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The tensors for which the graph is computed: its outputs, then the variables' next
+        values."""
+        return (*self.outputs, *self.updates.values())
+
+    def type_of(self, names: Iterable[str]) -> tuple[TensorType, ...]:
+        """Types of several tensors."""
+        return tuple(self.types[name] for name in names)
+
+    def producer_of(self) -> dict[str, Node]:
+        """Tensor name -> the node that computes it."""
+        return {out: node for node in self.nodes for out in node.outputs}
+
+    def uses_of(self) -> dict[str, int]:
+        """Tensor name -> the number of times that nodes read it or it is a result of the graph."""
+        counts = dict.fromkeys(self.types, 0)
+        for name in (*self.results, *(i for node in self.nodes for i in node.inputs)):
+            counts[name] += 1
+        return counts
+
+    def replace(self, **changes: Any) -> Graph:
+        """A copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+
+def live_nodes(nodes: Iterable[Node], outputs: Iterable[str]) -> tuple[Node, ...]:
+    """The nodes, given and returned in execution order, that the tensors ``outputs`` depend on."""
+    live = set(outputs)
+    kept: list[Node] = []
+    for node in reversed(tuple(nodes)):
+        if not live.isdisjoint(node.outputs):
+            live.update(node.inputs)
+            kept.append(node)
+    return tuple(reversed(kept))
+
+
+def constant(array: Array) -> Array:
+    """The array of a constant, read-only. Each NaN has the bits that C's 0.0F / 0.0F has, because
+    there are no literals for others."""
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
+    return frozen(array)
+
+
+def frozen(array: Array) -> Array:
+    """The array made read-only, so that no stage can change an array that another stage has.
+
+    numpy's functions turn arrays without dimensions into scalars; these become arrays again.
+    """
+    array = np.asarray(array)
+    array.flags.writeable = False
+    return array

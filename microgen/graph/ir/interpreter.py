@@ -1,0 +1,64 @@
+"""Runs a graph with the ops' numpy references, with which every firmware is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array, Graph, Node, TensorType
+from microgen.graph.ops.base import Op, Operands, StatusError
+
+State = dict[str, Array]  # the value of each variable of a graph
+
+
+def initial_state(graph: Graph) -> State:
+    """The values of variables before the first inference: those that the graph gives, or the zero
+    points, which mean 0."""
+    zeros = {name: np.full(t.shape, t.zero, t.dtype.numpy) for name, t in _variables(graph)}
+    return {**zeros, **graph.initial}
+
+
+def _variables(graph: Graph) -> list[tuple[str, TensorType]]:
+    return [(name, graph.types[name]) for name in graph.variables]
+
+
+def evaluate(
+    graph: Graph,
+    inputs: Mapping[str, Array],
+    ops: Mapping[str, Op],
+    state: State | None = None,
+) -> dict[str, Array]:
+    """Every tensor of the graph by name: inputs, constants and everything that nodes compute.
+
+    ``inputs`` has one array per graph input, of the declared shape and dtype. ``state`` is read
+    and updated; without it, this is the first inference. Raises ``ops.base.StatusError`` if the
+    firmware's status would not be 0.
+    """
+    state = initial_state(graph) if state is None else state
+    given = {name: inputs[name] for name in graph.inputs}
+    values: dict[str, Array] = {**graph.constants, **state, **given}
+    for node in graph.nodes:
+        found = evaluate_node(node, graph, values, ops)
+        written = ops[node.op].writes(node.attrs, len(node.inputs))
+        names = (*node.outputs, *(node.inputs[position] for position in written))
+        values.update(zip(names, found, strict=True))
+    # All values are read before the first is replaced, because an update may name a variable.
+    state.update([(name, values[graph.updates.get(name, name)]) for name in graph.variables])
+    return values
+
+
+def evaluate_node(
+    node: Node, graph: Graph, values: Mapping[str, Array], ops: Mapping[str, Op]
+) -> tuple[Array, ...]:
+    """The outputs of one node, then the new values of its variables. Inputs are from ``values``."""
+    operands = Operands(
+        tuple(values[name] for name in node.inputs),
+        graph.type_of(node.inputs),
+        graph.type_of(node.outputs),
+    )
+    try:
+        return ops[node.op].reference(node.attrs, operands)
+    except StatusError as error:
+        error.node = error.node or node  # the innermost of nested graphs
+        raise

@@ -1,0 +1,135 @@
+"""Which of the model's tensors a graph has: under their own names, or in another layout.
+
+A pass that computes a tensor of the model in another shape or order of axes gives it a new name,
+because a name of the model stands for the model's values. ``Graph.laid_out`` has the layout, so a
+comparison still finds the model's tensor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array, Channels, Graph, Layout, Move, TensorType
+
+Shape = tuple[int, ...]
+
+
+def reshaped(graph: Graph, name: str) -> Layout:
+    """The layout of a tensor that has the elements of the tensor ``name`` in the same order."""
+    shape = graph.types[name].shape
+    return _of(graph, name, (shape, tuple(range(len(shape)))))
+
+
+def reordered(graph: Graph, name: str, axes: tuple[int, ...]) -> Layout:
+    """The layout of a tensor whose axis ``axes[k]`` is axis k of the tensor ``name``."""
+    shape = graph.types[name].shape
+    back = tuple(axes.index(axis) for axis in range(len(axes)))
+    return _of(graph, name, (tuple(shape[k] for k in back), axes))
+
+
+def _of(graph: Graph, name: str, move: Move) -> Layout:
+    """The layout of what becomes the tensor ``name`` by one move. That tensor may be laid out."""
+    known = graph.laid_out.get(name)
+    return Layout(known.tensor, (move, *known.moves)) if known else Layout(name, (move,))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a tensor of a graph shows of the model's tensor ``tensor``: the channels that are left
+    in the graph's tensor, if it lacks some, and the layout, if it has another one. ``kind`` is the
+    type of the graph's tensor with all of its channels."""
+
+    tensor: str
+    kind: TensorType
+    channels: Channels | None = None
+    layout: Layout | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is the model's tensor as it is."""
+        return self.channels is None and self.layout is None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the graph's tensor."""
+        left = self.channels
+        return self.kind.shape if left is None else (*self.kind.shape[:-1], len(left.kept))
+
+    def index_in_model(self, index: tuple[int, ...]) -> tuple[int, ...]:
+        """The index in the model's tensor of an element of the graph's tensor."""
+        if self.channels is not None:
+            index = self.channels.index_in_model(index)
+        own = self.kind.shape
+        for shape, axes in self.layout.moves if self.layout else ():
+            flat = int(np.ravel_multi_index(index, own)) if own else 0
+            moved = np.unravel_index(flat, shape)
+            index = tuple(int(moved[axis]) for axis in axes)
+            own = tuple(shape[axis] for axis in axes)
+        return index
+
+    def filled(self, left: Array, whole: Array) -> Array:
+        """The model's tensor: ``left``, the graph's tensor, where that shows it, and ``whole``, of
+        the model's shape, in the channels that the graph's tensor lacks."""
+        if self.channels is not None:
+            left = self.channels.filled(left, self._in_graph(whole))
+        for shape, axes in self.layout.moves if self.layout else ():
+            left = left.reshape(shape).transpose(axes)
+        return np.ascontiguousarray(left).reshape(whole.shape)
+
+    def _in_graph(self, array: Array) -> Array:
+        """An array of the model's tensor as the graph's tensor has it, with all channels."""
+        for shape, axes in reversed(self.layout.moves if self.layout else ()):
+            moved = tuple(shape[axis] for axis in axes)
+            array = array.reshape(moved).transpose(np.argsort(axes))
+        return array.reshape(self.kind.shape)
+
+
+def shown(graph: Graph, names: Mapping[str, TensorType]) -> dict[str, Shown]:
+    """Tensor of the graph -> what it shows of one of the model's tensors, which are ``names``."""
+    found: dict[str, Shown] = {}
+    for name in graph.types:
+        layout = None if name in names else graph.laid_out.get(name)
+        tensor = layout.tensor if layout else name
+        if tensor in names:
+            channels = graph.channels.get(name)
+            found[name] = Shown(tensor, _whole(graph.types[name], channels), channels, layout)
+    return found
+
+
+def by_model(shows: Mapping[str, Shown], known: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The model's tensors that ``known`` tensors of the graph show -> which of these do, in the
+    order in which they are given."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name in dict.fromkeys(known):
+        if name in shows:
+            tensor = shows[name].tensor
+            found[tensor] = (*found.get(tensor, ()), name)
+    return found
+
+
+def fits(layout: Layout, kind: TensorType, channels: Channels | None) -> bool:
+    """Whether a tensor of a type, with all of its channels, can have the layout."""
+    sizes = {math.prod(shape) for shape, _ in layout.moves}
+    orders = all(sorted(axes) == list(range(len(shape))) for shape, axes in layout.moves)
+    return orders and sizes == {_whole(kind, channels).size}
+
+
+def fresh(graph: Graph, wanted: str, *, more: Container[str] = (), shape: Shape = ()) -> str:
+    """A name for a new tensor of a graph, which neither a tensor of it or of the model has, nor one
+    in ``more``: the wanted one, with a shape after it."""
+    start = f"{wanted}#{'x'.join(map(str, shape))}" if shape else wanted
+    name, count = start, 0
+    while name in graph.types or name in graph.dropped or name in more:
+        count += 1
+        name = f"{start}'{count}"
+    return name
+
+
+def _whole(kind: TensorType, channels: Channels | None) -> TensorType:
+    if channels is None:
+        return kind
+    return TensorType((*kind.shape[:-1], channels.count), kind.dtype, kind.quant)

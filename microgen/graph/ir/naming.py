@@ -1,0 +1,102 @@
+"""Finds tensors that bear a name of the model and do not have the value that the model gives it.
+
+Passes keep the model's names, by which layers are compared and reported. So after every pass, each
+tensor that has one must have the model's value: bit for bit for integers, within the bounds of the
+model's ops for floats, in the channels of ``Graph.channels`` and in the layout of
+``Graph.laid_out``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.base.errors import short
+from microgen.graph.ir import beside, interpreter, layouts
+from microgen.graph.ir.beside import Kept
+from microgen.graph.ir.graph import Array, Graph
+from microgen.graph.ir.layouts import Shown
+from microgen.graph.ops.base import Op, StatusError
+
+
+@dataclass(frozen=True, slots=True)
+class Misnamed:
+    """A tensor of a graph that does not have the value of the model's tensor that it stands for:
+    ``name`` in the graph, ``tensor`` in the model. ``how`` says how they differ."""
+
+    name: str
+    tensor: str
+    how: str
+
+    def __str__(self) -> str:
+        own = "" if self.name == self.tensor else f', which "{short(self.name)}" stands for'
+        return f'"{short(self.tensor)}"{own}: {self.how}'
+
+
+def misnamed(
+    source: Graph, graph: Graph, samples: Iterable[Sequence[Array]], ops: Mapping[str, Op]
+) -> Iterator[Misnamed]:
+    """The wrong names of ``graph``, which passes have made of ``source``, the model's graph.
+
+    ``samples``: a sequence of inferences, each with one array per input, in order. Each tensor is
+    compared with what the model makes of the graph's own values of the tensors before it, as far as
+    the graph has them, so one wrong name does not make others wrong. It is an end of the sequence
+    if the network fails for a sample.
+    """
+    shows = layouts.shown(graph, source.types)
+    yield from _constants(source, graph)
+    state, kept = interpreter.initial_state(graph), Kept.at_first(source)
+    for sample in samples:
+        try:
+            given = dict(zip(graph.inputs, sample, strict=True))
+            values = interpreter.evaluate(graph, given, ops, state)
+            given = dict(zip(source.inputs, sample, strict=True))
+            yield from _of_sample(source, given, values, shows, ops, kept)
+        except StatusError:
+            return
+
+
+def _constants(source: Graph, graph: Graph) -> Iterator[Misnamed]:
+    for name in source.constants.keys() & graph.constants.keys():
+        own, wanted = graph.constants[name], source.constants[name]
+        if own.shape != wanted.shape:
+            how = f"the passes change the constant's shape from {wanted.shape} to {own.shape}"
+            yield Misnamed(name, name, how)
+        else:
+            yield from _first(name, name, own, wanted, np.zeros(own.shape))
+
+
+def _of_sample(
+    source: Graph,
+    given: Mapping[str, Array],
+    values: Mapping[str, Array],
+    shows: Mapping[str, Shown],
+    ops: Mapping[str, Op],
+    kept: Kept,
+) -> Iterator[Misnamed]:
+    names = layouts.by_model(shows, values)
+    found = {tensor: values[first] for tensor, (first, *_) in names.items()}
+    firsts = {tensor: shows[first] for tensor, (first, *_) in names.items()}
+    partly = {tensor: show for tensor, show in firsts.items() if not show.is_plain}
+    for one in beside.walk(source, given, ops, found, kept, lacking=partly):
+        if one.found is None:
+            continue
+        first, *others = names[one.tensor]
+        yield from _first(first, one.tensor, one.found, one.values, one.bound)
+        for name in others:  # they only move its elements
+            own = shows[name].filled(values[name], one.found)
+            yield from _first(name, one.tensor, own, one.found, np.zeros(own.shape))
+
+
+def _first(
+    name: str, tensor: str, found: Array, expected: Array, bound: Array
+) -> Iterator[Misnamed]:
+    wrong = beside.exceeds(found, expected, bound)
+    if wrong.any():
+        index = tuple(map(int, np.unravel_index(int(np.argmax(wrong)), wrong.shape)))
+        at, allowed = ",".join(map(str, index)), float(bound[index])
+        near = f" within {allowed:.3g}" if allowed else ""
+        how = f"element [{at}] is {found[index]:.9g} after the passes, and {expected[index]:.9g}"
+        yield Misnamed(name, tensor, f"{how}{near} in the model")

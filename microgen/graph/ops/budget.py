@@ -1,0 +1,82 @@
+"""The budget for computing constants while a model is compiled: bytes and steps for each model.
+
+Frontends and passes compute constants before there is a program. They ask here before they compute
+anything, so that a small file cannot demand much. Only constants that a model creates are charged,
+not the contents of its file, because the size of the file bounds them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+from microgen.base.errors import UnsupportedError
+from microgen.graph.ir.graph import Array, Attrs
+from microgen.graph.ops import registry
+from microgen.graph.ops.base import Operands
+from microgen.graph.ops.cost import Cost
+
+MOST_BYTES = 2**27  # in use at one time: far more than the constants of any board
+MOST_STEPS = 2**29  # a few seconds
+
+
+class Budget:
+    """What one model has used so far."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+        self._steps = 0
+
+    def spend(self, cost: Cost, kept: int, where: str) -> None:
+        """Charge a computation, before it runs, whose result keeps ``kept`` bytes.
+
+        Raises UnsupportedError, with ``where``, if that is more than is left.
+        """
+        self._steps += cost.steps
+        for needed, most, unit in (
+            (self._bytes + cost.nbytes, MOST_BYTES, "bytes"),
+            (self._steps, MOST_STEPS, "steps of arithmetic"),
+        ):
+            if needed > most:
+                raise UnsupportedError(
+                    f"computes with constants while compiling, which takes {needed:,} {unit} with "
+                    f"the layers before it; at most {most:,} are supported",
+                    where=where,
+                    hint="compute it before the model is converted, or let it read an input",
+                )
+        self._bytes += kept
+
+
+_of_model: ContextVar[Budget | None] = ContextVar("budget", default=None)
+
+
+@contextlib.contextmanager
+def of_model() -> Iterator[None]:
+    """Charge everything that is computed inside. An inner block is part of the outer one."""
+    if _of_model.get() is not None:
+        yield
+        return
+    token = _of_model.set(Budget())
+    try:
+        yield
+    finally:
+        _of_model.reset(token)
+
+
+def spend(cost: Cost, where: str, *, kept: int = 0) -> None:
+    """Call ``Budget.spend`` for the model that is being compiled."""
+    (_of_model.get() or Budget()).spend(cost, kept, where)
+
+
+def spend_array(nbytes: int, where: str) -> None:
+    """Call ``spend`` for a constant of ``nbytes`` bytes, made by copying or converting another."""
+    spend(Cost(2 * nbytes, 2 * nbytes), where, kept=nbytes)
+
+
+def evaluated(op: str, attrs: Attrs, operands: Operands, where: str) -> tuple[Array, ...]:
+    """The results of an op on constants. Raises what ``spend`` raises, and StatusError."""
+    definition = registry()[op]
+    cost = definition.cost(attrs, operands.input_types, operands.output_types)
+    spend(cost, where, kept=sum(tensor.nbytes for tensor in operands.output_types))
+    return definition.reference(attrs, operands)

@@ -1,0 +1,96 @@
+"""comparison: a comparison of each two elements, with numpy's broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.arithmetic.int8 import quantize_multiplier
+from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ops.base import Op, Operands
+from microgen.graph.ops.constraints import INTEGERS, activation_constraint
+from microgen.graph.ops.elementwise import broadcast
+
+_ORDERED = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32)
+_LEFT_SHIFT = 8
+
+Compare = Callable[[Array, Array], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonAttrs(Attrs):
+    """Inputs: two tensors of one dtype and of broadcastable shapes: int8, each with its own
+    quantization; int16, whose stored values are compared by an order and whose real values are
+    compared by equality; float32 or plain integers; for equality also bool. Output: bool."""
+
+
+def parameters(operand: TensorType) -> tuple[int, int]:
+    """(multiplier, shift) of a quantized operand, from its scale.
+
+    Source: TFLite comparisons.cc, ComparisonQuantized. ValueError for a scale of 1 or more, for
+    which TFLite aborts or computes nonsense.
+    """
+    if operand.scale >= 1:
+        raise ValueError(
+            f"{operand} has the scale {operand.scale:g}; to be compared it must be less than 1"
+        )
+    return quantize_multiplier(operand.scale)
+
+
+def is_scaled(dtype: DType, *, is_equality: bool) -> bool:
+    """Whether real values are compared, not stored ones, if there is a scale. Source: measurement,
+    for int16."""
+    return dtype is DType.INT8 or (dtype is DType.INT16 and is_equality)
+
+
+def _scaled(stored: Array, operand: TensorType) -> Array:
+    """Real values in 256ths, rounded."""
+    centred = stored.astype(np.int64) - operand.zero_point
+    return broadcast.scale(centred << _LEFT_SHIFT, *parameters(operand))
+
+
+def op(name: str, compare: Compare, *, is_equality: bool = False) -> Op:
+    """The definition of one comparison."""
+    accepted = (*_ORDERED, DType.BOOL) if is_equality else _ORDERED
+
+    def check(
+        _attrs: ComparisonAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    ) -> str | None:
+        """Operands of one dtype, and scales less than 1 if real values are compared."""
+        lhs, rhs = inputs
+        if lhs.quant is None and lhs.dtype in INTEGERS:
+            output = activation_constraint("output", outputs[0], (DType.BOOL,))
+            return output or broadcast.one_plain(inputs, (lhs,), INTEGERS)
+        sentence = (
+            activation_constraint("left input", lhs, accepted)
+            or activation_constraint("right input", rhs, (lhs.dtype,))
+            or activation_constraint("output", outputs[0], (DType.BOOL,))
+        )
+        if sentence or not is_scaled(lhs.dtype, is_equality=is_equality):
+            return sentence
+        return _scales_constraint(inputs)
+
+    def reference(_attrs: ComparisonAttrs, operands: Operands) -> tuple[Array, ...]:
+        """Source: TFLite reference/comparisons.h, ComparisonWithScaling."""
+        lhs, rhs = operands.inputs
+        kind = operands.input_types[0]
+        if kind.quant and is_scaled(kind.dtype, is_equality=is_equality):
+            lhs, rhs = map(_scaled, operands.inputs, operands.input_types)
+        return (compare(lhs, rhs),)
+
+    def parts(_attrs: ComparisonAttrs, _n_inputs: int) -> tuple[str, ...]:
+        """The words of the primitive function's name."""
+        return (name,)
+
+    return Op(name, ComparisonAttrs, broadcast.infer, check, reference, parts)
+
+
+def _scales_constraint(inputs: Sequence[TensorType]) -> str | None:
+    try:
+        for operand in inputs:
+            parameters(operand)
+    except ValueError as error:
+        return str(error)
+    return None

@@ -1,0 +1,45 @@
+"""logical: elementwise logic of bool tensors, with numpy's broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ops.base import Op, Operands, Shape
+from microgen.graph.ops.constraints import activation_constraint
+from microgen.graph.ops.elementwise import broadcast
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalAttrs(Attrs):
+    """Inputs: two bool tensors of broadcastable shapes; one for logical_not. Output: bool."""
+
+
+def check(
+    _attrs: LogicalAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """All tensors are bool."""
+    roles = [*(("input", tensor) for tensor in inputs), ("output", outputs[0])]
+    sentences = (activation_constraint(role, tensor, (DType.BOOL,)) for role, tensor in roles)
+    return next((sentence for sentence in sentences if sentence), None)
+
+
+def op(name: str, function: Callable[..., Array], n_inputs: int = 2) -> Op:
+    """The definition of one logical operation."""
+
+    def infer(_attrs: LogicalAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+        """The broadcast shape."""
+        if len(inputs) != n_inputs:
+            raise ValueError(f"there are {len(inputs)} inputs of {name}; {n_inputs} expected")
+        return (broadcast.broadcast_shape(inputs),)
+
+    def reference(_attrs: LogicalAttrs, operands: Operands) -> tuple[Array, ...]:
+        """Source: TFLite logical.cc and elementwise.cc."""
+        return (function(*operands.inputs),)
+
+    def parts(_attrs: LogicalAttrs, _n_inputs: int) -> tuple[str, ...]:
+        """The words of the primitive function's name."""
+        return (name,)
+
+    return Op(name, LogicalAttrs, infer, check, reference, parts)

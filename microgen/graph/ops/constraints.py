@@ -1,0 +1,270 @@
+"""Constraints of ops on the types of their operands: each returns a sentence if it is violated.
+
+There are three families of dtypes: quantized int8 and int16, and float32. A node is of one family,
+unless its op changes it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from microgen.graph.arithmetic.int8 import weight_scales
+from microgen.graph.arithmetic.int16 import SCALE_LIMIT
+from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.ir.graph import Attrs, DType, TensorType
+
+INT8 = (DType.INT8,)
+ALL_FAMILIES = (DType.INT8, DType.INT16, DType.FLOAT32)
+INTEGERS = tuple(d for d in DType if d.numpy.kind in "iu")  # as plain numbers, modulo 2**n
+EVERY_DTYPE = tuple(DType)  # for ops that move values and compute nothing
+
+_SCALE_LIMIT = 2.0**30 - 1  # rounds to no more than the largest multiplier
+
+_ZERO_POINTS = {DType.INT8: (-128, 127), DType.UINT8: (0, 255), DType.INT16: (0, 0)}
+
+
+def activation_constraint(
+    role: str,
+    tensor: TensorType,
+    accepted: Sequence[DType] = INT8,
+    *,
+    may_be_dead: bool = False,
+) -> str | None:
+    """An activation must be of an accepted dtype. If it is quantized, it must have one usable scale
+    and zero point (0 for int16); if it is float32, it must have none. One that ``may_be_dead`` may
+    have the scale 0."""
+    if tensor.dtype not in accepted:
+        return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in accepted)}"
+    if tensor.dtype not in _ZERO_POINTS:
+        return plain_constraint(role, tensor)
+    return _quant_constraint(role, tensor, may_be_dead=may_be_dead)
+
+
+def _quant_constraint(role: str, tensor: TensorType, *, may_be_dead: bool = False) -> str | None:
+    """One usable scale, or 0 if the tensor ``may_be_dead``, and one zero point."""
+    sentence = one_quant_constraint(role, tensor)
+    if sentence or tensor.quant is None:
+        return sentence
+    quant = tensor.quant
+    if not 0 <= quant.scale[0] < math.inf or not (quant.scale[0] or may_be_dead):
+        return f"the {role}'s scale is {quant.scale[0]}; it must be positive and finite"
+    low, high = _ZERO_POINTS.get(tensor.dtype, (0, 0))
+    if not low <= quant.zero_point[0] <= high:
+        expected = "0" if low == high else f"{low} to {high}"
+        return (
+            f"the {role}'s zero point is {quant.zero_point[0]}; for {tensor.dtype.value} it must "
+            f"be {expected}"
+        )
+    return None
+
+
+def one_quant_constraint(role: str, tensor: TensorType) -> str | None:
+    """The tensor must have one scale and one zero point, whatever they are."""
+    if tensor.quant and tensor.quant.is_per_tensor and len(tensor.quant.scale) == 1:
+        return None
+    return f"the {role} {tensor} must have one scale and one zero point"
+
+
+def quantized_constraint(role: str, tensor: TensorType, accepted: Sequence[DType]) -> str | None:
+    """The tensor must be stored integers of an accepted dtype, with one usable scale and zero
+    point (0, except for int8 and uint8)."""
+    if tensor.dtype not in accepted:
+        return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in accepted)}"
+    return _quant_constraint(role, tensor)
+
+
+def plain_constraint(role: str, tensor: TensorType) -> str | None:
+    """Plain numbers must have no scale."""
+    return f"the {role} {tensor} has a scale; it must have none" if tensor.quant else None
+
+
+def activations_constraint(
+    data: TensorType,
+    output: TensorType,
+    accepted: Sequence[DType] = INT8,
+    *,
+    may_be_dead: bool = False,
+) -> str | None:
+    """``activation_constraint`` for an op's input, which ``may_be_dead``, and its output. They must
+    be of one dtype."""
+    return (
+        activation_constraint("input", data, accepted, may_be_dead=may_be_dead)
+        or same_dtype_constraint(data, output)
+        or activation_constraint("output", output, accepted)
+    )
+
+
+def same_dtype_constraint(data: TensorType, output: TensorType) -> str | None:
+    """Input and output must be of one dtype."""
+    if data.dtype is output.dtype:
+        return None
+    return f"the input is {data}, the output {output}; they must be of one dtype"
+
+
+def unchanged_constraint(
+    data: TensorType, output: TensorType, accepted: Sequence[DType] = INT8
+) -> str | None:
+    """Input and output must be of one dtype and equal quantization, so that stored values keep
+    their meaning. Plain numbers have no quantization and may be of any accepted dtype."""
+    if data.dtype not in accepted:
+        return f"the input is {data}; it must be {' or '.join(d.value for d in accepted)}"
+    if data.dtype is not output.dtype or data.quant is None or output.quant is None:
+        return same_dtype_constraint(data, output) or _both_plain(data, output)
+    sentence = _quant_constraint("input", data, may_be_dead=True) or _quant_constraint(
+        "output", output, may_be_dead=True
+    )
+    if sentence:
+        return sentence
+    if (data.scale, data.zero_point) != (output.scale, output.zero_point):
+        return (
+            f"the input's scale and zero point are {data.scale:g} and {data.zero_point}, the "
+            f"output's {output.scale:g} and {output.zero_point}; they must be equal"
+        )
+    return None
+
+
+def unchanged(
+    _attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """Dtype and quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
+
+
+def _both_plain(data: TensorType, output: TensorType) -> str | None:
+    if data.quant is None and output.quant is None:
+        return None
+    return "one of input and output has a scale, the other none; both or neither must"
+
+
+def weight_constraint(weight: TensorType, axis: int, *, any_zero: bool = False) -> str | None:
+    """A weight must be int8, with one scale or one per index of ``axis``. It must be symmetric;
+    with ``any_zero``, a weight with one scale may have any zero point."""
+    if weight.dtype is not DType.INT8:
+        return f"the weight is {weight}; it must be int8"
+    quant = weight.quant
+    if quant is None:
+        return f"the weight {weight} is not quantized"
+    count = 1 if quant.is_per_tensor else weight.shape[axis]
+    if quant.axis not in (None, axis) or len(quant.scale) != count:
+        return (
+            f"the weight {weight} has {len(quant.scale)} scales along axis {quant.axis}; there "
+            f"must be one, or {weight.shape[axis]} along axis {axis}"
+        )
+    if any(quant.zero_point) and not (any_zero and quant.is_per_tensor):
+        return f"a zero point of the weight is {max(quant.zero_point, key=abs)}; all must be 0"
+    if not all(0 <= scale < math.inf for scale in quant.scale):
+        return "a scale of the weight is negative or not finite"
+    return None
+
+
+def bias_constraint(
+    bias: TensorType,
+    data: TensorType,
+    weight: TensorType,
+    output: TensorType,
+    accepted: Sequence[DType] = (DType.INT32,),
+) -> str | None:
+    """A bias must be of an accepted dtype and have the accumulator's scale.
+
+    With one weight scale TFLite compares the scales (GetQuantizedConvolutionMultipler): they may
+    differ by 2 % of the output's scale. With several TFLite does not compare, so we do not either.
+    """
+    if bias.dtype not in accepted:
+        return f"the bias is {bias}; it must be {' or '.join(d.value for d in accepted)}"
+    if bias.quant is None or len(bias.quant.scale) != 1 or len(weight_scales(weight)) != 1:
+        return None
+    expected = float(np.float32(data.scale) * np.float32(weight_scales(weight)[0]))
+    if abs(expected - bias.quant.scale[0]) / output.scale <= 0.02:
+        return None
+    return (
+        f"the bias's scale is {bias.quant.scale[0]:g}; it must be the input's times the "
+        f"weight's, {expected:g}"
+    )
+
+
+def float_weights_constraint(weight: TensorType, *bias: TensorType) -> str | None:
+    """Weight and bias of float32 data must be float32."""
+    for role, tensor in zip(("weight", "bias"), (weight, *bias), strict=False):
+        if tensor.dtype is not DType.FLOAT32:
+            return f"the {role} is {tensor}; of float32 data it must be float32"
+    return None
+
+
+def rounding_constraint(
+    data: TensorType, rounding: Rounding, accepted: Sequence[Rounding]
+) -> str | None:
+    """Sums of such data must be rounded in an accepted way."""
+    if rounding in accepted:
+        return None
+    known = " or ".join(r.value for r in accepted)
+    return f"{data.dtype.value} sums are rounded {rounding.value!r}; it must be {known}"
+
+
+def weight_zero(weight: TensorType) -> int:
+    """The zero point of a weight; 0 if it has a scale per channel, or none."""
+    quant = weight.quant
+    return quant.zero_point[0] if quant is not None and quant.is_per_tensor else 0
+
+
+def accumulator_constraint(
+    data: TensorType, products: int, scales: npt.NDArray[np.float64], zero: int = 0
+) -> str | None:
+    """A sum of ``products`` terms must fit int32 after scaling; for int8 data also before. ``zero``
+    is the weight's zero point.
+
+    It must fit after scaling because TFLite's own behaviour is undefined otherwise.
+    The bound is products * max|x - zero point| * max|w|, whatever the values. It includes neither
+    the bias nor, before scaling, the weight's zero point: kernels know the values, and refuse
+    weights that are too large.
+    """
+    bound = largest_sum(data, products)
+    if bound >= 2**31 and data.dtype is DType.INT8:
+        return (
+            f"{products} products are summed, which may reach {bound}; the int32 accumulator "
+            f"holds {2**31 - 1}"
+        )
+    if leaves_int32(data, products, scales, zero):
+        return (
+            f"the output's scale is too small: sums of up to {bound}, scaled by {max(scales):g}, "
+            "exceed int32"
+        )
+    return None
+
+
+def largest_sum(data: TensorType, products: int, zero: int = 0) -> int:
+    """The largest magnitude of a sum of ``products`` products of such data with int8 weights whose
+    zero point is ``zero``."""
+    limits = np.iinfo(data.dtype.numpy)
+    farthest = max(int(limits.max) - data.zero_point, data.zero_point - int(limits.min))
+    return products * farthest * max(127 - zero, 128 + zero)
+
+
+def leaves_int32(
+    data: TensorType, products: int, scales: npt.NDArray[np.float64], zero: int = 0
+) -> bool:
+    """Whether such a sum may exceed int32 after scaling."""
+    return bool(largest_sum(data, products, zero) * max(scales) >= 2**31 - 256)
+
+
+def multiplier_constraint(scales: npt.NDArray[np.float64]) -> str | None:
+    """The fixed point must hold the scales; results that exceed int32 are taken modulo 2**32."""
+    if max(scales) < _SCALE_LIMIT:
+        return None
+    return (
+        f"the output's scale is too small: sums are scaled by {max(scales):g}; it must be less "
+        "than 2**30"
+    )
+
+
+def scale_constraint16(scales: npt.NDArray[np.float64]) -> str | None:
+    """Scales of the accumulators of int16 activations must be below ``SCALE_LIMIT``."""
+    if max(scales) < SCALE_LIMIT:
+        return None
+    return (
+        f"the output's scale is too small: sums are scaled by {max(scales):g}; it must be less "
+        f"than {SCALE_LIMIT:g}"
+    )

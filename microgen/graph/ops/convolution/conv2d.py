@@ -1,0 +1,125 @@
+"""nn.conv2d: a 2-D convolution, grouped if the filters are shallower than the input."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import Array, Attrs, TensorType
+from microgen.graph.ops import bounds
+from microgen.graph.ops.base import Op, Operands, Padding, Pair, Shape
+from microgen.graph.ops.convolution import convolution
+from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.geometry import output_size
+from microgen.graph.ops.window import Along, axes, check_dilation, nhwc, spatial, taps, window_cost
+
+
+@dataclass(frozen=True, slots=True)
+class Conv2DAttrs(Attrs):
+    """Inputs: NHWC data, OHWI weight, optional bias [O].
+
+    Their dtypes are int8, int8 and int32; or int16, int8 and either int32 (``rounding`` is DOUBLE)
+    or int64 (REDUCED); or all float32, to which ``rounding`` does not apply.
+    """
+
+    strides: Pair
+    dilation: Pair
+    padding: Padding
+    activation: Activation
+    rounding: Rounding
+
+
+def infer(attrs: Conv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The shape [N, OH, OW, O]."""
+    convolution.check_count("nn.conv2d", inputs)
+    batches, _, _, channels = nhwc("input", inputs[0])
+    filters, _, _, depth = nhwc("weight", inputs[1])
+    if depth < 1 or channels % depth:
+        raise ValueError(f"the filters' {depth} channels do not divide the input's {channels}")
+    if filters < 1 or filters % (channels // depth):
+        raise ValueError(f"{filters} filters do not divide into {channels // depth} groups")
+    convolution.check_bias(inputs, filters, "filter")
+    size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
+    height, width = output_size(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    check_dilation(inputs[0].shape, attrs.dilation)
+    return ((batches, height, width, filters),)
+
+
+def check(
+    attrs: Conv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
+    filter. Sums of int8 products fit int32, and may be the output. Weights with
+    one scale may have any zero point if sums are rounded PRODUCT or FLOAT, or are the output."""
+    products = math.prod(inputs[1].shape[1:])
+    return convolution.constraint(
+        inputs, outputs[0], attrs.rounding, axis=0, products=products, any_zero=True
+    )
+
+
+def reference(attrs: Conv2DAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/integer_ops/conv.h, ConvPerChannel; reference/conv.h, Conv."""
+    data, weight, *_ = operands.inputs
+    weight = convolution.centred(weight, operands.input_types[1])
+    found = sums(attrs, data, weight, operands.input_types[0].zero)
+    return convolution.finished(found, operands, attrs.activation, attrs.rounding)
+
+
+def sums(attrs: Conv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
+    """Sums of products of the weight with data minus ``zero``, float64 [N, OH, OW, O].
+
+    For integers they are exact, because 2**30 products of int16 and int8 fit float64. numpy has
+    the fast matrix product only for floats.
+    """
+    rows, columns = _axes(attrs, data.shape, weight.shape)
+    values, factors = data.astype(np.float64) - zero, weight.astype(np.float64)
+    found = np.zeros((len(data), rows.places, columns.places, len(weight)))
+    for (y, x), places, cells in taps(rows, columns):
+        for channels, filters in _groups(data.shape[3], weight):
+            seen = values[cells][..., channels]
+            found[places][..., filters] += seen @ factors[filters, y, x].T
+    return found
+
+
+def _axes(attrs: Conv2DAttrs, data: Shape, weight: Shape) -> tuple[Along, Along]:
+    return axes(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
+
+
+def cost(attrs: Conv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+    """The products of each filter with its window at each place."""
+    data, weight = inputs[0].shape, inputs[1].shape
+    each, groups = data[0] * weight[0] * weight[3], data[3] // weight[3]
+    return window_cost(_axes(attrs, data, weight), each, inputs, outputs, groups=groups)
+
+
+def _groups(channels: int, weight: Array) -> Iterator[tuple[slice, slice]]:
+    """For each group of filters, the channels that it reads, and its filters."""
+    depth, groups = weight.shape[3], channels // weight.shape[3]
+    filters = len(weight) // groups
+    for i in range(groups):
+        yield slice(i * depth, (i + 1) * depth), slice(i * filters, (i + 1) * filters)
+
+
+def parts(attrs: Conv2DAttrs, n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return convolution.parts("nn_conv2d", attrs.activation, n_inputs)
+
+
+def _terms(_attrs: Conv2DAttrs, operands: Operands) -> int:
+    return math.prod(operands.input_types[1].shape[1:])
+
+
+OP = Op(
+    "nn.conv2d",
+    Conv2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms),
+)

@@ -1,0 +1,175 @@
+"""nn.dense: a fully connected layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from microgen.graph.arithmetic.int8 import RELAY, dense_scales, requantize, scales_of_sums
+from microgen.graph.arithmetic.int16 import requantize16
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ops import bounds, floats
+from microgen.graph.ops.base import Op, Operands, Shape
+from microgen.graph.ops.constraints import (
+    ALL_FAMILIES,
+    accumulator_constraint,
+    activations_constraint,
+    bias_constraint,
+    float_weights_constraint,
+    rounding_constraint,
+    scale_constraint16,
+    weight_constraint,
+    weight_zero,
+)
+from microgen.graph.ops.convolution import convolution
+from microgen.graph.ops.cost import Cost, products
+
+_ROUNDINGS = {
+    DType.INT8: (Rounding.DOUBLE, Rounding.PRODUCT, Rounding.SINGLE, Rounding.FLOAT, *RELAY),
+    DType.INT16: (Rounding.REAL, Rounding.DOUBLE, Rounding.REDUCED, Rounding.FLOAT),
+}
+_FLOAT32_SCALES = (Rounding.DOUBLE, Rounding.REDUCED)  # the roundings of TFLite Micro
+_WIDE_BIASES = {  # for int16 data, by the accumulators of each rounding
+    Rounding.REAL: (DType.INT32, DType.INT64),
+    Rounding.DOUBLE: (DType.INT32,),
+    Rounding.REDUCED: (DType.INT64,),
+    Rounding.FLOAT: (DType.INT64,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DenseAttrs(Attrs):
+    """Inputs: data, weight [out, in], optional bias [out]: int8, int8 and int32; int16, int8 and
+    int32 or int64; or all float32. Sums of int16 data are rounded REAL (LiteRT), or, depending on
+    the bias's dtype, DOUBLE or REDUCED (TFLite Micro).
+
+    Without ``keep_num_dims``, data of any shape is treated as rows of ``in`` values, and the output
+    is [rows, out]. With it, the last dimension of data is ``in``, and the output's is ``out``.
+    """
+
+    activation: Activation
+    rounding: Rounding
+    keep_num_dims: bool
+
+
+def infer(attrs: DenseAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The shape [rows, out], or data's with the last dimension replaced."""
+    convolution.check_count("nn.dense", inputs)
+    data, weight = inputs[:2]
+    if len(weight.shape) != 2 or min(weight.shape) < 1:
+        raise ValueError(f"the weight {weight} must have 2 dimensions, [out, in]")
+    units, features = weight.shape
+    convolution.check_bias(inputs, units, "unit")
+    if attrs.keep_num_dims and data.shape[-1:] != (features,):
+        raise ValueError(f"the input {data} must end in the weight's {features} features")
+    if data.size % features:
+        raise ValueError(f"the input {data} is not rows of the weight's {features} features")
+    return ((*data.shape[:-1], units) if attrs.keep_num_dims else (data.size // features, units),)
+
+
+def check(
+    attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
+    tensor or per unit. Weights of int8 data with one scale may have any zero point, unless sums
+    have a scale of their own. Sums of int8 data must fit int32, and may be the output. Scaled sums
+    must fit int32, unless int16 data is scaled in fixed point."""
+    data, weight, *bias = inputs
+    output = outputs[0]
+    if output.dtype is DType.INT32:
+        products = weight.shape[1]
+        return convolution.sums_constraint(inputs, output, axis=0, products=products, any_zero=True)
+    sentence = activations_constraint(data, output, ALL_FAMILIES, may_be_dead=True)
+    if sentence or floats.is_float(data):
+        return sentence or float_weights_constraint(weight, *bias)
+    sentence = (
+        weight_constraint(weight, axis=0, any_zero=_may_have_zero(attrs, data))
+        or rounding_constraint(data, attrs.rounding, _ROUNDINGS[data.dtype])
+        or (bias_constraint(bias[0], data, weight, output, _biases(attrs, data)) if bias else None)
+    )
+    return sentence or _scale_constraint(attrs, data, weight, output)
+
+
+def _may_have_zero(attrs: DenseAttrs, data: TensorType) -> bool:
+    return data.dtype is DType.INT8 and attrs.rounding not in RELAY
+
+
+def _biases(attrs: DenseAttrs, data: TensorType) -> tuple[DType, ...]:
+    return _WIDE_BIASES[attrs.rounding] if data.dtype is DType.INT16 else (DType.INT32,)
+
+
+def _scale_constraint(
+    attrs: DenseAttrs, data: TensorType, weight: TensorType, output: TensorType
+) -> str | None:
+    if attrs.rounding is Rounding.FLOAT:
+        return accumulator_constraint(data, weight.shape[1], np.zeros(1))
+    scales = _scales(attrs, data, weight, output)
+    if data.dtype is DType.INT16 and attrs.rounding is not Rounding.REAL:
+        return scale_constraint16(scales)
+    return accumulator_constraint(data, weight.shape[1], scales, weight_zero(weight))
+
+
+def _scales(
+    attrs: DenseAttrs, data: TensorType, weight: TensorType, output: TensorType
+) -> npt.NDArray[np.float64]:
+    """The scales of the sums. LiteRT, which rounds once, multiplies scales in double; TFLite Micro
+    multiplies them in float32."""
+    if attrs.rounding in _FLOAT32_SCALES:
+        return dense_scales(data, weight, output)
+    return scales_of_sums(data, weight, output, attrs.rounding)
+
+
+def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source of the integer form: TFLite reference/integer_ops/fully_connected.h.
+
+    The product is computed in float64, which is exact for integers: fewer than 2**30 are summed.
+    """
+    data, weight, *bias = operands.inputs
+    data_type, weight_type = operands.input_types[:2]
+    weight = convolution.centred(weight, weight_type)
+    output = operands.output_types[0]
+    rows = data.reshape(-1, weight.shape[1]).astype(np.float64) - data_type.zero
+    sums = (rows @ weight.T.astype(np.float64)).reshape(output.shape)
+    offsets = bias[0] if bias else np.int64(0)
+    if floats.is_float(output):
+        return floats.activated(sums + offsets, attrs.activation)
+    accumulator = sums.astype(np.int64) + offsets
+    if output.dtype is DType.INT32:
+        return (accumulator.astype(np.int32),)
+    scales = _scales(attrs, data_type, weight_type, output)
+    finish = (scales, attrs.rounding, output, attrs.activation)
+    if output.dtype is DType.INT16:
+        return (requantize16(accumulator, *finish),)
+    return (requantize(accumulator.astype(np.int32), *finish),)
+
+
+def cost(_attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+    """The products of each unit with each row."""
+    return products(inputs, outputs, outputs[0].size * inputs[1].shape[1])
+
+
+def parts(attrs: DenseAttrs, n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    bias = ("nn_bias_add",) if n_inputs == 3 else ()
+    clip = () if attrs.activation is Activation.NONE else ("clip",)
+    return ("nn_dense", *bias, *clip)
+
+
+def _terms(_attrs: DenseAttrs, operands: Operands) -> int:
+    return operands.input_types[1].shape[1]
+
+
+OP = Op(
+    "nn.dense",
+    DenseAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms),
+)

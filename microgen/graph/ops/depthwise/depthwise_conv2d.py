@@ -1,0 +1,122 @@
+"""nn.depthwise_conv2d: a 2-D convolution of each channel by itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import Array, Attrs, TensorType
+from microgen.graph.ops import bounds, floats
+from microgen.graph.ops.base import Op, Operands, Padding, Pair, Shape
+from microgen.graph.ops.convolution import convolution
+from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.geometry import output_size
+from microgen.graph.ops.window import Along, axes, check_dilation, nhwc, spatial, taps, window_cost
+
+
+@dataclass(frozen=True, slots=True)
+class DepthwiseConv2DAttrs(Attrs):
+    """Inputs: NHWC data, 1HWC weight, optional bias [C], of the dtypes of nn.conv2d.
+
+    Output channel c reads input channel c // depth_multiplier.
+    """
+
+    strides: Pair
+    dilation: Pair
+    padding: Padding
+    depth_multiplier: int
+    activation: Activation
+    rounding: Rounding
+
+
+def infer(attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The shape [N, OH, OW, C * depth_multiplier]."""
+    convolution.check_count("nn.depthwise_conv2d", inputs)
+    batches, _, _, channels = nhwc("input", inputs[0])
+    one, _, _, filters = nhwc("weight", inputs[1])
+    if one != 1 or attrs.depth_multiplier < 1 or filters != channels * attrs.depth_multiplier:
+        raise ValueError(
+            f"the weight is {inputs[1]}; for {channels} channels and depth multiplier "
+            f"{attrs.depth_multiplier}, [1,*,*,{channels * attrs.depth_multiplier}] is expected"
+        )
+    convolution.check_bias(inputs, filters, "channel")
+    size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
+    height, width = output_size(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    check_dilation(inputs[0].shape, attrs.dilation)
+    return ((batches, height, width, filters),)
+
+
+def check(
+    attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
+    channel. Sums of int8 products fit int32, and may be the output. Weights with
+    one scale may have any zero point if sums are rounded PRODUCT or FLOAT, or are the output."""
+    products = inputs[1].shape[1] * inputs[1].shape[2]
+    return convolution.constraint(
+        inputs, outputs[0], attrs.rounding, axis=3, products=products, any_zero=True
+    )
+
+
+def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/integer_ops/depthwise_conv.h, DepthwiseConvPerChannel;
+    reference/depthwiseconv_float.h.
+
+    float32 sums equal LiteRT's bit for bit, tap by tap, because a hybrid layer that follows rounds
+    them.
+    """
+    data, weight, *_ = operands.inputs
+    weight = convolution.centred(weight, operands.input_types[1])
+    zero = operands.input_types[0].zero
+    kind = np.float32 if floats.is_float(operands.output_types[0]) else np.int64
+    found = sums(attrs, data.astype(kind), weight.astype(kind), zero)
+    return convolution.finished(found, operands, attrs.activation, attrs.rounding)
+
+
+def sums(attrs: DepthwiseConv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
+    """Sums of products of the weight with data minus ``zero``, [N, OH, OW, C * multiplier], in the
+    dtype of both."""
+    rows, columns = _axes(attrs, data.shape, weight.shape)
+    repeated = np.repeat(data - data.dtype.type(zero), attrs.depth_multiplier, axis=3)
+    found = np.zeros((len(data), rows.places, columns.places, weight.shape[3]), data.dtype)
+    for (y, x), places, cells in taps(rows, columns):
+        found[places] += repeated[cells] * weight[0, y, x]
+    return found
+
+
+def _axes(attrs: DepthwiseConv2DAttrs, data: Shape, weight: Shape) -> tuple[Along, Along]:
+    return axes(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
+
+
+def cost(
+    attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> Cost:
+    """The products of each channel with its window at each place."""
+    data, weight = inputs[0].shape, inputs[1].shape
+    each = data[0] * weight[3]
+    return window_cost(_axes(attrs, data, weight), each, inputs, outputs)
+
+
+def parts(attrs: DepthwiseConv2DAttrs, n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return convolution.parts("nn_depthwise_conv2d", attrs.activation, n_inputs)
+
+
+def _terms(_attrs: DepthwiseConv2DAttrs, operands: Operands) -> int:
+    return math.prod(spatial(operands.input_types[1].shape))
+
+
+OP = Op(
+    "nn.depthwise_conv2d",
+    DepthwiseConv2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=bounds.products(reference, _terms, is_wide=False),
+)

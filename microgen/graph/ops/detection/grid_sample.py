@@ -1,0 +1,187 @@
+"""grid_sample: an image or a volume, sampled at computed coordinates."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ops.balls import UNIT, gamma
+from microgen.graph.ops.base import EXACT, Bound, Inexact, Op, Operands, Shape
+from microgen.graph.ops.cost import Cost
+
+MODES = ("nearest", "linear", "cubic")
+PADDINGS = ("zeros", "border", "reflection")
+FAR = np.float32(2**22)  # coordinates beyond it are moved to it
+
+_TAPS = {"nearest": (0,), "linear": (0, 1), "cubic": (-1, 0, 1, 2)}
+_F = np.float32
+
+
+@dataclass(frozen=True, slots=True)
+class GridSampleAttrs(Attrs):
+    """Inputs: float32 data [batches, 1 to 3 spatial axes, channels]; a float32 grid whose last axis
+    has a coordinate for each spatial axis, the last axis first: -1 is the beginning, 1 the end.
+    With ``aligns_corners`` these are the centres of the first and the last element, otherwise their
+    outer edges. Output: the data's channels at each point of the grid.
+
+    Outside, ``padding`` is "zeros", "border" (the nearest element) or "reflection" (at the ends).
+    """
+
+    mode: str
+    padding: str
+    aligns_corners: bool
+
+
+def infer(attrs: GridSampleAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The grid's shape, with the channels in place of the coordinates."""
+    if len(inputs) != 2:
+        raise ValueError(f"there are {len(inputs)} inputs; data and grid are expected")
+    if attrs.mode not in MODES or attrs.padding not in PADDINGS:
+        raise ValueError(f"the mode is {attrs.mode!r}, the padding {attrs.padding!r}")
+    data, grid = (tensor.shape for tensor in inputs)
+    axes = len(data) - 2
+    if not 1 <= axes <= 3 or not grid or grid[0] != data[0] or grid[-1] != axes:
+        raise ValueError(f"the grid {inputs[1]} has no coordinates of {inputs[0]}")
+    return ((*grid[:-1], data[-1]),)
+
+
+def check(
+    _attrs: GridSampleAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """float32 only."""
+    for role, tensor in zip(("data", "grid", "output"), (*inputs, *outputs), strict=True):
+        if tensor.dtype is not DType.FLOAT32:
+            return f"the {role} is {tensor}; it must be float32"
+    return None
+
+
+def reference(attrs: GridSampleAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Each step is rounded to float32. Source: ONNX, GridSample. Coordinates outside are moved to
+    the border after the elements of a cubic sample are known, as onnxruntime and PyTorch do."""
+    data, grid = operands.inputs
+    axes, batches = data.ndim - 2, len(data)
+    points = grid.reshape(batches, -1, axes)
+    sides = [
+        _side(attrs, data.shape[1 + axis], points[..., axes - 1 - axis]) for axis in range(axes)
+    ]
+    found = np.zeros((*points.shape[:2], data.shape[-1]), np.float32)
+    batch = np.arange(batches)[:, None]
+    with np.errstate(all="ignore"):
+        for taps in itertools.product(*sides):
+            weight: Array = np.ones(points.shape[:2], np.float32)
+            inside: Array = np.ones(points.shape[:2], np.bool_)
+            for index, own in taps:
+                weight, inside = weight * own, inside & (index >= 0)
+            values = data[(batch, *(np.maximum(index, 0) for index, _ in taps))]
+            found = np.where(inside[..., None], found + weight[..., None] * values, found)
+    return (found.reshape(operands.output_types[0].shape),)
+
+
+def _side(attrs: GridSampleAttrs, size: int, given: Array) -> list[tuple[Array, Array]]:
+    """For each tap on an axis, the elements' indices, -1 outside, and their weights."""
+    low, high = (_F(0), _F(size - 1)) if attrs.aligns_corners else (_F(-0.5), _F(size - 0.5))
+    with np.errstate(all="ignore"):
+        if attrs.aligns_corners:
+            x = (given + _F(1)) / _F(2) * _F(size - 1)
+        else:
+            x = ((given + _F(1)) * _F(size) - _F(1)) / _F(2)
+    x = np.where(x > -FAR, np.where(x < FAR, x, FAR), -FAR)
+    if attrs.mode == "nearest":
+        x = np.rint(x)
+    if attrs.padding == "border" and attrs.mode != "cubic":
+        x = np.where((x < low) | (x > high), x.clip(0, _F(size - 1)), x)
+    elif attrs.padding == "reflection":
+        x = _reflected(x, low, high)
+    first = np.floor(x)
+    weights = _weights(attrs.mode, x - first)
+    return [
+        (_element(attrs.padding, first + _F(tap), size, low, high), weight)
+        for tap, weight in zip(_TAPS[attrs.mode], weights, strict=True)
+    ]
+
+
+def _reflected(x: Array, low: np.float32, high: np.float32) -> Array:
+    """Coordinates reflected at both ends until they are inside."""
+    length = high - low
+    if length <= 0:
+        return np.where((x < low) | (x > high), low, x)
+    over = np.where(x < low, low - x, x - high)
+    times = np.trunc(over / length)
+    rest = over - times * length
+    is_even = np.mod(times, _F(2)) == 0
+    near, far = np.where(x < low, low, high), np.where(x < low, high, low)
+    inward = np.where(x < low, _F(1), _F(-1))
+    folded = np.where(is_even, near + inward * rest, far - inward * rest)
+    return np.where((x < low) | (x > high), folded, x)
+
+
+def _element(padding: str, x: Array, size: int, low: np.float32, high: np.float32) -> Array:
+    """The index of the element at a whole coordinate."""
+    if padding == "border":
+        x = x.clip(0, _F(size - 1))
+    elif padding == "reflection":
+        x = np.trunc(_reflected(x, low, high)).clip(0, _F(size - 1))
+    return np.where((x >= 0) & (x < size), x, -1).astype(np.int64)
+
+
+def _weights(mode: str, x: Array) -> tuple[Array, ...]:
+    """The taps' weights for the distance from the first element. Source: R. G. Keys, Cubic
+    convolution interpolation, with the coefficient -0.75."""
+    if mode == "nearest":
+        return (np.ones_like(x),)
+    if mode == "linear":
+        return _F(1) - x, x
+    return _far(x + _F(1)), _near(x), _near(_F(1) - x), _far(_F(2) - x)
+
+
+def _near(x: Array) -> Array:
+    return (_F(1.25) * x - _F(2.25)) * x * x + _F(1)
+
+
+def _far(x: Array) -> Array:
+    return ((_F(-0.75) * x + _F(3.75)) * x - _F(6)) * x + _F(3)
+
+
+def cost(
+    attrs: GridSampleAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> Cost:
+    """Each tap is a product with all channels."""
+    taps = len(_TAPS[attrs.mode]) ** (len(inputs[0].shape) - 2)
+    points = math.prod(inputs[1].shape)
+    elements = outputs[0].size + points * 16
+    return Cost(64 * elements, 2000 * taps + 4 * taps * elements)
+
+
+def parts(_attrs: GridSampleAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("grid_sample",)
+
+
+def _bound(attrs: GridSampleAttrs, given: Inexact) -> tuple[Array, ...]:
+    """Up to 64 roundings of sums whose weights' magnitudes add up to at most 8, and coordinates
+    that are off by some units of the axis's length."""
+    if attrs.mode == "nearest" or not given.is_exact:
+        return EXACT.of(attrs, given)
+    data = given.operands.inputs[0]
+    largest = float(np.abs(np.where(np.isfinite(data), data, 0)).max(initial=0))
+    off = 8 * gamma(64) + 64 * UNIT * max(data.shape[1:-1])
+    if not np.isfinite(data).all():
+        off = np.inf
+    return (np.full(given.expected[0].shape, largest * off),)
+
+
+OP = Op(
+    "grid_sample",
+    GridSampleAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=cost,
+    bound=Bound("gamma(64) * 8 max|x|, and 64 units of each coordinate", _bound),
+)

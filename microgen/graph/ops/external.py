@@ -1,0 +1,91 @@
+"""external: a part of the network that an external code generator compiles.
+
+It computes a graph that it contains. The references of that graph specify the generator's code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from microgen.graph.ir import beside, interpreter
+from microgen.graph.ir.graph import Array, Attrs, Graph, TensorType
+from microgen.graph.ops.base import Bound, Inexact, Op, Operands, Shape
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExternalAttrs(Attrs):
+    """Inputs: as many tensors as ``graph`` has inputs, of their types, in their order.
+
+    ``symbol`` is the function's global symbol, ``codegen`` the name of the code generator.
+    ``graph`` contains the function's constants, and its outputs are the function's. ``function`` is
+    the Relay function, with the types of its expressions in ``types``, or None if there is none.
+    """
+
+    symbol: str
+    codegen: str
+    graph: Graph
+    function: Any = None
+    types: Mapping[Any, Any] | None = None
+
+
+def infer(attrs: ExternalAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The shapes of the graph's outputs."""
+    expected = attrs.graph.type_of(attrs.graph.inputs)
+    found, wanted = [t.shape for t in inputs], [t.shape for t in expected]
+    if found != wanted:
+        raise ValueError(f"{attrs.symbol} is given {found}; {wanted} is expected")
+    return tuple(t.shape for t in attrs.graph.type_of(attrs.graph.outputs))
+
+
+def check(
+    attrs: ExternalAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """The dtypes are those of the graph inside."""
+    given = (*inputs, *outputs)
+    own = attrs.graph.type_of((*attrs.graph.inputs, *attrs.graph.outputs))
+    for mine, tensor in zip(own, given, strict=True):
+        if mine.dtype is not tensor.dtype:
+            return f"{attrs.symbol} has {mine} where {tensor} is"
+    return None
+
+
+def reference(attrs: ExternalAttrs, operands: Operands) -> tuple[Array, ...]:
+    """The outputs of the graph inside."""
+    from microgen.graph.ops import (
+        registry,  # not at the top, because the registry imports this module
+    )
+
+    given = dict(zip(attrs.graph.inputs, operands.inputs, strict=True))
+    values = interpreter.evaluate(attrs.graph, given, registry())
+    return tuple(values[name] for name in attrs.graph.outputs)
+
+
+def _bound(attrs: ExternalAttrs, given: Inexact) -> tuple[Array, ...]:
+    """The errors of the nodes inside, computed one after the other."""
+    from microgen.graph.ops import (
+        registry,  # not at the top, because the registry imports this module
+    )
+
+    inside = attrs.graph
+    inputs = dict(zip(inside.inputs, given.operands.inputs, strict=True))
+    errors = dict(zip(inside.inputs, given.errors, strict=True))
+    found = {one.tensor: one for one in beside.walk(inside, inputs, registry(), {}, off=errors)}
+    return tuple(found[name].bound if name in found else errors[name] for name in inside.outputs)
+
+
+def parts(attrs: ExternalAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name, which is replaced by the symbol."""
+    return (attrs.codegen,)
+
+
+OP = Op(
+    "external",
+    ExternalAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    bound=Bound("those of the layers inside", _bound),
+)

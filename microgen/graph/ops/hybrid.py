@@ -1,0 +1,81 @@
+"""Hybrid layers: float32 activations, int8 weights. The input is quantized while the model runs,
+with one scale for each of its batches, and multiplied in integers.
+
+Source: TFLite reference/portable_tensor_utils.cc, PortableSymmetricQuantizeFloats and
+PortableAsymmetricQuantizeFloats; if they leave a choice, measurement of ai-edge-litert 2.3.0
+(BUILTIN_REF). Rounding makes these functions jump, so every step has the same precision as there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ops.constraints import activations_constraint, weight_constraint
+
+
+def constraint(
+    inputs: Sequence[TensorType], output: TensorType, *, axis: int, products: int
+) -> str | None:
+    """float32 data, bias and output; int8 weights, symmetric and per tensor or per index of
+    ``axis``; sums of ``products`` products fit int32."""
+    data, weight, *bias = inputs
+    sentence = activations_constraint(data, output, (DType.FLOAT32,))
+    if sentence is None and bias and bias[0].dtype is not DType.FLOAT32:
+        return f"the bias is {bias[0]}; of float32 data it must be float32"
+    sentence = sentence or weight_constraint(weight, axis)
+    bound = products * 255 * 128
+    if sentence is None and bound >= 2**31:
+        return f"{products} products are summed, which may reach {bound}; int32 holds {2**31 - 1}"
+    return sentence
+
+
+def scales(weight: TensorType) -> Array:
+    """The weight's scales, float32: one, or one per channel."""
+    assert weight.quant is not None, "weight_constraint has checked it"
+    return weight.quant.scales
+
+
+def quantized(values: Array, *, asymmetric: bool) -> tuple[Array, np.float32]:
+    """One batch as int64 integers minus their zero point, and the scale that gives their values."""
+    quantize = _asymmetric if asymmetric else _symmetric
+    with np.errstate(all="ignore"):  # infinities, and ranges whose inverse is infinite
+        return quantize(values)
+
+
+def _symmetric(values: Array) -> tuple[Array, np.float32]:
+    largest = np.abs(values).max()
+    if largest == 0:
+        return np.zeros(values.shape, np.int64), np.float32(1)
+    inverse = np.float32(127) / largest
+    rounded = np.clip(_round(values * inverse), -127, 127)
+    return rounded.astype(np.int64), np.float32(largest / np.float32(127))
+
+
+def _asymmetric(values: Array) -> tuple[Array, np.float32]:
+    least = np.minimum(values.min(), np.float32(0))
+    most = np.maximum(values.max(), np.float32(0))
+    if least == most:
+        return np.zeros(values.shape, np.int64), np.float32(1)
+    exact = np.float64(most - least) / 255
+    scale = np.float32(exact)
+    zero_point = _zero_point(np.float64(least) / exact, np.float64(most) / exact)
+    rounded = zero_point + _round(values * (np.float32(1) / scale))
+    return np.clip(rounded, -128, 127).astype(np.int64) - zero_point, scale
+
+
+def _zero_point(low: np.float64, high: np.float64) -> int:
+    """The zero point computed from the end of the range that gives less error. ``low`` and ``high``
+    are the ends, in units of the scale."""
+    exact = -128 - low if 128 - low < 127 + high else 127 - high
+    return int(np.clip(_round(exact), -128, 127))
+
+
+def _round(values: Array | np.float64) -> Array:
+    """The values rounded to the nearest whole number, halves away from zero, in the same dtype."""
+    whole = np.trunc(values)
+    rest = values - whole
+    rounded: Array = whole + (rest >= 0.5) - (rest <= -0.5)
+    return rounded

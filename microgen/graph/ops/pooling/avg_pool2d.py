@@ -1,0 +1,140 @@
+"""nn.avg_pool2d: the mean of each window; padding does not count."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.arithmetic import in_float32
+from microgen.graph.arithmetic.int8 import clamp, int32_range
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ops import bounds, floats, limits
+from microgen.graph.ops.base import Op, Operands, Shape
+from microgen.graph.ops.constraints import (
+    ALL_FAMILIES,
+    activations_constraint,
+    plain_constraint,
+    unchanged_constraint,
+)
+from microgen.graph.ops.pooling import pooling
+from microgen.graph.ops.pooling.pooling import PoolAttrs
+from microgen.graph.ops.window import Along, cells_seen, pool_axes, pool_shape, taps
+
+
+@dataclass(frozen=True, slots=True)
+class AvgPool2DAttrs(PoolAttrs):
+    """Input: int8, int16, float32 or plain int32 NHWC data; the output has its quantization.
+
+    With ``ties_upward``, for int8 data, halves are rounded upwards. LiteRT does this for uint8.
+    With ``in_float32``, the output of int8 data may have another quantization, and sums are scaled
+    in float32 (``in_float32.scale_of_mean``).
+    """
+
+    ties_upward: bool = False
+    in_float32: bool = False
+
+
+def infer(attrs: AvgPool2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The shape [N, OH, OW, C]."""
+    return (pool_shape("nn.avg_pool2d", inputs, attrs.pool),)
+
+
+def check(
+    attrs: AvgPool2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """One dtype, quantization unchanged unless sums of int8 are scaled in float32; a window's sum
+    of int8 or int16 fits int32. int32 numbers are plain ones."""
+    if attrs.in_float32:
+        return activations_constraint(inputs[0], outputs[0]) or _sum_constraint(attrs, inputs[0])
+    sentence = unchanged_constraint(inputs[0], outputs[0], (*ALL_FAMILIES, DType.INT32))
+    if sentence or floats.is_float(inputs[0]):
+        return sentence
+    if inputs[0].dtype is DType.INT32:
+        return plain_constraint("input", inputs[0])
+    if attrs.ties_upward and inputs[0].dtype is not DType.INT8:
+        return f"the input is {inputs[0]}; halves are rounded upwards for int8 only"
+    return _sum_constraint(attrs, inputs[0])
+
+
+def _sum_constraint(attrs: AvgPool2DAttrs, data: TensorType) -> str | None:
+    cells = attrs.pool_size[0] * attrs.pool_size[1]
+    farthest = 255 if attrs.in_float32 else -limits.least(data.dtype.numpy)
+    largest = cells * farthest
+    if largest >= 2**31:
+        return f"a window of {cells} cells may sum to {largest}; the accumulator is int32"
+    return None
+
+
+def reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source of the integer form: TFLite reference/integer_ops/pooling.h, AveragePool.
+
+    The mean of stored values over the cells inside the input, halves away from zero, or upwards
+    (reference/pooling.h, AveragePool of uint8, whose values are not negative). Of plain
+    int32 numbers it is truncated, and the sum is modulo 2**32: TVM v0.14, topi/nn/pooling.h,
+    pool_impl_nd.
+    """
+    data, output = operands.inputs[0], operands.output_types[0]
+    rows, columns = pool_axes(data.shape, attrs.pool)
+    counts = cells_seen(rows, columns)
+    if floats.is_float(output):
+        means = _sums(data, rows, columns, np.float32) / counts.astype(np.float32)
+        return floats.activated(means, attrs.activation)
+    sums = _sums(data, rows, columns, np.int64)
+    if output.dtype is DType.INT32:
+        return (_truncated(sums, counts, attrs.activation),)
+    if attrs.in_float32:
+        return (clamp(_scaled(sums, counts, operands), output, attrs.activation),)
+    means = np.sign(sums) * ((np.abs(sums) + counts // 2) // counts)
+    if attrs.ties_upward:
+        means = (sums + counts // 2) // counts
+    return (clamp(means, output, attrs.activation),)
+
+
+def _scaled(sums: Array, counts: Array, operands: Operands) -> Array:
+    """Means of stored values in the output's stored form, which are not clamped."""
+    data, output = operands.input_types[0], operands.output_types[0]
+    scales = in_float32.scale_of_mean(data, output, counts)
+    return in_float32.scaled(sums - counts * data.zero_point, scales) + output.zero_point
+
+
+def _sums(data: Array, rows: Along, columns: Along, dtype: type) -> Array:
+    """The sum of each window, added cell after cell, [N, OH, OW, C] of dtype ``dtype``."""
+    sums: Array = np.zeros((len(data), rows.places, columns.places, data.shape[3]), dtype)
+    with np.errstate(invalid="ignore", over="ignore"):
+        for _, places, cells in taps(rows, columns):
+            sums[places] += data[cells]
+    return sums
+
+
+def _truncated(sums: Array, counts: Array, activation: Activation) -> Array:
+    wrapped = sums.astype(np.int32).astype(np.int64)
+    means = np.sign(wrapped) * (np.abs(wrapped) // counts)
+    clamped: Array = np.clip(means, *int32_range(activation))
+    return clamped.astype(np.int32)
+
+
+def parts(attrs: AvgPool2DAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return pooling.parts("nn_avg_pool2d", attrs)
+
+
+def _terms(attrs: AvgPool2DAttrs, operands: Operands) -> int:
+    """Cells in a window, which may be larger than the image."""
+    pairs = zip(attrs.pool_size, operands.input_types[0].shape[1:3], strict=True)
+    return math.prod(min(pair) for pair in pairs)
+
+
+OP = Op(
+    "nn.avg_pool2d",
+    AvgPool2DAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=pooling.cost,
+    bound=bounds.sums(reference, _terms),
+)

@@ -1,0 +1,158 @@
+"""qnn.rescale: Relay's qnn.requantize: quantized values in another scale, zero point or dtype.
+
+Unlike qnn.requantize, which is TFLite's, it rounds once. Scales and zero points are attributes. The
+quantization of the tensors is ignored, but int8 and int16 outputs get these values as theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.arithmetic.int8 import (
+    RELAY,
+    multiply_by_quantized_multiplier,
+    per_channel_multipliers,
+    quantize_multiplier,
+)
+from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ops import bounds
+from microgen.graph.ops.base import EXACT, Bound, Inexact, Op, Operands, Shape
+
+DTYPES = (DType.INT8, DType.INT16, DType.INT32)
+
+
+@dataclass(frozen=True, slots=True)
+class RescaleAttrs(Attrs):
+    """Inputs: int8, int16 or int32 data; if ``input_scale`` is None, also its float32 scales, one
+    for each index of ``axis``, which is counted from the front."""
+
+    axis: int
+    input_scale: float | None
+    input_zero_point: int
+    output_scale: float
+    output_zero_point: int
+    rounding: Rounding
+
+
+def infer(attrs: RescaleAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape."""
+    expected = 1 if attrs.input_scale is not None else 2
+    if len(inputs) != expected:
+        raise ValueError(f"qnn.rescale has {len(inputs)} inputs; {expected} are expected")
+    data = inputs[0]
+    if expected == 2:
+        if not 0 <= attrs.axis < len(data.shape):
+            raise ValueError(f"the axis is {attrs.axis}; the input is {data}")
+        if inputs[1].shape != (data.shape[attrs.axis],):
+            raise ValueError(
+                f"the scales are {inputs[1]}; one for each of {data.shape[attrs.axis]} is expected"
+            )
+    return (data.shape,)
+
+
+def multiplier(attrs: RescaleAttrs) -> tuple[int, int]:
+    """(multiplier, shift) if there is one scale; (0, 0) if there are several.
+
+    Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt: float32 scales, their
+    quotient in double.
+    """
+    if attrs.input_scale is None:
+        return 0, 0
+    return ratio(attrs.input_scale, attrs.output_scale)
+
+
+def ratio(scale: float, over: float) -> tuple[int, int]:
+    """(multiplier, shift) of the quotient of two float32 scales."""
+    return quantize_multiplier(float(np.float32(scale)) / float(np.float32(over)))
+
+
+def check(
+    attrs: RescaleAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8, int16 and int32, in all combinations, and a ratio of scales that the fixed point can
+    hold."""
+    for role, tensor in (("input", inputs[0]), ("output", outputs[0])):
+        if tensor.dtype not in DTYPES:
+            return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in DTYPES)}"
+    if len(inputs) > 1 and inputs[1].dtype is not DType.FLOAT32:
+        return f"the scales are {inputs[1]}; they must be float32"
+    return _attrs_constraint(attrs)
+
+
+def _attrs_constraint(attrs: RescaleAttrs) -> str | None:
+    if attrs.rounding not in RELAY:
+        known = " or ".join(repr(r.value) for r in RELAY)
+        return f"values are rounded {attrs.rounding.value!r}; it must be {known}"
+    scales = [attrs.output_scale] + ([] if attrs.input_scale is None else [attrs.input_scale])
+    return scales_constraint(scales) or too_large(lambda: multiplier(attrs))
+
+
+def scales_constraint(scales: Sequence[float]) -> str | None:
+    """Scales must be positive and finite."""
+    wrong = [scale for scale in scales if not 0 < scale < float("inf")]
+    return f"a scale is {wrong[0]:g}; it must be positive and finite" if wrong else None
+
+
+def too_large(multipliers: Callable[[], object]) -> str | None:
+    """A sentence if the fixed point cannot hold what ``multipliers`` computes."""
+    try:
+        multipliers()
+    except ValueError as error:
+        return f"the output's scale is too small for the input's: {error}"
+    return None
+
+
+def reference(attrs: RescaleAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt: int32 throughout, sums
+    modulo 2**32, then saturated. Ratios of 2**-32 or less, where TVM's shifts are undefined, are 0.
+    """
+    data, output = operands.inputs[0], operands.output_types[0]
+    if attrs.input_scale is None:
+        shape = [1] * data.ndim
+        shape[attrs.axis] = -1
+        scales = operands.inputs[1].astype(np.float64) / float(np.float32(attrs.output_scale))
+        multipliers, shifts = (part.reshape(shape) for part in per_channel_multipliers(scales))
+    else:
+        multipliers, shifts = map(np.array, multiplier(attrs))
+    centred = wrapped(data.astype(np.int64) - attrs.input_zero_point)
+    scaled = multiply_by_quantized_multiplier(centred, multipliers, shifts, attrs.rounding)
+    return (stored(scaled, attrs.output_zero_point, output.dtype),)
+
+
+def wrapped(x: Array) -> Array:
+    """int64 values modulo 2**32 in the range of int32, as int64."""
+    return x.astype(np.int32).astype(np.int64)
+
+
+def stored(scaled: Array, zero_point: int, dtype: DType) -> Array:
+    """int32 values with the zero point added (modulo 2**32), saturated to the dtype."""
+    limits = np.iinfo(dtype.numpy)
+    whole = wrapped(scaled.astype(np.int64) + zero_point)
+    clamped: Array = np.clip(whole, limits.min, limits.max)
+    return clamped.astype(dtype.numpy)
+
+
+def parts(_attrs: RescaleAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("qnn_requantize",)
+
+
+def _bound(attrs: RescaleAttrs, given: Inexact) -> tuple[Array, ...]:
+    """int32 numbers are modulo 2**32, so only for the others results never decrease."""
+    is_narrow = given.operands.inputs[0].dtype.itemsize < 4
+    return (bounds.monotonic(reference) if is_narrow else EXACT).of(attrs, given)
+
+
+OP = Op(
+    "qnn.rescale",
+    RescaleAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    bound=Bound("equal", _bound),
+)

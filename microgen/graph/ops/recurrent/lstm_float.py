@@ -1,0 +1,97 @@
+"""The float32 reference of nn.lstm. Source: TFLite lstm_eval.cc, LstmStepFloat."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array
+from microgen.graph.ops.balls import Ball, Products, total
+from microgen.graph.ops.recurrent import lstm_inputs
+from microgen.graph.ops.recurrent.lstm_inputs import Inputs
+from microgen.graph.ops.unary import sigmoid, tanh
+
+Clips = tuple[float, float]  # of the cell state and of the projection; 0: none
+_ONE = Ball.of(np.ones(()))
+
+
+def run(
+    inputs: Inputs[Ball], clips: Clips, *, time_major: bool, found: Array | None = None
+) -> tuple[Ball, ...]:
+    """The result of ``lstm_inputs.run``. Each step is computed in float64 from the float32 states
+    that the step before it left.
+
+    ``found`` is the output of an implementation. If it is given, each step reads the output state
+    that the implementation left there, so that errors do not add up over steps.
+    """
+    left = iter(() if found is None else (None, *_steps(found, time_major)))
+
+    def step(x: Array, state: Array, cell: Array) -> tuple[Array, Array]:
+        known = next(left, None)
+        before = state if known is None else known
+        outputs, cells = _step(inputs, clips, Ball.of(x), Ball.of(before), Ball.of(cell))
+        return outputs.packed(), cells.packed()
+
+    packed = inputs.each(Ball.packed)
+    return tuple(map(Ball.of, lstm_inputs.run(packed, time_major, step)))
+
+
+def _steps(rows: Array, time_major: bool) -> Array:
+    return rows if time_major else rows.swapaxes(0, 1)
+
+
+def _step(w: Inputs[Ball], clips: Clips, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
+    *before, change, _ = _gates(w, x, state, cell)
+    keep = _sigmoid(before[-1])
+    take = _sigmoid(before[0]) if len(before) > 1 else _ONE - keep
+    cell = _clipped(keep * cell + take * _tanh(change), clips[0]).stored()
+    output = _gates(w, x, state, cell)[-1]
+    hidden = _sigmoid(output) * _tanh(cell)
+    return _projected(w, clips[1], hidden).stored(), cell
+
+
+def _gates(w: Inputs[Ball], x: Ball, state: Ball, cell: Ball) -> list[Ball]:
+    """The arguments of each gate's function, [batch, cells]: input if there is one, forget, cell,
+    output. ``cell`` is the state that peepholes see."""
+    peepholes: list[list[Ball]] = [[] for _ in w.bias]
+    if w.peephole is not None:
+        *first, last = ([weight] for weight in w.peephole)
+        peepholes = [*first, [], last]
+    gates = zip(w.weight, w.recurrent, w.bias, peepholes, strict=True)
+    return [
+        total(
+            [
+                Products(x, weight, "bi,ci->bc", weight.value.shape[1]),
+                Products(state, recurrent, "bo,co->bc", recurrent.value.shape[1]),
+                *(Products(cell, one, "bc,c->bc", 1) for one in peephole),
+            ],
+            [bias],
+        )
+        for weight, recurrent, bias, peephole in gates
+    ]
+
+
+def _projected(w: Inputs[Ball], clip: float, hidden: Ball) -> Ball:
+    if w.projection is None:
+        return hidden
+    products = Products(hidden, w.projection, "bc,oc->bo", hidden.value.shape[1])
+    return _clipped(
+        total([products], [] if w.projection_bias is None else [w.projection_bias]), clip
+    )
+
+
+def _clipped(values: Ball, limit: float) -> Ball:
+    return values.clipped(-limit, limit) if limit > 0 else values
+
+
+def _sigmoid(x: Ball) -> Ball:
+    return x.apply(_logistic, sigmoid.ULPS)
+
+
+def _logistic(x: Array) -> Array:
+    """The logistic function, in a form in which nothing cancels where it is nearly 0."""
+    with np.errstate(over="ignore"):
+        return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def _tanh(x: Ball) -> Ball:
+    return x.apply(np.tanh, tanh.ULPS)

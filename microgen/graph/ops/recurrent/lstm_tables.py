@@ -1,0 +1,170 @@
+"""The reference of nn.lstm as TensorFlow Lite Micro computes it: int8 or int16 data, int8 weights
+and an int16 cell state. The gates' functions are interpolated in the table of int16 sigmoid and
+tanh.
+
+Source: TFLite Micro, micro/kernels/lstm_eval.h (LstmStep), lstm_eval.cc, and lstm_eval_common.cc
+(PrepareGateParametersInteger).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.arithmetic.int8 import multiply_by_quantized_multiplier, quantize_multiplier
+from microgen.graph.arithmetic.int16 import multiply_reduced
+from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ops.constraints import activation_constraint, scale_constraint16
+from microgen.graph.ops.fixed_point_16 import saturate
+from microgen.graph.ops.recurrent import lstm_inputs, lstm_integer
+from microgen.graph.ops.recurrent.lstm_inputs import Inputs
+from microgen.graph.ops.recurrent.lstm_integer import Scale
+from microgen.graph.ops.unary import sigmoid, sigmoid16, tanh
+from microgen.graph.ops.unary.sigmoid16 import SigmoidParameters
+
+DTYPES = (DType.INT8, DType.INT16)
+_PRODUCT = 2.0**-30  # the scale of a product of two values of functions
+_KEEP = (2**30, -14)  # the scale 2**-15
+_ARGUMENT = SigmoidParameters(3, 0)  # of the gates' functions: Q3.12
+_FEWEST, _MOST = -30, 2  # powers of two that the cell state's scale may be
+_NO_LIMIT = 2**15
+
+
+@dataclass(frozen=True, slots=True)
+class TableParameters:
+    """Fixed-point parameters. Scales of gates are in the order of the gates.
+
+    ``take`` is for products of two functions' values that are added to the cell state, ``hidden``
+    for those that become the output state, and ``tanh`` for the cell state as tanh's argument. The
+    zero points are those of input and output state. ``cell_clip`` is a stored value.
+    """
+
+    weight: tuple[Scale, ...]
+    recurrent: tuple[Scale, ...]
+    take: Scale
+    hidden: Scale
+    tanh: SigmoidParameters
+    input_zero_point: int
+    state_zero_point: int
+    cell_clip: int
+
+
+def parameters(types: Inputs[TensorType], cell_clip: float) -> TableParameters:
+    """The parameters of types that ``constraint`` accepts."""
+    state, cell = types.output_state, types.cell_state
+    return TableParameters(
+        weight=lstm_integer.gate_scales(types.weight, types.data),
+        recurrent=lstm_integer.gate_scales(types.recurrent, state),
+        take=_scale_of_products(cell),
+        hidden=_scale_of_products(state),
+        tanh=_of_cell_state(cell),
+        input_zero_point=types.data.zero_point,
+        state_zero_point=state.zero_point,
+        cell_clip=_stored_clip(cell_clip, cell.scale),
+    )
+
+
+def _scale_of_products(result: TensorType) -> Scale:
+    return quantize_multiplier(_PRODUCT / float(np.float32(result.scale)))
+
+
+def _of_cell_state(cell: TensorType) -> SigmoidParameters:
+    """Source: TFLite Micro, lstm_eval.cc, Tanh."""
+    power = sigmoid16.power_of_two(cell.scale)
+    assert power is not None, "checked"
+    shift = power + 12
+    return SigmoidParameters(3 << shift, 0) if shift >= 0 else SigmoidParameters(3, -shift)
+
+
+def _stored_clip(limit: float, scale: float) -> int:
+    """Source: TFLite Micro, lstm_eval_common.cc, CreateLstmCellStateInfo, in double."""
+    if not limit > 0:
+        return _NO_LIMIT
+    return int(min(float(np.float32(limit)) / float(np.float32(scale)), 2.0**15 - 1))
+
+
+def constraint(types: Inputs[TensorType]) -> str | None:
+    """Scales that the fixed point holds, and sums that fit it. Dtypes are checked earlier."""
+    states = (("output state", types.output_state), ("cell state", types.cell_state))
+    for role, tensor in states:
+        sentence = activation_constraint(role, tensor, (tensor.dtype,))
+        if sentence:
+            return sentence
+    sentence = lstm_integer.gates_constraint(types) or _scales_constraint(types)
+    return sentence or lstm_integer.sums_constraint(types)
+
+
+def _scales_constraint(types: Inputs[TensorType]) -> str | None:
+    power = sigmoid16.power_of_two(types.cell_state.scale)
+    if power is None or not _FEWEST <= power <= _MOST:
+        return (
+            f"the cell state's scale is {types.cell_state.scale:g}; a power of two from "
+            f"2**{_FEWEST} to 2**{_MOST} is expected"
+        )
+    if not types.output_state.scale > _PRODUCT / 2:
+        return f"the output state's scale is {types.output_state.scale:g}; it must exceed 2**-31"
+    if types.data.dtype is DType.INT8:
+        return None
+    pairs = ((types.weight, types.data), (types.recurrent, types.output_state))
+    scales = [scale for pair in pairs for scale in lstm_integer.real_gate_scales(*pair)]
+    return scale_constraint16(np.array(scales))
+
+
+def run(inputs: Inputs[Array], p: TableParameters, *, time_major: bool) -> tuple[Array, ...]:
+    """The result of ``lstm_inputs.run``."""
+    wide = inputs.each(lambda array: array.astype(np.int64))
+    dtype = inputs.data.dtype
+    limits = np.iinfo(dtype)
+
+    def step(x: Array, state: Array, cell: Array) -> tuple[Array, Array]:
+        *gates, show = _gates(wide, p, x, state)
+        cell = _new_cell(p, gates, cell.astype(np.int64))
+        hidden = _scaled(_logistic(show) * _tanh(cell, p.tanh), p.hidden) + p.state_zero_point
+        return np.clip(hidden, limits.min, limits.max).astype(dtype), cell.astype(np.int16)
+
+    return lstm_inputs.run(inputs, time_major, step)
+
+
+def _gates(w: Inputs[Array], p: TableParameters, x: Array, state: Array) -> list[Array]:
+    """The arguments of each gate's function: [batch, cells] in Q3.12."""
+    of_input = np.einsum("bi,gci->gbc", x.astype(np.int64) - p.input_zero_point, w.weight)
+    of_state = np.einsum("bo,gco->gbc", state.astype(np.int64) - p.state_zero_point, w.recurrent)
+    of_input += w.bias[:, np.newaxis]
+    scaled = _reduced if x.dtype == np.int16 else _scaled
+    return [
+        _added(scaled(a, s), scaled(b, r))
+        for a, b, s, r in zip(of_input, of_state, p.weight, p.recurrent, strict=True)
+    ]
+
+
+def _new_cell(p: TableParameters, gates: Sequence[Array], cell: Array) -> Array:
+    take, keep, change = gates
+    kept = _scaled(_logistic(keep) * cell, _KEEP)
+    taken = _scaled(_logistic(take) * _tanh(change, _ARGUMENT), p.take)
+    clipped: Array = np.clip(_added(kept, taken), -p.cell_clip, p.cell_clip)
+    return clipped
+
+
+def _added(x: Array, y: Array) -> Array:
+    """The sum, saturated to int16 before and after the addition."""
+    return saturate(saturate(x) + saturate(y))
+
+
+def _logistic(x: Array) -> Array:
+    return sigmoid.of_steps(sigmoid16.scaled(x, _ARGUMENT)).astype(np.int64)
+
+
+def _tanh(x: Array, p: SigmoidParameters) -> Array:
+    return tanh.of_steps(sigmoid16.scaled(x, p)).astype(np.int64)
+
+
+def _scaled(x: Array, scale: Scale) -> Array:
+    scaled: Array = multiply_by_quantized_multiplier(x, *scale, Rounding.DOUBLE)
+    return scaled.astype(np.int64)
+
+
+def _reduced(x: Array, scale: Scale) -> Array:
+    return multiply_reduced(x, *scale).astype(np.int64)

@@ -1,0 +1,178 @@
+"""The formulas of nn.recurrent: one step, and the loop over a sequence.
+
+Source: ONNX, RNN, GRU and LSTM. As in ONNX Runtime, a clip limits the sums of the gates, but not
+the cell state, and if the input gate is coupled, the forget gate is one minus it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array
+from microgen.graph.ops.balls import Ball, Products, total
+from microgen.graph.ops.recurrent.recurrent_functions import Function
+
+T = TypeVar("T")
+Off = Callable[[Function, Ball], "Array | float"]
+GATES = {"rnn": 1, "gru": 3, "lstm": 4}
+FUNCTIONS = {"rnn": 1, "gru": 2, "lstm": 3}
+_ONE = Ball.of(np.ones(()))
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs(Generic[T]):
+    """The inputs of a node by name; see ``recurrent.RecurrentAttrs``."""
+
+    data: T
+    weight: T
+    recurrent: T
+    bias: T
+    lengths: T
+    hidden: T | None = None
+    cell: T | None = None
+    peephole: T | None = None
+
+    @staticmethod
+    def of(values: Sequence[T], kind: str) -> Inputs[T]:
+        """From a node's list. ValueError if it is too short or too long."""
+        most = 8 if kind == "lstm" else 6
+        if not 5 <= len(values) <= most:
+            raise ValueError(f"nn.recurrent has {len(values)} inputs; 5 to {most} are expected")
+        return Inputs(*values)
+
+
+def never_off(_function: Function, _result: Ball) -> float:
+    """The error of functions that are within their ulps."""
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What a step needs of the attributes and the inputs. ``off`` is how much farther than its ulps
+    a function's result may be in an implementation."""
+
+    kind: str
+    functions: tuple[Function, ...]
+    clip: float
+    resets_after: bool
+    couples: bool
+    weight: Ball
+    recurrent: Ball
+    bias: Ball
+    peephole: Ball | None
+    off: Off = never_off
+
+    def sums(self, gate: int, x: Ball, state: Ball, added: Sequence[Ball] = ()) -> Ball:
+        """The products of a gate with the input and a state, its bias, and what is added."""
+        return total(
+            [*self._inputs(gate, x), *self._states(gate, state)], [self._row(gate), *added]
+        )
+
+    def _inputs(self, gate: int, x: Ball) -> list[Products]:
+        weight = _part(self.weight, gate)
+        return [Products(x, weight, "bi,ci->bc", weight.value.shape[1])]
+
+    def _states(self, gate: int, state: Ball) -> list[Products]:
+        weight = _part(self.recurrent, gate)
+        return [Products(state, weight, "bo,co->bc", weight.value.shape[1])]
+
+    def _row(self, gate: int) -> Ball:
+        return _part(self.bias, gate)
+
+    def gate(self, sums: Ball, function: int) -> Ball:
+        """The function of limited sums."""
+        return self.function(function, sums.clipped(-self.clip, self.clip))
+
+    def function(self, position: int, x: Ball) -> Ball:
+        """One of the functions."""
+        found = self.functions[position](x)
+        return Ball(found.value, found.error + self.off(self.functions[position], found))
+
+    def step(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
+        """The hidden state and the cell state after an input [batches, features]."""
+        after = {"rnn": self._rnn, "gru": self._gru, "lstm": self._lstm}[self.kind]
+        hidden, cell = after(x, state, cell)
+        return hidden.stored(), cell.stored()
+
+    def _rnn(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
+        return self.gate(self.sums(0, x, state), 0), cell
+
+    def _gru(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
+        keep, reset = (self.gate(self.sums(gate, x, state), 0) for gate in (0, 1))
+        if self.resets_after:
+            old = reset * total(self._states(2, state), [self._row(3)])
+            sums = total(self._inputs(2, x), [self._row(2), old])
+        else:
+            sums = self.sums(2, x, reset * state)
+        return (_ONE - keep) * self.gate(sums, 1) + keep * state, cell
+
+    def _lstm(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
+        def seen(place: int, state_of_cell: Ball) -> list[Ball]:
+            if self.peephole is None:
+                return []
+            return [_part(self.peephole, place) * state_of_cell]
+
+        take = self.gate(self.sums(0, x, state, seen(0, cell)), 0)
+        free = self.gate(self.sums(2, x, state, seen(2, cell)), 0)
+        keep = _ONE - take if self.couples else free
+        change = self.gate(self.sums(3, x, state), 1)
+        cell = (keep * cell + take * change).stored()
+        output = self.gate(self.sums(1, x, state, seen(1, cell)), 0)
+        return output * self.function(2, cell), cell
+
+
+def _part(values: Ball, index: int) -> Ball:
+    return Ball(values.value[index], values.error[index])
+
+
+Known = Callable[[Array], Array]
+
+
+def run(
+    layer: Layer, given: Inputs[Ball], *, reverse: bool, found: Array | None = None
+) -> tuple[Ball, Ball, Ball]:
+    """All hidden states [steps, batches, cells], the last ones and the last cell states
+    [batches, cells].
+
+    Each step is computed in float64 from the float32 states that the step before it left.
+    ``found`` has the hidden states that an implementation left. If it is given, each step reads
+    them there, so that errors do not add up over steps.
+    """
+    steps, batches, _ = given.data.value.shape
+    cells = layer.recurrent.value.shape[2]
+    lengths = given.lengths.value.astype(np.int64).clip(0, steps)
+    every = np.arange(batches)
+    rows = _zeros((steps, batches, cells))
+    state, cell = (_initial(each, lengths, cells) for each in (given.hidden, given.cell))
+    last = state
+    for step in range(int(lengths.max(initial=0))):
+        active = step < lengths
+        place = np.where(active, lengths - 1 - step if reverse else step, 0)
+        x = Ball(given.data.value[place, every], given.data.error[place, every])
+        after, cell_after = layer.step(x, state, cell)
+        last, cell = (_where(active, *pair) for pair in ((after, last), (cell_after, cell)))
+        for whole, part in ((rows.value, after.value), (rows.error, after.error)):
+            whole[place[active], active] = part[active]
+        known = after if found is None else Ball.of(found[place, every])
+        state = _where(active, known, state)
+    return rows, last, cell
+
+
+def _zeros(shape: tuple[int, ...]) -> Ball:
+    return Ball(np.zeros(shape), np.zeros(shape))
+
+
+def _initial(given: Ball | None, lengths: Array, cells: int) -> Ball:
+    """The state before the first step; 0 for sequences without steps."""
+    zeros = _zeros((len(lengths), cells))
+    return zeros if given is None else _where(lengths > 0, given, zeros)
+
+
+def _where(chosen: Array, one: Ball, other: Ball) -> Ball:
+    """The rows of one where chosen, otherwise those of the other."""
+    column = chosen[:, None]
+    return Ball(np.where(column, one.value, other.value), np.where(column, one.error, other.error))

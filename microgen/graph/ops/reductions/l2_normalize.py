@@ -1,0 +1,140 @@
+"""nn.l2_normalize: each row over the last axis divided by its Euclidean length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.arithmetic.int8 import (
+    multiply_by_quantized_multiplier,
+    rounding_divide_by_pot,
+    rounding_doubling_high_mul,
+)
+from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ops import bounds, floats
+from microgen.graph.ops.balls import Ball
+from microgen.graph.ops.base import Inexact, Op, Operands, Shape, one_input
+from microgen.graph.ops.constraints import activations_constraint
+from microgen.graph.ops.cost import by_rows
+
+_MAX_DEPTH = (2**31 - 1) // 255**2  # a row's sum of squares must fit int32
+LEAST_LENGTH = float(np.float32(1e-6))  # for a row of floats
+_OUTPUT_SHIFT = 7  # the output's scale is 2**-7
+
+
+@dataclass(frozen=True, slots=True)
+class L2NormalizeAttrs(Attrs):
+    """Input: int8 or float32 data of one or more dimensions. Output: of the same dtype; int8 with
+    scale 1/128 and zero point 0."""
+
+
+def infer(_attrs: L2NormalizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape."""
+    one_input("nn.l2_normalize", inputs)
+    if not inputs[0].shape:
+        raise ValueError(f"the input {inputs[0]} has no last axis to normalise over")
+    return (inputs[0].shape,)
+
+
+def check(
+    _attrs: L2NormalizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """For int8: the output's scale and zero point are fixed, and rows' squares fit int32."""
+    data, output = inputs[0], outputs[0]
+    sentence = activations_constraint(data, output, (DType.INT8, DType.FLOAT32))
+    if sentence or data.quant is None:
+        return sentence
+    if output.scale != 1 / 128 or output.zero_point != 0:
+        return (
+            f"the output's scale and zero point are {output.scale:g} and {output.zero_point}; "
+            "they must be 1/128 and 0"
+        )
+    if data.shape[-1] > _MAX_DEPTH:
+        return f"the last axis has {data.shape[-1]} values; the sum holds up to {_MAX_DEPTH}"
+    return None
+
+
+def reference(_attrs: L2NormalizeAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source of the integer form: TFLite reference/integer_ops/l2normalization.h. A row of zeros
+    remains zero."""
+    data = operands.inputs[0]
+    if floats.is_float(operands.output_types[0]):
+        return _float(data)
+    centred = data.astype(np.int64) - operands.input_types[0].zero_point
+    rows = centred.reshape(-1, data.shape[-1])
+    factors = [_inverse_square_root(int(total)) for total in (rows**2).sum(axis=1)]
+    multiplier = np.array([[m] for m, _ in factors], np.int64)
+    shift = np.array([[s + _OUTPUT_SHIFT] for _, s in factors], np.int64)
+    scaled = multiply_by_quantized_multiplier(rows, multiplier, shift, Rounding.DOUBLE)
+    return (np.clip(scaled, -128, 127).astype(np.int8).reshape(data.shape),)
+
+
+def _float(x: Array) -> tuple[Array, ...]:
+    """The float form. A row whose sum of squares exceeds float32 becomes 0. Source: TFLite
+    reference_ops.h, L2Normalization, with the least length of l2norm.cc."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = (x.astype(np.float64) ** 2).sum(axis=-1, keepdims=True).astype(np.float32)
+        length = np.maximum(np.sqrt(squares.astype(np.float64)), LEAST_LENGTH)
+        return ((x / length).astype(np.float32),)
+
+
+def _ball(_attrs: L2NormalizeAttrs, given: Inexact) -> tuple[Ball, ...]:
+    """``_float``, step by step, with errors."""
+    (x,) = bounds.inputs(given)
+    length = (x * x).sum(-1).apply(lambda total: np.sqrt(np.maximum(total, 0)), ulps=1)
+    return (x / length.clipped(LEAST_LENGTH, np.inf),)
+
+
+def _inverse_square_root(x: int) -> tuple[int, int]:
+    """1 / sqrt(x) as (multiplier, shift): multiplier * 2**(shift - 31), for int32 x >= 0.
+
+    0 is treated as 1. Source: TFLite internal/common.h, GetInvSqrtQuantizedMultiplierExp.
+    """
+    if x <= 1:
+        return 2**31 - 1, 0
+    right = 11
+    while x >= 1 << 29:
+        x //= 4
+        right += 1
+    pairs = (31 - x.bit_length()) // 2 - 1
+    root = _newton((x << 2 * pairs) >> 1)
+    right -= pairs
+    return root << max(-right, 0), -max(right, 0)
+
+
+def _newton(x: int) -> int:
+    """1 / sqrt(2 x) in Q3.28, for x as Q3.28 in [1/4, 1): five Newton steps from 1."""
+    half, three_halves = int(rounding_divide_by_pot(np.array(x), 1)), 3 << 27
+    estimate = 1 << 28
+    for _ in range(5):
+        cube = _saturated(_mul(_mul(estimate, estimate), estimate) << 6)
+        estimate = _saturated((_mul(three_halves, estimate) - _mul(half, cube)) << 3)
+    return _mul(estimate, 1518500250)  # sqrt(2) / 2 in Q0.31
+
+
+def _mul(a: int, b: int) -> int:
+    return int(rounding_doubling_high_mul(np.array(a), b))
+
+
+def _saturated(x: int) -> int:
+    return max(-(2**31), min(2**31 - 1, x))
+
+
+def parts(_attrs: L2NormalizeAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("nn_l2_normalize",)
+
+
+OP = Op(
+    "nn.l2_normalize",
+    L2NormalizeAttrs,
+    infer,
+    check,
+    reference,
+    parts,
+    cost=by_rows,
+    bound=bounds.balls(_ball),
+)

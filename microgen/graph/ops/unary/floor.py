@@ -1,0 +1,24 @@
+"""floor: the greatest integer that is not above each value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array, Attrs
+from microgen.graph.ops import bounds
+from microgen.graph.ops.unary import float_function
+
+
+@dataclass(frozen=True, slots=True)
+class FloorAttrs(Attrs):
+    """Input: float32 data of any rank."""
+
+
+def _real(_attrs: Attrs, x: Array) -> Array:
+    """Source: TFLite floor.cc, Eval."""
+    return np.asarray(np.floor(x))
+
+
+OP = float_function.define("floor", FloorAttrs, _real, bounds.function(_real, 0))

@@ -1,0 +1,112 @@
+"""rsqrt: one over the square root."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.arithmetic.int8 import (
+    multiply_by_quantized_multiplier,
+    quantize_multiplier,
+    rounding_divide_by_pot,
+    rounding_doubling_high_mul,
+)
+from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ops.base import Operands
+from microgen.graph.ops.tables import tables
+from microgen.graph.ops.unary import unary
+
+_FRACTION_BITS = 20  # kShift: fraction bits with which the reciprocal root is computed
+_HALF_SQRT_2 = 1518500250  # Q0.31
+
+
+ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the reference's rounding
+
+
+@dataclass(frozen=True, slots=True)
+class RsqrtAttrs(Attrs):
+    """Input: int8, int16 or float32 data of any rank. For integers, 0 and negative values give the
+    greatest output; LiteRT stops with an error at the latter. For floats they give an infinity and
+    NaN."""
+
+
+def _constraint(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) -> str | None:
+    """The sentence for scales whose product the fixed point of int8 cannot hold."""
+    if data.dtype is not DType.INT8:
+        return None
+    try:
+        _, shift = _multiplier(data, output)
+    except ValueError as error:
+        return f"the scales are too small: {error}"
+    least = _FRACTION_BITS - 31
+    return None if shift >= least else f"the scales are too large: the shift is {shift}"
+
+
+def _multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
+    """Source: TFLite elementwise.cc, SetRsqrtOutputMultiplier: a float32 product."""
+    product = np.sqrt(np.float32(data.scale)) * np.float32(output.scale)
+    return quantize_multiplier(1 / float(product))
+
+
+def _real(_attrs: RsqrtAttrs, x: Array) -> Array:
+    return unary.rounded(_reciprocal_of_root, x)
+
+
+def _reciprocal_of_root(x: Array) -> Array:
+    reciprocal: Array = 1 / np.sqrt(x)
+    return reciprocal
+
+
+def _int8(_attrs: RsqrtAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite elementwise.cc, RsqrtEvalQuantizedInt8."""
+    x, output = unary.centred(operands), operands.output_types[0]
+    multiplier, shift = _multiplier(operands.input_types[0], output)
+    roots = np.array([0, *map(_reciprocal_root, range(1, 256))])[np.maximum(x, 0)]
+    (stored,) = unary.requantized(roots, multiplier, shift - _FRACTION_BITS, output)
+    return (np.where(x > 0, stored, np.int8(127)),)
+
+
+def _reciprocal_root(value: int) -> int:
+    """1 / sqrt(value) with 20 fraction bits."""
+    multiplier, shift = _inverse_sqrt_multiplier(value)
+    one, exponent = np.array(1), shift + _FRACTION_BITS
+    return int(multiply_by_quantized_multiplier(one, multiplier, exponent, Rounding.DOUBLE))
+
+
+def _inverse_sqrt_multiplier(value: int) -> tuple[int, int]:
+    """(multiplier, shift) of 1 / sqrt(value): five Newton steps in Q3.28 from a start of 1.
+
+    Source: TFLite internal/common.h, GetInvSqrtQuantizedMultiplierExp, for 1 to 255.
+    """
+    if value == 1:
+        return 2**31 - 1, 0
+    pairs = (31 - value.bit_length()) // 2 - 1
+    half = rounding_divide_by_pot(np.array((value << 2 * pairs) >> 1), 1)
+    x = np.array(1 << 28)
+    for _ in range(5):
+        cube = _mul(_mul(x, x), x) << 6
+        x = (_mul(np.array(3 << 27), x) - _mul(half, cube)) << 3
+    return int(_mul(x, np.array(_HALF_SQRT_2))), pairs - 11
+
+
+def _mul(a: Array, b: Array) -> Array:
+    return rounding_doubling_high_mul(a, b)
+
+
+def _int16_table(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) -> Array:
+    """Source: TFLite elementwise.cc, GenericPrepare, in float32."""
+    most = np.float32(2**15 - 1) * np.float32(output.scale)
+
+    def function(x: Array) -> Array:
+        return np.where(x > 0, _reciprocal_of_root(np.where(x > 0, x, 1)), most)
+
+    return tables.of_function(function, data, output)
+
+
+OP = unary.define(
+    "rsqrt",
+    RsqrtAttrs,
+    unary.Function(_real, _int8, int16_table=_int16_table, constraint=_constraint, ulps=ULPS),
+)

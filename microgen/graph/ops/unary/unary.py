@@ -1,0 +1,180 @@
+"""Shared by ops of one tensor that work value by value.
+
+Such an op is a function of one value. For int8 it has no kernel: ``compiler/passes/tabulate.py`` turns it
+into a ``lookup`` in the table of all 256 results. For int16 the same happens if TFLite has a table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from microgen.graph.arithmetic.int8 import clamp, multiply_by_quantized_multiplier, offset_and_clamp
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import Array, Attrs, DType, TensorType, frozen
+from microgen.graph.ops import bounds, floats
+from microgen.graph.ops.base import Bound, Op, Operands, Shape, one_input
+from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
+from microgen.graph.ops.tables import tables
+
+EVERY_INT8 = frozen(np.arange(-128, 128).astype(np.int8))
+
+Constraint = Callable[[Any, TensorType, TensorType], str | None]  # of attributes, input, output
+Reference = Callable[[Any, Operands], tuple[Array, ...]]
+Real = Callable[[Any, Array], Array]  # of attributes and float32 values
+Table = Callable[[Any, TensorType, TensorType], Array]  # of attributes, input, output
+
+
+def _unconstrained(_attrs: Attrs, _data: TensorType, _output: TensorType) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """How an op computes a value, for each dtype.
+
+    ``real`` returns floats of any width, which are rounded to float32. For int16 there is at most
+    one of ``int16`` (a reference) and ``int16_table`` (a table of ``graph.ops.tables.tables``;
+    ValueError if there is none). ``constraint`` is the op's requirement for quantized types, in
+    addition to a scale. ``ulps``: how many units in the last place implementations of ``real`` may
+    be from the correctly rounded result. A function that is not monotonic has ``steepest``: the
+    most by which it changes for a change of 1.
+    """
+
+    real: Real
+    int8: Reference
+    int16: Reference | None = None
+    int16_table: Table | None = None
+    constraint: Constraint = _unconstrained
+    ulps: int = 0
+    steepest: Callable[[Any], float] | None = None
+
+    @property
+    def bound(self) -> Bound:
+        """The bound for floats."""
+        if self.steepest is None:
+            return bounds.function(self.real, self.ulps)
+        return bounds.lipschitz(self.steepest, roundings=3)
+
+    @property
+    def accepted(self) -> tuple[DType, ...]:
+        """The dtypes for which the op exists."""
+        has_int16 = self.int16 is not None or self.int16_table is not None
+        return ALL_FAMILIES if has_int16 else (DType.INT8, DType.FLOAT32)
+
+    def check(self, attrs: Attrs, data: TensorType, output: TensorType) -> str | None:
+        """The sentence of the first constraint that the types violate."""
+        sentence = activations_constraint(data, output, self.accepted)
+        if sentence or data.quant is None:
+            return sentence
+        return self.constraint(attrs, data, output) or self._table_constraint(attrs, data, output)
+
+    def _table_constraint(self, attrs: Attrs, data: TensorType, output: TensorType) -> str | None:
+        if data.dtype is not DType.INT16 or self.int16_table is None:
+            return None
+        try:
+            self.int16_table(attrs, data, output)
+        except ValueError as error:
+            return f"with the scales {data.scale:g} and {output.scale:g} {error}"
+        return None
+
+    def reference(self, attrs: Attrs, operands: Operands) -> tuple[Array, ...]:
+        """The output."""
+        (data,), output = operands.input_types, operands.output_types[0]
+        if floats.is_float(output):
+            return _float(self.real(attrs, operands.inputs[0]))
+        if data.dtype is DType.INT8:
+            return self.int8(attrs, operands)
+        if self.int16 is not None:
+            return self.int16(attrs, operands)
+        assert self.int16_table is not None, "checked: int16 is not accepted"
+        table = self.int16_table(attrs, data, output)
+        return (tables.interpolated(table, operands.inputs[0]),)
+
+    def tables(self) -> Mapping[DType, Table]:
+        """The tables from which ``lookup`` computes it, for dtypes that need no kernel."""
+        found = {DType.INT8: self._every_int8}
+        return found if self.int16_table is None else {**found, DType.INT16: self.int16_table}
+
+    def _every_int8(self, attrs: Attrs, data: TensorType, output: TensorType) -> Array:
+        kinds = tuple(dataclasses.replace(kind, shape=EVERY_INT8.shape) for kind in (data, output))
+        (values,) = self.int8(attrs, Operands((EVERY_INT8,), kinds[:1], kinds[1:]))
+        return frozen(values)
+
+
+def _float(values: Array) -> tuple[Array, ...]:
+    with np.errstate(over="ignore"):
+        return (values.astype(np.float32),)
+
+
+def define(name: str, attrs: type[Attrs], function: Function) -> Op:
+    """The op of that name, with one input and an output of the input's shape."""
+
+    def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+        one_input(name, inputs)
+        return (inputs[0].shape,)
+
+    def check(
+        attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    ) -> str | None:
+        """One dtype throughout, for which TFLite has the function."""
+        return function.check(attrs, inputs[0], outputs[0])
+
+    def parts(_attrs: Attrs, _n_inputs: int) -> tuple[str, ...]:
+        return (name.replace(".", "_"),)
+
+    return Op(
+        name,
+        attrs,
+        infer,
+        check,
+        function.reference,
+        parts,
+        tables=function.tables(),
+        bound=function.bound,
+    )
+
+
+def centred(operands: Operands) -> Array:
+    """The stored values of the input minus its zero point, int64."""
+    values: Array = operands.inputs[0].astype(np.int64) - operands.input_types[0].zero_point
+    return values
+
+
+def dequantized(operands: Operands) -> Array:
+    """The input's real values as in TFLite, float32."""
+    with np.errstate(over="ignore"):
+        return np.float32(operands.input_types[0].scale) * centred(operands).astype(np.float32)
+
+
+def rounded(function: Callable[[Array], Array], x: Array) -> Array:
+    """``function`` of float32 values, computed in double and rounded to float32.
+
+    A libm that rounds correctly gives the same, and glibc's too, except for rare last bits.
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        values: Array = function(x.astype(np.float64)).astype(np.float32)
+    return values
+
+
+def quantized(real: Array, output: TensorType) -> tuple[Array, ...]:
+    """float32 values as the output stores them: rounded with halves away from zero, saturated.
+
+    Source: TFLite activations.cc, PopulateLookupTable, and common.h, LUTPopulate, which multiply
+    by the float32 reciprocal of the scale.
+    """
+    with np.errstate(over="ignore"):
+        scaled = real * (np.float32(1) / np.float32(output.scale))
+    limited = np.clip(scaled, -1024, 1024)  # far outside of int8, so that halves are exact
+    stored = np.copysign(np.floor(np.abs(limited).astype(np.float64) + 0.5), limited)
+    return (clamp(stored.astype(np.int64) + output.zero_point, output, Activation.NONE),)
+
+
+def requantized(x: Array, multiplier: int, shift: int, output: TensorType) -> tuple[Array, ...]:
+    """int32 values scaled with double rounding, offset and clamped."""
+    scaled = multiply_by_quantized_multiplier(x, multiplier, shift, Rounding.DOUBLE)
+    return (offset_and_clamp(scaled, output, Activation.NONE),)

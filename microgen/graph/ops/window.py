@@ -1,0 +1,151 @@
+"""Shared by convolutions and pools: which cells of the input each tap of a window covers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.ir.graph import MAX_BYTES, Array, TensorType
+from microgen.graph.ops.base import Padding, Pair, Shape, one_input
+from microgen.graph.ops.cost import Cost, products
+from microgen.graph.ops.geometry import fitted
+
+Pool = tuple[Padding, Pair, Pair]  # padding, pool size, strides
+
+
+def nhwc(role: str, tensor: TensorType) -> Shape:
+    """The shape of a 4-D tensor; ValueError if it is not 4-D."""
+    if len(tensor.shape) != 4:
+        raise ValueError(f"the {role} {tensor} must have 4 dimensions")
+    return tensor.shape
+
+
+def spatial(shape: Shape) -> Pair:
+    """(height, width) of an NHWC, OHWI or 1HWC shape."""
+    return shape[1], shape[2]
+
+
+def check_dilation(data: Shape, dilation: Pair) -> None:
+    """Raise ValueError unless the number of values of the NHWC data from one tap to the next fits
+    int32. Kernels compute it even if no more than one tap is ever in the data."""
+    _, _, width, channels = data
+    step = channels * max(dilation[0] * width, dilation[1])
+    if step > MAX_BYTES:
+        raise ValueError(
+            f"with the dilation {dilation}, taps are {step} values apart; kernels count to "
+            f"{MAX_BYTES}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """A window along one axis: ``places`` of it, ``stride`` apart, over ``size`` cells preceded by
+    ``before`` cells of padding; its ``kernel`` taps are ``dilation`` apart.
+
+    Padding is never created, because it may be far larger than data and output, and adds nothing.
+    """
+
+    size: int
+    places: int
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+
+    @property
+    def reaching(self) -> range:
+        """The taps that may cover a cell at some place."""
+        first = -(((self.places - 1) * self.stride - self.before) // self.dilation)
+        last = (self.before + self.size - 1) // self.dilation
+        return range(max(first, 0), min(last + 1, self.kernel))
+
+    @property
+    def cells(self) -> int:
+        """An upper bound of the number of pairs of a place and a cell that a tap covers there."""
+        return self.places * min(self.kernel, self.size)
+
+    def inside(self) -> Iterator[tuple[int, slice, slice]]:
+        """Each tap that covers a cell, in order: the places where it does, and the cells there."""
+        for tap in self.reaching:
+            at = tap * self.dilation - self.before  # at place 0
+            first = max(-(at // self.stride), 0)
+            last = min((self.size - 1 - at) // self.stride, self.places - 1)
+            if first <= last:
+                start, end = at + first * self.stride, at + last * self.stride
+                yield tap, slice(first, last + 1), slice(start, end + 1, self.stride)
+
+
+Region = tuple[slice, slice, slice]  # of NHWC data: all images, rows, columns
+
+
+def taps(rows: Along, columns: Along) -> Iterator[tuple[Pair, Region, Region]]:
+    """Each tap (y, x) that covers data, row by row: the part of the output where it does, and the
+    part of the data that it covers there."""
+    across = tuple(columns.inside())
+    for y, places, cells in rows.inside():
+        for x, their_places, their_cells in across:
+            yield (y, x), (slice(None), places, their_places), (slice(None), cells, their_cells)
+
+
+def axes(
+    padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation: Pair
+) -> tuple[Along, Along]:
+    """The window along rows and columns of an input of (height, width) ``size``."""
+    pads, places = fitted(padding, size, kernel, strides, dilation)
+    each = zip(size, places, kernel, strides, dilation, pads[:2], strict=True)
+    rows, columns = (Along(*numbers) for numbers in each)
+    return rows, columns
+
+
+def window_cost(
+    window: tuple[Along, Along],
+    each: int,
+    inputs: Sequence[TensorType],
+    outputs: Sequence[TensorType],
+    *,
+    groups: int = 1,
+) -> Cost:
+    """The cost of an op that iterates over ``taps``, with ``each`` multiply-accumulates per place
+    and cell, in ``groups`` groups."""
+    rows, columns = window
+    calls = len(rows.reaching) * len(columns.reaching) * groups
+    return products(inputs, outputs, rows.cells * columns.cells * each, calls=calls)
+
+
+def pool_shape(name: str, inputs: Sequence[TensorType], pool: Pool) -> Shape:
+    """Output shape of a pool; ValueError if there is none, or a window sees only padding."""
+    one_input(name, inputs)
+    batches, *_, channels = nhwc("input", inputs[0])
+    padding, pool_size, strides = pool
+    size = spatial(inputs[0].shape)
+    pads, (height, width) = fitted(padding, size, pool_size, strides, (1, 1))
+    if max(pads[0], pads[2]) >= pool_size[0] or max(pads[1], pads[3]) >= pool_size[1]:
+        raise ValueError(f"padding {pads} must be smaller than the pool's {pool_size}")
+    return batches, height, width, channels
+
+
+def pool_axes(shape: Shape, pool: Pool) -> tuple[Along, Along]:
+    """``axes`` of a pool over data of that shape."""
+    padding, pool_size, strides = pool
+    return axes(padding, spatial(shape), pool_size, strides, (1, 1))
+
+
+def pool_cost(pool: Pool, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+    """The cost of a pool."""
+    batches, *_, channels = inputs[0].shape
+    return window_cost(pool_axes(inputs[0].shape, pool), batches * channels, inputs, outputs)
+
+
+def cells_seen(rows: Along, columns: Along) -> Array:
+    """The number of the data's cells that the window covers at each place, int64 [OH, OW, 1]."""
+    down, across = (_seen_along(along) for along in (rows, columns))
+    return np.outer(down, across)[..., None]
+
+
+def _seen_along(along: Along) -> Array:
+    seen = np.zeros(along.places, np.int64)
+    for _, places, _ in along.inside():
+        seen[places] += 1
+    return seen

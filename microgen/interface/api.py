@@ -1,0 +1,398 @@
+"""The public API: each function is a command without its arguments and its printing.
+
+Heavy imports wait until a function needs them: ``generate`` does not pay for the ELF reader, nor
+``build`` for the compiler.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from microgen.base.errors import RunError, StatusRunError, UsageError, of_machine
+from microgen.base.files import OWN_MAIN, check_writable
+from microgen.base.formats import arguments
+from microgen.base.names import module_names
+from microgen.options import Options
+
+if TYPE_CHECKING:
+    from microgen.building.builder import BuildResult
+    from microgen.compiler.schedule import Front
+    from microgen.graph.ir.graph import Array
+    from microgen.pipeline import Partitioned, Planned
+    from microgen.project.firmware.compiled import Compiled, Firmware
+    from microgen.relay import IRModule
+    from microgen.running.comparing.verdict import Verdict
+    from microgen.running.runner import Costs, Cycles, Target
+    from microgen.running.runner import RunResult as Ran
+    from microgen.running.runner.remote.address import Address
+    from microgen.target.board import Board
+    from microgen.verifier import VerifyReport
+
+
+Model: TypeAlias = "str | Path | IRModule"
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """The result of a run.
+
+    ``outputs`` are by the model's tensor name, in the model's order; with several models by
+    ``<module>.<tensor>``. ``instructions`` are retired per sample, ``per_call`` for each sample per
+    operator call, model after model, and ``per_module`` per model; None unless profiled.
+    ``console`` is what the firmware printed. ``stack`` is its painted high-water mark in bytes.
+    ``verdicts`` are those of the comparison, empty unless compared. ``checks`` is verify's report,
+    in which the stack bound was compared with the high-water mark. ``modelled`` has modelled cycles
+    and bytes read from flash, None unless profiled on a core that is modelled. ``cycles`` of the
+    core's clock are None unless a debugger's server ran the firmware.
+    """
+
+    outputs: dict[str, Array]
+    instructions: tuple[int, ...] | None
+    per_call: tuple[tuple[int, ...], ...] | None
+    console: str
+    samples: int
+    stack: int
+    checks: VerifyReport
+    per_module: tuple[tuple[int, ...], ...] | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    modelled: Costs | None = None
+    cycles: Cycles | None = None
+
+
+@contextlib.contextmanager
+def _file(model: Model, options: Options) -> Iterator[Path]:
+    """The path of the model's file. For a module it is a temporary file with its text."""
+    if isinstance(model, str | Path):
+        yield Path(model)
+        return
+    from microgen import relay
+
+    if not isinstance(model, relay.IRModule):
+        raise UsageError(
+            f"is a {type(model).__name__}, expected the path of a file or a module of Relay",
+            where="model",
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{options.name}.relay"
+        relay.save(model, path)
+        yield path
+
+
+@of_machine()
+def compile_model(model: Model, board: str | Path | Board, **options: Any) -> Compiled:
+    """Compile a model for a board, in memory: ``.graph``, ``.program``, ``.plan``, ``.files``.
+
+    ``model`` is a file's path, or a module of Relay, which the project keeps as text. ``board`` is
+    the name of a board that is installed or in ``MICROGEN_BOARDS``, or the path of its folder.
+    ``options`` are the fields of ``microgen.options.Options``. Raises MicrogenError.
+    """
+    from microgen import pipeline
+
+    checked = Options.of(options)
+    with _file(model, checked) as path:
+        return pipeline.compile_model(path, pipeline.load_board(board), checked)
+
+
+@of_machine()
+def generate(
+    model: Model,
+    board: str | Path | Board,
+    output: str | Path,
+    *,
+    force: bool = False,
+    **options: Any,
+) -> Compiled:
+    """Compile a model and write the project to ``output``, completely or not at all.
+
+    Raises ProjectError if ``output`` has files that microgen did not generate, unless ``force``.
+    """
+    place = arguments.output(output, force=force)
+    check_writable(place, force=force)
+    compiled = compile_model(model, board, **options)
+    compiled.files.write_to(place, force=force)
+    return compiled
+
+
+@of_machine()
+def compile_models(
+    models: Sequence[tuple[Model, str] | Model],
+    board: str | Path | Board,
+    *,
+    shared_workspace: bool = False,
+    **options: Any,
+) -> Firmware:
+    """Compile several models into one firmware, in memory.
+
+    ``models`` are (model, name) pairs, or only files, after which the modules are then named.
+    With ``shared_workspace`` all models' workspaces share one memory, because models run
+    one after the other; those that keep a state have memory of their own. ``options`` apply to
+    all. Raises MicrogenError, also for names that clash.
+    """
+    from microgen import pipeline
+
+    pairs = arguments.pairs(models)
+    paths = [Path(model) if isinstance(model, str | Path) else Path() for model, _ in pairs]
+    names = module_names.given([name for _, name in pairs], paths)
+    if "name" in options:
+        raise UsageError("is given with each model, as a pair (model, name)", where="--name")
+    chosen = [Options.of({"name": name, **options}) for name in names]
+    with contextlib.ExitStack() as opened:
+        files = [
+            (opened.enter_context(_file(model, own)), own)
+            for (model, _), own in zip(pairs, chosen, strict=True)
+        ]
+        found = pipeline.load_board(board)
+        return pipeline.compile_models(files, found, shared_workspace=shared_workspace)
+
+
+@of_machine()
+def generate_models(
+    models: Sequence[tuple[Model, str] | Model],
+    board: str | Path | Board,
+    output: str | Path,
+    *,
+    force: bool = False,
+    **options: Any,
+) -> Firmware:
+    """Compile several models into one firmware and write its project; ``options`` are those of
+    ``compile_models``. Raises as ``generate`` does."""
+    place = arguments.output(output, force=force)
+    check_writable(place, force=force)
+    firmware = compile_models(models, board, **options)
+    firmware.files.write_to(place, force=force)
+    return firmware
+
+
+@of_machine()
+def plan(model: Model, board: str | Path | Board, **options: Any) -> Planned:
+    """The program of a model, its memory plan and its schedule, whether or not the board can hold
+    it."""
+    from microgen import pipeline
+
+    checked = Options.of(options)
+    with _file(model, checked) as path:
+        return pipeline.plan_model(path, pipeline.load_board(board), checked)
+
+
+@of_machine()
+def explore(model: Model, board: str | Path | Board, **options: Any) -> Front:
+    """The schedules of a model that no other beats in RAM, cycles and flash at once, by the costs
+    of implementations that were measured. ``options`` are those of ``compile_model``; ``optimize``
+    has no effect."""
+    from microgen import pipeline
+
+    checked = Options.of(options)
+    with _file(model, checked) as path:
+        return pipeline.explored(path, pipeline.load_board(board), checked)
+
+
+@of_machine()
+def partition(model: Model, board: str | Path | Board, **options: Any) -> Partitioned:
+    """Which code generator compiles which node: ``.partition``, and for Relay also ``.module``."""
+    from microgen import pipeline
+
+    checked = Options.of(options)
+    with _file(model, checked) as path:
+        return pipeline.partitioned(path, pipeline.load_board(board), checked)
+
+
+@of_machine()
+def export(project: str | Path, output: str | Path, form: str = "", *, force: bool = False) -> int:
+    """Write a project's models for other firmware to ``output``; return the size in bytes.
+
+    ``form`` is one of ``microgen.project.exporting.FORMS``, such as "arduino"; without one
+    ``output`` is a Model Library Format archive. Some forms are folders, which must be empty or of
+    an earlier export, unless ``force``. Equal projects give equal bytes. Raises ProjectError if a
+    file is not
+    as it was generated, if the form cannot hold the project, or if ``output`` cannot be written.
+    """
+    from microgen.project import exporting
+    from microgen.tvm.mlf import export as archive
+
+    folder, place = arguments.path("project", project), arguments.output(output, force=force)
+    if form:
+        return exporting.write(folder, form, place, force=force)
+    return archive.export(folder, place)
+
+
+@of_machine()
+def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
+    """Compile a project. The firmware reserves the stack that it takes, if that is more than what
+    was expected. Raises BuildError, CapacityError or ToolError."""
+    from microgen.verifier.again import fitted_stack
+
+    return fitted_stack.built(arguments.path("project", project), sanitize=sanitize)
+
+
+@of_machine()
+def verify(project: str | Path, **options: Any) -> VerifyReport:
+    """Check a project's ELF; ``options`` are those of ``microgen.verifier.verify``.
+
+    If there is no ELF yet, and none is named, the project is built first. An existing ELF is
+    checked as it is.
+    """
+    from microgen import verifier
+    from microgen.building import builder
+
+    folder = arguments.path("project", project)
+    options = arguments.of_function(verifier.verify, options)
+    if options.get("elf") is None and not builder.is_built(folder):
+        build(folder)
+    return verifier.verify(folder, **options)
+
+
+@of_machine()
+def run(
+    project: str | Path,
+    inputs: Mapping[str, Array] | None = None,
+    *,
+    profile: bool = False,
+    compare: bool = False,
+    sanitize: bool = False,
+    timeout: float = 60.0,
+    on: str = "",
+    scope: Literal["project", "model"] = "project",
+) -> RunResult:
+    """Build if necessary, verify, then run the firmware on samples. It is necessary if there is no
+    ELF, if it is older than a file, or if its notes are not the project's.
+
+    ``inputs`` has one array per model input, of the tensor's shape or with a leading axis of N
+    samples, named like the tensor; with several models ``<module>.<tensor>``, or like the tensor if
+    only one model has an input of that name. Without ``inputs`` one sample of zeros runs, but a
+    comparison then uses samples of its own. ``sanitize`` (native only) runs a build with ASan and
+    UBSan. ``timeout`` is in seconds without a finished sample. ``on`` names a debugger's server
+    whose core runs the firmware, see ``microgen.running.runner.remote.address``; it counts cycles
+    instead of instructions. With ``scope`` "model" main may be another than the project's, see
+    ``microgen.running.comparing.other_main``. Raises UsageError for a wrong option, RunError if a
+    check fails or nothing here runs the board."""
+    from microgen import verifier
+    from microgen.running.runner.remote import place
+
+    project = arguments.path("project", project)
+    _check_run(inputs, timeout, scope)
+    where, elf = place.checked(project, on), _up_to_date(project, sanitize)
+    if scope == "model":
+        return _run_other_main(project, inputs, elf, where, profile, compare, timeout)
+    checks = _sound(project, verify(project, elf=elf, scope="project"))
+    if compare and inputs is None:
+        inputs = _own_samples(project)
+    with place.opened(where, elf, timeout) as target:
+        ran = _ran(project, inputs, elf, target, profile=profile, timeout=timeout)
+        if ran.stack:
+            checks = _sound(project, verifier.with_painted_stack(checks, ran.stack))
+        verdicts = _compared(project, inputs, ran, elf, target) if compare else ()
+    return replace(_result(ran, checks), verdicts=verdicts)
+
+
+def _check_run(inputs: object, timeout: object, scope: str) -> None:
+    if not (isinstance(timeout, int | float) and timeout > 0):  # NaN is not, either
+        raise UsageError(f"is {timeout}, expected more than 0 seconds", where="--timeout")
+    arguments.check_arrays(inputs)
+    if scope not in ("project", "model"):
+        raise UsageError(f"is {scope!r}, expected project or model", where="--scope")
+
+
+def _run_other_main(
+    project: Path,
+    inputs: Mapping[str, Array] | None,
+    elf: Path,
+    where: Address | None,
+    profile: bool,
+    compare: bool,
+    timeout: float,
+) -> RunResult:
+    """Run a firmware of which perhaps only the models are the project's."""
+    from microgen.running.comparing import other_main
+
+    asked = {"profile": profile, "compare": compare}
+    other_main.check(inputs, elf, where, **asked)
+    checks = _sound(project, verify(project, elf=elf, scope="model"))
+    ran, found = other_main.run(project, inputs, elf, where, **asked, timeout=timeout)
+    return replace(_result(ran, checks), verdicts=found)
+
+
+def _up_to_date(project: Path, sanitize: bool) -> Path:
+    """The project's ELF, built if necessary."""
+    from microgen.building import builder
+    from microgen.verifier.again import built_from, fitted_stack
+
+    elf = builder.up_to_date(project, sanitize=sanitize)
+    if elf and built_from.is_of(project, elf):
+        return elf
+    return fitted_stack.built(project, sanitize=sanitize, anew=elf is not None).elf
+
+
+def _ran(
+    project: Path,
+    inputs: Mapping[str, Array] | None,
+    elf: Path,
+    target: Target | None,
+    **options: Any,
+) -> Ran:
+    """A run. A status that a model returns is explained in the error."""
+    from microgen.running import runner
+
+    try:
+        return runner.run(project, inputs, elf=elf, target=target, **options)
+    except StatusRunError as error:
+        from microgen.running.comparing import blame
+
+        raise blame.explained(error, project, inputs, elf, target) from error
+
+
+def _sound(project: Path, report: VerifyReport) -> VerifyReport:
+    """The report. Raises RunError if a check failed."""
+    if report.ok:
+        return report
+    failed = "; ".join(f"{c.name}: expected {c.expected}, found {c.found}" for c in report.failed)
+    hint = f"see `microgen verify {project}`"
+    if report.scope == "project" and f"{OWN_MAIN} has changed" in failed:
+        hint += f"; if {OWN_MAIN} was replaced on purpose, add --scope model"
+    raise RunError(f"the firmware is not what was planned: {failed}", where=str(project), hint=hint)
+
+
+def _result(ran: Ran, checks: VerifyReport) -> RunResult:
+    return RunResult(
+        outputs=ran.outputs,
+        instructions=ran.instructions,
+        per_call=ran.per_call,
+        per_module=ran.per_module,
+        modelled=ran.modelled,
+        cycles=ran.cycles,
+        console=ran.console,
+        samples=ran.samples,
+        stack=ran.stack,
+        checks=checks,
+    )
+
+
+def _own_samples(project: Path) -> dict[str, Array]:
+    from microgen.base import manifest
+    from microgen.running.comparing import stimuli
+    from microgen.running.runner import samples
+
+    return stimuli.samples(samples.inputs(manifest.load(project)), random=3)
+
+
+def _compared(
+    project: Path,
+    inputs: Mapping[str, Array] | None,
+    ran: Ran,
+    elf: Path,
+    target: Target | None,
+) -> tuple[Verdict, ...]:
+    from microgen.base import manifest
+    from microgen.running.comparing import compare
+    from microgen.running.runner import samples
+
+    assert inputs is not None
+    if samples.batch(manifest.load(project), inputs).stacked:
+        return compare.compare(project, inputs, ran.outputs, elf, target)
+    one = {name: array[None] for name, array in inputs.items()}
+    outputs = {name: array[None] for name, array in ran.outputs.items()}
+    return compare.compare(project, one, outputs, elf, target)

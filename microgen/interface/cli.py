@@ -1,0 +1,155 @@
+"""The command line: it parses arguments, makes one call, and prints the result."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import os
+import signal
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from microgen.base import resources
+from microgen.base.errors import InternalError, MicrogenError, UsageError, likely, of_machine
+from microgen.base.output.console import Console, Outcome
+from microgen.building import interrupts
+from microgen.interface.commands import COMMANDS
+from microgen.version import __version__
+
+VERSION = ("-V", "--version")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command: 0 for success, 1 if a check failed, 2 for bad input or a missing tool."""
+    given = _words(sys.argv[1:] if argv is None else argv)
+    console = Console(as_json="--json" in given, verbose=bool({"-v", "--verbose"} & {*given}))
+    try:
+        parser = _parser(given)
+        if not given:  # a person who tries the command needs the help more than an error
+            parser.print_help(sys.stderr)
+            return UsageError.exit_code
+        args = parser.parse_args(given)
+        console = Console(as_json=args.json, quiet=args.quiet, verbose=args.verbose)
+        with of_machine():
+            outcome = args.execute(args, console)
+            _print(console, outcome)
+    except KeyboardInterrupt as error:
+        return interrupted(error)
+    except Exception as error:
+        # A library may turn the exception of a signal into another one, as numpy's import does.
+        return interrupted(error) if interrupts.received else _failed(error, console)
+    return int(outcome.exit_code)
+
+
+def interrupted(error: BaseException) -> int:
+    """Say that a signal ended the command; return 128 plus its number."""
+    with contextlib.suppress(OSError):  # the terminal may be gone
+        print("microgen: interrupted", file=sys.stderr)
+    number = interrupts.received or error.args or (signal.SIGINT,)
+    return 128 + int(number[0])
+
+
+def _failed(error: Exception, console: Console) -> int:
+    """Say what ended the command; return its exit code."""
+    if isinstance(error, BrokenPipeError):  # the reader of our output left, as `| head` does
+        sys.stderr.close()
+        return 0
+    if isinstance(
+        error, OSError
+    ):  # such as a full disk, if no stage has an error of its own for it
+        what = error.strerror or type(error).__name__
+        error = MicrogenError(what, where=str(error.filename or ""))
+    said = error if isinstance(error, MicrogenError) else InternalError.of(error)
+    console.error(said)
+    return said.exit_code
+
+
+def _print(console: Console, outcome: Outcome) -> None:
+    """Print the result. Raises MicrogenError if it cannot be written, e.g. to a full disk."""
+    try:
+        console.result(outcome)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # The rest of the buffer would fail once more when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise MicrogenError(
+            f"cannot be written: {error.strerror}", where="standard output"
+        ) from error
+
+
+class _Help(argparse.HelpFormatter):
+    """Breaks lines between words only, because ``cmsis-`` is not what one has to type."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(text, width, break_on_hyphens=False)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Accepts only whole names of options; a mistake is an error like any other."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings, allow_abbrev=False, formatter_class=_Help)
+
+    def error(self, message: str, hint: str = "") -> NoReturn:
+        command = self.prog.partition(" ")[2]
+        raise UsageError(message, where=command, hint=f"{hint}see `{self.prog} --help`")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse unknown arguments here, where the command is known, not at the program's level."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            known = [name for action in self._actions for name in action.option_strings]
+            longer = [name for name in known if name.startswith(unknown[0])]
+            hint = f"did you mean {longer[0]}? " if longer else likely(unknown[0], known)
+            self.error(f"unrecognized arguments: {' '.join(unknown)}", hint)
+        return found, unknown
+
+
+def _words(given: Sequence[str]) -> list[str]:
+    """The arguments, with ``--help`` and ``COMMAND --help`` for ``help`` and ``help COMMAND``. What
+    else follows ``help`` is the name of a page, which the command reads."""
+    if list(given) == ["help"]:
+        return ["--help"]
+    if len(given) == 2 and given[0] == "help" and given[1] in COMMANDS:
+        return [given[1], "--help"]
+    return list(given)
+
+
+def asked(given: Sequence[str]) -> Sequence[str]:
+    """The command that the arguments begin with, because importing all takes half a second. All
+    commands if they begin with something else, such as ``--help``; none for the version, which
+    build systems ask for each time they are configured."""
+    words = _words(given)
+    if words and words[0] in VERSION:
+        return ()
+    return [name for name in COMMANDS if name in words[:1]] or COMMANDS
+
+
+def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="microgen",
+        description="Compile a trained network to a verified microcontroller firmware project.",
+        epilog="`microgen help COMMAND` shows a command's options, `microgen help TOPIC` a page of "
+        "the documents; `microgen help help` lists the pages.",
+    )
+    parser.add_argument(*VERSION, action="version", version=f"microgen {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    if given and not given[0].startswith("-") and given[0] not in COMMANDS:
+        what = f"there is no command {given[0]!r}; commands: {', '.join(COMMANDS)}"
+        parser.error(what, likely(given[0], COMMANDS))
+    for name in asked(given):
+        module = importlib.import_module(f"microgen.interface.commands.{name}")
+        command = commands.add_parser(name, help=module.HELP, description=module.HELP)
+        module.configure(command)
+        if name in resources.pages():
+            command.epilog = f"`microgen help docs/{name}.md` shows the page about it."
+        command.add_argument("--json", action="store_true", help="print the result as JSON")
+        command.add_argument("-q", "--quiet", action="store_true", help="print errors only")
+        command.add_argument("-v", "--verbose", action="store_true", help="print details")
+        command.set_defaults(execute=module.execute)
+    return parser

@@ -1,0 +1,42 @@
+"""``microgen inspect``: the contents of a model, a project, a model library, an ELF or a blob."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from microgen.base.output.console import Console, Outcome
+from microgen.interface import inspection
+from microgen.interface.commands import compiling
+from microgen.interface.inspection import blobs
+
+HELP = "Show what is inside a model, a project, a model library, a firmware ELF or a module blob."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    what = "a model, a project, a model library, an ELF or a module blob"
+    add("path", metavar="FILE|DIR", type=Path, help=what)
+    folder = "write each payload of module blobs to this folder"
+    add("--extract", type=Path, metavar="DIR", help=folder)
+    compiling.add_codegen_path(parser)
+    compiling.add_reading(parser)
+    add("--force", action="store_true", help="replace existing files")
+
+
+def execute(args: argparse.Namespace, console: Console) -> Outcome:
+    """Print what the file's contents say. Its name does not decide how it is read."""
+    found = inspection.inspect(
+        args.path,
+        verbose=console.verbose,
+        codegen_path=args.codegen_path,
+        signature=args.signature,
+        dim=args.dim,
+        bind=args.bind,
+    )
+    if args.extract is None:
+        return Outcome(found.data, found.text)
+    written = blobs.write(found.payloads, args.extract, force=args.force)
+    text = [*found.text, "", *(f"wrote {path}" for path in written)]
+    return Outcome({**found.data, "extracted": written}, text)

@@ -1,0 +1,82 @@
+"""``microgen partition``: which code generator compiles which part of a model."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from microgen.base.output.console import Console, Outcome
+from microgen.base.output.text_layout import Listing, Part
+from microgen.base.printable import printable
+from microgen.compiler.partition.relay_module import STEPS
+from microgen.graph.ir.text import show
+from microgen.interface import api
+from microgen.interface.commands import compiling
+from microgen.pipeline import Partitioned
+
+HELP = "Show as text which code generator compiles which part of a model."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    compiling.add_model(parser)
+    default = compiling.DEFAULT_BOARD
+    parser.add_argument(
+        "-b", "--board", default=default, help=f"{compiling.BOARD} (default {default})"
+    )
+    compiling.add_planning(parser)
+    help_text = f"show a Relay model after this step: {' | '.join(STEPS)} (default partition)"
+    parser.add_argument("--step", choices=STEPS, default="partition", help=help_text)
+
+
+def execute(args: argparse.Namespace, console: Console) -> Outcome:
+    """Partition, and print the text. A Relay model that external code generators partition is
+    printed as Relay. Other models are printed as the kernel graph with the owner of each part.
+    Refusals go to stderr."""
+    with console.step("partitioning"):
+        found = api.partition(args.model, args.board, **compiling.selected(args))
+    for refusal in found.refusals:
+        console.note(str(refusal))
+    module = str(found.module.steps[args.step]) if found.module else None
+    graph = show(found.partition.graph)
+    data = {
+        "graph": graph,
+        "module": module,
+        "regions": _regions(found),
+        "refusals": _refusals(found),
+    }
+    return Outcome(data, _kernel_graph(graph, found) if module is None else [Listing(module)])
+
+
+def _kernel_graph(graph: str, found: Partitioned) -> list[Part]:
+    lines = [f"// {', '.join(r['nodes'])} -> {_owner(r)}" for r in _regions(found)]
+    kernels = [r for r in _refusals(found) if "node" in r]
+    lines += [f"// {r['node']}: not {r['by']}: {r['why']}" for r in kernels]
+    return [Listing(graph), *(Listing(printable(line)) for line in lines)]
+
+
+def _regions(found: Partitioned) -> list[dict[str, Any]]:
+    return [
+        {
+            "codegen": r.codegen,
+            "nodes": [node.outputs[0] for node in r.nodes],
+            "target": r.target,
+            "function": r.function,
+        }
+        for r in found.partition.regions
+    ]
+
+
+def _refusals(found: Partitioned) -> list[dict[str, Any]]:
+    kernels = [
+        {"by": r.by, "node": r.of.outputs[0], "op": r.what, "why": r.why}
+        for r in found.partition.refusals
+    ]
+    external = [{"by": r.by, "where": r.where, "op": r.what, "why": r.why} for r in found.refusals]
+    return [*kernels, *external]
+
+
+def _owner(region: dict[str, Any]) -> str:
+    """The owner of a region: its codegen, its target unless that is the host, and its function."""
+    parts = dict.fromkeys((region["codegen"], region["target"], region["function"]))
+    return " ".join(filter(None, parts))

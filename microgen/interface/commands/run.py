@@ -1,0 +1,227 @@
+"""``microgen run``: run the firmware on samples."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from microgen.base import manifest
+from microgen.base.errors import InputError, RunError
+from microgen.base.manifest import CallRecord, Manifest, ModuleRecord
+from microgen.base.names import cnames
+from microgen.base.output import junit
+from microgen.base.output.console import Console, Outcome
+from microgen.base.output.junit import Case
+from microgen.base.output.text_layout import Column, Listing, Part, Table
+from microgen.graph.ir.graph import Array
+from microgen.interface import api
+from microgen.interface.commands import compiling
+from microgen.target import projects
+
+if TYPE_CHECKING:
+    from microgen.running.runner import Cost, Costs, Cycles
+
+_Numbers: TypeAlias = tuple[str, list[str]]  # a heading, and the cells below it
+
+HELP = "Build and verify a project, then run it in QEMU, natively or on a board."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add("project", metavar="DIR", type=Path, help="a generated project")
+    add("--input", type=Path, metavar="X.npz", help="the samples (default: one sample of zeros)")
+    add("--output", type=Path, metavar="Y.npz", help="write the outputs to this file")
+    add(
+        "--profile",
+        action="store_true",
+        help="count instructions and model cycles per operator (with --on: count cycles)",
+    )
+    add("--compare", action="store_true", help="compare every layer with the references")
+    on = "run on a board or emulator that a debugger's server reaches: "
+    servers = "gdb:HOST:PORT, openocd:CONFIG, pyocd:TARGET"
+    add("--on", default="", metavar="SERVER", help=on + servers)
+    add("--sanitize", action="store_true", help="build with ASan and UBSan (native only)")
+    scope = "model: src/main.c was replaced, so only the model is verified, profiled and compared"
+    add("--scope", choices=("project", "model"), default="project", help=scope)
+    wait = "give up after S seconds without a finished sample (default 60)"
+    add("--timeout", type=float, default=60.0, metavar="S", help=wait)
+    compiling.add_given_board(parser)
+    add("--junit", type=Path, metavar="FILE", help="also write a JUnit XML report")
+
+
+def execute(args: argparse.Namespace, console: Console) -> Outcome:
+    """Run, and print the console, the profile and the verdicts; exit 1 if an output differs."""
+    from microgen.running.runner import samples
+
+    inputs = _inputs(args)
+    try:
+        result = _run(args, inputs, console)
+    except RunError as error:
+        _report(args, [Case("run", "run", "failed", str(error))])
+        raise
+    _report(args, _cases(result))
+    if args.output and not result.outputs:
+        raise InputError(
+            "the firmware's main wrote no outputs of the samples",
+            where="--output",
+            hint="leave it out, or write microgen_output.bin as the project's own src/main.c does",
+        )
+    if args.output:
+        samples.save(args.output, result.outputs)
+    record = manifest.load(args.project)
+    scoped = [result.checks.notice] if result.checks.notice else []
+    same = all(verdict.ok or verdict.is_skipped for verdict in result.verdicts)
+    data = _data(result, record, same)
+    return Outcome(data, [*scoped, *_text(result, record)], exit_code=0 if same else 1)
+
+
+def _run(
+    args: argparse.Namespace, inputs: dict[str, Array] | None, console: Console
+) -> api.RunResult:
+    with projects.given(args.board), console.step(f"running {args.project}"):
+        return api.run(
+            args.project,
+            inputs,
+            profile=args.profile,
+            compare=args.compare,
+            sanitize=args.sanitize,
+            timeout=args.timeout,
+            on=args.on,
+            scope=args.scope,
+        )
+
+
+def _report(args: argparse.Namespace, cases: Sequence[Case]) -> None:
+    if args.junit:
+        junit.write(args.junit, "microgen run", cases)
+
+
+def _cases(result: api.RunResult) -> list[Case]:
+    """A case for each check before the run, for the run, and for each comparison."""
+    compared = [verdict.to_json() for verdict in result.verdicts]
+    return [
+        *result.checks.cases(),
+        Case("run", "run", "ok"),
+        *(Case("compare", one["name"], one["status"], one["detail"]) for one in compared),
+    ]
+
+
+def _inputs(args: argparse.Namespace) -> dict[str, Array] | None:
+    """The given samples. Without them, zeros if outputs are to be written, because a run without
+    samples returns no outputs; None if a comparison then chooses its own samples."""
+    from microgen.running.runner import npz, samples
+
+    if args.input:
+        return npz.read(args.input)
+    if args.output and not args.compare and args.scope == "project":
+        return samples.zeros(manifest.load(args.project))
+    return None
+
+
+def _data(result: api.RunResult, record: Manifest, same: bool) -> dict[str, Any]:
+    names = [module.module for module in record.modules]
+    counts = [dict(zip(names, sample, strict=True)) for sample in result.per_module or ()]
+    return {
+        **({"cycles": result.cycles.to_json()} if result.cycles else {}),
+        **({"per_module": counts or None} if record.more else {}),
+        "ok": same,
+        "scope": result.checks.scope,
+        "samples": result.samples,
+        "stack": result.stack,
+        "instructions": result.instructions and list(result.instructions),
+        "modelled": result.modelled and result.modelled.to_json(),
+        "per_call": result.per_call and [list(sample) for sample in result.per_call],
+        "steps": [_steps(call) for module in record.modules for call in module.calls],
+        "comparisons": [verdict.to_json() for verdict in result.verdicts],
+        "outputs": {name: list(array.shape) for name, array in result.outputs.items()},
+    }
+
+
+def _steps(call: CallRecord) -> list[dict[str, str]]:
+    return [{"layer": s.layer, "op": s.op, "kernel": s.kernel} for s in call.steps]
+
+
+def _text(result: api.RunResult, record: Manifest) -> list[Part]:
+    from microgen.running.runner import printed
+
+    parts: list[Part] = [Listing(printed.readable(result.console, record).strip())]
+    if result.per_call is not None:
+        parts += profile_tables(result, record)
+    if result.modelled is not None:
+        parts.append(str(result.modelled))
+    if result.cycles is not None:
+        parts += [*_cycles_tables(result.cycles, record), str(result.cycles)]
+    return [*parts, *(str(verdict) for verdict in result.verdicts)]
+
+
+def profile_tables(result: api.RunResult, record: Manifest) -> Iterator[Table]:
+    """Instructions and modelled costs of the first sample: a table per model, a row per call. The
+    further layers of a call have rows without numbers."""
+    assert result.per_module is not None
+    assert result.per_call is not None
+    counts = iter(result.per_call[0])
+    costs = result.modelled.rows[0] if result.modelled else [()] * len(record.modules)
+    totals = result.per_module[0]
+    for module, total, modelled in zip(record.modules, totals, costs, strict=True):
+        calls = list(islice(counts, len(module.calls)))
+        title = module.module if record.more else ""
+        columns = _modelled(result.modelled, modelled) if result.modelled else ()
+        yield _profile_table(module, calls, total, title, more=columns)
+
+
+def _modelled(costs: Costs, row: Sequence[Cost]) -> tuple[_Numbers, ...]:
+    """The columns of modelled costs, of which ``row`` has the inference's, then the calls'."""
+    listed = [*row[1:], costs.outside_calls(row), row[0]]
+    return (
+        ("cycles", [f"{cost.cycles:,}" for cost in listed]),
+        ("ms", [_milliseconds(costs.milliseconds(cost.cycles)) for cost in listed]),
+        ("flash B", [f"{cost.flash_bytes:,}" for cost in listed]),
+    )
+
+
+def _milliseconds(time: float | None) -> str:
+    return "n/a" if time is None else f"{time:.3f}"
+
+
+def _cycles_tables(cycles: Cycles, record: Manifest) -> Iterator[Table]:
+    """The same with the cycles of a core's clock, if they were counted by call."""
+    rows = cycles.per_call[0] if cycles.per_call else ()
+    for module, (total, *calls) in zip(record.modules, rows, strict=False):
+        yield _profile_table(module, calls, total, module.module if record.more else "", "cycles")
+
+
+def _profile_table(
+    module: ModuleRecord,
+    calls: Sequence[int],
+    total: int,
+    title: str,
+    what: str = "instructions",
+    more: Sequence[_Numbers] = (),
+) -> Table:
+    names = [Column("call"), Column("layer", shorten=True), Column("kernel", optional=bool(more))]
+    numbers = [Column(heading, right=True) for heading in (what, "%", *(name for name, _ in more))]
+    table = Table([*names, *numbers], title)
+    rows = [_labels(call) for call in module.calls]
+    rows += [[("", "runner", "")], [("", "inference", "")]]
+    counts = [*calls, total - sum(calls), total]
+    columns = [cells for _, cells in more]
+    for (first, *others), count, *cells in zip(rows, counts, *columns, strict=True):
+        table.add(*first, f"{count:,}", _share(count, total), *cells)
+        for other in others:
+            table.add(*other, *[""] * len(numbers))
+    return table
+
+
+def _labels(call: CallRecord) -> list[tuple[str, str, str]]:
+    """The first cells of a call's rows: its number, and each of its layers with the kernel."""
+    numbers = [str(call.index + 1), *[""] * (len(call.steps) - 1)]
+    steps = zip(numbers, call.steps, strict=True)
+    return [(number, cnames.layer(step.layer), step.kernel) for number, step in steps]
+
+
+def _share(count: int, total: int) -> str:
+    return f"{100 * count / total:.1f}"

@@ -1,0 +1,46 @@
+"""What costs hold for that were measured: the core, and whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from microgen.kernels import cost
+from microgen.running import timing
+from microgen.running.timing import Conditions
+from microgen.target.cpu import CPUS, Cpu
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """The core whose costs were measured with a clock (0 if it does not matter) and the wait states
+    of flash; None if nothing was measured, as for the host. ``stands`` says whose costs these are,
+    if they are not the CPU's own."""
+
+    conditions: Conditions | None = None
+    stands: str = ""
+
+    @classmethod
+    def on(cls, cpu: Cpu, clock_hz: int = 0, wait_states: int = 0) -> Costs:
+        """Those of a CPU, or of the core that stands for it."""
+        name = cost.measured_core(cpu)
+        core = timing.of_cpu(CPUS[name]) if name else None
+        return cls(Conditions(core, clock_hz, wait_states), cost.said(cpu)) if core else cls()
+
+    def __str__(self) -> str:
+        conditions = str(self.conditions) if self.conditions else ""
+        return "; ".join(filter(None, (conditions, self.stands)))
+
+    def lines(self, *, verbose: bool) -> Iterator[str]:
+        """The line for reasons with cycles: whose costs these are, and if they are shown, too, the
+        core, without wait states."""
+        if verbose and self.conditions:
+            core = self.conditions.core.title
+            yield f"cycles in the reasons are those of {core} with 0 wait states of flash"
+        if self.stands:
+            yield self.stands
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data: whose costs stand for the CPU's."""
+        return {"stands": self.stands or None}

@@ -1,0 +1,178 @@
+"""The Pareto front of schedules as data, as a table, and drawn with characters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from microgen.base.output.text_layout import Column, Listing, Part, Table
+from microgen.compiler.schedule import Found, Front
+from microgen.interface.inspection.costs import Costs
+from microgen.project.firmware.ram import ARENA_IO, TOTAL
+from microgen.running.timing import Conditions
+from microgen.target.board import Board
+
+WIDE, HIGH = 60, 14  # characters of the drawing
+_MARKS = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """What estimates are with the clock and the flash of a board."""
+
+    costs: Costs
+
+    @classmethod
+    def on(cls, board: Board, clock_hz: int = 0) -> Estimated:
+        """On a board, with its own clock or another."""
+        return cls(Costs.on(board.cpu, clock_hz or board.clock_hz, board.flash_wait_states))
+
+    @property
+    def conditions(self) -> Conditions | None:
+        """The core, clock and wait states; None if nothing is measured."""
+        return self.costs.conditions
+
+    def waits(self, one: Found) -> int:
+        """The cycles in which a schedule waits for flash."""
+        found = self.conditions
+        return found.waiting(one.score.waited, one.score.followed) if found else 0
+
+    def cycles(self, one: Found) -> int:
+        """The cycles of a schedule, with those in which it waits for flash."""
+        return one.score.cycles + self.waits(one)
+
+    def milliseconds(self, one: Found) -> float | None:
+        """The time of a schedule; None if it is not known."""
+        return self.conditions.milliseconds(self.cycles(one)) if self.conditions else None
+
+    def lines(self, front: Front) -> Iterator[str]:
+        """What is said about the estimates, and what they leave out."""
+        first = front.found[0]
+        if self.conditions:
+            yield str(self.costs)
+        if first.score.unmeasured:
+            yield (
+                "cycles, instructions and code do not include "
+                f"{_layers(first.score.unmeasured)} without a cost"
+            )
+        for codegen, layers in first.left_out.items():
+            yield (
+                f"cycles, ms, instructions and flash do not include {_layers(layers)} that "
+                f"{codegen} computes: `microgen run --profile` counts what they take"
+            )
+
+
+def _layers(count: int) -> str:
+    return f"{count} layer" if count == 1 else f"{count} layers"
+
+
+def to_json(front: Front, estimated: Estimated) -> dict[str, Any]:
+    """Plain data, in the form of docs/schemas/plan.json."""
+    conditions = estimated.conditions
+    return {
+        "considered": front.considered,
+        "ram_bound": front.bound,
+        "modelled": conditions.to_json() if conditions else None,
+        **estimated.costs.to_json(),
+        "left_out": dict(front.found[0].left_out),
+        "schedules": [
+            {
+                "ram": one.ram.peak,
+                "ram_bound": one.ram.bound,
+                "ram_total": one.total,
+                "cycles": estimated.cycles(one),
+                "waits": estimated.waits(one),
+                "milliseconds": estimated.milliseconds(one),
+                "instructions": one.score.instructions,
+                "flash": one.score.flash,
+                "unmeasured": one.score.unmeasured,
+                "goals": list(one.goals),
+                "kernels": dict(_kernels(one)),
+            }
+            for one in front.found
+        ],
+    }
+
+
+def parts(front: Front, estimated: Estimated) -> Iterator[Part]:
+    """The table, the drawing if there are several schedules, and what was considered."""
+    yield _table(front, estimated)
+    if len(front.found) > 1:
+        yield ""
+        yield Listing("\n".join(_drawing(front.found, estimated)))
+    yield ""
+    yield from estimated.lines(front)
+    yield f"{len(front.found)} of {front.considered:,} schedules considered"
+    if front.bound is not None:
+        gap = min(one.ram.peak for one in front.found) - front.bound
+        yield (
+            f"certificate: no schedule needs less than {front.bound:,} bytes of {ARENA_IO}; "
+            f"the smallest of these needs {f'{gap:,} more' if gap else 'no more'}"
+        )
+
+
+def _kernels(one: Found) -> list[tuple[str, int]]:
+    """The implementations with the number of calls that each computes, the most used first."""
+    regions = one.schedule.partition.regions
+    names = [
+        f"{choice.symbol}{' (shared)' if choice.is_shared else ''}"
+        for region in regions
+        for choice in region.choices
+    ]
+    return Counter(names).most_common()
+
+
+def _table(front: Front, estimated: Estimated) -> Table:
+    numbers = (f"{ARENA_IO} B", f"{TOTAL} B", "cycles", "ms", "instructions", "flash B")
+    table = Table(
+        [
+            Column("#"),
+            *(Column(name, right=True) for name in numbers),
+            Column("--optimize"),
+            Column("implementations", shorten=True, optional=True),
+        ]
+    )
+    for number, (mark, one) in enumerate(zip(_marks(front.found), front.found, strict=True), 1):
+        time = estimated.milliseconds(one)
+        table.add(
+            f"{number}" if mark == f"{number}" else f"{number} {mark}",
+            f"{one.ram.peak:,}",
+            "n/a" if one.total is None else f"{one.total:,}",
+            f"{estimated.cycles(one):,}" if estimated.conditions else "n/a",
+            "n/a" if time is None else f"{time:,.3f}",
+            f"{one.score.instructions:,}" if estimated.conditions else "n/a",
+            f"{one.score.flash:,}",
+            ", ".join(one.goals),
+            ", ".join(f"{count} {name.removeprefix('mg_')}" for name, count in _kernels(one)),
+        )
+    return table
+
+
+def _marks(found: Sequence[Found]) -> Iterator[str]:
+    """A character for each; those beyond the last have the last one."""
+    return (_MARKS[min(i, len(_MARKS) - 1)] for i in range(len(found)))
+
+
+def _drawing(found: Sequence[Found], estimated: Estimated) -> Iterator[str]:
+    """Cycles to the right, and upwards arena + I/O, or flash if that is equal for all. Of marks in
+    one place that of the least is drawn."""
+    ram, flash = [one.ram.peak for one in found], [one.score.flash for one in found]
+    name, heights = (ARENA_IO, ram) if len(set(ram)) > 1 else ("flash", flash)
+    cycles = [estimated.cycles(one) for one in found]
+    rows = [[" "] * WIDE for _ in range(HIGH)]
+    drawn = zip(heights, cycles, _marks(found), strict=True)
+    for y, x, mark in sorted(drawn, reverse=True):
+        row = rows[HIGH - 1 - _place(y, heights, HIGH)]
+        row[_place(x, cycles, WIDE)] = mark
+    yield f"{name} {max(heights):,} B"
+    yield from (f"| {''.join(row)}".rstrip() for row in rows)
+    yield f"+{'-' * WIDE} {name} {min(heights):,} B"
+    right = f"{max(cycles):,} cycles"
+    yield f"  {min(cycles):,}".ljust(WIDE + 2 - len(right)) + right
+
+
+def _place(value: int, values: Sequence[int], size: int) -> int:
+    low, high = min(values), max(values)
+    return (size - 1) * (value - low) // max(1, high - low)

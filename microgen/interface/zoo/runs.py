@@ -1,0 +1,157 @@
+"""A run of the zoo: what is to be done, what is already there, and the results as they come."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from microgen import frontends
+from microgen.base.errors import MicrogenError, ToolError
+from microgen.base.output import progress
+from microgen.frontends import model_files
+from microgen.interface.zoo import cluster, identity
+from microgen.interface.zoo.listing import FILE, Entry
+from microgen.interface.zoo.results import Cell, Store, failed
+from microgen.interface.zoo.work import Done, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the user asked for. ``options`` are keywords of ``generate``, as plain data. ``limit``
+    is the most seconds of a cell. An empty ``scheduler`` means so many ``workers`` here."""
+
+    entries: Sequence[Entry]
+    boards: Sequence[str]
+    options: Mapping[str, Any]
+    limit: float
+    scheduler: str = ""
+    workers: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A model of the list, with its digest (empty if it cannot be read) and its cell by board."""
+
+    entry: Entry
+    sha256: str
+    cells: Mapping[str, Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """A model before its cells are known. ``keys`` are those of its cells by board, ``options``
+    those of ``generate``; ``cell`` is that of all boards if it cannot be read."""
+
+    entry: Entry
+    sha256: str
+    keys: Mapping[str, str]
+    options: Mapping[str, Any]
+    cell: Cell | None = None
+
+
+def run(plan: Plan, store: Store, note: Callable[[str], None]) -> tuple[Row, ...]:
+    """The rows, in the list's order. Cells that are in the store are not done again; others are
+    written to it as they come. ``note`` gets a sentence for each thing that is not installed.
+
+    Raises MicrogenError if the work cannot be done at all; what was done is in the store.
+    """
+    models = [_model(entry, plan) for entry in plan.entries]
+    wanted: dict[str, tuple[_Model, str]] = {}
+    for model in models:
+        for board, key in model.keys.items():
+            wanted.setdefault(key, (model, board))
+    found = {key: cell for key in wanted if (cell := store.get(key, plan.limit)) is not None}
+    lacking = {cell.lacking for cell in found.values()}
+    missing = {key: job for key, job in wanted.items() if key not in found}
+    for key, cell in _done(plan, missing, store, len(wanted)):
+        found[key] = cell
+        lacking.add(cell.lacking)
+    for sentence in sorted(filter(None, lacking)):
+        note(f"not compared with an outside oracle: {sentence}")
+    return tuple(_row(model, plan.boards, found) for model in models)
+
+
+def _model(entry: Entry, plan: Plan) -> _Model:
+    try:
+        options, values = _given(entry, plan)
+        sha256 = identity.of_model(frontends.stored(entry.path) | values)
+    except MicrogenError as error:
+        cell = failed("read", f"{error.what}, in line {entry.line} of the list", error.hint)
+        return _Model(entry, "", {}, {}, cell)
+    name = identity.name_of(entry.path)
+    keys = {board: identity.key(sha256, name, board, options) for board in plan.boards}
+    return _Model(entry, sha256, keys, options)
+
+
+def _given(entry: Entry, plan: Plan) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The options for a model, and the files of values that they name, by the names under which
+    workers get them. Raises MicrogenError if one cannot be read."""
+    bind, files = list[str](), dict[str, bytes]()
+    for each in (*plan.options.get("bind", ()), *entry.bind):
+        name, _, value = each.rpartition("=")
+        if value.endswith(FILE):
+            own = f"bind{len(files)}{FILE}"
+            files[own] = model_files.read(Path(value))
+            each = f"{name}={own}"
+        bind.append(each)
+    dim = [*plan.options.get("dim", ()), *entry.dim]
+    return {**plan.options, "dim": dim, "bind": bind}, files
+
+
+def _row(model: _Model, boards: Sequence[str], found: Mapping[str, Cell]) -> Row:
+    if model.cell is not None:
+        return Row(model.entry, "", dict.fromkeys(boards, model.cell))
+    return Row(model.entry, model.sha256, {b: found[key] for b, key in model.keys.items()})
+
+
+def _done(
+    plan: Plan, missing: Mapping[str, tuple[_Model, str]], store: Store, total: int
+) -> Iterator[tuple[str, Cell]]:
+    """The missing cells by their keys, as they come; each is already in the store."""
+    if not missing:
+        return
+    cluster.check_installed()
+    done = total - len(missing)
+    progress.count("cells", done, total)
+    tasks = _tasks(plan, missing, uuid.uuid4().hex)
+    with (
+        cluster.connected(plan.scheduler, min(plan.workers, len(missing))) as client,
+        contextlib.closing(cluster.results(client, tasks)) as results,
+    ):
+        for key, result in results:
+            _check(result)
+            if result.is_lasting:
+                store.put(key, result.cell)
+            done += 1
+            progress.count("cells", done, total)
+            yield key, result.cell
+
+
+def _check(result: Done) -> None:
+    """Raise ToolError if the worker cannot work, which says nothing about the model."""
+    if result.refusal:
+        raise ToolError(result.refusal, hint=result.hint)
+
+
+def _tasks(
+    plan: Plan, missing: Mapping[str, tuple[_Model, str]], run: str
+) -> Iterator[tuple[str, Task]]:
+    """The tasks with their keys. Each model is read when its task is sent, so few are in memory."""
+    for key, (model, board) in missing.items():
+        files = frontends.stored(model.entry.path)
+        _, values = _given(model.entry, plan)
+        if identity.of_model(files | values) != model.sha256:
+            raise MicrogenError(
+                "has changed in the meantime",
+                where=str(model.entry.path),
+                hint="run the command again: it does only what is missing",
+            )
+        name = Path(identity.name_of(model.entry.path))
+        first, *others = files.items()
+        named = {name.name: first[1], **{f"{name.stem}{end}": data for end, data in others}}
+        named |= values
+        yield key, Task(run, identity.own(), named, board, model.options, plan.limit)

@@ -1,0 +1,50 @@
+"""The kernels of comparisons."""
+
+from __future__ import annotations
+
+from microgen.graph.ir.graph import DType, Graph, Node
+from microgen.graph.ops.comparisons.comparison import is_scaled, parameters
+from microgen.kernels import base
+from microgen.kernels.elementwise import broadcast
+
+_SUFFIXES = {
+    DType.INT8: "s8",
+    DType.INT16: "s16",
+    DType.INT32: "s32",
+    DType.INT64: "s64",
+    DType.FLOAT32: "f32",
+}
+
+_SCALED = (DType.INT8, DType.INT16)
+
+
+def _scaled_params(node: Node, graph: Graph) -> base.Fields:
+    """The fields of ``mg_scaled_comparison_params``."""
+    (lhs, rhs), _ = base.types(node, graph)
+    fields = list(broadcast.shapes(node, graph))
+    for side, operand in (("lhs", lhs), ("rhs", rhs)):
+        multiplier, shift = parameters(operand)
+        fields += [
+            (f"{side}_offset", -operand.zero_point),
+            (f"{side}_multiplier", multiplier),
+            (f"{side}_shift", shift),
+        ]
+    return tuple(fields)
+
+
+def kernels(op: str, *, is_equality: bool = False) -> tuple[base.Implementation, ...]:
+    """``mg_<op>_<dtype>`` for every dtype."""
+    suffixes = {**_SUFFIXES, DType.BOOL: "bool"} if is_equality else _SUFFIXES
+    return (
+        *(
+            broadcast.kernel(
+                f"mg_{op}_{suffix}",
+                dtype,
+                _scaled_params if is_scaled(dtype, is_equality=is_equality) else broadcast.shapes,
+                family="comparison",
+                is_scaled=True if dtype in _SCALED else None,
+            )
+            for dtype, suffix in suffixes.items()
+        ),
+        *broadcast.of_integers(op, "integer_comparison", but=(DType.INT32, DType.INT64)),
+    )

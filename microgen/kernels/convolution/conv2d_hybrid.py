@@ -1,0 +1,32 @@
+"""Kernels for nn.conv2d_hybrid."""
+
+from __future__ import annotations
+
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
+from microgen.kernels import base, hybrid, window
+
+OP_NAME = "nn.conv2d_hybrid"
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DHybridAttrs)
+    inputs, output = base.types(node, graph)
+    return (
+        *window.shape_fields(attrs, node, graph, inputs[1].shape[3]),
+        ("per_channel", int(hybrid.scale_count(node, graph) > 1)),
+        *base.activation_fields(attrs.activation, output),
+    )
+
+
+IMPLEMENTATIONS = (
+    base.Implementation(
+        symbol="mg_conv2d_hybrid_f32",
+        needs=base.REFERENCE,
+        refusal=hybrid.refusal,
+        params=_params,
+        constants=hybrid.constants,
+        scratch=hybrid.image_bytes,
+    ),
+)

@@ -1,0 +1,85 @@
+"""Kernels for nn.conv2d_transpose."""
+
+from __future__ import annotations
+
+import functools
+
+from microgen.graph.ir.graph import DType, Graph, Node
+from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
+from microgen.graph.ops.geometry import explicit
+from microgen.kernels import base, window
+from microgen.kernels.requantization import weighted
+from microgen.kernels.requantization.weighted import (
+    FLOAT,
+    FLOATS,
+    NEAREST,
+    SUMS,
+    TWICE,
+    TWICE_NARROW,
+    Layer,
+    Loop,
+)
+
+OP_NAME = "nn.conv2d_transpose"
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DTransposeAttrs)
+    (data, *_), output = base.types(node, graph)
+    top, left, _, _ = explicit(attrs.padding)  # rows and columns before the output
+    return (
+        *window.sizes(node, graph),
+        ("stride_height", attrs.strides[0]),
+        ("stride_width", attrs.strides[1]),
+        ("crop_top", top),
+        ("crop_left", left),
+        *base.offsets(data, output),
+        *base.activation_fields(attrs.activation, output),
+    )
+
+
+def _shaped_params(node: Node, graph: Graph) -> base.Fields:
+    """The fields of float32 kernels, and of int16 ones, which have ``rounding``."""
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DTransposeAttrs)
+    inputs, output = base.types(node, graph)
+    top, left, _, _ = explicit(attrs.padding)
+    shape = (
+        *window.sizes(node, graph),
+        ("filter_channels", inputs[1].shape[3]),
+        ("stride_height", attrs.strides[0]),
+        ("stride_width", attrs.strides[1]),
+        ("dilation_height", 1),
+        ("dilation_width", 1),
+        ("pad_top", top),
+        ("pad_left", left),
+    )
+    return (
+        *((f"shape.{name}", value) for name, value in shape),
+        *base.wide_rounding(attrs.rounding, output),
+        *base.activation_fields(attrs.activation, output),
+    )
+
+
+_LAYER = Layer(axis=0, params=_params, constants=window.constants)
+
+IMPLEMENTATIONS = (
+    *_LAYER.kernels(weighted.blocks(Loop(stem="conv2d_transpose_s8")), (TWICE_NARROW, *FLOATS)),
+    *_LAYER.kernels((Loop(stem="conv2d_transpose_s8", wraps=True),), (TWICE, NEAREST, FLOAT, SUMS)),
+    base.Implementation(
+        symbol="mg_conv2d_transpose_s16",
+        needs=base.REFERENCE,
+        refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
+        params=_shaped_params,
+        constants=window.constants,
+    ),
+    base.Implementation(
+        symbol="mg_conv2d_transpose_f32",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.FLOAT32),
+        params=_shaped_params,
+        inputs=base.DATA_WEIGHT_BIAS,
+        ulps=window.FLOAT_ULPS,
+    ),
+)

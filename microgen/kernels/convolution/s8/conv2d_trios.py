@@ -1,0 +1,187 @@
+"""Kernels for nn.conv2d that compute three pixels with two multiplications a weight, for cores
+without SIMD instructions.
+
+A kind of transform: ``trio_weights``. Its source is a weight of int8, whose first axis is that of
+output channels. It makes int8 [weights]. Its arguments are
+
+- ``block``: the products of a channel after which its sums are split. They must fit the words of
+  ``crt/include/microgen/convolution/s8/trios_s8.h`` up to there, for all data.
+- ``interleaved``: 1 for the layout of ``interleave_4``, 0 for that of the model.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array, Graph, Node
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.kernels import base, blocks, lags, window
+from microgen.kernels.convolution.conv2d import LAYER
+from microgen.kernels.requantization import interleave, transforms
+from microgen.kernels.requantization.weighted import (
+    FLOATS,
+    LINEAR,
+    TWICE_NARROW,
+    UPWARD_NARROW,
+    Layout,
+    Loop,
+)
+from microgen.kernels.work import Work, work
+
+OP_NAME = "nn.conv2d"
+PRECEDENCE = 5
+_TRIO = 8  # bytes of an mg_trio
+
+
+_BIAS = 2**20 - 2**12  # MG_TRIO_BIAS
+_MOST = 2**15 - 4  # a multiple of 4 in an int16 parameter
+_SAFE = 64  # products of int8 values that fit whatever they are
+
+
+def _fits(rows: Array, block: int) -> bool:
+    """Whether the sums of products of rows of weights with int8 values, which begin anew after
+    ``block`` products, fit the words."""
+    starts = range(0, rows.shape[1], block)
+    least, most = np.minimum(rows * 127, rows * -128), np.maximum(rows * 127, rows * -128)
+    lowest, highest = (np.add.reduceat(each, starts, axis=1) for each in (least, most))
+    return bool(lowest.min() >= -_BIAS and highest.max() < 2**21 - _BIAS)
+
+
+def _rows(weight: Array) -> Array:
+    rows: Array = weight.reshape(len(weight), -1).astype(np.int64)
+    return rows
+
+
+@functools.lru_cache(maxsize=64)
+def _block_of(data: bytes, channels: int) -> int:
+    rows = _rows(np.frombuffer(data, np.int8).reshape(channels, -1))
+    for parts in range(1, -(-rows.shape[1] // _SAFE)):
+        block = -(-int(rows.shape[1]) // (4 * parts)) * 4
+        if block <= _MOST and _fits(rows, block):
+            return block
+    return _SAFE
+
+
+def _block(node: Node, graph: Graph) -> int:
+    """The largest block that fits, of those with which all parts are of about the same length, and
+    of at most 2^15 - 4 products."""
+    weight = graph.constants[node.inputs[1]]
+    return _block_of(weight.tobytes(), len(weight))
+
+
+def _shape(node: Node, graph: Graph) -> base.Fields:
+    """The fields of the reference kernel, without those that must be what others are, or 1."""
+    given = ("filter_channels", "dilation_width")
+    return tuple(field for field in LAYER.params(node, graph) if field[0] not in given)
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    return (*_shape(node, graph), ("block", _block(node, graph)))
+
+
+def _refusal(node: Node, graph: Graph) -> str | None:
+    return blocks.rows(node, graph) or blocks.short(_shape(node, graph))
+
+
+def _laid_out(is_interleaved: bool) -> Layout:
+    def layout(weight: base.KernelConstant, node: Node, graph: Graph) -> base.KernelConstant:
+        arguments = (("block", _block(node, graph)), ("interleaved", int(is_interleaved)))
+        return dataclasses.replace(weight, transform="trio_weights", arguments=arguments)
+
+    return layout
+
+
+def _trio_weights(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    (weight,) = sources
+    if not _fits(_rows(weight), int(arguments["block"])):
+        raise ValueError("sums of products do not fit the words")
+    return interleave.fours(weight) if arguments["interleaved"] else weight.ravel()
+
+
+TRANSFORMS: Mapping[str, transforms.Function] = {"trio_weights": _trio_weights}
+
+
+def _scratch(node: Node, graph: Graph) -> int:
+    """A trio for each weight of a filter."""
+    weight = graph.types[node.inputs[1]]
+    return _TRIO * (weight.size // weight.shape[0])
+
+
+def _double_scratch(node: Node, graph: Graph) -> int:
+    return 2 * _scratch(node, graph)
+
+
+def _in_place(node: Node, graph: Graph, *, group: int) -> base.Lags:
+    """The windows of a group of pixels are packed before their results are stored."""
+    pixels = math.prod(graph.types[node.outputs[0]].shape[:3])
+    return lags.blocks(node, graph, range(0, pixels, group))
+
+
+_PACKING = tuple(f"mg_trios_{part}" for part in ("pack", "fill", "put"))
+_TRIOS = Loop(
+    stem="conv2d_s8",
+    suffix="trios",
+    family="conv2d_s8_trios",
+    variant=("MG_FOUR_CHANNELS",),
+    compact=True,
+    refusal=_refusal,
+    scratch=_scratch,
+    in_place=functools.partial(_in_place, group=3),
+    cores=(*_PACKING, "mg_trios_add_4"),
+    is_raw=True,
+    layout=_laid_out(True),
+)
+_SIXES = dataclasses.replace(
+    _TRIOS,
+    suffix="sixes",
+    variant=("MG_SIX_PIXELS",),
+    scratch=_double_scratch,
+    in_place=functools.partial(_in_place, group=6),
+    cores=(*_PACKING, "mg_trios_add_six"),
+    layout=_laid_out(False),
+)
+
+
+def _work(node: Node, graph: Graph) -> Work:
+    """Parts of the loops, for groups of three pixels; docs/costs.md describes them."""
+    attrs = node.attrs
+    assert isinstance(attrs, Conv2DAttrs)
+    weight = graph.types[node.inputs[1]]
+    filters, height, width, depth = weight.shape
+    size = height * width * depth
+    inside = window.whole(node, graph)
+    pixels = len(inside)
+    clipped = sum(not all(inside[i : i + 3]) for i in range(0, pixels, 3))
+    groups, parts = -(-pixels // 3), -(-size // _block(node, graph))
+    sixes = -(-pixels // 6) * filters
+    fours, rest = groups * (filters // 4), groups * (filters % 4)
+    return {
+        **work(node, graph),
+        "trio": groups,
+        "trio_line": (groups - clipped) * height,
+        "trio_value": (groups - clipped) * size,
+        "trio_clipped": clipped,
+        "trio_clipped_line": clipped * height,
+        "trio_clipped_value": clipped * size,
+        "four_channels_block": fours * parts,
+        "four_channels_value": fours * size,
+        "four_channels_left": fours * (size % 4),
+        "one_channel_block": rest * parts,
+        "one_channel_value": rest * size,
+        "six_pixels_block": sixes * parts,
+        "six_pixels_value": sixes * size,
+        "six_pixels_left": sixes * (size % 4),
+    }
+
+
+IMPLEMENTATIONS = tuple(
+    dataclasses.replace(kernel, work=_work)
+    for kernel in dataclasses.replace(LAYER, params=_params).kernels(
+        (_TRIOS, _SIXES), (LINEAR, TWICE_NARROW, UPWARD_NARROW, *FLOATS)
+    )
+)

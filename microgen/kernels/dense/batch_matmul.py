@@ -1,0 +1,109 @@
+"""Kernels for nn.batch_matmul."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from microgen.graph.ir.graph import DType, Graph, Node
+from microgen.graph.ops.dense.batch_matmul import MAX_RANK, BatchMatmulAttrs, matrices, scale
+from microgen.kernels import base
+from microgen.kernels.elementwise import broadcast, in_float32
+from microgen.kernels.moves import strided
+
+OP_NAME = "nn.batch_matmul"
+
+_BATCH_AXES = MAX_RANK - 2
+
+
+def _batches(shape: Sequence[int]) -> tuple[int, ...]:
+    """The leading dimensions, right-aligned to the number of dimensions in the kernel."""
+    leading = shape[:-2]
+    return (*(1 for _ in range(_BATCH_AXES - len(leading))), *leading)
+
+
+def _steps(prefix: str, shape: Sequence[int], is_transposed: bool) -> base.Fields:
+    """Elements between batches (0 if the operand is broadcast), matrix rows and columns."""
+    batches = _batches(shape)
+    steps = strided.row_major((*batches, *shape[-2:]))
+    row, column = steps[:-3:-1] if is_transposed else steps[-2:]
+    stride = tuple(0 if n == 1 else s for n, s in zip(batches, steps, strict=False))
+    return (
+        (f"{prefix}_stride", stride),
+        (f"{prefix}_row", row),
+        (f"{prefix}_column", column),
+    )
+
+
+def _shape(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, BatchMatmulAttrs)
+    (lhs, rhs), output = base.types(node, graph)
+    rows, depth, _, columns = matrices(attrs, lhs, rhs)
+    return (
+        ("batches", _batches(output.shape)),
+        ("rows", rows),
+        ("depth", depth),
+        ("columns", columns),
+        *_steps("lhs", lhs.shape, attrs.transpose_a),
+        *_steps("rhs", rhs.shape, attrs.transpose_b),
+    )
+
+
+def _scaling(node: Node, graph: Graph) -> base.Fields:
+    (lhs, rhs), output = base.types(node, graph)
+    assert isinstance(node.attrs, BatchMatmulAttrs)
+    multiplier, shift = scale(node.attrs, lhs, rhs, output)
+    return (("multiplier", multiplier), ("shift", shift))
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    return (*_shape(node, graph), *broadcast.offsets(node, graph), *_scaling(node, graph))
+
+
+def _float_params(node: Node, graph: Graph) -> base.Fields:
+    return tuple((f"shape.{name}", value) for name, value in _shape(node, graph))
+
+
+def _wide_params(node: Node, graph: Graph) -> base.Fields:
+    return (*_float_params(node, graph), *_scaling(node, graph))
+
+
+def _int8(symbol: str, requantization: str) -> base.Implementation:
+    """A kernel of ``batch_matmul_s8.h``, whose body takes this constant."""
+    return base.Implementation(
+        symbol=symbol,
+        needs=base.REFERENCE,
+        refusal=base.only(DType.INT8),
+        params=_params,
+        inputs=(0, 1),
+        family="batch_matmul_s8",
+        variant=(requantization,),
+        loop="mg_batch_matmul_s8",
+    )
+
+
+_TWICE = _int8("mg_batch_matmul_s8", "MG_ROUND_TWICE")
+_FLOAT = _int8("mg_batch_matmul_s8_float", "MG_ROUND_FLOAT")
+
+IMPLEMENTATIONS = (
+    in_float32.without(_TWICE),
+    in_float32.only(
+        dataclasses.replace(_FLOAT, measured_as=_TWICE, cores=base.FLOAT_CORES),
+    ),
+    base.Implementation(
+        symbol="mg_batch_matmul_s16",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.INT16),
+        params=_wide_params,
+        inputs=(0, 1),
+    ),
+    base.Implementation(
+        symbol="mg_batch_matmul_f32",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.FLOAT32),
+        params=_float_params,
+        inputs=(0, 1),
+        ulps=16,
+    ),
+)

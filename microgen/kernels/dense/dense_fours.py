@@ -1,0 +1,21 @@
+"""Kernels for nn.dense for cores without SIMD instructions."""
+
+from __future__ import annotations
+
+from microgen.kernels.dense.dense import LAYER
+from microgen.kernels.requantization import interleave
+from microgen.kernels.requantization.weighted import FLOAT, FLOAT_FPU, LINEAR, NEAREST, TWICE, Loop
+
+OP_NAME = "nn.dense"
+PRECEDENCE = 3
+
+_FOURS = Loop(
+    stem="dense_s8",
+    suffix="fours",
+    family="dense_s8_fours",
+    cores=("mg_fours_dot",),
+    is_raw=True,
+    layout=interleave.by_fours,
+)
+
+IMPLEMENTATIONS = tuple(LAYER.kernels((_FOURS,), (LINEAR, NEAREST, TWICE, FLOAT_FPU, FLOAT)))

@@ -1,0 +1,38 @@
+"""Kernels for nn.dense_hybrid."""
+
+from __future__ import annotations
+
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ops.dense.dense_hybrid import DenseHybridAttrs
+from microgen.kernels import base, hybrid
+from microgen.kernels.dense import dense
+
+OP_NAME = "nn.dense_hybrid"
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, DenseHybridAttrs)
+    output = graph.types[node.outputs[0]]
+    return (
+        *dense.sizes(node, graph),
+        ("asymmetric", int(attrs.asymmetric)),
+        ("per_channel", int(hybrid.scale_count(node, graph) > 1)),
+        *base.activation_fields(attrs.activation, output),
+    )
+
+
+def _row_bytes(node: Node, graph: Graph) -> int:
+    return graph.types[node.inputs[1]].shape[1]
+
+
+IMPLEMENTATIONS = (
+    base.Implementation(
+        symbol="mg_dense_hybrid_f32",
+        needs=base.REFERENCE,
+        refusal=hybrid.refusal,
+        params=_params,
+        constants=hybrid.constants,
+        scratch=_row_bytes,
+    ),
+)

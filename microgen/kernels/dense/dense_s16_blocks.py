@@ -1,0 +1,69 @@
+"""Kernels for nn.dense in int16, for MVE and the DSP extension."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from microgen.base.errors import MicrogenError
+from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.ir.graph import DType, Graph, Node
+from microgen.graph.ops.dense.dense import DenseAttrs
+from microgen.kernels import base
+from microgen.kernels.dense import dense
+from microgen.kernels.requantization import transforms, wide
+
+OP_NAME = "nn.dense"
+PRECEDENCE = 5
+
+_PLAIN = next(kernel for kernel in dense.IMPLEMENTATIONS if kernel.symbol == "mg_dense_s16")
+_RULES: dict[Rounding, base.Rule] = {Rounding.REAL: "conv", Rounding.REDUCED: "dense"}
+
+
+def _refusal(node: Node, graph: Graph) -> str | None:
+    """Refusal unless sums fit int32, and factors scale them exactly."""
+    refusal = base.constant_weights(
+        node, graph, axis=0, dtype=DType.INT16, roundings=tuple(_RULES)
+    ) or wide.sums(node, graph, 0)
+    if refusal:
+        return refusal
+    factor = _factor(node, graph)
+    try:
+        transforms.apply(factor.transform, factor.arrays(graph), dict(factor.arguments))
+    except MicrogenError:
+        return "a scale has no factor of 64 bits that is proved to round all sums alike"
+    return None
+
+
+def _factor(node: Node, graph: Graph) -> base.KernelConstant:
+    assert isinstance(node.attrs, DenseAttrs)
+    rounding = node.attrs.rounding
+    scales = base.scale_arguments(node, graph, _RULES[rounding], dense.scales(node, graph))
+    arguments = (*scales, ("rounding", rounding.value))
+    return base.KernelConstant(
+        "factor", "int32_t", node.inputs[1], "scale", "wide_factors", arguments
+    )
+
+
+def _tables(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    return wide.narrow_bias(node, graph, 0), _factor(node, graph)
+
+
+def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    return (wide.pairs(node), *_tables(node, graph))
+
+
+def _vector_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    return (wide.plain(node), *_tables(node, graph))
+
+
+_VECTOR = dataclasses.replace(
+    _PLAIN,
+    symbol="mg_dense_s16_mve",
+    needs=base.MVE,
+    refusal=_refusal,
+    constants=_vector_constants,
+)
+IMPLEMENTATIONS = (
+    _VECTOR,
+    dataclasses.replace(_VECTOR, symbol="mg_dense_s16_dsp", needs=base.DSP, constants=_constants),
+)

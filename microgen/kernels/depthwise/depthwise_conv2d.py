@@ -1,0 +1,141 @@
+"""Kernels for nn.depthwise_conv2d."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from microgen.graph.ir.graph import DType, Graph, Node
+from microgen.kernels import base, blocks, int4, lags, mve, window
+from microgen.kernels.requantization import weighted
+from microgen.kernels.requantization.weighted import (
+    FLOAT,
+    FLOAT_FPU,
+    FLOATS,
+    NEAREST,
+    SUMS,
+    TWICE,
+    TWICE_NARROW,
+    UPWARD,
+    UPWARD_NARROW,
+    Layer,
+    Loop,
+)
+from microgen.kernels.work import Work, work
+
+OP_NAME = "nn.depthwise_conv2d"
+_NOT_COMPACT = ("depth_multiplier", "dilation_height", "dilation_width")
+_FOUR = 4
+PRODUCTS_S16 = 511  # MG_PRODUCTS_S16 of microgen/blocks/sums_s16.h
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    inputs, output = base.types(node, graph)
+    data, weight = inputs[0].shape, inputs[1].shape
+    return (
+        ("batches", data[0]),
+        ("input_height", data[1]),
+        ("input_width", data[2]),
+        ("input_channels", data[3]),
+        ("output_height", output.shape[1]),
+        ("output_width", output.shape[2]),
+        ("depth_multiplier", output.shape[3] // data[3]),
+        ("kernel_height", weight[1]),
+        ("kernel_width", weight[2]),
+        *window.fields(node, graph),
+    )
+
+
+def compact_params(node: Node, graph: Graph) -> base.Fields:
+    """The fields of mg_depthwise_conv2d_s8_compact: the layer's, without what is 1."""
+    return tuple(field for field in _params(node, graph) if field[0] not in _NOT_COMPACT)
+
+
+def _refuses_wide(node: Node, graph: Graph) -> str | None:
+    """Refusal if a row of products in mg_depthwise_conv2d_s16 may exceed int32."""
+    width = graph.types[node.inputs[1]].shape[2]
+    if width > PRODUCTS_S16:
+        return f"its filters are {width} wide, the kernel takes {PRODUCTS_S16}"
+    return base.constant_weights(node, graph, axis=3, dtype=DType.INT16)
+
+
+def _mve_scratch(node: Node, graph: Graph) -> int:
+    return mve.depthwise_tables(node, graph) + int4.all_weights(node, graph)
+
+
+LAYER = Layer(axis=3, params=_params, constants=window.constants)
+COMPACT_LAYER = dataclasses.replace(LAYER, params=compact_params)
+_OFFSET = Layer(axis=3, params=window.with_offset(_params), constants=window.constants)
+
+_MVE = weighted.vectors(
+    Loop(
+        stem="depthwise_conv2d_s8",
+        is_fixed=True,
+        refusal=mve.depthwise,
+        scratch=mve.depthwise_tables,
+    )
+)
+_INT4_MVE = dataclasses.replace(
+    _MVE,
+    stem="depthwise_conv2d_s4",
+    family="depthwise_conv2d_s4_mve",
+    scratch=_mve_scratch,
+    takes_int4=True,
+)
+_INT4_BLOCKS = weighted.blocks(
+    Loop(
+        stem="depthwise_conv2d_s4",
+        refusal=blocks.depthwise,
+        scratch=int4.all_weights,
+        takes_int4=True,
+    )
+)
+_INT4 = Loop(
+    stem="depthwise_conv2d_s4",
+    scratch=int4.all_weights,
+    wraps=True,
+    takes_int4=True,
+)
+_BLOCKS = weighted.blocks(
+    Loop(stem="depthwise_conv2d_s8", refusal=blocks.depthwise, in_place=lags.of_depthwise_fours)
+)
+_REFERENCE = Loop(stem="depthwise_conv2d_s8", wraps=True, in_place=lags.of_depthwise_ones)
+_OFFSET_REFERENCE = dataclasses.replace(
+    _REFERENCE, stem="depthwise_conv2d_s8_offset", has_offset=True
+)
+
+
+def _float_work(node: Node, graph: Graph) -> Work:
+    """The usual parts. The products of four channels with a filter each are counted apart: if there
+    are no others, compilers for MVE compute them in vectors."""
+    found, channels = work(node, graph), graph.types[node.inputs[0]].shape[-1]
+    is_four = channels == graph.types[node.outputs[0]].shape[-1] == _FOUR
+    products = found["mac"]
+    return {**found, "mac": products * (not is_four), "four_mac": products * is_four}
+
+
+IMPLEMENTATIONS = (
+    *LAYER.kernels((_INT4_MVE,), (TWICE,)),
+    *LAYER.kernels(_INT4_BLOCKS, (TWICE_NARROW, *FLOATS)),
+    *LAYER.kernels((_INT4,), (TWICE, FLOAT_FPU, FLOAT)),
+    *LAYER.kernels((_MVE,), (TWICE,)),
+    *LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW, *FLOATS)),
+    *LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, FLOAT_FPU, FLOAT, SUMS)),
+    *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE, FLOAT, SUMS)),
+    base.Implementation(
+        symbol="mg_depthwise_conv2d_s16",
+        needs=base.REFERENCE,
+        refusal=_refuses_wide,
+        params=window.shaped_fields,
+        constants=window.constants,
+        in_place=lags.of_depthwise_fours,
+    ),
+    base.Implementation(
+        symbol="mg_depthwise_conv2d_f32",
+        needs=base.REFERENCE,
+        refusal=base.only(DType.FLOAT32),
+        params=window.shaped_fields,
+        inputs=base.DATA_WEIGHT_BIAS,
+        in_place=lags.of_depthwise_fours,
+        work=_float_work,
+    ),
+)

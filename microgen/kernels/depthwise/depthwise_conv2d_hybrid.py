@@ -1,0 +1,31 @@
+"""Kernels for nn.depthwise_conv2d_hybrid."""
+
+from __future__ import annotations
+
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
+from microgen.kernels import base, hybrid, window
+
+OP_NAME = "nn.depthwise_conv2d_hybrid"
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, DepthwiseConv2DHybridAttrs)
+    output = graph.types[node.outputs[0]]
+    return (
+        *window.shape_fields(attrs, node, graph, 1),
+        *base.activation_fields(attrs.activation, output),
+    )
+
+
+IMPLEMENTATIONS = (
+    base.Implementation(
+        symbol="mg_depthwise_conv2d_hybrid_f32",
+        needs=base.REFERENCE,
+        refusal=hybrid.refusal,
+        params=_params,
+        constants=hybrid.constants,
+        scratch=hybrid.image_bytes,
+    ),
+)

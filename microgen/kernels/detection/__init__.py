@@ -1,0 +1,1 @@
+"""Detection of objects and sampling of images."""

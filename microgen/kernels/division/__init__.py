@@ -1,0 +1,1 @@
+"""Divisions and their remainders."""

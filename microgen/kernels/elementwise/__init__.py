@@ -1,0 +1,1 @@
+"""Arithmetic of two tensors, element by element."""

@@ -1,0 +1,148 @@
+"""Functions of two int8 values, which a proof compares for all 65,536 pairs.
+
+What a proof has found is a constant of the kernel: ``scales`` of the operands and the output, and
+arguments that say which function it is. ``microgen/verifier/checks/proofs.py`` computes the
+function from these again and compares it with the kernel's form, without the search.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from microgen.graph.arithmetic.affine import Affine
+from microgen.graph.arithmetic.int8 import activation_range
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, Quant, TensorType
+from microgen.graph.ops import registry
+from microgen.graph.ops.base import Operands
+from microgen.graph.ops.elementwise.rescaled import RescaledAttrs
+from microgen.kernels import base
+from microgen.kernels.elementwise import broadcast
+from microgen.kernels.requantization import proven
+from microgen.target.cpu import Feature
+
+_VALUES = np.arange(-128, 128, dtype=np.int8)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Pair:
+    """An operator on two int8 values. ``lhs``, ``rhs`` and ``output`` are their quantizations."""
+
+    op: str
+    attrs: Attrs
+    lhs: Quant
+    rhs: Quant
+    output: Quant
+
+    @property
+    def quants(self) -> tuple[Quant, Quant, Quant]:
+        """Of both operands and the output."""
+        return self.lhs, self.rhs, self.output
+
+    @property
+    def activation(self) -> Activation:
+        """Its fused activation."""
+        found: Activation = getattr(self.attrs, "activation", Activation.NONE)
+        return found
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The range to which its results are clamped."""
+        return activation_range(self.activation, self.output, DType.INT8)
+
+    def results(self) -> Array:
+        """The reference's results for all pairs: int8 [256, 256], lhs along the first axis."""
+        shapes = ((256, 1), (1, 256), (256, 256))
+        lhs, rhs, output = (
+            TensorType(shape, DType.INT8, quant)
+            for shape, quant in zip(shapes, self.quants, strict=True)
+        )
+        values = _VALUES.reshape(lhs.shape), _VALUES.reshape(rhs.shape)
+        (found,) = registry()[self.op].reference(
+            self.attrs, Operands(values, (lhs, rhs), (output,))
+        )
+        return found
+
+
+def pair(node: Node, graph: Graph) -> Pair | None:
+    """The function of each pair of elements, None if they are not int8."""
+    (lhs, rhs), output = base.types(node, graph)
+    attrs = node.attrs
+    if any(kind.dtype is not DType.INT8 or not kind.quant for kind in (lhs, rhs, output)):
+        return None
+    if isinstance(attrs, RescaledAttrs):
+        scales = (attrs.lhs_scale, attrs.rhs_scale, attrs.output_scale)
+        zeros = (attrs.lhs_zero_point, attrs.rhs_zero_point, attrs.output_zero_point)
+        quants = [Quant((s,), (z,)) for s, z in zip(scales, zeros, strict=True)]
+        return Pair(node.op, attrs, *quants)
+    if lhs.quant is None or rhs.quant is None or output.quant is None:
+        return None
+    return Pair(node.op, attrs, lhs.quant, rhs.quant, output.quant)
+
+
+def scales(of: Pair) -> tuple[float, ...]:
+    """The scales of both operands and the output, rounded to float32."""
+    return tuple(float(np.float32(quant.scale[0])) for quant in of.quants)
+
+
+def arguments(of: Pair) -> proven.Arguments:
+    """All that decides its results, except the scales."""
+    rounding = getattr(of.attrs, "rounding", None)
+    in_float32 = (("in_float32", 1),) if getattr(of.attrs, "in_float32", False) else ()
+    return (
+        ("op", of.op),
+        ("lhs_zero_point", of.lhs.zero_point[0]),
+        ("rhs_zero_point", of.rhs.zero_point[0]),
+        ("output_zero_point", of.output.zero_point[0]),
+        ("activation", of.activation.value),
+        ("rounding", "" if rounding is None else rounding.value),
+        ("float32_scales", int(getattr(of.attrs, "float32_scales", False))),
+        ("double_scales", int(getattr(of.attrs, "double_scales", False))),
+        *in_float32,
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A form in which kernels compute functions of two values, with numbers that a search finds.
+
+    ``kind`` is the transform that makes their constant. ``search`` returns None if it finds no
+    numbers that are exact for all pairs, and ``missing`` is the refusal then. ``fields`` are those
+    of the kernels' structs after the rows', and ``numbers`` what is recorded of a result.
+    """
+
+    kind: str
+    search: Callable[[Pair], Affine | None]
+    missing: str
+    fields: Callable[[Pair, Affine], base.Fields]
+    numbers: Callable[[Affine], proven.Arguments]
+
+    def kernel(self, symbol: str, needs: frozenset[Feature]) -> base.Implementation:
+        """The kernel ``symbol`` of rows."""
+        made = broadcast.row_kernel(symbol, needs, self._refusal, self._params)
+        return dataclasses.replace(made, constants=self._constants)
+
+    def _refusal(self, node: Node, graph: Graph) -> str | None:
+        of = pair(node, graph)
+        if of is None:
+            return base.Mismatch(base.Trait.DTYPE, "it does not compute int8")
+        refusal = broadcast.too_many_for_rows(node, graph)
+        return refusal or (None if self.search(of) else self.missing)
+
+    def _found(self, node: Node, graph: Graph) -> tuple[Pair, Affine]:
+        of = pair(node, graph)
+        found = of and self.search(of)
+        assert of, "the kernel was not refused"
+        assert found, "the kernel was not refused"
+        return of, found
+
+    def _params(self, node: Node, graph: Graph) -> base.Fields:
+        return (*broadcast.in_rows(node, graph), *self.fields(*self._found(node, graph)))
+
+    def _constants(self, node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+        of, found = self._found(node, graph)
+        recorded = (*arguments(of), *self.numbers(found))
+        return proven.coefficient(node, self.kind, scales(of), recorded)

@@ -1,0 +1,305 @@
+"""Kernels of int8 means over windows, whose division is a multiplication that a proof compares with
+the reference for every sum that a window can have (``microgen/graph/arithmetic/affine.py``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from microgen.graph.arithmetic.affine import Affine, affine_value
+from microgen.graph.arithmetic.int8 import activation_range
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Array, DType, Graph, Node, Quant, TensorType
+from microgen.graph.ops import registry
+from microgen.graph.ops.base import Operands
+from microgen.graph.ops.geometry import explicit
+from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
+from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.kernels import base
+from microgen.kernels.reductions import reduction
+from microgen.kernels.requantization import proven, transforms
+from microgen.kernels.work import Work
+from microgen.target.cpu import Feature
+
+_KIND = "affine_mean"
+_SUM = 4  # bytes
+_MOST = 256  # values of a window: their sum fits int16
+_KEPT = 256  # proofs
+_SLICE = 2**20  # values of windows that are computed at a time
+
+
+@dataclass(frozen=True, slots=True)
+class _Mean:
+    """The mean of ``count`` values. For nn.avg_pool2d, both quantizations are the same, unless sums
+    are scaled in float32."""
+
+    op: str
+    count: int
+    ties_upward: bool
+    in_float32: bool
+    activation: Activation
+    data: Quant
+    output: Quant
+
+    @property
+    def first(self) -> int:
+        """The least sum."""
+        return -128 * self.count
+
+    def results(self) -> Array:
+        """The reference's results for all sums, from the least one on: int8 [255 * count + 1]."""
+        sums = np.arange(self.first, 127 * self.count + 1)
+        parts = np.array_split(sums, len(sums) * self.count // _SLICE + 1)
+        return np.concatenate([self._of(part) for part in parts])
+
+    def _of(self, sums: Array) -> Array:
+        each, rest = np.divmod(sums, self.count)
+        values = each[:, None] + (np.arange(self.count) < rest[:, None])
+        shape = (len(sums), 1, self.count, 1)
+        data = TensorType(shape, DType.INT8, self.data)
+        output = TensorType((len(sums), 1, 1, 1), DType.INT8, self.output)
+        operands = Operands((values.astype(np.int8).reshape(shape),), (data,), (output,))
+        (means,) = registry()[self.op].reference(self._attrs(), operands)
+        flat: Array = means.reshape(-1)
+        return flat
+
+    def _attrs(self) -> AvgPool2DAttrs | MeanAttrs:
+        if self.op == "mean":
+            return MeanAttrs((1, 2), True, self.in_float32)
+        rounding = self.ties_upward, self.in_float32
+        return AvgPool2DAttrs((1, self.count), (1, 1), "VALID", self.activation, *rounding)
+
+    @property
+    def slope(self) -> float:
+        """About the step of the result for a step of the sum."""
+        scales = (float(np.float32(quant.scale[0])) for quant in (self.data, self.output))
+        over, by = scales
+        is_scaled = self.op == "mean" or self.in_float32
+        return over / by / self.count if is_scaled and by else 1 / self.count
+
+
+@lru_cache(_KEPT)
+def _proven(of: _Mean) -> Affine | None:
+    limits = activation_range(of.activation, of.output, DType.INT8)
+    return affine_value(of.results(), of.first, of.slope, *limits)
+
+
+def _mean(node: Node, graph: Graph) -> _Mean:
+    (data,), output = base.types(node, graph)
+    assert data.quant is not None
+    assert output.quant is not None
+    attrs = node.attrs
+    if isinstance(attrs, AvgPool2DAttrs):
+        count = attrs.pool_size[0] * attrs.pool_size[1]
+        quants = (data.quant if attrs.in_float32 else output.quant, output.quant)
+        rounding = attrs.ties_upward, attrs.in_float32
+        return _Mean(node.op, count, *rounding, attrs.activation, *quants)
+    assert isinstance(attrs, MeanAttrs)
+    count = reduction.alternating(node, graph)[1]
+    rounding = False, attrs.in_float32
+    return _Mean(node.op, count, *rounding, Activation.NONE, data.quant, output.quant)
+
+
+def _found(node: Node, graph: Graph) -> Affine:
+    found = _proven(_mean(node, graph))
+    assert found, "the kernel was not refused"
+    return found
+
+
+def _refusal(node: Node, graph: Graph) -> str | None:
+    refusal = base.only(DType.INT8)(node, graph) or shape_refusal(node, graph)
+    if refusal:
+        return refusal
+    return _value_refusal(node, graph)
+
+
+def _value_refusal(node: Node, graph: Graph) -> str | None:
+    of = _mean(node, graph)
+    if of.count > _MOST:
+        return f"a window has {of.count} values, the kernel adds up to {_MOST}"
+    if _proven(of) is None:
+        return "no multiplication was found that is exact for all sums"
+    return None
+
+
+def shape_refusal(node: Node, graph: Graph) -> str | None:
+    """Refusal unless each output has one window, which is inside the input."""
+    if isinstance(node.attrs, AvgPool2DAttrs):
+        return _clipped(node.attrs, node, graph)
+    shape = reduction.alternating(node, graph)
+    if len(shape) not in (2, 4) or shape[3:] not in ((), (1,)):
+        return "the reduced axes are not neighbours, the kernel has one window for each output"
+    return None
+
+
+def _clipped(attrs: AvgPool2DAttrs, node: Node, graph: Graph) -> str | None:
+    (data,), output = base.types(node, graph)
+    top, left, _, _ = explicit(attrs.padding)
+    axes = (base.spatial(data), base.spatial(output), attrs.pool_size, attrs.strides)
+    is_beyond = any(
+        (places - 1) * stride + pool > size
+        for size, places, pool, stride in zip(*axes, strict=True)
+    )
+    return "windows reach beyond the input" if top or left or is_beyond else None
+
+
+def geometry(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
+    """The sizes of ``mg_pool_mean_s8_params``. A window that is the whole input is one row."""
+    found = dict(_sizes(node, graph))
+    size = found["input_height"], found["input_width"]
+    window = found["pool_height"], found["pool_width"]
+    if window[1] == size[1] and found["output_height"] == found["output_width"] == 1:
+        found |= {"input_height": 1, "input_width": size[0] * size[1]}
+        found |= {"pool_height": 1, "pool_width": window[0] * window[1]}
+    return tuple(found.items())
+
+
+def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
+    (data,), output = base.types(node, graph)
+    attrs = node.attrs
+    if isinstance(attrs, AvgPool2DAttrs):
+        batches, *size, channels = data.shape
+        places, window, strides = base.spatial(output), attrs.pool_size, attrs.strides
+    else:
+        batches, count, channels = (*reduction.alternating(node, graph), 1)[:3]
+        size, places, window, strides = [1, count], (1, 1), (1, count), (1, 1)
+    return (
+        ("batches", batches),
+        ("input_height", size[0]),
+        ("input_width", size[1]),
+        ("channels", channels),
+        ("output_height", places[0]),
+        ("output_width", places[1]),
+        ("pool_height", window[0]),
+        ("pool_width", window[1]),
+        ("stride_height", strides[0]),
+        ("stride_width", strides[1]),
+    )
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    """Fields of ``mg_pool_mean_s8_params``."""
+    return (*geometry(node, graph), *proven.fields(_found(node, graph)))
+
+
+def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    of, found = _mean(node, graph), _found(node, graph)
+    arguments = (
+        ("op", of.op),
+        ("count", of.count),
+        ("ties_upward", int(of.ties_upward)),
+        *((("in_float32", 1),) if of.in_float32 else ()),
+        ("activation", of.activation.value),
+        ("input_zero_point", of.data.zero_point[0]),
+        ("output_zero_point", of.output.zero_point[0]),
+        ("factor", found.factors[0]),
+        ("constant", found.constant),
+        ("shift", found.shift),
+        ("low", found.low),
+        ("high", found.high),
+    )
+    scales = (of.data.scale[0], of.output.scale[0])
+    return proven.coefficient(node, _KIND, scales, arguments)
+
+
+def _coefficients(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    proven.check_scales(sources, 2)
+    return np.array([arguments["factor"], arguments["constant"]], np.int32)
+
+
+def work_of(node: Node, graph: Graph) -> Work:
+    """Parts of its loops: for each block of channels, rows and taps of windows, and means."""
+    sizes = dict(geometry(node, graph))
+    pixels = sizes["batches"] * sizes["output_height"] * sizes["output_width"]
+    lines = pixels * sizes["pool_height"]
+    taps = lines * sizes["pool_width"]
+    found = {"call": 1, "output": pixels * sizes["channels"], "pixel": pixels}
+    rest = sizes["channels"]
+    for block in (16, 8, 4, 1):
+        blocks, rest = divmod(rest, block)
+        found |= {
+            f"mean_{block}": pixels * blocks,
+            f"line_{block}": lines * blocks,
+            f"tap_{block}": taps * blocks,
+        }
+    activation = getattr(node.attrs, "activation", Activation.NONE)
+    return {**found, "clamped": found["output"] * (activation is not Activation.NONE)}
+
+
+def _kernel(symbol: str, needs: frozenset[Feature]) -> base.Implementation:
+    return base.Implementation(
+        symbol=symbol,
+        needs=needs,
+        refusal=_refusal,
+        params=_params,
+        constants=_constants,
+        work=work_of,
+    )
+
+
+def is_part(node: Node, graph: Graph) -> bool:
+    """Whether the input is a few rows of the only window. Then the kernel is called for all rows,
+    one part of them after the other."""
+    attrs = node.attrs
+    return (
+        isinstance(attrs, AvgPool2DAttrs)
+        and not any(explicit(attrs.padding))
+        and attrs.pool_size[0] > graph.types[node.inputs[0]].shape[1]
+    )
+
+
+def _rows_refusal(node: Node, graph: Graph) -> str | None:
+    refusal = base.only(DType.INT8)(node, graph)
+    if refusal or is_part(node, graph):
+        return refusal or _value_refusal(node, graph)
+    attrs, data = node.attrs, graph.types[node.inputs[0]]
+    assert isinstance(attrs, AvgPool2DAttrs)
+    if data.shape[0] > 1 or attrs.pool_size != base.spatial(data):
+        return "the window is not the whole input"
+    return _clipped(attrs, node, graph) or _value_refusal(node, graph)
+
+
+def _rows_params(node: Node, graph: Graph) -> base.Fields:
+    """Fields of ``mg_pool_mean_s8_rows_params``."""
+    return (*_sizes(node, graph), *proven.fields(_found(node, graph)))
+
+
+def _sums(node: Node, graph: Graph) -> int:
+    """Bytes of a sum of each channel, and of the number of rows."""
+    return _SUM * (graph.types[node.inputs[0]].shape[3] + 1)
+
+
+def _rows_work(node: Node, graph: Graph) -> Work:
+    """Parts of its loops: for each block of channels, taps. Means are computed once in all calls
+    for the rows of a window."""
+    attrs = node.attrs
+    assert isinstance(attrs, AvgPool2DAttrs)
+    _, rows, width, channels = graph.types[node.inputs[0]].shape
+    blocks, rest = divmod(channels, 4)
+    pixels = rows * width
+    found = {"mean_4": blocks, "mean_1": rest, "tap_4": blocks * pixels, "tap_1": rest * pixels}
+    means = channels * rows // attrs.pool_size[0]
+    return {"call": 1, "output": means, **found}
+
+
+ROWS = base.Implementation(
+    symbol="mg_pool_mean_s8_rows",
+    needs=base.REFERENCE,
+    refusal=_rows_refusal,
+    params=_rows_params,
+    constants=_constants,
+    scratch=_sums,
+    work=_rows_work,
+)
+KERNELS = (
+    _kernel("mg_pool_mean_s8", base.REFERENCE),
+    _kernel("mg_pool_mean_s8_dsp", base.DSP),
+    _kernel("mg_pool_mean_s8_mve", base.MVE),
+)
+
+# affine_mean: the scales of the input and the output, float32 [2], and what ``_constants`` records.
+# The factor of sums, and the constant: int32 [2].
+TRANSFORMS: Mapping[str, transforms.Function] = {_KIND: _coefficients}

@@ -1,0 +1,1 @@
+"""Changes of scale, zero point and dtype."""

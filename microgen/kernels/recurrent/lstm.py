@@ -1,0 +1,236 @@
+"""Kernels for nn.lstm."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from microgen.graph.arithmetic.int8 import float_range
+from microgen.graph.arithmetic.int16 import SUM_LIMIT
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType, Graph, Node, TensorType
+from microgen.graph.ops.recurrent import lstm, lstm_integer, lstm_tables
+from microgen.graph.ops.recurrent.lstm import LstmAttrs
+from microgen.graph.ops.recurrent.lstm_inputs import Inputs
+from microgen.kernels import base
+from microgen.kernels.recurrent import recurrent
+
+OP_NAME = "nn.lstm"
+_GATES = 4
+_LIMITS = {DType.INT8: 2**31 - 1, DType.INT16: SUM_LIMIT}  # of accumulators
+
+
+def _types(node: Node, graph: Graph) -> Inputs[TensorType]:
+    return _names(node).each(lambda name: graph.types[name])
+
+
+def _names(node: Node) -> Inputs[str]:
+    attrs = node.attrs
+    assert isinstance(attrs, LstmAttrs)
+    return Inputs.of(node.inputs, attrs.has_peephole, attrs.has_projection)
+
+
+def _shape(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, LstmAttrs)
+    types = _types(node, graph)
+    gates, cells, features = types.weight.shape
+    leading = types.data.shape[:2]
+    batches, steps = reversed(leading) if node.attrs.time_major else leading
+    return (
+        ("batches", batches),
+        ("steps", steps),
+        ("features", features),
+        ("cells", cells),
+        ("outputs", types.recurrent.shape[2]),
+        ("time_major", int(node.attrs.time_major)),
+        ("gates", gates),
+    )
+
+
+def _float_params(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, LstmAttrs)
+    _, no_limit = float_range(Activation.NONE)
+    clips = (node.attrs.cell_clip or no_limit, node.attrs.projection_clip or no_limit)
+    return (*_shape(node, graph), ("cell_clip", clips[0]), ("projection_clip", clips[1]))
+
+
+def _integer_params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, LstmAttrs)
+    assert attrs.hidden is not None
+    output = graph.types[node.outputs[0]]
+    clips = (attrs.cell_clip, attrs.projection_clip)
+    p = lstm_integer.parameters(_types(node, graph), attrs.hidden, output, clips)
+    sign = -1 if attrs.has_projection else 1
+    return (
+        *_shape(node, graph),
+        ("input_offset", -p.input_zero_point),
+        ("state_offset", -p.state_zero_point),
+        *_tables("input", p.weight),
+        *_tables("recurrent", p.recurrent),
+        *_tables("peephole", _with_none_for_the_cell_gate(p.peephole)),
+        ("cell_bits", p.cell_bits),
+        ("cell_clip", p.cell_clip),
+        *recurrent.scale_fields("hidden", p.hidden),
+        ("hidden_offset", sign * p.hidden_zero_point),
+        ("projection_offset", p.hidden_zero_point),
+        *recurrent.scale_fields("projection", p.projection or (0, 0)),
+        ("output_offset", p.state_zero_point),
+        ("projection_clip", p.projection_clip),
+    )
+
+
+def _with_none_for_the_cell_gate(
+    scales: Sequence[lstm_integer.Scale],
+) -> Sequence[lstm_integer.Scale]:
+    return (*scales[:-1], (0, 0), *scales[-1:])
+
+
+def _table_params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, LstmAttrs)
+    p = lstm_tables.parameters(_types(node, graph), attrs.cell_clip)
+    return (
+        *(field for field in _shape(node, graph) if field[0] not in ("outputs", "gates")),
+        ("input_offset", -p.input_zero_point),
+        ("state_offset", -p.state_zero_point),
+        *_tables("input", p.weight),
+        *_tables("recurrent", p.recurrent),
+        *recurrent.scale_fields("take", p.take),
+        ("tanh_multiplier", p.tanh.multiplier),
+        ("tanh_shift", p.tanh.shift),
+        ("cell_clip", p.cell_clip),
+        *recurrent.scale_fields("hidden", p.hidden),
+    )
+
+
+def _tables(name: str, scales: Sequence[lstm_integer.Scale]) -> base.Fields:
+    """Multipliers and shifts of four gates. The first ones are 0 if there are only three gates."""
+    padded = [*[(0, 0)] * (_GATES - len(scales)), *scales]
+    return (
+        (f"{name}_multiplier", tuple(multiplier for multiplier, _ in padded)),
+        (f"{name}_shift", tuple(shift for _, shift in padded)),
+    )
+
+
+def _constants(*ctypes: str) -> Callable[[Node, Graph], tuple[base.KernelConstant, ...]]:
+    """The weights and biases in the order of the kernels, with these C types. A kernel that has
+    fewer types has only the first ones."""
+
+    def constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
+        names = _names(node)
+        found = {
+            "input_weight": names.weight,
+            "recurrent_weight": names.recurrent,
+            "bias": names.bias,
+            "peephole": names.peephole or "",
+            "projection": names.projection or "",
+            "projection_bias": names.projection_bias or "",
+        }
+        return tuple(map(base.KernelConstant, found, ctypes, found.values()))
+
+    return constants
+
+
+def _refuses(dtype: DType, *, by_tables: bool = False) -> base.Refuse:
+    """Refusal unless integers of that dtype are computed with tables or without, as the kernel
+    does, and their sums fit its accumulator."""
+    constants = recurrent.constants_but_variables(dtype)
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        assert isinstance(node.attrs, LstmAttrs)
+        refused = constants(node, graph)
+        if refused is None and node.attrs.by_tables is not by_tables:
+            refused = base.Mismatch(
+                base.Trait.ARITHMETIC, "the functions of its gates are computed otherwise"
+            )
+        return refused or _overflow(node, graph)
+
+    return refusal
+
+
+_integer_refusal = _refuses(DType.INT8)
+
+
+def _dsp_refusal(node: Node, graph: Graph) -> str | None:
+    if _types(node, graph).weight.shape[0] != _GATES:
+        return "there is no input gate, the kernel computes four gates at once"
+    return _integer_refusal(node, graph)
+
+
+def _overflow(node: Node, graph: Graph) -> str | None:
+    """Refusal if a sum over the input or the hidden state may exceed the accumulator."""
+    types, names = _types(node, graph), _names(node)
+    zero_point, limits = types.data.zero_point, np.iinfo(types.data.dtype.numpy)
+    farthest = max(int(limits.max) - zero_point, zero_point - int(limits.min))
+    worst = _largest_sum(graph, names.weight, names.bias, farthest)
+    if names.projection:
+        largest = _largest_sum(graph, names.projection, names.projection_bias, 255)
+        worst = max(worst, largest)
+    limit = _LIMITS[types.data.dtype]
+    if worst <= limit:
+        return None
+    return f"sums with its weights and bias may reach {worst}, the kernel's accumulator {limit}"
+
+
+def _largest_sum(graph: Graph, weight: str, bias: str | None, farthest: int) -> int:
+    values = np.abs(graph.constants[weight].astype(np.int64)).sum(axis=-1) * farthest
+    if bias:
+        values = values + np.abs(np.clip(graph.constants[bias].astype(np.int64), -(2**62), 2**62))
+    return int(values.max())
+
+
+def _scratch(element_bytes: int) -> Callable[[Node, Graph], int]:
+    """The scratch for the hidden state of one step of one sequence, in bytes."""
+    return lambda node, graph: _types(node, graph).weight.shape[1] * element_bytes
+
+
+_INPUTS = (0, lstm.OUTPUT_STATE, lstm.CELL_STATE)
+_STATES = (lstm.OUTPUT_STATE, lstm.CELL_STATE)
+
+_INTEGER = base.Implementation(
+    symbol="mg_lstm_s8",
+    needs=base.REFERENCE,
+    refusal=_integer_refusal,
+    params=_integer_params,
+    inputs=_INPUTS,
+    constants=_constants("int8_t", "int8_t", "int32_t", "int16_t", "int8_t", "int32_t"),
+    scratch=_scratch(1),
+    writes=_STATES,
+)
+
+_TABLES = base.Implementation(
+    symbol="mg_lstm_s8_table",
+    needs=base.REFERENCE,
+    refusal=_refuses(DType.INT8, by_tables=True),
+    params=_table_params,
+    inputs=_INPUTS,
+    constants=_constants("int8_t", "int8_t", "int32_t"),
+    writes=_STATES,
+)
+
+IMPLEMENTATIONS = (
+    dataclasses.replace(_INTEGER, symbol="mg_lstm_s8_dsp", needs=base.DSP, refusal=_dsp_refusal),
+    _INTEGER,
+    dataclasses.replace(_TABLES, symbol="mg_lstm_s8_table_dsp", needs=base.DSP),
+    _TABLES,
+    dataclasses.replace(
+        _TABLES,
+        symbol="mg_lstm_s16",
+        refusal=_refuses(DType.INT16, by_tables=True),
+        constants=_constants("int8_t", "int8_t", "int64_t"),
+    ),
+    base.Implementation(
+        symbol="mg_lstm_f32",
+        needs=base.REFERENCE,
+        refusal=recurrent.constants_but_variables(DType.FLOAT32),
+        params=_float_params,
+        inputs=_INPUTS,
+        constants=_constants(*["float"] * 6),
+        scratch=_scratch(4),
+        writes=_STATES,
+        ulps=64,  # of 1: sums of magnitude 16 err by 16 such units, and steps pass errors on
+    ),
+)

@@ -1,0 +1,31 @@
+"""Kernels for mean."""
+
+from __future__ import annotations
+
+from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.reductions.reduction import SumParameters, count, mean_parameters
+from microgen.kernels import base
+from microgen.kernels.elementwise import in_float32
+from microgen.kernels.pooling import window_mean
+from microgen.kernels.reductions import mean_in_float32, reduction
+
+OP_NAME = "mean"
+
+
+def _count(node: Node, graph: Graph) -> int:
+    assert isinstance(node.attrs, MeanAttrs)
+    return count(node.attrs, graph.types[node.inputs[0]])
+
+
+def _scale(node: Node, graph: Graph) -> SumParameters:
+    (data,), output = base.types(node, graph)
+    return mean_parameters(data, output, _count(node, graph))
+
+
+IMPLEMENTATIONS = (
+    *window_mean.KERNELS,
+    mean_in_float32.KERNEL,
+    *map(in_float32.without, reduction.sum_kernels(_scale, divisor=_count)),
+    in_float32.only(reduction.MEAN_IN_FLOAT32),
+)

@@ -1,0 +1,142 @@
+"""Shared by the kernels of mean, sum, max, min and all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import groupby
+from math import prod
+
+import numpy as np
+
+from microgen.graph.arithmetic import in_float32
+from microgen.graph.arithmetic.int8 import quantize_multiplier
+from microgen.graph.ir.graph import DType, Graph, Node
+from microgen.graph.ops import limits
+from microgen.graph.ops.reductions.max import MaxAttrs
+from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.reductions.min import MinAttrs
+from microgen.graph.ops.reductions.reduction import ReductionAttrs, SumParameters, count
+from microgen.graph.ops.reductions.sum import SumAttrs
+from microgen.kernels import base
+
+_SIZES = 6  # (kept, reduced) three times: any axes of up to five dimensions, most of up to eight
+
+
+def _refusal(dtype: DType) -> base.Refuse:
+    """Refusal unless the data is of that dtype and three reduced groups can hold the axes."""
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        shape = alternating(node, graph)
+        if len(shape) > _SIZES:
+            return f"the axes reduced make {len(shape) // 2} groups, the kernel takes 3"
+        return base.only(dtype)(node, graph)
+
+    return refusal
+
+
+def _shape(node: Node, graph: Graph) -> base.Fields:
+    """``shape`` in the form of ``crt/include/microgen/reductions/reduction.h``."""
+    shape = alternating(node, graph)
+    return (("shape", (*(1 for _ in range(_SIZES - len(shape))), *shape)),)
+
+
+def alternating(node: Node, graph: Graph) -> tuple[int, ...]:
+    """Sizes of adjacent axes of one kind multiplied: kept, reduced, kept, reduced, ..."""
+    attrs = node.attrs
+    assert isinstance(attrs, ReductionAttrs)
+    (data,), _ = base.types(node, graph)
+    axes = [(axis in attrs.axes, n) for axis, n in enumerate(data.shape) if n != 1]
+    groups = [(k, prod(n for _, n in group)) for k, group in groupby(axes, lambda a: a[0])]
+    first = () if groups and not groups[0][0] else (1,)
+    last = () if groups and groups[-1][0] else (1,)
+    return (*first, *(size for _, size in groups), *last)
+
+
+def _sum_fields_s8(node: Node, graph: Graph, scale: SumParameters) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, ReductionAttrs)
+    (data,), output = base.types(node, graph)
+    return (
+        *_shape(node, graph),
+        ("bias", -data.zero_point * count(attrs, data)),
+        ("multiplier", scale.multiplier),
+        ("shift", scale.shift),
+        ("output_offset", output.zero_point),
+        ("is_unsigned", int(isinstance(attrs, SumAttrs) and attrs.is_unsigned)),
+    )
+
+
+def _mean_in_float32_fields(node: Node, graph: Graph) -> base.Fields:
+    """Fields of ``mg_reduce_mean_in_float_s8_params``."""
+    assert isinstance(node.attrs, MeanAttrs)
+    (data,), output = base.types(node, graph)
+    scale = in_float32.scale_of_mean(data, output, count(node.attrs, data))
+    multiplier, shift = quantize_multiplier(float(scale))
+    return (
+        *_shape(node, graph),
+        ("bias", -data.zero_point * count(node.attrs, data)),
+        ("multiplier", multiplier),
+        ("shift", shift),
+        ("output_offset", output.zero_point),
+    )
+
+
+def _sum_fields_s16(node: Node, graph: Graph, scale: SumParameters) -> base.Fields:
+    return (*_shape(node, graph), ("multiplier", scale.multiplier), ("shift", scale.shift))
+
+
+def sum_kernels(
+    scale: Callable[[Node, Graph], SumParameters], divisor: Callable[[Node, Graph], int]
+) -> tuple[base.Implementation, ...]:
+    """``mg_reduce_sum_s8``, ``_s16`` and ``_f32``; the last divides by ``divisor``."""
+
+    def fields_s8(node: Node, graph: Graph) -> base.Fields:
+        return _sum_fields_s8(node, graph, scale(node, graph))
+
+    def fields_s16(node: Node, graph: Graph) -> base.Fields:
+        return _sum_fields_s16(node, graph, scale(node, graph))
+
+    def fields_f32(node: Node, graph: Graph) -> base.Fields:
+        return (*_shape(node, graph), ("divisor", float(divisor(node, graph))))
+
+    stem = "mg_reduce_sum"
+    return (
+        base.Implementation(f"{stem}_s8", base.REFERENCE, _refusal(DType.INT8), fields_s8),
+        base.Implementation(f"{stem}_s16", base.REFERENCE, _refusal(DType.INT16), fields_s16),
+        base.Implementation(f"{stem}_f32", base.REFERENCE, _refusal(DType.FLOAT32), fields_f32),
+    )
+
+
+MEAN_IN_FLOAT32 = base.Implementation(
+    "mg_reduce_mean_in_float_s8",
+    base.REFERENCE,
+    _refusal(DType.INT8),
+    _mean_in_float32_fields,
+)
+EVERY = base.Implementation("mg_reduce_all_bool", base.REFERENCE, _refusal(DType.BOOL), _shape)
+PLAIN_SUM = base.Implementation("mg_reduce_sum_s32", base.REFERENCE, _refusal(DType.INT32), _shape)
+
+
+def extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
+    """``mg_reduce_max_<dtype>``, for one of the two directions."""
+
+    def params(node: Node, graph: Graph) -> base.Fields:
+        return (*_shape(node, graph), ("is_minimum", int(is_minimum)))
+
+    def of_floats(node: Node, graph: Graph) -> base.Fields:
+        assert isinstance(node.attrs, MaxAttrs | MinAttrs)
+        find = limits.greatest if is_minimum else limits.least
+        first = find(np.dtype(np.float32), infinite=node.attrs.from_infinity)
+        return (*params(node, graph), ("first", float(first)))
+
+    def kernel(suffix: str, dtype: DType, family: str = "") -> base.Implementation:
+        symbol = f"mg_reduce_max_{suffix}"
+        return base.Implementation(symbol, base.REFERENCE, _refusal(dtype), params, family=family)
+
+    return (
+        kernel("s8", DType.INT8, "reduce_max"),
+        kernel("s16", DType.INT16, "reduce_max"),
+        kernel("s32", DType.INT32, "reduce_max"),
+        replace(kernel("f32", DType.FLOAT32), params=of_floats),
+    )

@@ -1,0 +1,1 @@
+"""Requantizations: how int32 sums become int8 or int16."""

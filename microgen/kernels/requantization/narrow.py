@@ -1,0 +1,111 @@
+"""The narrow requantizations of ``crt/include/microgen/requantization/scaling_s8.h``: their
+requirements and their tables."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from microgen.graph.arithmetic import int8
+from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.ir.graph import Array, Graph, Node
+from microgen.kernels import base
+from microgen.kernels.requantization.sums import largest_sums
+
+_FLOAT_SHIFT = 13  # of MG_ROUND_FLOAT_NARROW: to the right, besides the bits of a fraction
+SUM_LIMIT = 2**30 - 1  # of accumulators, so that they can be doubled
+
+Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
+
+
+def refusal(node: Node, graph: Graph, axis: int) -> str | None:
+    """Refusal unless every scale is below 1/2, and every sum below 2**30. ``axis`` is the weight's
+    axis of output channels."""
+    scaled = _tables(node, graph)
+    if scaled[1].max() >= 0:
+        largest = _scales(node, graph).max()
+        return f"its largest scale is {largest:.3g}, the kernel takes less than 0.5"
+    sums = largest_sums(node, graph, axis)
+    if _rounding_of(node) is Rounding.FLOAT and not _is_seen(node, graph, scaled, sums[0]):
+        return f"a scale is below 2**-{_FLOAT_SHIFT}, the kernel takes no such scale"
+    over = sums.sum(axis=0) > SUM_LIMIT
+    if over.any() and not _are_constant(node, graph, scaled, sums[0])[over].all():
+        worst = int(sums.sum(axis=0).max())
+        return f"sums with its weights and bias may reach {worst}, the kernel takes {SUM_LIMIT}"
+    return None
+
+
+def _scales(node: Node, graph: Graph) -> Array:
+    (data, weight, *_), output = base.types(node, graph)
+    scales = int8.scales_of_sums(data, weight, output, _rounding_of(node))
+    return np.broadcast_to(scales, output.shape[-1:])
+
+
+def _rounding_of(node: Node) -> Rounding:
+    rounding = getattr(node.attrs, "rounding", Rounding.DOUBLE)
+    assert isinstance(rounding, Rounding)
+    return rounding
+
+
+def _tables(node: Node, graph: Graph) -> tuple[Array, Array]:
+    """Multipliers and shifts of every output channel; -1 is the shift of a scale of 0."""
+    multipliers, shifts = int8.per_channel_multipliers(_scales(node, graph))
+    return multipliers, np.where(multipliers == 0, -1, shifts)
+
+
+def _is_seen(node: Node, graph: Graph, scaled: tuple[Array, Array], products: Array) -> bool:
+    """Whether MG_ROUND_FLOAT_NARROW sees all ties. It need not see any in a channel with a constant
+    sum that is not near one."""
+    is_small = scaled[1] < -_FLOAT_SHIFT
+    if not is_small.any() or (products[is_small] > 0).any() or len(node.inputs) < 3:
+        return not is_small.any()
+    bias = graph.constants[node.inputs[2]].astype(np.int64)
+    clamped = np.clip(bias, -SUM_LIMIT, SUM_LIMIT)
+    found = [
+        int8.multiply_by_quantized_multiplier(sums, *scaled, rounding)
+        for sums, rounding in (
+            (bias, Rounding.FLOAT),
+            (clamped, Rounding.FLOAT),
+            (clamped, Rounding.UPWARD),
+        )
+    ]
+    same: Array = (found[0] == found[1]) & (found[0] == found[2])
+    return bool(same[is_small].all())
+
+
+def _are_constant(node: Node, graph: Graph, scaled: tuple[Array, Array], products: Array) -> Array:
+    """The channels without weights whose output does not change when their bias is clamped.
+    Converters give such channels tiny scales, and biases of about 2**30."""
+    if len(node.inputs) < 3:
+        return np.zeros(products.shape, bool)
+    bias = graph.constants[node.inputs[2]].astype(np.int64)
+    as_it_is, clamped = (
+        int8.multiply_by_quantized_multiplier(sums, *scaled, _rounding_of(node))
+        for sums in (bias, np.clip(bias, -SUM_LIMIT, SUM_LIMIT))
+    )
+    constant: Array = (products == 0) & (as_it_is == clamped)
+    return constant
+
+
+def tables(constants: Constants) -> Constants:
+    """The same constants in the form of these requantizations: the bias is clamped, and the shifts
+    are those of the rounding steps."""
+
+    def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+        weight, bias, multiplier, shift = constants(node, graph)
+        return (weight, _clamped(bias, graph), multiplier, _rounding(shift))
+
+    return changed
+
+
+def _clamped(bias: base.KernelConstant, graph: Graph) -> base.KernelConstant:
+    if bias.is_absent or np.abs(graph.constants[bias.tensor].astype(np.int64)).max() <= SUM_LIMIT:
+        return bias
+    limits = (("low", -SUM_LIMIT), ("high", SUM_LIMIT))
+    return dataclasses.replace(bias, transform="clamp", arguments=limits)
+
+
+def _rounding(shift: base.KernelConstant) -> base.KernelConstant:
+    return dataclasses.replace(shift, name="rounding_shift", transform="requantize_rounding_shift")

@@ -1,0 +1,295 @@
+"""Paired weights, which ``crt/include/microgen/requantization/paired_s8.h`` describes: their
+layout, and what belongs to it.
+
+The weight's first axis is that of output channels. Kinds of transforms, which all take ``rows`` and
+``run``, the rows of a filter and the weights in each:
+
+- ``pair``: an int8 weight, and ``group``, a number of channels. int32 [groups, steps, group]: for
+  each step of four weights a word of each channel of a group. A word has the halfwords
+  ``w[1] + 256 * w[0]`` and ``w[3] + 256 * w[2]``. The weights of a filter are in the order of
+  ``order``. The last group is that of the last channels.
+- ``fold_paired``: sources and arguments of ``fold_zero``. The bias that ``fold_zero`` makes, plus
+  127 times the sum of the weights that are first in their halfwords.
+- ``fold_paired_high``: the same, times 256: what sums begin with. Large biases of channels without
+  weights, as float32 has them, are divided by 4 instead.
+- ``high_float_scale``: sources and arguments of ``linear_multiplier``. The bits of the scales as
+  float32 for such sums: divided by 256, or times 4. int32 [channels].
+- ``high_multiplier``, ``high_start``: sources and arguments of ``linear_multiplier``, and
+  ``shift``. int32 [channels]: the tables of ``arithmetic.high``. If ``single`` is 1, there is one
+  multiplier for all channels, and ``channels`` is 1.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from microgen.base.errors import MicrogenError
+from microgen.graph.arithmetic import high
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Array, Graph, Node, frozen
+from microgen.kernels import base
+from microgen.kernels.requantization import linear, transforms
+
+_SUBTRACTED = 127  # what kernels subtract from the values of first weights
+STACK = 4 * 320  # bytes: MG_PAIRED_STACK
+_STEP = 4  # weights
+_COLUMN = 4 * 8  # bytes of a step of four pixels: MG_PAIRED_COLUMN words
+_SINGLE = 4 * 2  # bytes of a step of one row of data
+_LARGE = 2**26  # bias
+_UNITS = 2 * 255 * 32640  # of a word of weights, before its second half is added
+
+
+@functools.cache
+def order(rows: int, run: int) -> Array:
+    """The indices of a filter's weights in their layout, -1 for a weight of 0: whole steps of each
+    row, and what rows have left as soon as it is a step."""
+    found: list[int] = []
+    left: list[int] = []
+    for row in range(0, rows * run, run):
+        whole = row + run - run % _STEP
+        found += range(row, whole)
+        left += range(whole, row + run)
+        ready = len(left) - len(left) % _STEP
+        found, left = found + left[:ready], left[ready:]
+    found += left + [-1] * (-len(left) % _STEP)
+    return frozen(np.array(found))
+
+
+def adapted(
+    constants: tuple[base.KernelConstant, ...], node: Node, graph: Graph, group: int
+) -> tuple[base.KernelConstant, ...]:
+    """The constants of a kernel that sums raw products, for one with paired weights in groups of
+    ``group`` channels."""
+    weight, bias, *scales = constants
+    own = _sizes(node, graph)
+    arguments: tuple[tuple[str, float | int | str], ...] = (*own, ("group", group))
+    paired = dataclasses.replace(weight, ctype="int32_t", transform="pair", arguments=arguments)
+    if bias.transform == "fold_zero":
+        arguments = (*bias.arguments, *own)
+        bias = dataclasses.replace(bias, transform="fold_paired", arguments=arguments)
+    return (paired, bias, *scales)
+
+
+def high_tables(constants: linear.Constants, shift: int) -> linear.Constants:
+    """The same constants with the tables of ``arithmetic.high`` instead of the linear ones."""
+
+    def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+        weight, offset, multiplier, absent = constants(node, graph)
+        single = linear.has_one_multiplier(node, graph)
+        own = {"shift": shift, "single": int(single), **({"channels": 1} if single else {})}
+        arguments = tuple(
+            {**dict(multiplier.arguments), **dict(_sizes(node, graph)), **own}.items()
+        )
+        start, factor = (
+            dataclasses.replace(table, name=name, transform=kind, arguments=arguments)
+            for table, name, kind in (
+                (offset, "start", "high_start"),
+                (multiplier, "multiplier", "high_multiplier"),
+            )
+        )
+        return (weight, start, factor, absent)
+
+    return changed
+
+
+def float_tables(constants: linear.Constants) -> linear.Constants:
+    """The same constants, of a loop that sums raw products, for sums times 256 that an FPU
+    scales."""
+
+    def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+        weight, bias, multiplier, _ = constants(node, graph)
+        arguments = (*bias.arguments, *_sizes(node, graph))
+        start = dataclasses.replace(bias, transform="fold_paired_high", arguments=arguments)
+        more = ((weight.tensor, "data"), *bias.more)
+        scale = dataclasses.replace(multiplier, transform="high_float_scale", more=more)
+        return (weight, start, scale, base.KernelConstant("shift", "int8_t"))
+
+    return changed
+
+
+def float_refusal(
+    node: Node, graph: Graph, constants: linear.Constants, has_clamp: bool
+) -> str | None:
+    """Refusal unless sums times 256, with their bias, fit int32, and unless the kernel
+    ``has_clamp`` if outputs are clamped to less than int8."""
+    _, bias, *_ = constants(node, graph)
+    sources, arguments = bias.arrays(graph), {**dict(bias.arguments), **dict(_sizes(node, graph))}
+    try:
+        _fold_paired_high(sources, arguments)
+    except (MicrogenError, ValueError) as error:
+        return str(error)
+    activation = getattr(node.attrs, "activation", Activation.NONE)
+    (_, least), (_, most) = base.activation_fields(activation, graph.types[node.outputs[0]])
+    return _clamp_refusal((least, most), has_clamp)
+
+
+def _clamp_refusal(limits: tuple[object, object], has_clamp: bool) -> str | None:
+    is_clamped = limits != (-128, 127)
+    if is_clamped is has_clamp:
+        return None
+    return "outputs are clamped" if is_clamped else "outputs are not clamped"
+
+
+def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
+    shape = graph.types[node.inputs[1]].shape
+    rows = shape[1] if len(shape) == 4 else 1
+    return (("rows", rows), ("run", int(np.prod(shape[1:])) // rows))
+
+
+def steps(node: Node, graph: Graph) -> int:
+    """Steps of four weights of a filter."""
+    sizes = dict(_sizes(node, graph))
+    return len(order(sizes["rows"], sizes["run"])) // _STEP
+
+
+def columns(node: Node, graph: Graph) -> int:
+    """Bytes of the values of four pixels."""
+    return _COLUMN * steps(node, graph)
+
+
+def values(node: Node, graph: Graph) -> int:
+    """Bytes of the values of a row of data."""
+    return _SINGLE * steps(node, graph)
+
+
+def refusal(node: Node, graph: Graph, group: int) -> str | None:
+    """Refusal unless there are ``group`` channels, all weights can be paired, and all sums times
+    256 fit int32."""
+    weight = graph.constants[node.inputs[1]]
+    if len(weight) < group:
+        return f"there are {len(weight)} output channels, the kernel computes {group} at a time"
+    ordered = _ordered(weight, dict(_sizes(node, graph)))
+    if ordered[:, ::2].min() < -_SUBTRACTED:
+        return "a weight is -128: two weights may leave int16"
+    worst = int(_largest(ordered).max())
+    if worst < 2**31:
+        return None
+    return f"sums times 256 may reach {worst}, the kernel's accumulator 2147483647"
+
+
+def high_refusal(
+    node: Node, graph: Graph, constants: linear.Constants, shift: int, has_clamp: bool
+) -> str | None:
+    """Refusal unless the outputs of all channels are high words of products, and unless the kernel
+    ``has_clamp`` if outputs are clamped to less than int8."""
+    multiplier = high_tables(constants, shift)(node, graph)[2]
+    limits = dict(multiplier.arguments)
+    refusal = _clamp_refusal((limits["low"], limits["high"]), has_clamp)
+    if refusal:
+        return refusal
+    found = _high(multiplier.arrays(graph), dict(multiplier.arguments))
+    return linear.inexact(found.is_exact, "the requantization by one product")
+
+
+def _ordered(weight: Array, arguments: transforms.Arguments) -> Array:
+    """int64 [channels, 4 * steps]."""
+    at = order(int(arguments["rows"]), int(arguments["run"]))
+    flat = weight.reshape(len(weight), -1).astype(np.int64)
+    return np.where(at < 0, 0, flat[:, at])
+
+
+def _largest(ordered: Array) -> Array:
+    """The largest magnitude of any partial sum of a channel, times 256 as in the kernel. The first
+    of two values is then between -255 and 0, the second between -128 and 127."""
+    magnitudes = np.abs(ordered)
+    products = 255 * magnitudes[:, ::2].sum(axis=1) + 128 * magnitudes[:, 1::2].sum(axis=1)
+    largest: Array = high.UNIT * products + _UNITS
+    return largest
+
+
+def missing(weight: Array, arguments: transforms.Arguments) -> Array:
+    """The sums of raw values minus the kernel's sums, int64 [channels]."""
+    found: Array = _SUBTRACTED * _ordered(weight, arguments)[:, ::2].sum(axis=1)
+    return found
+
+
+@transforms.remembered
+def _high(sources: Sequence[Array], arguments: transforms.Arguments) -> high.High:
+    weight = sources[1]
+    channels = linear.channels(sources, arguments, missing(weight, arguments))
+    fit = high.fit_equal if arguments["single"] else high.fit
+    found = fit(channels, int(arguments["shift"]))
+    is_inside = np.abs(found.starts) + _largest(_ordered(weight, arguments)) < 2**31
+    return dataclasses.replace(found, is_exact=found.is_exact & is_inside)
+
+
+def _proven(sources: Sequence[Array], arguments: transforms.Arguments) -> high.High:
+    found = _high(sources, arguments)
+    if not found.is_exact.all():
+        raise ValueError("the requantization by one product is not exact for all channels")
+    return found
+
+
+def _high_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    multipliers = _proven(sources, arguments).multipliers.astype(np.int32)
+    return multipliers[:1] if arguments["single"] else multipliers
+
+
+def _high_start(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    return _proven(sources, arguments).starts.astype(np.int32)
+
+
+def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    own = {name: value for name, value in arguments.items() if name not in ("rows", "run")}
+    folded = transforms.apply("fold_zero", sources, own).astype(np.int64)
+    bias = folded + missing(sources[0], arguments)
+    if np.abs(bias).max() >= 2**31:
+        raise ValueError("a folded bias leaves int32")
+    return bias.astype(np.int32)
+
+
+def _fold_paired_high(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    starts = high.UNIT * _fold_paired(sources, arguments).astype(np.int64)
+    ordered = _ordered(sources[0], arguments)
+    if len(sources) > 1:
+        quarters = sources[1].astype(np.float32).astype(np.int64) >> 2
+        starts = np.where(_are_large(*sources), quarters, starts)
+    worst = int((np.abs(starts) + _largest(ordered)).max())
+    if worst >= 2**31:
+        raise ValueError(f"sums times 256 may reach {worst}, the accumulator holds {2**31 - 1}")
+    return starts.astype(np.int32)
+
+
+def _are_large(weight: Array, bias: Array) -> Array:
+    """Whether channels have no weights, and a bias that is not small. Converters give such channels
+    tiny scales, and biases of about 2**30. As float32, such a bias is a multiple of 4."""
+    is_constant = ~weight.reshape(len(weight), -1).any(axis=1)
+    large: Array = is_constant & (np.abs(bias.astype(np.int64)) >= _LARGE)
+    return large
+
+
+def _high_float_scale(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    scales = transforms.effective_scales(sources[:1], arguments).astype(np.float32)
+    of = scales / np.float32(high.UNIT)
+    if len(sources) > 2:
+        of = np.where(_are_large(*sources[1:]), scales * np.float32(4), of)
+    return np.ascontiguousarray(of, np.float32).view(np.int32)
+
+
+def _pair(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    (weight,) = sources
+    group = int(arguments["group"])
+    if weight.dtype.name != "int8" or len(weight) < group:
+        raise ValueError(f"cannot pair {weight.dtype.name}{list(weight.shape)}")
+    ordered = _ordered(weight, arguments)
+    halves = 256 * ordered[:, ::2] + ordered[:, 1::2]
+    if np.abs(halves).max() >= 2**15:
+        raise ValueError("two weights leave int16")
+    words = np.ascontiguousarray(halves.astype("<i2")).view("<i4")
+    first = np.minimum(np.arange(0, len(words), group), len(words) - group)
+    paired: Array = np.stack([words[first + k] for k in range(group)], axis=2)
+    return paired.astype(np.int32)
+
+
+TRANSFORMS: Mapping[str, transforms.Function] = {
+    "pair": _pair,
+    "fold_paired": _fold_paired,
+    "fold_paired_high": _fold_paired_high,
+    "high_float_scale": _high_float_scale,
+    "high_multiplier": _high_multiplier,
+    "high_start": _high_start,
+}

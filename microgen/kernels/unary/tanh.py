@@ -1,0 +1,15 @@
+"""Kernels for tanh."""
+
+from __future__ import annotations
+
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.unary import tanh
+from microgen.kernels.unary import unary
+
+OP_NAME = "tanh"
+
+
+IMPLEMENTATIONS = (
+    unary.kernel("tanh", DType.INT16, unary.scaled(tanh.parameters)),
+    unary.kernel("tanh", DType.FLOAT32, ulps=tanh.ULPS),
+)

@@ -1,0 +1,221 @@
+"""The graph executor's JSON: nodes, their arguments, and storage ids that entries share.
+
+Source of the format: TVM v0.14, ``src/relay/backend/graph_executor_codegen.cc``; of the storage
+ids: ``src/relay/backend/graph_plan_memory.cc``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.planner.executors.storage import Token, Tokens
+from microgen.planner.program.types import Argument, Call, PrimFunc, Program, Role, Storage
+
+NOP = "__nop"  # the function of a node whose output is its input in another shape
+Entry = tuple[int, int, int]  # node, number of its output, version: as in the JSON
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A node. ``attrs`` is empty for inputs and parameters, whose ``op`` is "null"."""
+
+    op: str
+    name: str
+    inputs: tuple[Entry, ...] = ()
+    attrs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_call(self) -> bool:
+        """Whether a function is called."""
+        return self.op != "null" and self.attrs["func_name"] != NOP
+
+    @property
+    def outputs(self) -> int:
+        """The number of its entries."""
+        return int(self.attrs.get("num_outputs", "1"))
+
+    def to_json(self) -> dict[str, Any]:
+        """The node as the JSON has it."""
+        attrs = {"attrs": dict(self.attrs)} if self.attrs else {}
+        inputs = [list(entry) for entry in self.inputs]
+        return {"op": self.op, "name": self.name, **attrs, "inputs": inputs}
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorGraph:
+    """Nodes in execution order. ``types`` and ``storage_ids`` have one item per entry, node by
+    node. ``storage_bytes`` has one item per storage id: the bytes of its largest entry."""
+
+    nodes: tuple[GraphNode, ...]
+    heads: tuple[Entry, ...]
+    types: tuple[TensorType, ...]
+    storage_ids: tuple[int, ...]
+    storage_bytes: tuple[int, ...]
+
+    @property
+    def row_ptr(self) -> tuple[int, ...]:
+        """The number of the first entry of each node, and at the end the number of entries."""
+        numbers = [0]
+        for node in self.nodes:
+            numbers.append(numbers[-1] + node.outputs)
+        return tuple(numbers)
+
+    def to_json(self) -> dict[str, Any]:
+        """The graph as data, its keys in TVM's order."""
+        shapes = [list(kind.shape) for kind in self.types]
+        return {
+            "nodes": [node.to_json() for node in self.nodes],
+            "arg_nodes": [i for i, node in enumerate(self.nodes) if node.op == "null"],
+            "heads": [list(entry) for entry in self.heads],
+            "attrs": {
+                "dltype": ["list_str", [kind.dtype.value for kind in self.types]],
+                "shape": ["list_shape", shapes],
+                "storage_id": ["list_int", list(self.storage_ids)],
+            },
+            "node_row_ptr": list(self.row_ptr),
+        }
+
+    def dumps(self) -> str:
+        """The JSON without blanks, which a board would have to store."""
+        return json.dumps(self.to_json(), separators=(",", ":"))
+
+
+def build(program: Program) -> ExecutorGraph:
+    """The graph of a program. It has no contexts of devices, because operators find them."""
+    state = _Building(program)
+    for port in program.inputs:
+        state.null(Argument(Storage.INPUT, port.name), port.type)
+    for call in program.calls:
+        state.call(call)
+    outputs = [(Argument(Storage.OUTPUT, port.name), port.type) for port in program.outputs]
+    heads = tuple(state.seen_as(argument, kind) for argument, kind in outputs)
+    return ExecutorGraph(
+        nodes=tuple(state.nodes),
+        heads=heads,
+        types=tuple(state.entry_types),
+        storage_ids=tuple(token.storage_id for token in state.held),
+        storage_bytes=tuple(token.nbytes for token in state.tokens.all),
+    )
+
+
+def function_hash(function: PrimFunc) -> str:
+    """64 bits that identify a function, as 16 hexadecimal digits. They are equal on every machine
+    for functions with equal parameters that call equal kernels, whatever their names."""
+    meaning = repr((function.target, function.parameters, function.body))
+    return hashlib.sha256(meaning.encode()).hexdigest()[:16]
+
+
+class _Building:
+    """The graph as it grows, call by call."""
+
+    def __init__(self, program: Program) -> None:
+        self.functions = {function.name: function for function in program.functions}
+        self.constants = {constant.name: constant for constant in program.constants}
+        self.reads_left = _reads(program, self.functions)
+        self.nodes: list[GraphNode] = []
+        self.entries: dict[Argument, Entry] = {}
+        self.views: dict[tuple[Entry, TensorType], Entry] = {}
+        self.type_of: dict[Entry, TensorType] = {}
+        self.entry_types: list[TensorType] = []
+        self.held: list[Token] = []
+        self.token_of: dict[Argument, Token] = {}
+        self.tokens = Tokens()
+        self.names: dict[str, int] = {}
+
+    def null(self, argument: Argument, kind: TensorType) -> None:
+        """Append an input or a parameter, which owns its storage permanently."""
+        self.entries[argument] = (len(self.nodes), 0, 0)
+        self.nodes.append(GraphNode("null", argument.name))
+        self._entry(argument, kind, self.tokens.new(kind.nbytes))
+
+    def call(self, call: Call) -> None:
+        """Append an operator, preceded by the parameters that it is the first to read."""
+        function = self.functions[call.function]
+        reads, writes = _sides(call, function)
+        for argument, _ in reads:
+            if argument.storage is Storage.CONSTANT and argument not in self.entries:
+                self.null(argument, _type_of(self.constants[argument.name].array))
+        inputs = tuple(self.seen_as(argument, kind) for argument, kind in reads)
+        number = len(self.nodes)
+        attrs = {
+            "num_outputs": str(len(writes)),
+            "num_inputs": str(len(reads)),
+            "flatten_data": "0",
+            "func_name": call.function,
+            "hash": function_hash(function),
+            **dict(call.layouts),
+        }
+        self.nodes.append(GraphNode("tvm_op", self._unique(call.function), inputs, attrs))
+        for index, (argument, kind) in enumerate(writes):
+            self.entries[argument] = (number, index, 0)
+            self._entry(argument, kind, self.tokens.request(kind.nbytes))
+        self._release([argument for argument, _ in reads], [argument for argument, _ in writes])
+
+    def seen_as(self, argument: Argument, kind: TensorType) -> Entry:
+        """The entry of a value in the shape in which it is read. If that is not the shape that was
+        written, it is the entry of a node that only changes the shape."""
+        entry = self.entries[argument]
+        if self.type_of[entry].shape == kind.shape:
+            return entry
+        key = (entry, kind)
+        if key not in self.views:
+            self.views[key] = (len(self.nodes), 0, 0)
+            attrs = {"num_outputs": "1", "num_inputs": "1", "flatten_data": "0", "func_name": NOP}
+            self.nodes.append(GraphNode("tvm_op", self._unique("reshape_nop"), (entry,), attrs))
+            self._append(self.views[key], kind, self.token_of[argument])
+        return self.views[key]
+
+    def _entry(self, argument: Argument, kind: TensorType, token: Token) -> None:
+        self.token_of[argument] = token
+        self._append(self.entries[argument], kind, token)
+
+    def _append(self, entry: Entry, kind: TensorType, token: Token) -> None:
+        self.type_of[entry] = kind
+        self.entry_types.append(kind)
+        self.held.append(token)
+
+    def _release(self, reads: list[Argument], writes: list[Argument]) -> None:
+        for argument in reads:
+            self.reads_left[argument] -= 1
+        for argument in dict.fromkeys((*reads, *writes)):
+            # Inputs, parameters and outputs keep their storage, because the caller sees them.
+            if argument.storage is Storage.SID and self.reads_left.get(argument, 0) == 0:
+                self.tokens.release(self.token_of[argument])
+
+    def _unique(self, name: str) -> str:
+        """The function's name, with a number after it if it was used before, as TVM's
+        ``_GetUniqueName`` makes it."""
+        if name not in self.names:
+            self.names[name] = 1
+            return name
+        self.names[name] += 1
+        return self._unique(f"{name}{self.names[name] - 1}")
+
+
+Typed = list[tuple[Argument, TensorType]]
+
+
+def _sides(call: Call, function: PrimFunc) -> tuple[Typed, Typed]:
+    """The values that a call reads and those it writes, in the order of its parameters."""
+    roles = [p.role for p in function.parameters if p.role not in (Role.SCRATCH, Role.DEVICE)]
+    tensors = [argument for argument in call.args if argument.storage is not Storage.DEVICE]
+    triples = list(zip(tensors, call.types, roles, strict=True))
+    reads = [(argument, kind) for argument, kind, role in triples if role is not Role.OUTPUT]
+    return reads, [(argument, kind) for argument, kind, role in triples if role is Role.OUTPUT]
+
+
+def _reads(program: Program, functions: Mapping[str, PrimFunc]) -> dict[Argument, int]:
+    counts: dict[Argument, int] = {}
+    for call in program.calls:
+        for argument, _ in _sides(call, functions[call.function])[0]:
+            counts[argument] = counts.get(argument, 0) + 1
+    return counts
+
+
+def _type_of(array: Array) -> TensorType:
+    return TensorType(array.shape, DType(array.dtype.name))

@@ -1,0 +1,105 @@
+"""A primitive function that computes rows in steps: what happens when, and the buffers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from microgen.planner.program.feed import Feed
+from microgen.planner.program.kernel_call import Inner, KernelCall, Parameter
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """``count`` times: in step ``first``, and then every ``period`` steps."""
+
+    first: int
+    period: int
+    count: int
+
+    @property
+    def end(self) -> int:
+        """The step after the last."""
+        return self.first + (self.count - 1) * self.period + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A pointer into a whole tensor: the ``parameter`` of the function, and each time ``stride``
+    elements more."""
+
+    parameter: str
+    stride: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A kernel in a C function of its own, so that debuggers and profilers see each layer. Equal
+    parts are one function: ``name`` is empty until lowering has found that out.
+
+    ``words`` make the name. ``args`` are in the order of ``parameters``: the name of a parameter of
+    the primitive function, a place in its scratch, or rows of a whole tensor.
+    """
+
+    words: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    kernel: KernelCall
+    args: tuple[str | Inner | Rows, ...]
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RowCopy:
+    """``nbytes`` bytes of a whole tensor, for a buffer."""
+
+    rows: Rows
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowBuffer:
+    """The last rows of a tensor, ``nbytes`` bytes ``offset`` bytes into the scratch.
+
+    Each time it gets ``new`` bytes at its end, for which the others move up. After the last time
+    they still move, before step ``end``. What is there at first, the new bytes after the last
+    time, and the last ``surplus`` bytes of the last time are padding, of which each byte is
+    ``fill``; it is None if no padding is read."""
+
+    offset: int
+    nbytes: int
+    new: int
+    end: int
+    surplus: int
+    fill: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happens in some steps: rows are computed or copied. They go into the ``buffer``; without
+    one they are the function's output. ``tensor`` is their name, for comments."""
+
+    when: When
+    rows: Part | RowCopy
+    buffer: RowBuffer | None
+    tensor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rolling:
+    """The ``events`` of each of the ``steps``, in order. Before the first, bytes of the scratch may
+    be ``cleared``: the offset, and how many. With a ``feed`` each call of the function computes
+    only some of the steps: those for which it has got rows."""
+
+    steps: int
+    events: tuple[Event, ...]
+    cleared: tuple[int, int] | None = None
+    feed: Feed | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts, in order."""
+        return tuple(event.rows for event in self.events if isinstance(event.rows, Part))
+
+    @property
+    def kernels(self) -> tuple[KernelCall, ...]:
+        """The kernels of the parts, in order."""
+        return tuple(part.kernel for part in self.parts)

@@ -1,0 +1,85 @@
+"""The layers that one call of a primitive function computes, and where it leaves their results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from microgen.graph.ir.graph import Origin, TensorType
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A result that is the call's output number ``index``, counted from 0."""
+
+    index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class InnerBuffer:
+    """A result in the call's scratch, ``offset`` bytes from its start. ``overwritten_by``: the
+    layer, as people read it, that uses its bytes before the function returns; empty if they are
+    left alone."""
+
+    offset: int
+    overwritten_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """A result whose last part is the call's output number ``index``. It begins ``before`` bytes
+    before that output; other calls have computed the rest."""
+
+    index: int
+    before: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotStored:
+    """A result that the function leaves nowhere, or nobody knows where. ``why`` is a clause for
+    reports, for example "mg_x computes it together with the next layer"."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class InRows:
+    """A result of which part number ``part`` of the call computes ``rows`` rows at a time; if it
+    ``is_last``, only the last time counts."""
+
+    part: int
+    rows: int
+    is_last: bool = False
+
+
+Place = Output | Around | InnerBuffer | InRows | NotStored
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One layer of a primitive function.
+
+    ``tensor`` is the model's name of its result, ``kernel`` the code that computes it (several
+    steps have the same if it computes them together), ``reason`` why it was chosen and ``refusals``
+    why better ones were not. ``summary`` has the types of the data that it reads and writes:
+    ``int8[1,8] -> int8[1,4]``.
+    """
+
+    op: str
+    origin: Origin
+    tensor: str
+    tensor_type: TensorType
+    summary: str
+    kernel: str
+    reason: str
+    refusals: tuple[str, ...] = ()
+    place: Place = Output()
+
+    @property
+    def unseen(self) -> str:
+        """Why the result is not in memory when the function returns; empty if it is."""
+        match self.place:
+            case NotStored(why):
+                return why
+            case InnerBuffer(_, layer) if layer:
+                return f'layer "{layer}" overwrites it in the same function'
+        return ""

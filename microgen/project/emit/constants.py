@@ -1,0 +1,57 @@
+"""The constants in C. A comment at each one says which of the model's numbers it holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from microgen.base.names import cnames
+from microgen.planner.program.plan import Pool
+from microgen.planner.program.types import Constant
+from microgen.project.emit import layout, literals, symbols
+from microgen.project.emit.unit import Unit
+
+
+def constants(unit: Unit) -> dict[str, Any]:
+    """Values of ``src/params.h.j2`` and ``src/params.c.j2``: the constants that are C arrays. The
+    graph executor keeps its constants in its parameter file, except those that modules are given.
+    """
+    passed = {p.name for p in unit.plan.constants if p.pool in unit.passed_pools}
+    held = unit.program.held_constants
+    own = [c for c in unit.program.constants if unit.graph is None or c.name in held]
+    pools = [pool for pool in unit.plan.constant_pools if pool.is_internal and pool.nbytes]
+    return {
+        **unit.common("PARAMS_"),
+        "alignment": unit.options.constant_alignment,
+        "pools": [_pool(pool) for pool in pools],
+        "constants": [_constant(c, unit) for c in own if c.name not in passed],
+    }
+
+
+def _pool(pool: Pool) -> dict[str, Any]:
+    return {
+        "attribute": _attribute(pool.name),
+        "section": symbols.constant_section(pool.memory),
+        "alignment": pool.alignment,
+    }
+
+
+def _attribute(pool: str) -> str:
+    """The macro that places a constant in its section."""
+    return f"TVM_CONSTANT_{pool.upper()}" if pool else "TVM_CONSTANT"
+
+
+def _constant(constant: Constant, unit: Unit) -> dict[str, Any]:
+    shape = ",".join(map(str, constant.array.shape))
+    sources = ", ".join(constant.transform.sources)
+    is_as_it_was = constant.transform.kind == "identity"
+    source = sources if is_as_it_was else f"{constant.transform.kind} of {sources}"
+    text = f"{constant.array.dtype.name}[{shape}] of {cnames.layer(constant.origin)}: {source}"
+    place = unit.plan.constant_places.get(constant.name)
+    attribute = _attribute(place.pool if place else "")
+    declared = f"const {constant.ctype} {unit.constants[constant.name]}[{constant.array.size}]"
+    return {
+        "declared": declared,
+        "defined": layout.words(attribute, f"{declared} = {{"),
+        "comment": layout.comment(text),
+        "initialisers": literals.table(constant.array, constant.ctype),
+    }

@@ -1,0 +1,43 @@
+"""Lays out C whose length depends on names, so that no line is too long for a screen."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from microgen.base.names import cnames
+
+WIDTH = 120  # columns of the longest line of generated code
+
+
+def comment(text: str, indent: int = 0, *, more: Sequence[str] = ()) -> str:
+    """The text as a comment, on one line if it fits; each of ``more`` begins a line, and then
+    further lines of each are indented. The template has already written ``indent`` spaces."""
+    hanging = "  " if more else ""
+    width = WIDTH - indent - len("/*  */")
+    lines = [
+        line
+        for paragraph in (text, *more)
+        for line in textwrap.wrap(
+            cnames.inert(paragraph), width, subsequent_indent=hanging, break_on_hyphens=False
+        )
+    ]
+    joined = f"\n{' ' * indent} * ".join(lines)
+    return f"/* {joined} */"
+
+
+def words(*words: str) -> str:
+    """The words on one line if they fit, otherwise each on its own line."""
+    line = " ".join(words)
+    return line if len(line) <= WIDTH else "\n".join(words)
+
+
+def call(function: str, arguments: Sequence[str], indent: int = 0, *, end: str = "") -> str:
+    """``function(arguments)`` on one line, or with a line for each argument. The template has
+    already written ``indent`` spaces; ``end`` follows the call."""
+    line = f"{function}({', '.join(arguments)}){end}"
+    if len(line) + indent <= WIDTH:
+        return line
+    margin = " " * (indent + 4)
+    inside = f",\n{margin}".join(arguments)
+    return f"{function}(\n{margin}{inside}){end}"

@@ -1,0 +1,94 @@
+"""Packed functions: a wrapper for each operator, the entry point, and the registry."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from microgen.planner.program.types import PrimFunc, Role
+from microgen.project.emit import layout
+from microgen.project.emit.header import device
+from microgen.project.emit.signature import Taken, described, taken_arguments
+from microgen.project.emit.unit import Unit, model_files, note_file
+
+
+def packed(unit: Unit) -> dict[str, Any]:
+    """Values of ``src/packed.h.j2`` and ``src/packed.c.j2``."""
+    return {
+        **unit.common("PACKED_"),
+        "uses_arena": unit.graph is not None and any(c.scratch for c in unit.program.calls),
+        "arena": unit.arena,
+        "devices": [device(d) for d in unit.program.devices],
+        "functions": [_function(f, unit) for f in unit.program.functions],
+    }
+
+
+def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
+    takes = [_spec(taken, unit) for taken in taken_arguments(function, unit)]
+    specs = f"{function.name}_takes[{len(takes)}] = {{"
+    return {
+        "name": function.name,
+        "implementation": unit.implementation(function.name),
+        "takes": takes,
+        "defined": layout.words("static const mg_tensor_spec", specs),
+        "arguments": list(_arguments(function, unit)),
+        "device": _device(function, unit),
+    }
+
+
+def _device(function: PrimFunc, unit: Unit) -> dict[str, Any] | None:
+    """The device that a function runs on. The function is called between its hooks."""
+    last = function.parameters[-1]
+    devices = {d.context: device(d) for d in unit.program.devices}
+    return devices[last.name] if last.role is Role.DEVICE else None
+
+
+def _arguments(function: PrimFunc, unit: Unit) -> Iterator[str]:
+    """What the wrapper passes on: the data of each tensor, the scratch buffer, and the context of
+    the device."""
+    numbers = itertools.count()
+    for parameter in function.parameters:
+        if parameter.role is Role.SCRATCH and unit.graph is not None:
+            # The graph has no such argument. All operators' scratch is at one place.
+            call = next(c for c in unit.program.calls if c.function == function.name)
+            yield unit.place(f"scratch_{call.index}")
+        elif parameter.role is Role.DEVICE:
+            yield "context"
+        else:
+            yield f"data[{next(numbers)}]"
+
+
+def _spec(taken: Taken, unit: Unit) -> dict[str, Any]:
+    spec = {"name": taken.name, **described(taken.type, unit)}
+    return {**spec, "ndim": "MG_ANY_SHAPE"} if taken.any_shape else spec
+
+
+def entry(unit: Unit) -> dict[str, Any]:
+    """What the packed entry point adds to the values of ``src/lib0.c.j2``."""
+    ports = (*unit.program.inputs, *unit.program.outputs)
+    return {"takes": [{"name": p.name, **described(p.type, unit)} for p in ports]}
+
+
+def registry(units: Sequence[Unit]) -> dict[str, Any]:
+    """Values of ``src/registry.c.j2``: every packed function of these models by name. A firmware
+    has one registry, because there is one TVMSystemLibEntryPoint."""
+    entries = [
+        f"{unit.prefix}_{name}"
+        for unit in units
+        if unit.graph is None
+        for name in ("run", "get_c_metadata")
+    ]
+    packed_units = [unit for unit in units if not unit.options.unpacked]
+    operators = [f.name for unit in packed_units for f in unit.program.functions]
+    count = len(entries) + len(operators)
+    return {
+        "model": model_files(units),
+        "note": note_file(units[0].module),
+        "headers": [f"{unit.prefix}.h" for unit in units]
+        + [f"{unit.module}_packed.h" for unit in packed_units],
+        "entries": entries,
+        "operators": operators,
+        "count": count,
+        "count_bytes": f"\\{count & 0xFF:03o}\\{count >> 8:03o}",
+    }

@@ -1,0 +1,213 @@
+"""The runner, which makes one call after the other, and the entry point that calls it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from microgen.base.names import cnames
+from microgen.planner.program.plan import Placement, Pool
+from microgen.planner.program.steps import Around, InnerBuffer, InRows, NotStored, Step
+from microgen.planner.program.types import Argument, Call, Parameter, Port, PrimFunc, Role, Storage
+from microgen.project.emit import layout, packed, symbols
+from microgen.project.emit.header import device, header
+from microgen.project.emit.tensors import tensors
+from microgen.project.emit.unit import Unit
+
+_INDENT = 4  # of the calls
+
+
+def runner(unit: Unit) -> dict[str, Any]:
+    """Values of ``src/lib0.c.j2``."""
+    program = unit.program
+    fields = _fields(unit)
+    calls = [_call(call, unit) for call in program.calls]
+    used = _used(unit)
+    main = f"{unit.prefix}___tvm_main__"
+    declared = [f"{p.ctype} *{p.name}" for p in fields] or ["void"]
+    values = {
+        **header(unit),
+        "arenas": [_arena(pool, unit) for pool in unit.plan.used_pools if not pool.is_constant],
+        "state": [(unit.place(b.name), b, unit.constants.get(b.initial)) for b in program.state],
+        "main": layout.call(f"int32_t {main}", declared),
+        "run_operators": layout.call("int32_t run_operators", declared),
+        "call_run_operators": layout.call("run_operators", [p.name for p in fields], 17),
+        "call_main": layout.call(main, [p.source for p in fields], 11),
+        "unused": [p.name for p in fields if p.name not in used],
+        "null_structs": " || ".join(f"{name} == NULL" for name in _structs(unit)),
+        "pointers": [p.source for p in fields if not p.may_be_null],
+        "equal": [(f"outputs->{p.name}", f"inputs->{p.over}") for p in program.outputs if p.over],
+        "apart": _apart(unit),
+        "misaligned": [(p.source, p.alignment - 1) for p in fields if p.alignment > 1],
+        "calls": calls,
+        "has_status": any(call["can_fail"] or call["device"] for call in calls),
+    }
+    if unit.options.interface == "packed":
+        values |= packed.entry(unit)
+    if not unit.options.unpacked:
+        values |= tensors(unit)
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A pointer that ``run`` passes to main: main's parameter and the structure's field."""
+
+    name: str
+    ctype: str
+    source: str
+    alignment: int = 1
+    may_be_null: bool = False
+
+
+def _fields(unit: Unit) -> list[_Field]:
+    """In main's order: inputs, outputs, pools, devices."""
+    program = unit.program
+    inputs = [_port(p, "inputs", unit) for p in program.inputs if not p.buffer]
+    if program.feed:
+        inputs = [_Field(p.name, "const void", "rows") for p in program.inputs]
+    outputs = [_port(p, "outputs", unit) for p in program.outputs if not p.buffer]
+    pools = [
+        _Field(
+            unit.passed_pools[pool.name],
+            "const uint8_t" if pool.is_constant else "uint8_t",
+            f"workspace_pools->{pool.name}",
+            pool.alignment,
+        )
+        for pool in unit.plan.passed_pools
+    ]
+    devices = [
+        _Field(d.context, "void", f"devices->{d.name}", may_be_null=True) for d in program.devices
+    ]
+    return [*inputs, *outputs, *pools, *devices]
+
+
+def _structs(unit: Unit) -> list[str]:
+    """The structures that are passed to the function that calls main."""
+    return [name for name in unit.structs if name != "inputs" or not unit.program.feed]
+
+
+def _port(port: Port, struct: str, unit: Unit) -> _Field:
+    """A port. Its pointer has to be aligned if the caller promises more than C asks for."""
+    promised = max((p.promised for p in unit.plan.port_pools if p.port == port.name), default=1)
+    alignment = promised if promised > port.type.dtype.nbytes else 1
+    return _Field(port.name, "void", f"{struct}->{port.name}", alignment)
+
+
+def _apart(unit: Unit) -> list[tuple[str, str]]:
+    """The pointers that must differ: an output in which other tensors lie, and the input. There is
+    one pair, because compilers make arithmetic of several, which nobody can follow in the ELF."""
+    program, shared = unit.program, {pool.port for pool in unit.plan.port_pools}
+    if len(program.inputs) != 1 or len(program.outputs) != 1 or program.feed:
+        return []
+    (source,), (target,) = program.inputs, program.outputs
+    is_shared = target.name in shared
+    return [(f"outputs->{target.name}", f"inputs->{source.name}")] if is_shared else []
+
+
+def _used(unit: Unit) -> set[str]:
+    """The parameters of main that at least one call needs."""
+    plan = unit.plan
+    passed = [argument for call in unit.program.calls for argument in call.args]
+    constants = {a.name for a in passed if a.storage is Storage.CONSTANT}
+    names = {a.name for a in passed if a.storage is not Storage.CONSTANT}
+    names |= {device.context for device in unit.program.devices}
+    names |= {f"scratch_{call.index}" for call in unit.program.calls if call.scratch}
+    pools = {p.pool for p in plan.placements if p.name in names}
+    pools |= {p.pool for p in plan.constants if p.name in constants}
+    names |= {pool.port for pool in plan.port_pools if pool.name in pools}
+    return names | {name for pool, name in unit.passed_pools.items() if pool in pools}
+
+
+def _arena(pool: Pool, unit: Unit) -> dict[str, Any]:
+    kept = [buffer.name for buffer in unit.program.state]
+    inside = [p for p in unit.plan.placements if p.pool == pool.name]
+    symbol = symbols.arena(unit.module, pool.name)
+    return {
+        "title": symbol if pool.is_internal else f"{_owned(pool)}, the caller's",
+        "symbol": symbol if pool.is_internal else "",
+        "nbytes": pool.nbytes,
+        "buffers": [_row(p, p.name in kept) for p in inside],
+    }
+
+
+def _owned(pool: Pool) -> str:
+    """The pointer of a pool that is the caller's."""
+    return pool.name.replace(".", "->") if pool.port else f"workspace_pools->{pool.name}"
+
+
+def _call(call: Call, unit: Unit) -> dict[str, Any]:
+    devices = {d.name: device(d) for d in unit.program.devices}
+    function = unit.program.function(call.function)
+    number = f"{call.index + 1}/{len(unit.program.calls)}"
+    first, *rest = map(_step, call.steps)
+    return {
+        "comment": layout.comment(f"{number} {first}", _INDENT, more=[f"then {r}" for r in rest]),
+        "function": call.function,
+        # A packed function checks what it is passed.
+        "can_fail": function.can_fail or not unit.options.unpacked,
+        "device": devices.get(call.device),
+        "args": _arguments(call, function, unit)
+        if unit.options.unpacked
+        else _packed_arguments(call),
+        "index": call.index,
+    }
+
+
+def _step(step: Step) -> str:
+    text = f"{cnames.layer(step.origin.layer)}: {step.summary}"
+    match step.place:
+        case InnerBuffer(offset):
+            text += f" in scratch[{offset}]"
+        case InRows():
+            text += " row by row"
+        case Around(before=before):
+            text += f" from {before} bytes before" if before else ""
+        case NotStored():
+            text += " (inside)"
+    return f"{text}, {step.kernel}"
+
+
+def _packed_arguments(call: Call) -> list[str]:
+    count = len(call.types) + bool(call.scratch)
+    values, codes = f"(TVMValue *)values_{call.index}", "(int *)type_codes"
+    return [values, codes, str(count), "NULL", "NULL", "NULL"]
+
+
+def _arguments(call: Call, function: PrimFunc, unit: Unit) -> list[str]:
+    given = iter(call.args)
+    return [
+        unit.place(f"scratch_{call.index}")
+        if p.role is Role.SCRATCH
+        else _pointer(next(given), p, unit)
+        for p in function.parameters
+    ]
+
+
+def _pointer(argument: Argument, parameter: Parameter, unit: Unit) -> str:
+    if argument.storage is Storage.DEVICE:
+        return parameter.name
+    if argument.storage is Storage.CONSTANT:
+        return _constant(argument.name, parameter, unit)
+    const = "" if parameter.role in (Role.OUTPUT, Role.STATE) else "const "
+    if argument.storage is Storage.SID:
+        place = unit.place(argument.name, argument.offset)
+        what = f"{argument.name} + {argument.offset}" if argument.offset else argument.name
+        return f"({const}{parameter.ctype} *){place} /* {what} */"
+    at = argument.offset
+    place = f"(({const}uint8_t *){argument.name} + {at})" if at else argument.name
+    return f"({const}{parameter.ctype} *){place}"
+
+
+def _constant(name: str, parameter: Parameter, unit: Unit) -> str:
+    place = unit.plan.constant_places.get(name)
+    if place is None or place.pool not in unit.passed_pools:
+        return unit.constants[name]
+    what = unit.constants[name].removeprefix(f"{unit.prefix}_")
+    return f"(const {parameter.ctype} *)&{unit.base(place.pool)}[{place.offset}] /* {what} */"
+
+
+def _row(placement: Placement, is_state: bool) -> str:
+    calls = f"{placement.first // 2 + 1}..{placement.last // 2 + 1}"
+    calls = "always" if is_state else calls
+    return f"{placement.offset:9d} {placement.nbytes:9d}  {calls:12s} {placement.name}"

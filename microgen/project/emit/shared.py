@@ -1,0 +1,53 @@
+"""The memory that the workspaces of several models share, which run one after the other.
+
+Each model has its pool and its sids as symbols, in a section without bytes. The linker puts those
+sections, which the build names one after the other, at one address, and the bytes after them:
+all pools then begin where the bytes do. No C file names the symbols of two models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from microgen.project.emit import symbols
+from microgen.project.emit.unit import Unit, model_files, note_file
+
+FILE = "workspace.S"  # no file of a model has a name without its module's and a _
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The memory: its ELF symbol, bytes, alignment, and the modules whose pools lie in it."""
+
+    symbol: str
+    nbytes: int
+    alignment: int
+    modules: tuple[str, ...]
+
+
+def shared(units: Sequence[Unit]) -> Shared | None:
+    """What the sharing models have in common: the largest size and the widest alignment."""
+    pools = {unit.module: unit.plan.pools[0] for unit in units if unit.shares_workspace}
+    if not pools:
+        return None
+    return Shared(
+        symbols.SHARED_WORKSPACE,
+        max(pool.nbytes for pool in pools.values()),
+        max(pool.alignment for pool in pools.values()),
+        tuple(pools),
+    )
+
+
+def workspace(memory: Shared, units: Sequence[Unit]) -> dict[str, Any]:
+    """Values of ``src/workspace.S.j2``."""
+    return {
+        "model": model_files(units),
+        "note": note_file(units[0].module),
+        "modules": ", ".join(memory.modules),
+        "file": FILE,
+        "symbol": memory.symbol,
+        "nbytes": memory.nbytes,
+        "alignment": memory.alignment,
+    }

@@ -1,0 +1,366 @@
+"""Judges before a program is compiled whether it fits a board: surely, surely not, or perhaps.
+
+Every part that takes memory has a lower bound and, if one is known, an upper bound. If the sum of
+the lower bounds does not fit, the program is refused. If only the sum of the upper bounds does not
+fit, the project is generated with a remark, and ``verify`` measures the ELF later.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from microgen.base.errors import BoardError, CapacityError
+from microgen.base.manifest import EstimateRecord
+from microgen.base.names import cnames
+from microgen.options import Options
+from microgen.planner.program.plan import MemoryPlan
+from microgen.planner.program.types import Program
+from microgen.project.firmware import code_size
+from microgen.project.firmware.stack_size import Stack
+from microgen.target.board import Board
+from microgen.target.cpu import Feature
+
+# Typical sizes of code in bytes, for the estimates that are shown.
+_CODE = {"c": 2560, "packed": 4200, "graph": 10500}
+_CODE_PER_FUNCTION = 450  # a typical operator compiled for its own shape
+_CODE_SHARED = 120  # a typical operator that calls a shared kernel
+_SOFT_FLOAT = 1800  # libgcc's functions for float32 without an FPU
+_TIMES_THUMB = {"riscv": 1.35}  # code size on other cores, relative to Cortex-M
+# The host has no fixed memories. Its programs are for trying out programs for boards, so they get
+# several times the memory of the largest board. In C source, constants take five times their size.
+_HOST_RAM = 2**28
+_HOST_FLASH = 2**26
+STATIC_DATA = 64  # .data and .bss of the runtime, at most
+_IO_ALIGNMENT = 16  # the alignment of main's buffers
+_VECTORS = 64  # the least bytes of an Arm core's vectors
+_MOST_NAMED = 3
+_NO_STACK = Stack()
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a memory's contents: its bytes at least, likely, and at most (None: not known)."""
+
+    memory: str
+    name: str
+    least: int
+    likely: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """The parts that need one kind of memory, "RAM" or "flash", or one of the board's memories."""
+
+    kind: str
+    parts: tuple[_Part, ...]
+
+    @property
+    def least(self) -> int:
+        """Bytes that are needed in any case."""
+        return sum(part.least for part in self.parts)
+
+    @property
+    def likely(self) -> int:
+        """The estimate."""
+        return sum(part.likely for part in self.parts)
+
+    @property
+    def most(self) -> int | None:
+        """The upper bound in bytes; None if it is not known."""
+        known = [part.most for part in self.parts if part.most is not None]
+        return sum(known) if len(known) == len(self.parts) else None
+
+    def of(self, memory: str) -> _Need:
+        """The parts that lie in one memory."""
+        return _Need(self.kind, tuple(part for part in self.parts if part.memory == memory))
+
+
+@dataclass(frozen=True, slots=True)
+class Firmware:
+    """The things that must fit: a program and its plan, or those of several ``modules`` together.
+
+    ``stored`` is the number of bytes in read-only memory that the graph executor reads.
+    """
+
+    program: Program
+    plan: MemoryPlan
+    options: Options
+    modules: int = 1
+    stored: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The record for the manifest, and a sentence for each memory or budget that may be too
+    small."""
+
+    record: EstimateRecord
+    doubts: tuple[str, ...]
+
+
+def check_regions(plan: MemoryPlan, board: Board) -> None:
+    """Raise BoardError for a pool in a memory that the board does not have, or that pools cannot
+    be in."""
+    for pool in (*plan.pools, *plan.constant_pools):
+        fit = [m.name for m in board.memories if (m in board.rams) is not pool.is_constant]
+        if pool.memory and pool.memory not in fit:
+            raise BoardError(
+                f"{board.name} has no memory {pool.memory!r} for this pool",
+                where=f"--pool {pool.name}",
+                hint=f"choose from {', '.join(fit)}" if fit else "leave memory= out for the host",
+            )
+
+
+_ALIGNED = 3  # objects that are aligned in most models: the workspace, an input and an output
+
+
+def buffers_limit(board: Board, options: Options, modules: int = 1) -> int:
+    """The bytes that pools, inputs and outputs of all models and the stack may have together,
+    besides other data: what ``--ram`` leaves, or the board's memories for them. With pools of the
+    caller's own, nothing is known of their memory."""
+    if board.is_host or options.pool:
+        return options.ram or sys.maxsize
+    names = {board.ram, board.buffers, board.arena, board.large_buffers} - {""}
+    there = sum(board.memory(name).length for name in names)
+    least = min(there, options.ram or there)
+    return least - modules * (STATIC_DATA + _ALIGNED * _IO_ALIGNMENT)
+
+
+def placed(firmware: Firmware, board: Board) -> Board:
+    """The board with memories chosen for the model's constants, the workspace and main's buffers.
+    Each is in the board's usual memory for it, unless it may not fit there."""
+    if board.is_host:
+        return board
+    flash = board.memory(board.flash).length
+    if board.large_constants and _flash(firmware, board).likely > flash:
+        board = replace(board, constants=board.large_constants)
+    return next((b for b in _arranged(board) if _holds(firmware, b)), board)
+
+
+def _arranged(board: Board) -> Iterator[Board]:
+    """The ways to place buffers: as few as possible in the slower memory, the workspace last."""
+    yield board
+    if board.large_buffers:
+        yield replace(board, buffers=board.large_buffers)
+        yield replace(board, arena=board.large_buffers)
+        yield replace(board, arena=board.large_buffers, buffers=board.large_buffers)
+
+
+def _holds(firmware: Firmware, board: Board) -> bool:
+    need = _ram(firmware, board)
+    memories = {part.memory for part in need.parts}
+    return all(_upper(need.of(name)) <= board.memory(name).length for name in memories)
+
+
+def _upper(need: _Need) -> int:
+    return need.likely if need.most is None else need.most
+
+
+def check(firmware: Firmware, board: Board, stack: Stack = _NO_STACK) -> Estimate:
+    """Bounds and estimates of flash and RAM in bytes. ``board`` has the stack that is reserved.
+
+    Raises CapacityError, with bytes needed, bytes available and what would help, if a memory of the
+    board or a budget is certainly too small. Memories that may be too small are among the doubts.
+    """
+    ram, flash = _ram(firmware, board), _flash(firmware, board)
+    options = firmware.options
+    doubts = [_judged(firmware, *limit) for limit in _limits(ram, flash, board, options)]
+    doubts.append(stack.doubt)
+    record = EstimateRecord(
+        flash=flash.likely,
+        ram=ram.likely,
+        flash_budget=options.flash,
+        ram_budget=options.ram,
+        flash_least=flash.least,
+        flash_most=flash.most or 0,
+        ram_least=ram.least,
+        ram_most=ram.most or 0,
+        stack_bound=stack.bound,
+        stack_margin=stack.margin,
+    )
+    return Estimate(record, tuple(filter(None, doubts)))
+
+
+def least_ram(firmware: Firmware, board: Board) -> int:
+    """The bytes of RAM that a firmware needs in any case. ``board`` has the stack that is
+    reserved."""
+    return _ram(firmware, board).least
+
+
+def _limits(
+    ram: _Need, flash: _Need, board: Board, options: Options
+) -> Iterator[tuple[_Need, int, str]]:
+    """Each need with the bytes available for it, and the memory or budget that provides them, as
+    text."""
+    for need in () if board.is_host else (ram, flash):
+        for name in dict.fromkeys(part.memory for part in need.parts):
+            whose = f"{board.name}'s {name} has"
+            yield need.of(name), board.memory(name).length, whose
+    if board.is_host:
+        yield ram, _HOST_RAM, "a program on the host gets"
+        yield flash, _HOST_FLASH, "a program on the host gets"
+    if options.ram:
+        yield ram, options.ram, "the --ram budget is"
+    if options.flash:
+        yield flash, options.flash, "the --flash budget is"
+
+
+def _judged(firmware: Firmware, need: _Need, there: int, whose: str) -> str:
+    """The remark; empty if everything fits. Raises CapacityError if it cannot fit."""
+    if need.least > there:
+        largest = sorted(need.parts, key=lambda part: (-part.least, part.name))[:_MOST_NAMED]
+        listed = ", ".join(f"{part.name} {part.least:,}" for part in largest if part.least)
+        raise CapacityError(
+            f"needs at least {need.least:,} bytes of {need.kind}, but {whose} {there:,} "
+            f"({need.least - there:,} too many); largest: {listed}",
+            kind=need.kind,
+            needed=need.least,
+            there=there,
+            hint=_help(firmware, need),
+        )
+    if need.most is None:
+        if need.likely <= there:
+            return ""
+        return (
+            f"may not fit: it needs {need.least:,} bytes of {need.kind} or more, and "
+            f"{whose} {there:,}"
+        )
+    if need.most <= there:
+        return ""
+    return (
+        f"may not fit: it needs {need.least:,} to {need.most:,} bytes of {need.kind}, and "
+        f"{whose} {there:,}"
+    )
+
+
+def _help(firmware: Firmware, need: _Need) -> str:
+    if need.kind == "flash":
+        return "use fewer or narrower layers, or a board with more flash"
+    step, names = _peak_step(firmware.program, firmware.plan)
+    return (
+        f"the workspace peaks at call {step + 1} of {len(firmware.program.calls)} ({names}): "
+        "use narrower layers, a smaller input, or a board with more RAM"
+    )
+
+
+def _peak_step(program: Program, plan: MemoryPlan) -> tuple[int, str]:
+    """The call with the most live bytes, and the largest tensors that are live there."""
+    if not plan.workspace:
+        return 0, "nothing but inputs and outputs"
+    best = _peak_time(plan)
+    tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
+    live = [p for p in plan.workspace if p.first <= best <= p.last]
+    largest = sorted(live, key=lambda p: -p.nbytes)[:2]
+    named = [f"{_named(tensors.get(p.name, ''))} {p.nbytes:,}" for p in largest]
+    more = [f"{len(live) - len(largest)} more"] if len(live) > len(largest) else []
+    return min(best // 2, len(program.calls) - 1), ", ".join([*named, *more])
+
+
+def _named(tensor: str) -> str:
+    return f'"{cnames.public(tensor)}"' if tensor else "scratch"
+
+
+def _peak_time(plan: MemoryPlan) -> int:
+    """The first half step at which the most bytes are live."""
+    changes: dict[int, int] = {}
+    for p in plan.workspace:
+        changes[p.first] = changes.get(p.first, 0) + p.nbytes
+        changes[p.last + 1] = changes.get(p.last + 1, 0) - p.nbytes
+    best, most, live = 0, 0, 0
+    for time in sorted(changes):
+        live += changes[time]
+        if live > most:
+            best, most = time, live
+    return best
+
+
+def _ram(firmware: Firmware, board: Board) -> _Need:
+    program, plan = firmware.program, firmware.plan
+    ports = [("input", p) for p in program.inputs] + [("output", p) for p in program.outputs]
+    sizes = program.io_sizes
+    is_known = not (program.external_modules or program.devices)
+    other = STATIC_DATA * firmware.modules
+    return _Need(
+        "RAM",
+        (
+            *_pools(plan, board),
+            *(
+                _exactly(board.buffers, f"what is in front of {pool.port}", pool.before)
+                for pool in plan.port_pools
+                if pool.before
+            ),
+            *(
+                _aligned(board.buffers, f'{kind} "{cnames.short(p.tensor)}"', sizes[p.name])
+                for kind, p in ports
+                if p.name in sizes
+            ),
+            _exactly(board.ram, "stack", board.stack_bytes),
+            _Part(board.ram, "static data", 0, STATIC_DATA, other if is_known else None),
+        ),
+    )
+
+
+def _pools(plan: MemoryPlan, board: Board) -> Iterator[_Part]:
+    pools = [pool for pool in plan.pools if not pool.port]
+    for pool in pools:
+        memory = pool.memory or (board.arena if pool.is_internal else board.buffers)
+        name = "workspace" if len(pools) == 1 else f"pool {pool.name}"
+        yield _aligned(memory, name, pool.nbytes, pool.alignment)
+
+
+def _aligned(memory: str, name: str, nbytes: int, alignment: int = _IO_ALIGNMENT) -> _Part:
+    """The part for an object. Its upper bound includes the bytes before it that align it."""
+    return _Part(memory, name, nbytes, nbytes, nbytes + alignment - 1)
+
+
+def _exactly(memory: str, name: str, nbytes: int) -> _Part:
+    return _Part(memory, name, nbytes, nbytes, nbytes)
+
+
+def _flash(firmware: Firmware, board: Board) -> _Need:
+    program, options = firmware.program, firmware.options
+    blob = sum(len(code.payload) for _, code in program.runtime_modules)
+    block = board.boot_block
+    vectors = _VECTORS if board.cpu.architecture == "arm" else 0
+    likely = _likely_code(program, board, options)
+    most = code_size.most(program, board.cpu, options, firmware.modules)
+    code = _Part(board.flash, "code", code_size.LEAST + vectors, likely, most)
+    return _Need(
+        "flash",
+        (
+            *_constants(firmware, board),
+            _exactly(board.constants, "the executor's graph", firmware.stored),
+            _exactly(board.flash, "modules of the blob", blob),
+            *([_exactly(board.flash, "boot block", block.nbytes)] if block else []),
+            code,
+        ),
+    )
+
+
+def _constants(firmware: Firmware, board: Board) -> Iterator[_Part]:
+    plan, alignment = firmware.plan, firmware.options.constant_alignment
+    pools = {pool.name: pool for pool in plan.constant_pools}
+    places = plan.constant_places
+    for constant in firmware.program.constants:
+        place, nbytes = places.get(constant.name), constant.array.nbytes
+        pool = pools[place.pool] if place else None
+        unit = max(alignment, pool.alignment if pool else 0, constant.array.itemsize)
+        yield _Part(
+            (pool.memory if pool else "") or board.constants,
+            f'"{cnames.short(constant.origin)}" {constant.name}',
+            nbytes,
+            nbytes + -nbytes % alignment - -nbytes % 4,
+            nbytes + unit - 1,
+        )
+
+
+def _likely_code(program: Program, board: Board, options: Options) -> int:
+    shared = sum(all(k.is_shared for k in f.body) for f in program.kernel_functions)
+    own = len(program.functions) - shared
+    thumb = _CODE[code_size.runner(options)] + _CODE_PER_FUNCTION * own + _CODE_SHARED * shared
+    if Feature.FPU not in board.cpu.features and code_size.computes_floats(program):
+        thumb += _SOFT_FLOAT
+    return round(thumb * _TIMES_THUMB.get(board.cpu.architecture, 1))

@@ -1,0 +1,31 @@
+"""Refuses programs that the packed calling convention cannot call, before anything is generated."""
+
+from __future__ import annotations
+
+from microgen.base.errors import UnsupportedError
+from microgen.options import Options
+from microgen.planner.program.types import Program
+
+MAX_ARGS = 10  # TVM_CRT_MAX_ARGS, the default of TVM's runtime
+
+
+def check(program: Program, options: Options) -> None:
+    """Raise UnsupportedError for a program with more arguments than the chosen interface can pass.
+    TVM finds this out at run time, or drops the arguments that it cannot pass."""
+    if options.interface != "packed":
+        return
+    count = len(program.inputs) + len(program.outputs)
+    if count > MAX_ARGS:
+        raise UnsupportedError(
+            f"the model has {count} inputs and outputs, but a packed call has at most {MAX_ARGS} "
+            "arguments (TVM_CRT_MAX_ARGS)",
+            where="--interface packed",
+            hint="use --interface c",
+        )
+    if program.devices:
+        raise UnsupportedError(
+            f"a packed entry point has no argument for the contexts of devices "
+            f"({', '.join(device.name for device in program.devices)})",
+            where="--interface packed",
+            hint="use --interface c",
+        )

@@ -1,0 +1,83 @@
+"""What firmware keeps on the stack around an operator for its inputs, outputs and arguments.
+
+These are the frames of ``main``'s ``infer``, of the model's ``run`` and of its runner, as far as
+they depend on the network. ``kernels/stack_bytes.json`` has the rest of them, the same for all
+networks, because ``scripts/kernel_stack.py`` subtracts what is computed here.
+"""
+
+from __future__ import annotations
+
+from microgen.graph.ir.graph import TensorType
+from microgen.kernels import stack
+from microgen.options import Options
+from microgen.planner.program.types import Argument, PrimFunc, Program, Storage
+from microgen.project.firmware import code_size
+
+_WORD = 4
+_VALUE, _TYPE_CODE = 8, 4  # of a packed argument: TVMValue and its type code
+_TENSOR = 40  # a DLTensor
+_USUAL = 2  # ports, of the networks that were measured
+_SAVED = 8  # registers that a function saves; further pointers remain where the caller passed them
+KEPT = 8  # a pointer that the runner saves a register for, aligned
+_CALLERS = (Storage.INPUT, Storage.OUTPUT)
+
+
+def above(ports: int, options: Options) -> int:
+    """What ``infer`` keeps for each input and output: a pointer, or a packed argument."""
+    return ports * ((_VALUE + _TYPE_CODE) if options.interface == "packed" else _WORD)
+
+
+def until_runner(ports: int, options: Options, devices: int = 0) -> int:
+    """What ``infer`` and ``run`` keep. ``run`` has memory to pass the runner's arguments and,
+    because it checks all before it passes any, to keep those that are more than the registers."""
+    if options.executor == "graph":
+        return above(ports, options)
+    given = 0 if options.workspace_io else ports
+    passed = stack.arguments(given + devices + len(options.pool))
+    kept = given * _WORD if options.interface == "packed" else passed
+    return above(ports, options) + passed + kept
+
+
+def until_call(program: Program, options: Options) -> int:
+    """What is kept up to the call of the deepest operator, with the most arguments that any
+    operator has."""
+    nbytes = until_runner(count(program), options, len(program.devices)) + _kept(program)
+    if code_size.runner(options) != "packed" or options.is_unpacked:
+        most = max((len(function.parameters) for function in program.functions), default=0)
+        return nbytes + stack.arguments(most)
+    return nbytes + _described(program) + max(map(_wrapper, program.functions), default=0)
+
+
+def count(program: Program) -> int:
+    """The number of inputs and outputs."""
+    return len(program.inputs) + len(program.outputs)
+
+
+def _kept(program: Program) -> int:
+    """What the runner keeps for pointers to the caller's buffers, more than for one input and one
+    output: the most where tensors lie there."""
+    planned = {buffer.name for buffer in program.buffers}
+    ports = (*program.inputs, *program.outputs)
+    lie_there = sum(p.sid in planned and not p.buffer for p in ports)
+    in_registers = min(max(0, len(ports) - lie_there - _USUAL), _SAVED)
+    return KEPT * lie_there + _WORD * in_registers
+
+
+def _described(program: Program) -> int:
+    """What a runner of packed operators has: a DLTensor for each tensor in the caller's buffers,
+    and the values of all calls that pass one."""
+    described: set[tuple[Argument, TensorType]] = set()
+    values = 0
+    for call in program.calls:
+        given = [argument for argument in call.args if argument.storage is not Storage.DEVICE]
+        tensors = zip(given, call.types, strict=True)
+        own = {(a, kind) for a, kind in tensors if a.storage in _CALLERS}
+        values += _VALUE * (len(call.args) + bool(call.scratch)) * bool(own)
+        described |= own
+    return _TENSOR * len(described) + values
+
+
+def _wrapper(function: PrimFunc) -> int:
+    """What a packed function has for the pointers that it finds in its arguments."""
+    number = len(function.parameters)
+    return number * _WORD + stack.arguments(number)

@@ -1,0 +1,325 @@
+"""Makes the manifest's records from program, plan and options."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from microgen.base.files import FileTree
+from microgen.base.manifest import (
+    FORMAT,
+    ArgumentRecord,
+    BlobRecord,
+    BufferRecord,
+    CallRecord,
+    ConstantRecord,
+    DeadChannelsRecord,
+    DeviceRecord,
+    EstimateRecord,
+    ExternalRecord,
+    FeedRecord,
+    FunctionRecord,
+    HeldRecord,
+    Manifest,
+    ModelRecord,
+    ModuleRecord,
+    OverlapRecord,
+    PlanRecord,
+    PoolRecord,
+    PortRecord,
+    RowsRecord,
+    SharedRecord,
+    StepRecord,
+    TypeRecord,
+    record_fields,
+)
+from microgen.base.manifest.schedule import ScheduleRecord
+from microgen.options import Options
+from microgen.planner.program.external import MODULE_POOL, ExternalModule, LoadedModule
+from microgen.planner.program.plan import MemoryPlan, Pool
+from microgen.planner.program.rolling import Rolling
+from microgen.planner.program.steps import Around, InnerBuffer, InRows, Output, Step
+from microgen.planner.program.types import Call, Constant, Port, Program, Role, Storage
+from microgen.project.emit import external, symbols
+from microgen.project.emit.shared import Shared
+from microgen.project.emit.signature import argument_types, held_type
+from microgen.project.emit.unit import Unit
+from microgen.relay.blob import c_source
+from microgen.target.board import Board
+from microgen.tvm import mlf
+from microgen.version import __version__
+
+
+def manifest(
+    modules: Sequence[ModuleRecord],
+    board: Board,
+    *,
+    estimate: EstimateRecord,
+    files: FileTree,
+    shared: Shared | None = None,
+) -> Manifest:
+    """The project's manifest. ``files`` are all its files except the manifest. ``shared`` is the
+    workspace that modules share."""
+    first, *more = modules
+    return Manifest(
+        **record_fields(first),
+        format=FORMAT,
+        microgen=__version__,
+        board=board.to_json(),
+        estimate=estimate,
+        files=files.digests(),
+        more=tuple(more),
+        shared_workspace=_shared(shared) if shared else None,
+    )
+
+
+def _shared(memory: Shared) -> SharedRecord:
+    return SharedRecord(
+        memory.symbol,
+        symbols.workspace_section(""),
+        memory.nbytes,
+        memory.alignment,
+        memory.modules,
+    )
+
+
+def module(
+    unit: Unit,
+    board: Board,
+    options: Options,
+    *,
+    model: str,
+    suffix: str,
+    files: FileTree,
+    schedule: ScheduleRecord | None = None,
+    dead_channels: tuple[DeadChannelsRecord, ...] = (),
+) -> ModuleRecord:
+    """The record of one model, whose file was called ``model``. ``files`` contains the file that
+    the project keeps, which has the ``suffix`` of the model's format."""
+    program, plan = unit.program, unit.plan
+    return ModuleRecord(
+        module=program.module,
+        model=_model(model, mlf.model_path(suffix, program.module), files),
+        options=options.to_json(),
+        inputs=tuple(_port(port, plan) for port in program.inputs),
+        outputs=tuple(_port(port, plan) for port in program.outputs),
+        calls=tuple(_call(call, unit, board.cpu.name, options) for call in program.calls),
+        kernels=tuple(code.symbol for code in program.kernels),
+        plan=_plan(program, plan, options),
+        constants=tuple(_constant(c, unit) for c in program.constants),
+        devices=tuple(DeviceRecord(d.name, d.target, d.hooks) for d in program.devices),
+        passed_pools=tuple(unit.passed_pools),
+        external=tuple(_external(module, unit) for module in program.external_modules),
+        blob=_blob(unit) if unit.blob else None,
+        schedule=schedule,
+        dead_channels=dead_channels,
+        feed=feed(program),
+    )
+
+
+def feed(program: Program) -> FeedRecord | None:
+    """How the program's input is fed, None if it is passed as a whole."""
+    found = program.feed
+    return FeedRecord(found.rows, found.nbytes, found.count) if found else None
+
+
+def _model(name: str, kept: str, files: FileTree) -> ModelRecord:
+    return ModelRecord(name, hashlib.sha256(files.files[kept]).hexdigest(), kept)
+
+
+def _port(port: Port, plan: MemoryPlan) -> PortRecord:
+    quant = port.type.quant
+    scale, zero_point = (quant.scale[0], quant.zero_point[0]) if quant else (0.0, 0)
+    return PortRecord(
+        port.name,
+        port.tensor,
+        port.type.shape,
+        port.type.dtype.value,
+        port.type.nbytes,
+        scale,
+        zero_point,
+        port.fixed,
+        port.sid if any(pool.port in (port.name, port.over) for pool in plan.port_pools) else "",
+        port.over,
+    )
+
+
+def _call(call: Call, unit: Unit, host: str, options: Options) -> CallRecord:
+    function = unit.program.function(call.function)
+    given = iter(call.args)
+    args = []
+    for parameter in function.parameters:
+        if parameter.role is Role.SCRATCH:
+            args.append(ArgumentRecord("scratch", f"scratch_{call.index}"))
+            continue
+        argument = next(given)
+        is_constant = argument.storage is Storage.CONSTANT
+        name = unit.constants[argument.name] if is_constant else argument.name
+        args.append(ArgumentRecord(argument.storage.value, name, argument.offset))
+    roles = [p.role for p in function.parameters]
+    return CallRecord(
+        index=call.index,
+        function=symbols.implementation(call.function, is_packed=not options.is_unpacked),
+        steps=tuple(_step(step, roles, function.rolling) for step in call.steps),
+        args=tuple(args),
+        packed="" if options.is_unpacked else call.function,
+        target="" if function.target == host else function.target,
+        device=call.device,
+        can_fail=unit.program.function(call.function).can_fail,
+    )
+
+
+def _step(step: Step, roles: Sequence[Role], rolling: Rolling | None) -> StepRecord:
+    """The record of a step of a function whose parameters have these roles."""
+    argument, offset, in_rows = None, 0, None
+    match step.place:
+        case Output(index):
+            argument = [k for k, role in enumerate(roles) if role is Role.OUTPUT][index]
+        case Around(index, before):
+            argument = [k for k, role in enumerate(roles) if role is Role.OUTPUT][index]
+            offset = -before
+        case InnerBuffer() as inner if not inner.overwritten_by:
+            argument, offset = roles.index(Role.SCRATCH), inner.offset
+        case InRows() as rows:
+            assert rolling is not None, "only such functions have rows"
+            in_rows = _in_rows(rolling, rows)
+    return StepRecord(
+        op=step.op,
+        layer=step.origin.layer,
+        tensor=step.tensor,
+        shape=step.tensor_type.shape,
+        dtype=step.tensor_type.dtype.value,
+        kernel=step.kernel,
+        reason=step.reason,
+        refusals=step.refusals,
+        argument=argument,
+        offset=offset,
+        unseen=step.unseen,
+        in_rows=in_rows,
+    )
+
+
+def _in_rows(rolling: Rolling, rows: InRows) -> RowsRecord:
+    """How a part computes its rows."""
+    part = rolling.parts[rows.part]
+    when = next(event.when for event in rolling.events if event.rows is part)
+    return RowsRecord(
+        function=part.name,
+        argument=[p.role for p in part.parameters].index(Role.OUTPUT),
+        rows=rows.rows,
+        first=when.first,
+        period=when.period,
+        count=when.count,
+        is_last=rows.is_last,
+    )
+
+
+def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
+    return PlanRecord(
+        algorithm=plan.algorithm,
+        peak=plan.peak,
+        lower_bound=plan.lower_bound,
+        proof=plan.proof,
+        io_bytes=program.io_bytes,
+        alignment=options.alignment,
+        pools=tuple(_pool(p, program.module) for p in plan.used_pools if not p.is_constant),
+        buffers=buffers(program, plan),
+        in_place=tuple(OverlapRecord(p.input, p.output, p.lag) for p in plan.in_place),
+    )
+
+
+def buffers(program: Program, plan: MemoryPlan) -> tuple[BufferRecord, ...]:
+    """Records of the place and the contents of each buffer of the program."""
+    tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
+    kept = {buffer.name for buffer in program.state}
+    return tuple(
+        BufferRecord(
+            *(p.name, p.pool, p.offset, p.nbytes, p.first, p.last),
+            tensor=tensors.get(p.name, ""),
+            is_state=p.name in kept,
+        )
+        for p in plan.placements
+    )
+
+
+def _pool(pool: Pool, module: str) -> PoolRecord:
+    return PoolRecord(
+        name=pool.name,
+        symbol=symbols.arena(module, pool.name) if pool.is_internal else "",
+        section=symbols.workspace_section(pool.memory) if pool.is_internal else "",
+        nbytes=pool.nbytes,
+        alignment=pool.alignment,
+        capacity=pool.capacity,
+        memory=pool.memory,
+        targets=pool.targets,
+        port=pool.port,
+        promised=pool.promised,
+        before=pool.before,
+    )
+
+
+def _constant(constant: Constant, unit: Unit) -> ConstantRecord:
+    place = unit.plan.constant_places.get(constant.name)
+    pool = unit.plan.pool(place.pool) if place else None
+    is_passed = pool is not None and not pool.is_internal
+    return ConstantRecord(
+        symbol="" if is_passed else unit.constants[constant.name],
+        nbytes=constant.array.nbytes,
+        ctype=constant.ctype,
+        transform=constant.transform.kind,
+        sources=constant.transform.sources,
+        arguments=dict(constant.transform.arguments),
+        layer=constant.origin,
+        section="" if is_passed else symbols.constant_section(pool.memory if pool else ""),
+        pool=place.pool if place else "",
+        offset=place.offset if place and is_passed else 0,
+        name=unit.constants[constant.name] if is_passed else "",
+    )
+
+
+def _external(module: ExternalModule, unit: Unit) -> ExternalRecord:
+    made = module.made
+    functions = tuple(_function(name, module, unit) for name in module.functions)
+    if made is None:
+        return ExternalRecord(codegen=module.target, kind="kernels", functions=functions)
+    if isinstance(made, LoadedModule):
+        return ExternalRecord(
+            codegen=module.codegen,
+            kind="runtime",
+            functions=functions,
+            type_key=made.runtime.type_key,
+            prefix=made.runtime.prefix,
+            nbytes=len(made.payload),
+            sha256=hashlib.sha256(made.payload).hexdigest(),
+        )
+    source = external.source(module, unit)
+    return ExternalRecord(codegen=module.codegen, kind="c", functions=functions, source=source)
+
+
+def _function(name: str, module: ExternalModule, unit: Unit) -> FunctionRecord:
+    program = unit.program
+    function = program.function(name)
+    call = next(call for call in program.calls if call.function == name)
+    kinds = zip(function.parameters, argument_types(call, function), strict=False)
+    types = [(p.role, TypeRecord(kind.shape, kind.dtype.value)) for p, kind in kinds]
+    return FunctionRecord(
+        name,
+        inputs=tuple(kind for role, kind in types if role is Role.INPUT),
+        outputs=tuple(kind for role, kind in types if role is Role.OUTPUT),
+        constants=tuple(
+            _held(held.name, held.constant, unit)
+            for held in module.constants
+            if held.function == name
+        ),
+    )
+
+
+def _held(name: str, constant: str, unit: Unit) -> HeldRecord:
+    kind = held_type(next(c for c in unit.program.constants if c.name == constant))
+    return HeldRecord(name, unit.constants[constant], kind.shape, kind.dtype.value)
+
+
+def _blob(unit: Unit) -> BlobRecord:
+    symbol, digest = c_source.symbol(unit.options.blob_prefix), hashlib.sha256(unit.blob)
+    section = symbols.constant_section("")
+    return BlobRecord(symbol, section, len(unit.blob), digest.hexdigest(), MODULE_POOL)

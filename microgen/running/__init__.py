@@ -1,0 +1,1 @@
+"""Runs firmware, times it, and compares what it computes with what the model says."""

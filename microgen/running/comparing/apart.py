@@ -1,0 +1,74 @@
+"""Runs an oracle in a process of its own, because the oracle's library may end its process."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from microgen import frontends
+from microgen.building import guard, toolchain
+from microgen.frontends.model_format import Oracle, OracleError
+from microgen.graph.ir.graph import Array
+
+_SECONDS = 600.0  # far longer than any network takes: it only bounds hangs
+_ASKED, _SAID = "asked.json", "said.json"
+_SHOWN = 200  # characters of what the library prints
+
+
+def layers(
+    oracle: Oracle, model: Path, signature: str, samples: Sequence[Sequence[Array]]
+) -> Iterator[Mapping[str, Array]]:
+    """What ``oracle.layers`` gives for the model's file. Raises OracleError if the oracle refuses
+    the model or ends the process, with what its library has printed."""
+    with guard.scratch() as folder:
+        for i, sample in enumerate(samples):
+            np.savez(folder / f"in{i}.npz", *sample)
+        asked = {"model": str(model.resolve()), "signature": signature, "profile": oracle.profile}
+        (folder / _ASKED).write_text(json.dumps({**asked, "count": len(samples)}))
+        command = (sys.executable, "-P", "-m", __spec__.name, folder)
+        path = os.pathsep.join(filter(None, sys.path))
+        ended = toolchain.run(command, seconds=_SECONDS, env={"PYTHONPATH": path}, cwd=folder)
+        said = folder / _SAID
+        if not said.exists():
+            how = "does not end" if ended.status is None else f"ends with status {ended.status}"
+            raise OracleError(f"{oracle.name} {how}{_reason(ended.output)}")
+        refusal, names = json.loads(said.read_text())
+        if refusal:
+            raise OracleError(f"{refusal}{_reason(ended.output)}")
+        for i, own in enumerate(names):
+            with np.load(folder / f"out{i}.npz") as arrays:
+                yield {name: arrays[f"arr_{k}"] for k, name in enumerate(own)}
+
+
+def _reason(output: str) -> str:
+    text = " ".join(output.split())[:_SHOWN]
+    return f": {text}" if text else ""
+
+
+def _answer(folder: Path) -> None:
+    """Run the oracle as asked, and write its layers, or why it refuses."""
+    asked = json.loads((folder / _ASKED).read_text())
+    model = Path(asked["model"])
+    oracle = frontends.oracle(model, asked["signature"], asked["profile"])
+    assert oracle is not None, "the caller has found it"
+    samples = []
+    for i in range(asked["count"]):
+        with np.load(folder / f"in{i}.npz") as arrays:
+            samples.append([arrays[name] for name in arrays.files])
+    names, refusal = [], ""
+    try:
+        for i, found in enumerate(oracle.layers(frontends.files(model), samples)):
+            np.savez(folder / f"out{i}.npz", *found.values())
+            names.append(list(found))
+    except OracleError as error:
+        refusal = error.what
+    (folder / _SAID).write_text(json.dumps([refusal, names]))
+
+
+if __name__ == "__main__":
+    _answer(Path(sys.argv[1]))

@@ -1,0 +1,113 @@
+"""Finds the layer, the element and the value that made a run function return a status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from microgen.base import manifest
+from microgen.base.errors import MicrogenError, StatusRunError
+from microgen.base.manifest import CallRecord, ModuleRecord
+from microgen.compiler import passes
+from microgen.graph.ir import layouts
+from microgen.graph.ir.graph import Array, Graph
+from microgen.graph.ir.interpreter import evaluate, initial_state
+from microgen.graph.ir.layouts import Shown
+from microgen.graph.ops import registry
+from microgen.graph.ops.base import StatusError
+from microgen.running import runner
+from microgen.running.comparing import compare
+from microgen.running.runner import samples
+
+
+def explained(
+    error: StatusRunError,
+    project: Path,
+    inputs: Mapping[str, Array] | None,
+    elf: Path,
+    target: runner.Target | None = None,
+) -> StatusRunError:
+    """The same error with what is known about its cause: from the reference, evaluated on the
+    samples that were run, or from the firmware's call that returned the status."""
+    record = manifest.load(project)
+    module = next(m for m in record.modules if error.module in ("", m.module))
+    given = samples.zeros(record) if inputs is None else samples.by_tensor(record, inputs)
+    stacked = inputs is not None and samples.batch(record, given).stacked
+    rows = {name: array if stacked else array[None] for name, array in given.items()}
+    own = samples.of_module(record, module, "inputs", rows)
+    try:
+        source = compare.source(project, module)
+        graph = passes.run(source)
+        cause = _by_reference(graph, module, own, error.sample)
+        if cause is not None and cause.status == error.status:
+            return _blamed(error, graph, layouts.shown(graph, source.types), module, cause)
+        layers = runner.until_failure(project, inputs, elf=elf, target=target)
+        return _located(error, module, layers)
+    except MicrogenError:
+        return error  # without an explanation the error is still right
+
+
+def _by_reference(
+    graph: Graph, module: ModuleRecord, inputs: Mapping[str, Array], sample: int
+) -> StatusError | None:
+    """The reference's explanation, if the reference has no result for the sample either."""
+    state = initial_state(graph)
+    names = [port.tensor for port in module.inputs]
+    try:
+        for k in range(0 if graph.variables else sample, sample + 1):
+            arrays = (inputs[name][k] for name in names)
+            evaluate(graph, dict(zip(graph.inputs, arrays, strict=True)), registry(), state)
+    except StatusError as cause:
+        return cause
+    return None
+
+
+def _blamed(
+    error: StatusRunError,
+    graph: Graph,
+    shows: Mapping[str, Shown],
+    module: ModuleRecord,
+    cause: StatusError,
+) -> StatusRunError:
+    assert cause.node is not None
+    tensor, element = cause.node.inputs[cause.position], cause.element
+    if tensor in shows:
+        tensor, element = shows[tensor].tensor, shows[tensor].index_in_model(element)
+    tensors = dict(zip(graph.inputs, (port.tensor for port in module.inputs), strict=True))
+    hint = f"give --input samples with {tensors.get(tensor)!r} {cause.allowed}"
+    if tensor not in tensors:
+        hint = f"limit {tensor!r} to that in the model, or give other --input samples"
+    layer = cause.node.origin.layer
+    place = f"{tensor}[{','.join(map(str, element))}]"
+    found = {"element": list(element), "tensor": tensor, "value": cause.value}
+    return error.at(
+        f'in layer "{layer}": {place} is {cause.value}, expected {cause.allowed}',
+        hint,
+        {"layer": layer, "allowed": cause.allowed, **found},
+    )
+
+
+def _located(
+    error: StatusRunError, module: ModuleRecord, layers: tuple[runner.Layer, ...]
+) -> StatusRunError:
+    """The firmware's explanation: the call that returned the status, or the last call that
+    completed."""
+    own = [one for one in layers if (one.module, one.sample) == (module.module, error.sample)]
+    failed = next((one for one in own if one.status == error.status), None)
+    if failed:
+        call = module.calls[failed.call]
+        where = f'in layer "{_layer(call)}" (call {call.index}, {call.function})'
+        return error.at(where, "", {"layer": _layer(call), "call": call.index})
+    if not own:
+        return error.at("before its first layer", "", {})
+    last, *rest = module.calls[own[-1].call :]
+    if rest and rest[0].device:
+        layer = _layer(rest[0])
+        where = f'before layer "{layer}", by a hook of device {rest[0].device}'
+        return error.at(where, "", {"layer": layer, "call": rest[0].index})
+    return error.at(f'after layer "{_layer(last)}"', "", {})
+
+
+def _layer(call: CallRecord) -> str:
+    """The layer that a call computes, or all of them: its status does not say which it was."""
+    return " + ".join(call.layers)

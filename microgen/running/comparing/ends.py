@@ -1,0 +1,128 @@
+"""Outputs from end to end: which samples are equal, whose layers have to be read, and which
+differences the layers explain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from microgen.graph.ir import beside
+from microgen.graph.ir.graph import Array, Graph
+from microgen.running.runner.compare import Comparison, ratio
+
+MOST = 8  # with floats: the most samples whose layers are all read
+MOST_VAGUE = 100  # the most samples whose layers are read because only layers can judge them
+
+
+@dataclass(frozen=True)
+class End:
+    """An output of a sample: the values found and expected, and the largest difference that is
+    allowed."""
+
+    found: Array
+    values: Array
+    bound: Array
+
+    @cached_property
+    def ratio(self) -> float:
+        """The largest ratio of a difference to its bound."""
+        return ratio(self.found, self.values, self.bound)
+
+    @cached_property
+    def is_vague(self) -> bool:
+        """Whether an element differs for which the bound allows any value. Then only layers tell
+        whether the output is right."""
+        apart = beside.distance(self.found, self.values) > 0
+        return bool((apart & np.isinf(self.bound)).any())
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the output is within its bound, and the bound says something."""
+        return self.ratio <= 1 and not self.is_vague
+
+    @property
+    def off(self) -> float:
+        """The largest difference, divided by the greatest magnitude expected."""
+        apart = float(beside.distance(self.found, self.values).max(initial=0))
+        size = float(np.abs(self.values.astype(np.float64)).max(initial=0))
+        return apart / size if apart and math.isfinite(size) and size else apart
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The outputs of every sample."""
+
+    samples: Sequence[Sequence[End]]
+
+    @cached_property
+    def unequal(self) -> tuple[int, ...]:
+        """The samples with an output that is not equal."""
+        each = enumerate(self.samples)
+        return tuple(i for i, ends in each if not all(end.is_equal for end in ends))
+
+    @cached_property
+    def vague(self) -> frozenset[int]:
+        """The samples that are beyond no bound, but not equal either."""
+        return frozenset(i for i in self.unequal if all(end.ratio <= 1 for end in self.samples[i]))
+
+    @property
+    def off(self) -> float:
+        """The largest ``off`` of an output."""
+        return max((end.off for ends in self.samples for end in ends), default=0.0)
+
+    @property
+    def ratio(self) -> float:
+        """The largest ``ratio`` of an output."""
+        return max((end.ratio for ends in self.samples for end in ends), default=0.0)
+
+    def chosen(self, *, is_exact: bool, in_sequence: bool) -> tuple[int, ...]:
+        """The samples whose layers are compared: all, if floats are rounded and there are few.
+        Otherwise it is the first that is beyond a bound, or else the one with the largest
+        difference; and of those that only layers can judge, the ones with the largest differences.
+        ``in_sequence``: layers depend on earlier samples, which are then included."""
+        if not is_exact and len(self.samples) <= MOST:
+            return tuple(range(len(self.samples)))
+        off = [max((end.off for end in ends), default=0.0) for ends in self.samples]
+        beyond = [i for i in self.unequal if i not in self.vague]
+        worst = beyond[0] if beyond else int(np.argmax(off))
+        others = sorted(self.vague - {worst}, key=lambda i: -off[i])[: MOST_VAGUE - 1]
+        return upto((worst, *others), in_sequence=in_sequence)
+
+
+def upto(samples: Iterable[int], *, in_sequence: bool) -> tuple[int, ...]:
+    """The samples in order; ``in_sequence``: and those before them."""
+    found = sorted({*samples})
+    return tuple(range(found[-1] + 1)) if in_sequence and found else tuple(found)
+
+
+def explained(ends: Ends, graph: Graph, own: Comparison) -> frozenset[int]:
+    """The samples whose outputs may differ from an oracle's, because the oracle's ``own`` layers
+    differ from the reference within their bounds. All of a sample's outputs must have been compared
+    with the reference, and one of its layers must differ, unless the firmware's roundings are
+    enough: where the bounds from end to end allow any value."""
+    if own.first is not None:
+        return frozenset()
+    made = {name for node in graph.nodes for name in node.outputs}
+    outputs = {name for name in graph.outputs if name in made}
+    judged = _by_sample(own)
+    complete = (i for i in ends.unequal if outputs <= judged.get(i, {}).keys())
+    return frozenset(i for i in complete if i in ends.vague or any(judged[i].values()))
+
+
+def judged(layers: Comparison | None) -> frozenset[int]:
+    """The samples that layers have judged: those with layers that were read, none of which differs
+    in an element for which any value is allowed."""
+    held = layers.held if layers else ()
+    return frozenset(one.sample for one in held) - {one.sample for one in held if one.unlimited}
+
+
+def _by_sample(own: Comparison) -> Mapping[int, dict[str, bool]]:
+    """Whether each compared tensor of each sample differs."""
+    found: dict[int, dict[str, bool]] = {}
+    for held in own.held:
+        found.setdefault(held.sample, {})[held.tensor] = bool(held.ratio or held.departs)
+    return found

@@ -1,0 +1,74 @@
+"""Runs firmware whose ``src/main.c`` is perhaps not the project's any more.
+
+Such a main passes inputs of its own to the models, so what is profiled and compared are the calls
+of their run functions. The run has outputs only if main reads samples as the project's does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from microgen.base.errors import RunError, UsageError
+from microgen.graph.ir.graph import Array
+from microgen.running import runner
+from microgen.running.comparing import compare as comparing
+from microgen.running.comparing.verdict import Verdict
+from microgen.running.runner import application
+from microgen.running.runner.remote import place
+from microgen.running.runner.remote.address import Address
+
+
+def check(
+    inputs: Mapping[str, Array] | None,
+    elf: Path,
+    where: Address | None,
+    *,
+    profile: bool,
+    compare: bool,
+) -> None:
+    """Raise UsageError for options that do not go together, InputError for samples that main does
+    not read."""
+    if where is not None and (profile or compare):
+        raise UsageError(
+            "is for --scope project, because calls of another main are followed in an emulator",
+            where="--profile" if profile else "--compare",
+            hint="leave out --on, or run the project's own src/main.c",
+        )
+    if inputs is not None:
+        application.check_reads_samples(elf)
+
+
+def run(
+    project: Path,
+    inputs: Mapping[str, Array] | None,
+    elf: Path,
+    where: Address | None,
+    *,
+    profile: bool,
+    compare: bool,
+    timeout: float,
+) -> tuple[runner.RunResult, tuple[Verdict, ...]]:
+    """The result of the run, and the verdicts on the calls of the models. Raises RunError if there
+    is nothing to profile or to compare, although that was asked for."""
+    with place.opened(where, elf, timeout) as target:
+        ran = runner.run(
+            project,
+            inputs,
+            elf=elf,
+            profile=profile,
+            timeout=timeout,
+            target=target,
+            is_application=True,
+        )
+    if not compare:
+        return ran, ()
+    found = runner.followed(project, inputs, elf=elf, timeout=timeout).inferences
+    verdicts = comparing.compare_application(project, found)
+    if not verdicts:
+        raise RunError(
+            f"no inference returned 0, the first one {found[0].status}",
+            where=str(elf),
+            hint="check how main calls the model",
+        )
+    return ran, verdicts

@@ -1,0 +1,27 @@
+"""Runs a built project on samples, and returns outputs, layers, instructions, modelled cycles.
+
+``run`` is the interface. ``samples`` reads and writes ``.npz`` files. ``compare`` finds where the
+layers differ from a reference. ``remote`` runs firmware on a board or in any emulator that a
+debugger's server reaches.
+"""
+
+from microgen.running.runner.application import Followed, Inference
+from microgen.running.runner.costs import Cost, Costs
+from microgen.running.runner.execute import followed, run, until_failure
+from microgen.running.runner.job import Cycles, RunResult
+from microgen.running.runner.remote.target import Target
+from microgen.running.runner.trace import Layer
+
+__all__ = [
+    "Cost",
+    "Costs",
+    "Cycles",
+    "Followed",
+    "Inference",
+    "Layer",
+    "RunResult",
+    "Target",
+    "followed",
+    "run",
+    "until_failure",
+]

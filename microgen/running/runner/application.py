@@ -1,0 +1,229 @@
+"""Follows a program whose ``main`` is not the project's: which inferences it runs, on which inputs,
+with which results, and what its layers compute.
+
+The program stops at each entry of a model's run function, where the arguments say where inputs and
+outputs are, and at the address to which that returns.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from microgen.base.errors import InputError, ToolError
+from microgen.base.manifest import CallRecord, Manifest, ModuleRecord, PortRecord
+from microgen.graph.ir.graph import Array, DType
+from microgen.running.runner import faults, qemu
+from microgen.running.runner.calls import CONVENTIONS, EndError, Program
+from microgen.running.runner.gdb import GdbError, Stub
+from microgen.running.runner.image import Image
+from microgen.running.runner.trace import Layer, Tracer, load_bias, location
+from microgen.verifier.elf import elf
+
+MOST_READ = 8  # inferences of each model whose layers are read
+
+# DLPack's DLTensor, and TVMValue: the bytes of a value, and of the field byte_offset, by the
+# bytes of a pointer. The first field is the pointer to the data.
+_VALUE_BYTES = 8
+_OFFSET_FIELD = {4: 32, 8: 40}
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """A call of a model's run function: the status that it returned and the address to which. If it
+    was read, its inputs, outputs and layers, by the model's tensor names."""
+
+    module: str
+    status: int
+    returned_to: int
+    inputs: Mapping[str, Array]
+    outputs: Mapping[str, Array]
+    layers: tuple[Layer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """The inferences of a program in order, and its exit code. If the debugger's connection ended
+    before the program, the exit code is None and ``broken`` has the reason."""
+
+    inferences: tuple[Inference, ...]
+    exit_code: int | None
+    broken: str = ""
+
+
+def _check_readable(module: ModuleRecord) -> None:
+    """Raise ToolError unless the run function gets a pointer to each whole input and output."""
+    overlaid = any(port.over for port in module.outputs)
+    if module.feed or overlaid or module.options.get("workspace_io"):
+        raise ToolError(
+            "the inputs of this model are not one pointer each, so they cannot be read from a "
+            "main that is not the project's",
+            where=module.module,
+            hint="run the project's own src/main.c, or without --compare",
+        )
+
+
+class _ReturnedError(Exception):
+    """The run function has returned."""
+
+
+def check_reads_samples(elf_file: Path) -> None:
+    """Raise InputError unless the program names the file of samples, which it cannot open
+    otherwise."""
+    name = f"{qemu.INPUT}\0".encode()
+    if not any(name in data for _, data in elf.load(elf_file).image()):
+        raise InputError(
+            f"main of this firmware does not read samples: the ELF does not name {qemu.INPUT}",
+            where="--input",
+            hint="leave it out, or read that file in src/main.c as the project's own does",
+        )
+
+
+def follow(
+    connection: socket.socket,
+    image: Image,
+    manifest: Manifest,
+    *,
+    reads: bool,
+    relocated: bool,
+    limit: float,
+) -> Followed:
+    """Run a halted program to its end. If it ``reads``, the inferences' tensors are read.
+    ``relocated``: the host's kernel chose the addresses, which differ from the ELF's.
+
+    Raises RunError if the program takes more than ``limit`` seconds from one stop to the next,
+    and ToolError for a processor or a model whose calls cannot be read.
+    """
+    if image.machine not in CONVENTIONS:
+        raise ToolError(f"calls cannot be read on a processor of kind {image.machine}")
+    found: list[Inference] = []
+    bias = 0
+    try:
+        stub = Stub(connection, limit)
+        bias = load_bias(stub, image) if relocated else 0
+        _Follower(stub, image, manifest, bias).inferences(found, reads=reads)
+    except EndError as end:
+        return Followed(tuple(found), end.exit_code)
+    except GdbError as error:
+        return Followed(tuple(found), None, str(error))
+    except TimeoutError as error:
+        at = location(connection, image, bias)
+        raise faults.hang(limit, f"after {len(found)} inferences", at, image.path) from error
+    raise AssertionError("it ends with an exception")
+
+
+class _Follower(Tracer):
+    """Follows a program from inference to inference."""
+
+    def __init__(self, program: Program, image: Image, manifest: Manifest, bias: int) -> None:
+        super().__init__(program, image, manifest, bias)
+        known = [(image.address_or_none(m.entry), m) for m in manifest.modules]
+        self._entries = {address + bias: m for address, m in known if address is not None}
+        known = [(image.address_or_none(f"{m.prefix}_reset"), m) for m in manifest.modules]
+        self._resets = {address + bias: m for address, m in known if address is not None}
+        self._end = 0  # the address to which the run function returns, while it runs
+
+    def run_to(self, address: int) -> None:
+        """The same, but the run function may return before."""
+        if self.run_to_any({address, self._end} - {0}) == self._end != address:
+            raise _ReturnedError
+
+    def inferences(self, found: list[Inference], *, reads: bool) -> None:
+        """Add each inference to ``found`` when it has ended, until the program ends. Of a model
+        with state no more are read after a reset or an error, because the state is another then."""
+        counts = dict.fromkeys((module.module for module in self._manifest.modules), 0)
+        most = dict.fromkeys(counts, MOST_READ if reads else 0)
+        while True:
+            at = self.run_to_any({*self._entries, *self._resets})
+            if at in self._resets:
+                name = self._resets[at].module
+                most[name] = min(most[name], counts[name] or MOST_READ)
+                self.run_to_any((self.return_address(self.registers()),))
+                continue
+            module = self._entries[at]
+            name = module.module
+            is_read = counts[name] < most[name]
+            found.append(self._inference(module, counts[name], is_read=is_read))
+            counts[name] += 1
+            if not found[-1].outputs and any(b.is_state for b in module.plan.buffers):
+                most[name] = 0
+
+    def _inference(self, module: ModuleRecord, number: int, *, is_read: bool) -> Inference:
+        registers = self.registers()
+        self._end = 0
+        end = self.return_address(registers)
+        inputs: dict[str, Array] = {}
+        places: dict[str, int] = {}
+        layers: list[Layer] = []
+        has_returned = False
+        if is_read:
+            _check_readable(module)
+            try:
+                places = self._places(module, registers)
+                inputs = {p.tensor: self._port(p, places[p.tensor]) for p in module.inputs}
+            except GdbError:  # a pointer leads nowhere, so the run function returns an error
+                is_read = False
+        if is_read:
+            layers, has_returned = self._layers(module, number, end)
+        if not has_returned:
+            self.run_to_any((end,))
+        status = self.result()
+        if not is_read or status:
+            return Inference(module.module, status, end - self._bias, {}, {})
+        outputs = {p.tensor: self._port(p, places[p.tensor]) for p in module.outputs}
+        return Inference(module.module, status, end - self._bias, inputs, outputs, tuple(layers))
+
+    def _layers(self, module: ModuleRecord, number: int, end: int) -> tuple[list[Layer], bool]:
+        """The layers of the inference, and whether the run function has returned, which it does
+        before its last call if something is wrong."""
+        found: list[Layer] = []
+        self._end = end
+        try:
+            for call in module.calls:
+                found += self.layers_of(number, call, module)
+        except _ReturnedError:
+            return found, True
+        finally:
+            self._end = 0
+        return found, False
+
+    def _places(self, module: ModuleRecord, registers: tuple[int, ...]) -> dict[str, int]:
+        """Where the inputs and outputs of the call are, by tensor."""
+        ports = (*module.inputs, *module.outputs)
+        if module.options.get("interface") == "packed":
+            values = self.argument(registers, 0)
+            handles = [self._word(values + k * _VALUE_BYTES) for k in range(len(ports))]
+            return {
+                port.tensor: self._data(handle) for port, handle in zip(ports, handles, strict=True)
+            }
+        found = {}
+        for index, group in enumerate((module.inputs, module.outputs)):
+            structure = self.argument(registers, index)
+            for k, port in enumerate(group):
+                found[port.tensor] = self._word(structure + k * self._convention.width)
+        return found
+
+    def _data(self, tensor: int) -> int:
+        """The address of a DLTensor's first element."""
+        offset = self._word(tensor + _OFFSET_FIELD[self._convention.width])
+        return self._word(tensor) + offset
+
+    def _port(self, port: PortRecord, address: int) -> Array:
+        dtype = DType(port.dtype).numpy
+        if port.fixed:  # the firmware ignores what the caller passes
+            return np.array(port.fixed, dtype).reshape(port.shape)
+        return self._bytes(address, port.nbytes).view(dtype).reshape(port.shape)
+
+    def _check_planned(
+        self, call: CallRecord, position: int, module: ModuleRecord, pointer: int
+    ) -> None:
+        """Memory that the caller passes is wherever the caller says."""
+        name = call.args[position].name
+        pools = {pool.name: pool for pool in module.plan.pools}
+        owned = {b.name for b in module.plan.buffers if pools[b.pool].symbol}
+        if name in owned:
+            super()._check_planned(call, position, module, pointer)

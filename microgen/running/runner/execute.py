@@ -1,0 +1,249 @@
+"""The three ways to run the firmware here: plainly, counting instructions, and reading layers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from microgen.base.errors import RunError, ToolError
+from microgen.base.output import progress
+from microgen.graph.ir.graph import Array
+from microgen.running import timing
+from microgen.running.runner import application, costs, faults, process, qemu
+from microgen.running.runner import job as jobs
+from microgen.running.runner import profile as profiling
+from microgen.running.runner import trace as tracing
+from microgen.running.runner.application import Followed
+from microgen.running.runner.job import Job, RunResult
+from microgen.running.runner.process import HangError, Process
+from microgen.running.runner.remote import session
+from microgen.running.runner.remote.target import Target
+from microgen.running.runner.trace import Layer, Trace
+
+_END_SECONDS = 5.0
+ELF = Path("build") / "firmware.elf"
+
+
+def run(
+    project: Path,
+    inputs: Mapping[str, Array] | None = None,
+    *,
+    elf: Path | None = None,
+    profile: bool = False,
+    trace: bool = False,
+    timeout: float = 60.0,
+    target: Target | None = None,
+    is_application: bool = False,
+) -> RunResult:
+    """Run a built project's firmware on samples, all in one process. Without ``inputs``, run it on
+    one sample of zeros.
+
+    ``inputs``: one array per input (see ``samples.pack``). ``elf`` replaces the project's own ELF.
+    ``timeout``: the firmware is considered hung after so many seconds without a finished sample, or
+    when traced without a finished layer. Instructions and layers need separate runs. ``target`` is
+    a core that runs the firmware instead of an emulator here. It counts cycles instead of
+    instructions, and has a time limit of its own. ``is_application``: main may be another than the
+    project's, which need not say how many samples it ran, nor write their outputs.
+
+    Raises InputError if the samples do not fit the model, ToolError if a program that is needed
+    is missing, ProjectError if there is no firmware, RunError if it faults, hangs or fails.
+    """
+    elf = elf or project / ELF
+    job = jobs.of(project, inputs, elf, timeout, is_application=is_application)
+    if target is not None:
+        ways = session.profiled if profile else session.plain
+        return session.traced(job, target) if trace else ways(job, target)
+    result = _profiled(job, _ran_runs(job) if is_application else None) if profile else _plain(job)
+    return replace(result, layers=_traced(job).layers) if trace else result
+
+
+def followed(
+    project: Path, inputs: Mapping[str, Array] | None, *, elf: Path, timeout: float = 60.0
+) -> Followed:
+    """The inferences of a program that has another main than the project's, with their tensors.
+    Raises as ``run`` does."""
+    return _followed_runs(jobs.of(project, inputs, elf, timeout), reads=True)
+
+
+def until_failure(
+    project: Path,
+    inputs: Mapping[str, Array] | None,
+    *,
+    elf: Path,
+    timeout: float = 60.0,
+    target: Target | None = None,
+) -> tuple[Layer, ...]:
+    """The layers of a run that fails, up to the call that returned a status other than 0, or up to
+    the last call before the failure. Raises as ``run`` does before the program ends."""
+    job = jobs.of(project, inputs, elf, timeout)
+    if target is not None:
+        return session.until_failure(job, target)
+    with process.directory() as where, _followed(job, where) as (_, traced):
+        return traced.layers
+
+
+def _plain(job: Job) -> RunResult:
+    with process.directory() as where:
+        return _execute(job, where)
+
+
+def _followed_runs(job: Job, *, reads: bool) -> Followed:
+    """Raises RunError if no model was run, or if the connection broke."""
+    entries = [module.entry for module in job.manifest.modules]
+    if all(job.image.address_or_none(name) is None for name in entries):
+        raise _not_run(job, "contains", entries)
+    with process.directory() as where:
+        _write_input(job, where)
+        command = qemu.command(job.board, _program(job, where), halted=True)
+        with process.started(command, where, gdb=True) as running:
+            found = application.follow(
+                running.gdb,
+                job.image,
+                job.manifest,
+                reads=reads,
+                relocated=job.board.is_host,
+                limit=job.limit,
+            )
+    if found.exit_code is None:
+        raise RunError(
+            f"the debugger's connection failed after {len(found.inferences)} inferences: "
+            f"{found.broken}",
+            where=str(job.image.path),
+        )
+    if not found.inferences:
+        raise _not_run(job, "calls", entries)
+    return found
+
+
+def _not_run(job: Job, does: str, entries: Sequence[str]) -> RunError:
+    return RunError(
+        f"the program never {does} {', '.join(entries)}, so nothing can be profiled or compared",
+        where=str(job.image.path),
+        hint="call it in src/main.c, or leave out --profile and --compare",
+    )
+
+
+def _ran_runs(job: Job) -> Followed:
+    _check_counts(job)
+    return _followed_runs(job, reads=False)
+
+
+def _check_counts(job: Job) -> None:
+    if job.board.qemu is None:
+        raise ToolError(
+            f"instructions are counted by an emulator, and board {job.board.name} has none",
+            hint="generate for another board, or run without --profile",
+        )
+
+
+def _profiled(job: Job, runs: Followed | None = None) -> RunResult:
+    """``runs`` are the inferences of a program that has another main than the project's."""
+    _check_counts(job)
+    assert job.board.qemu is not None
+    order = [one.module for one in runs.inferences] if runs else []
+    ends = {one.returned_to for one in runs.inferences} if runs else set()
+    with process.directory() as where:
+        core = timing.of_cpu(job.board.cpu)
+        flash = profiling.flash_plan(job.board, core)
+        emulator = job.board.qemu.system
+        plugin = profiling.prepare(where, job.image, job.manifest, emulator, flash, ends)
+        result = _execute(job, where, plugin)
+        calls = [len(module.calls) for module in job.manifest.modules]
+        if runs:
+            counted = profiling.counts_of_runs(where, job.manifest.modules, order)
+            result = replace(result, samples=len(counted))
+        else:
+            counted = profiling.counts(where, calls, result.samples)
+        blocks = where / profiling.BLOCKS
+        elf = job.image.path
+        modelled = None
+        if core is not None and (not runs or len(order) == len(counted) * job.manifest.intervals):
+            modelled = costs.of_run(core, job.board, elf, blocks, calls)
+    return replace(
+        result,
+        instructions=tuple(sum(row[0] for row in rows) for rows in counted),
+        per_call=tuple(tuple(n for row in rows for n in row[1:]) for rows in counted),
+        per_module=tuple(tuple(row[0] for row in rows) for rows in counted),
+        modelled=modelled,
+    )
+
+
+def _execute(job: Job, where: Path, plugin: str = "") -> RunResult:
+    _write_input(job, where)
+    command = qemu.command(job.board, _program(job, where), plugin=plugin)
+    with process.started(command, where, gdb=not job.board.is_host) as running:
+        _count(job, 0)
+        try:
+            code = running.wait(job.limit, lambda size: _count(job, size))
+        except HangError as error:
+            raise _hang(job, running) from error
+        if plugin:
+            profiling.check_loaded(where, running.diagnostics)
+        return _result(job, running, code)
+
+
+def _program(job: Job, where: Path) -> Path:
+    """The file to run. An emulator gets one of the bytes that have been read, because it may read
+    other files than the verifier's in another way."""
+    return job.image.path if job.board.is_host else job.image.written(where)
+
+
+def _count(job: Job, output_size: int) -> None:
+    progress.count("samples", job.done(output_size), job.samples)
+
+
+def _traced(job: Job) -> RunResult:
+    with process.directory() as where, _followed(job, where) as (running, traced):
+        result = _result(job, running, _exit_code(job, running, traced))
+    jobs.check_complete(job, traced.layers)
+    return replace(result, layers=traced.layers)
+
+
+@contextlib.contextmanager
+def _followed(job: Job, where: Path) -> Iterator[tuple[Process, Trace]]:
+    """A program, and its trace up to its end."""
+    _write_input(job, where)
+    command = qemu.command(job.board, _program(job, where), halted=True)
+    with process.started(command, where, gdb=True) as running:
+        traced = tracing.follow(
+            running.gdb,
+            job.image,
+            job.manifest,
+            samples=job.samples,
+            relocated=job.board.is_host,
+            limit=job.limit,
+        )
+        yield running, traced
+
+
+def _exit_code(job: Job, running: Process, traced: Trace) -> int:
+    """The program's exit code, or the emulator's if it died before it could report one."""
+    running.gdb.close()  # gdbserver remains until its debugger leaves
+    try:
+        code = running.wait(_END_SECONDS)
+    except HangError as error:
+        raise RunError(
+            f"the debugger's connection failed after {len(traced.layers)} layers: {traced.broken}",
+            where=str(job.image.path),
+        ) from error
+    return code if traced.exit_code is None else traced.exit_code
+
+
+def _write_input(job: Job, where: Path) -> None:
+    if job.batch:
+        (where / qemu.INPUT).write_bytes(job.batch.data)
+
+
+def _hang(job: Job, running: Process) -> RunError:
+    done = f"after {job.done(running.output_size())} of {job.samples} samples"
+    place = "" if job.board.is_host else tracing.location(running.gdb, job.image)
+    return faults.hang(job.limit, done, place, job.image.path)
+
+
+def _result(job: Job, running: Process, code: int) -> RunResult:
+    """The result of a program that has ended. Raises RunError unless all went well."""
+    output = running.directory / qemu.OUTPUT
+    data = output.read_bytes() if output.exists() else b""
+    return jobs.result(job, code, running.console, running.diagnostics, data)

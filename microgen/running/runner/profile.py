@@ -1,0 +1,214 @@
+"""Counts retired instructions of the shipped ELF with a TCG plugin for QEMU.
+
+The plugin (``plugin/profile.c``, which says exactly what is counted) is compiled once with the
+host's C compiler and kept in the user's cache. Instructions are not cycles; ``costs`` models these
+from the executions of blocks that the plugin counts, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import platform
+import re
+import tempfile
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from microgen.base.errors import RunError, ToolError
+from microgen.base.manifest import Manifest, ModuleRecord
+from microgen.building import toolchain
+from microgen.running.runner.image import Image
+from microgen.running.timing import Core, Flash
+from microgen.target.board import Board
+
+_SOURCE = Path(__file__).parent / "plugin" / "profile.c"
+_FLAGS = ("-std=c99", "-O2", "-shared", "-fPIC", "-fvisibility=hidden")
+_COMPILERS = ("cc", "gcc", "clang")
+_COMPILE_SECONDS = 60.0
+_VERSION_SECONDS = 10.0
+_PLAN = "profile_plan.txt"
+_COUNTS = "profile_counts.txt"
+BLOCKS = "profile_blocks.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class FlashPlan:
+    """What the plugin needs to know of flash: (first address, bytes) of each region, and the sizes
+    of the caches whose misses are counted, None if they are not."""
+
+    regions: tuple[tuple[int, int], ...] = ()
+    caches: Flash | None = None
+
+
+_NO_FLASH = FlashPlan()
+
+
+def flash_plan(board: Board, core: Core | None) -> FlashPlan:
+    """The regions of a board for code and constants. Misses matter if there are wait states."""
+    names = dict.fromkeys((board.flash, board.constants, board.large_constants))
+    regions = tuple(
+        (memory.origin, memory.length) for memory in board.memories if memory.name in names
+    )
+    return FlashPlan(regions, core.flash if core and board.flash_wait_states else None)
+
+
+def prepare(
+    directory: Path,
+    image: Image,
+    manifest: Manifest,
+    emulator: str,
+    flash: FlashPlan = _NO_FLASH,
+    returned_to: Collection[int] = (),
+) -> str:
+    """Write the plugin's plan into ``directory``, the run's current directory, and return QEMU's
+    ``-plugin`` argument. ``emulator`` is the program that will load the plugin. ``returned_to``:
+    the addresses to which the run functions return, in a program that is not the project's main.
+    An inference is then a call of a run function, and not what is between the timers' calls.
+
+    Raises ToolError if there is no C compiler, RunError if the ELF lacks a symbol.
+    """
+    (directory / _PLAN).write_text(_plan(image, manifest, flash, returned_to))
+    library = str(_library(directory, _api_version(emulator))).replace(
+        ",", ",,"
+    )  # in QEMU's argument a comma would end the file's name
+    return f"{library},plan={_PLAN},out={_COUNTS},blocks={BLOCKS}"
+
+
+def _plan(image: Image, manifest: Manifest, flash: FlashPlan, returned_to: Collection[int]) -> str:
+    markers = ("TVMPlatformTimerStart", "TVMPlatformTimerStop")
+    numbers = [0, 0] if returned_to else [image.address(name) for name in markers]
+    numbers.append(len(manifest.modules))
+    for module in manifest.modules:
+        numbers += [module.intervals, *image.extent(_runner(module)), len(module.calls)]
+        numbers += [image.address(call.function) for call in module.calls]
+    caches = flash.caches or Flash(1, 0, 0)
+    numbers += [caches.line_bytes, caches.code_lines, caches.data_sets, len(flash.regions)]
+    numbers += [number for region in flash.regions for number in region]
+    runs = [image.address(module.entry) for module in manifest.modules] if returned_to else []
+    numbers += [len(runs), *runs, len(returned_to), *sorted(returned_to)]
+    return "".join(f"{number:x}\n" for number in numbers)
+
+
+def _runner(module: ModuleRecord) -> str:
+    """The function that calls all operators."""
+    is_graph = module.options.get("executor") == "graph"
+    return "TVMGraphExecutor_RunNode" if is_graph else f"{module.prefix}___tvm_main__"
+
+
+def _api_version(emulator: str) -> int:
+    """The version of QEMU's plugin interface: 9.0 dropped version 1."""
+    said = toolchain.run([emulator, "--version"], seconds=_VERSION_SECONDS).output
+    found = re.search(r"version (\d+)\.", said)
+    return 1 if found and int(found[1]) < 9 else 2
+
+
+def check_loaded(directory: Path, diagnostics: str) -> None:
+    """Raise ToolError if QEMU did not start the plugin, which opens its output at once."""
+    if not (directory / _COUNTS).exists():
+        said = " ".join(diagnostics.split())[:200]
+        raise ToolError(
+            f"QEMU cannot run the plugin that counts instructions: {said}",
+            hint="run without --profile, or use a QEMU with plugins enabled",
+        )
+
+
+def counts(
+    directory: Path, calls: Sequence[int], samples: int
+) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """For each sample and module (with its number of ``calls``): the instructions of the whole
+    inference, then of each call. Raises RunError if these do not fit the plan."""
+    lines = (directory / _COUNTS).read_text().splitlines()
+    rows = [tuple(map(int, line.split())) for line in lines]
+    _check(rows, calls, samples)
+    width = len(calls)
+    return tuple(tuple(rows[i : i + width]) for i in range(0, len(rows), width))
+
+
+def counts_of_runs(
+    directory: Path, modules: Sequence[ModuleRecord], names: Sequence[str]
+) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """The same for a program that is not the project's main, which ran the modules ``names`` in
+    this order: as many samples as each module has complete inferences. Raises RunError if the
+    counts are of other inferences."""
+    lines = (directory / _COUNTS).read_text().splitlines()
+    rows = [tuple(map(int, line.split())) for line in lines]
+    names = _whole(modules, names)
+    if len(rows) != len(names):
+        raise RunError(
+            f"{len(rows)} inferences were counted, and {len(names)} under the debugger",
+            hint="only a program that always runs the same inferences can be profiled",
+        )
+    found: dict[str, list[tuple[int, ...]]] = {module.module: [] for module in modules}
+    calls = {module.module: len(module.calls) for module in modules}
+    for name, row in zip(names, rows, strict=True):
+        if len(row) == calls[name] + 1:  # the others returned an error
+            found[name].append(row)
+    return tuple(zip(*found.values(), strict=False))
+
+
+def _whole(modules: Sequence[ModuleRecord], names: Sequence[str]) -> list[str]:
+    """The modules of the inferences, of which several calls may be needed for one."""
+    intervals = {module.module: module.intervals for module in modules}
+    seen = dict.fromkeys(intervals, 0)
+    found = []
+    for name in names:
+        seen[name] += 1
+        if seen[name] % intervals[name] == 0:
+            found.append(name)
+    return found
+
+
+def _check(rows: Sequence[Sequence[int]], calls: Sequence[int], samples: int) -> None:
+    wanted = samples * len(calls)
+    if len(rows) != wanted:
+        raise RunError(f"{len(rows)} inferences ran between the timers, expected {wanted}")
+    for number, row in enumerate(rows):
+        sample, module = divmod(number, len(calls))
+        if len(row) != calls[module] + 1:
+            raise RunError(
+                f"sample {sample} called {len(row) - 1} of {calls[module]} operators",
+                hint="run `microgen verify`: this is not the program that was planned",
+            )
+
+
+def _library(directory: Path, api: int) -> Path:
+    """The compiled plugin: from the user's cache, or in ``directory`` if that is not writable."""
+    flags = (*_FLAGS, f"-DAPI_VERSION={api}")
+    key = hashlib.sha256(_SOURCE.read_bytes() + " ".join(flags).encode()).hexdigest()[:16]
+    name = f"profile-{platform.machine()}-{key}.so"
+    cache = _cache()
+    if cache is None:
+        return _compile(directory / name, flags)
+    return cache / name if (cache / name).is_file() else _compile(cache / name, flags)
+
+
+def _cache() -> Path | None:
+    with contextlib.suppress(OSError, RuntimeError):
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = Path(base) / "microgen"
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder.resolve()
+    return None
+
+
+def _compile(library: Path, flags: Sequence[str]) -> Path:
+    compiler = next(filter(toolchain.has, _COMPILERS), None)
+    if compiler is None:
+        raise ToolError(
+            "a QEMU plugin counts instructions, and there is no C compiler to build it",
+            hint="install one (Debian: apt-get install gcc), or run without --profile",
+        )
+    # Compiled elsewhere and renamed, so that a simultaneous run never loads half a file.
+    with tempfile.TemporaryDirectory(dir=library.parent) as aside:
+        made = Path(aside) / library.name
+        command = [compiler, *flags, str(_SOURCE), "-o", str(made)]
+        done = toolchain.run(command, seconds=_COMPILE_SECONDS)
+        if not done.ok:
+            first = (done.output.splitlines() or ["no message"])[0]
+            raise ToolError(f"the host's C compiler refused QEMU's plugin: {first}")
+        os.replace(made, library)
+    return library

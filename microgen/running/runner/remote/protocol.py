@@ -1,0 +1,179 @@
+"""What a debugger needs beyond reading a stopped program: writing memory and registers, flash, and
+the calls with which the program uses the debugger's files.
+
+Source: "Debugging with GDB", appendix "GDB Remote Serial Protocol". OpenOCD, pyOCD, J-Link and
+QEMU differ in what they have of it, so every command that is not essential has a substitute.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import Callable
+
+from microgen.running.runner.gdb import GdbError, Stop, Stub, from_hex, parse_stop
+from microgen.running.runner.remote import description
+from microgen.running.runner.remote.description import Description, Region, Register
+
+_ANSWER_SECONDS = 10.0
+_FLASH_SECONDS = 120.0  # a large flash is erased in one command
+_TEXT_LIMIT = 1 << 17  # bytes of a description, or of the answer to a monitor's command
+_ESCAPED = {byte: bytes((0x7D, byte ^ 0x20)) for byte in b"#$}*"}
+
+_INTERRUPTED = b"F-1,4,C"  # EINTR, and the user's Ctrl-C
+
+Serve = Callable[[bytes], bytes]
+
+
+class Remote(Stub):
+    """A core that is stopped. ``limit``: seconds that the program may run without progress.
+
+    ``serve`` answers the program's requests for File-I/O. Call ``progress`` before ``resume``, and
+    whenever the program has made some. After ``limit`` without, ``resume`` raises TimeoutError, and
+    the program still runs. Methods raise as those of ``Stub``.
+    """
+
+    def __init__(self, connection: socket.socket, limit: float) -> None:
+        super().__init__(connection, _ANSWER_SECONDS)
+        self.serve: Serve = _refuse
+        self.limit = limit
+        self._deadline = 0.0
+        self._is_interrupted = False
+        self._own: set[int] = set()  # the addresses of the core's own breakpoints
+        self._has_binary: bool | None = None
+        if b"QStartNoAckMode+" in self._features and self.command(b"QStartNoAckMode") == b"OK":
+            self._acknowledges = False
+
+    def describe(self) -> Description:
+        """The server's description of the core. QEMU takes no writes to registers before."""
+        return description.read(lambda name: self._transfer("features", name))
+
+    def memory_map(self) -> tuple[Region, ...]:
+        """The server's memories, or none if it does not say."""
+        return description.regions(self._transfer("memory-map", ""))
+
+    def monitor(self, text: str) -> str:
+        """The server's answer to one of its own commands; empty if it has no such commands."""
+        reply = self.command(b"qRcmd," + text.encode().hex().encode())
+        said = b""
+        while reply[:1] == b"O" and reply != b"OK" and len(said) < _TEXT_LIMIT:
+            said += from_hex(reply[1:])
+            reply = self._receive()
+        if not re.fullmatch(rb"OK|E..|", reply):
+            said += from_hex(reply)
+        return said.decode(errors="replace")
+
+    def halt_reason(self) -> Stop:
+        """Why the core is stopped."""
+        return parse_stop(self.command(b"?"))
+
+    def set_register(self, register: Register, value: int) -> None:
+        """Write a register, little-endian."""
+        if value >> 8 * register.nbytes:
+            raise GdbError(f"register {register.number} is too small for {value:#x}")
+        data = value.to_bytes(register.nbytes, "little").hex().encode()
+        self._expect_ok(b"P%x=%b" % (register.number, data))
+
+    def register(self, register: Register) -> int:
+        """The value of a register."""
+        data = from_hex(self.command(b"p%x" % register.number))
+        if not data:
+            raise GdbError(f"no register of number {register.number}")
+        return int.from_bytes(data, "little")
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write bytes to RAM, binary if the server knows that, otherwise in hexadecimal."""
+        if self._has_binary is None:
+            self._has_binary = self.command(b"X%x,0:" % address) == b"OK"
+        for at in range(0, len(data), self._chunk):
+            part = data[at : at + self._chunk]
+            if self._has_binary:
+                body = b"X%x,%x:%b" % (address + at, len(part), escaped(part))
+            else:
+                body = b"M%x,%x:%b" % (address + at, len(part), part.hex().encode())
+            answer = self.command(body)
+            if answer != b"OK":
+                raise GdbError(f"{address + at:#x} cannot be written ({answer[:40]!r})")
+
+    def erase(self, address: int, size: int) -> None:
+        """Erase whole blocks of flash."""
+        self._slowly(b"vFlashErase:%x,%x" % (address, size))
+
+    def program(self, address: int, data: bytes) -> None:
+        """Write to erased flash. It is certain to be there after ``programmed``."""
+        for at in range(0, len(data), self._chunk):
+            part = data[at : at + self._chunk]
+            self._slowly(b"vFlashWrite:%x:%b" % (address + at, escaped(part)))
+
+    def programmed(self) -> None:
+        """Finish what ``erase`` and ``program`` began."""
+        self._slowly(b"vFlashDone")
+
+    def insert_breakpoint(self, address: int, kind: int) -> None:
+        """Insert a breakpoint: the core's own if it has one left, because flash takes no other."""
+        if self.command(b"Z1,%x,%x" % (address, kind)) == b"OK":
+            self._own.add(address)
+        else:
+            super().insert_breakpoint(address, kind)
+
+    def remove_breakpoint(self, address: int, kind: int) -> None:
+        """Undo ``insert_breakpoint``."""
+        if address in self._own:
+            self._own.remove(address)
+            self._expect_ok(b"z1,%x,%x" % (address, kind))
+        else:
+            super().remove_breakpoint(address, kind)
+
+    def progress(self) -> None:
+        """The program gets its time anew."""
+        self._deadline = time.monotonic() + self.limit
+
+    def _stop(self) -> Stop:
+        while time.monotonic() < self._deadline:  # a server may say something all the time
+            reply = self._receive(self._deadline)
+            if reply[:1] == b"F":
+                self._send(_INTERRUPTED if self._is_interrupted else self.serve(reply))
+            elif reply[:1] != b"O":  # what the server says
+                return parse_stop(reply)
+        raise TimeoutError
+
+    def interrupt(self) -> Stop:
+        """Stop the program now, or with the request that it has just made."""
+        self._deadline = time.monotonic() + _ANSWER_SECONDS
+        self._is_interrupted = True
+        try:
+            return super().interrupt()
+        finally:
+            self._is_interrupted = False
+
+    def _transfer(self, kind: str, annex: str) -> str:
+        """A text that the server keeps, empty if it has none."""
+        if not any(one.startswith(f"qXfer:{kind}:read+".encode()) for one in self._features):
+            return ""
+        data = b""
+        while len(data) < _TEXT_LIMIT:
+            where = b"%x,%x" % (len(data), self._chunk)
+            part = self.command(f"qXfer:{kind}:read:{annex}:".encode() + where)
+            if part[:1] not in (b"l", b"m"):
+                return ""
+            data += part[1:]
+            if part[:1] == b"l" or len(part) == 1:
+                break
+        return data.decode(errors="replace")
+
+    def _slowly(self, body: bytes) -> None:
+        self._limit = _FLASH_SECONDS
+        try:
+            self._expect_ok(body)
+        finally:
+            self._limit = _ANSWER_SECONDS
+
+
+def escaped(data: bytes) -> bytes:
+    """Binary data as it is sent in a packet."""
+    return b"".join(_ESCAPED.get(byte, bytes((byte,))) for byte in data)
+
+
+def _refuse(request: bytes) -> bytes:
+    raise GdbError(f"nobody asked for {request[:40]!r}")

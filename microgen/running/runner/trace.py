@@ -1,0 +1,264 @@
+"""Reads every layer's result from the shipped ELF as each operator returns, by gdb's protocol.
+
+Buffers are reused, so a layer's bytes are read before the next operator runs. Layers inside an
+operator are read from its scratch, if nothing has overwritten them there. There is one
+breakpoint at a time: at the entry of the next operator in the plan, then at its return address.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from microgen.base.errors import RunError, ToolError
+from microgen.base.manifest import (
+    BufferRecord,
+    CallRecord,
+    Manifest,
+    ModuleRecord,
+    RowsRecord,
+    StepRecord,
+)
+from microgen.base.output import progress
+from microgen.graph.ir.graph import Array, DType
+from microgen.running.runner import faults
+from microgen.running.runner.calls import CONVENTIONS, EndError, Program, Walker
+from microgen.running.runner.gdb import GdbError, Stub
+from microgen.running.runner.image import Image
+
+_INTERRUPT_SECONDS = 5.0
+_AT_ENTRY = 9  # Linux: include/uapi/linux/auxvec.h
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The result of a layer that call ``call`` of sample ``sample`` computed, and the variables
+    that were passed to the call, by their names, uint8. Both numbers count from 0, and each
+    module's calls are counted separately. ``status`` is the value that the call returned."""
+
+    sample: int
+    call: int
+    tensor: str
+    array: Array
+    module: str = ""
+    variables: Mapping[str, Array] = field(default_factory=dict)
+    status: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The layers that were read, and the program's exit code. If the debugger's connection ended
+    before the program, the exit code is None and ``broken`` has the reason."""
+
+    layers: tuple[Layer, ...]
+    exit_code: int | None
+    broken: str = ""
+
+
+def follow(
+    connection: socket.socket,
+    image: Image,
+    manifest: Manifest,
+    *,
+    samples: int,
+    relocated: bool,
+    limit: float,
+) -> Trace:
+    """Run a halted program to its end, and read every layer of ``samples`` inferences.
+
+    ``relocated``: the host's kernel chose the addresses, which differ from the ELF's.
+    Raises RunError if an operator takes more than ``limit`` seconds or gets a pointer other than
+    the planned one, and ToolError for a processor whose calls cannot be read.
+    """
+    if image.machine not in CONVENTIONS:
+        raise ToolError(
+            f"layers cannot be read on a processor of kind {image.machine}",
+            hint=f"kinds that can be read: {', '.join(CONVENTIONS)}",
+        )
+    layers: list[Layer] = []
+    bias = 0
+    try:
+        stub = Stub(connection, limit)
+        bias = load_bias(stub, image) if relocated else 0
+        return walk(stub, image, manifest, samples=samples, bias=bias, layers=layers)
+    except GdbError as error:
+        return Trace(tuple(layers), None, str(error))
+    except TimeoutError as error:
+        done = progressed(layers, samples, manifest)
+        raise faults.hang(limit, done, location(connection, image, bias), image.path) from error
+
+
+def walk(
+    program: Program,
+    image: Image,
+    manifest: Manifest,
+    *,
+    samples: int,
+    layers: list[Layer],
+    bias: int = 0,
+) -> Trace:
+    """Run a stopped program, which is ``bias`` above its ELF's addresses, to its end. Each layer is
+    added to ``layers`` when it has been read. Raises as ``Program`` does."""
+    tracer = Tracer(program, image, manifest, bias)
+    try:
+        total = samples * manifest.seen_count
+        for layer in progress.counted("layers", tracer.layers(samples), total):
+            layers.append(layer)  # keeps the layers read so far if the program ends early
+        tracer.finish()
+    except EndError as end:
+        return Trace(tuple(layers), end.exit_code)
+
+
+def progressed(layers: Sequence[Layer], samples: int, manifest: Manifest) -> str:
+    """How far the reading of layers came, as text."""
+    return f"after {len(layers)} of {samples * manifest.seen_count} layers"
+
+
+def load_bias(stub: Stub, image: Image) -> int:
+    """How far above its ELF's addresses the host's kernel put a program."""
+    return _entry_point(stub) - image.entry
+
+
+def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
+    """Stop a program that runs ``bias`` above its ELF's addresses, and return where it was as text;
+    empty if that is not known."""
+    convention = CONVENTIONS.get(image.machine)
+    if convention is None:
+        return ""
+    try:
+        stub = Stub(connection, _INTERRUPT_SECONDS, running=True)
+        registers = stub.registers(convention.registers, convention.width)
+    except (GdbError, TimeoutError):
+        return ""
+    return image.place(registers[convention.pc] - bias)
+
+
+class Tracer(Walker):
+    """Follows a program from operator to operator."""
+
+    def __init__(self, program: Program, image: Image, manifest: Manifest, bias: int) -> None:
+        super().__init__(program, image.machine)
+        self._image = image
+        self._manifest = manifest
+        self._bias = bias
+
+    def layers(self, samples: int) -> Iterator[Layer]:
+        """Every layer that can be read, sample by sample."""
+        for sample in range(samples):
+            for module in self._manifest.modules:
+                for call in module.calls:
+                    yield from self.layers_of(sample, call, module)
+
+    def layers_of(self, sample: int, call: CallRecord, module: ModuleRecord) -> list[Layer]:
+        """Let the program run through a call; return the layers that it has computed."""
+        rows = list(call.row_calls)
+        if rows:
+            return self._rolled(sample, call, module, rows)
+        self.run_to(self._image.address(call.function) + self._bias)
+        registers = self.registers()
+        results = []
+        for step, position in call.seen:
+            pointer = self.argument(registers, position)
+            self._check_planned(call, position, module, pointer - self._bias)
+            results.append((step, pointer + step.offset))
+        passed = self._variables(call, module, registers)
+        self.run_to(self.return_address(registers))
+        variables = {record.tensor: self._bytes(at, record.nbytes) for record, at in passed}
+        status = self.result()
+        return [
+            Layer(
+                *(sample, call.index, step.tensor, self._tensor(step, at), module.module),
+                variables,
+                status,
+            )
+            for step, at in results
+        ]
+
+    def _rolled(
+        self,
+        sample: int,
+        call: CallRecord,
+        module: ModuleRecord,
+        rows: Sequence[tuple[StepRecord, RowsRecord]],
+    ) -> list[Layer]:
+        """The layers of a call that computes them row by row: what each of its parts has written
+        when it returns."""
+        found: dict[str, list[Array]] = {step.tensor: [] for step in call.steps if step.in_rows}
+        for step, each in rows:
+            self.run_to(self._image.address(each.function) + self._bias)
+            registers = self.registers()
+            pointer = self.argument(registers, each.argument)
+            self.run_to(self.return_address(registers))
+            if each.is_last:
+                found[step.tensor].clear()
+            done = sum(len(part) for part in found[step.tensor])
+            height = min(each.rows, step.shape[1] - done)
+            found[step.tensor].append(self._rows(step, pointer, height))
+        return [
+            Layer(sample, call.index, tensor, np.concatenate(parts)[None], module.module)
+            for tensor, parts in found.items()
+        ]
+
+    def _rows(self, step: StepRecord, address: int, height: int) -> Array:
+        """The first rows of a layer's result at an address: [height, ...]."""
+        part = replace(step, shape=(height, *step.shape[2:]))
+        return self._tensor(part, address)
+
+    def _tensor(self, step: StepRecord, address: int) -> Array:
+        dtype = DType(step.dtype)
+        size = dtype.nbytes * int(np.prod(step.shape, dtype=np.int64))
+        return self._bytes(address, size).view(dtype.numpy).reshape(step.shape)
+
+    def _variables(
+        self, call: CallRecord, module: ModuleRecord, registers: tuple[int, ...]
+    ) -> list[tuple[BufferRecord, int]]:
+        """Variables among the arguments, with their addresses."""
+        states = {record.name: record for record in module.plan.buffers if record.is_state}
+        return [
+            (states[argument.name], self.argument(registers, k))
+            for k, argument in enumerate(call.args)
+            if argument.storage == "sid" and argument.name in states
+        ]
+
+    def _bytes(self, address: int, size: int) -> Array:
+        return np.frombuffer(self.read(address, size), np.uint8)
+
+    def _check_planned(
+        self, call: CallRecord, position: int, module: ModuleRecord, pointer: int
+    ) -> None:
+        argument = call.args[position]
+        if argument.storage != "sid":
+            return
+        planned = self._planned(module, argument.name) + argument.offset
+        if pointer != planned:
+            raise RunError(
+                f"{_name(call)} writes to {pointer:#x}, but {argument.name} is at {planned:#x}",
+                hint="run `microgen verify`",
+            )
+
+    def _planned(self, module: ModuleRecord, buffer: str) -> int:
+        """The address of a buffer: its symbol's, or its offset in main's array for the pool or for
+        the port that it lies in."""
+        record = next((b for b in module.plan.buffers if b.name == buffer), None)
+        pools = {pool.name: pool for pool in module.plan.pools}
+        if record is None or pools[record.pool].symbol:
+            return self._image.buffer(module.module, buffer)
+        seen = self._manifest.seen_from(module)
+        array = seen.port_array(pools[record.pool]) or seen.pool_array(record.pool)
+        return self._image.address(array) + record.offset
+
+
+def _entry_point(stub: Stub) -> int:
+    """The address at which the host's kernel put the program's entry point."""
+    for kind, value in struct.iter_unpack("<QQ", stub.auxiliary_vector()):
+        if kind == _AT_ENTRY:
+            return int(value)
+    raise GdbError("the host does not say at which address it put the program")
+
+
+def _name(call: CallRecord) -> str:
+    return f'call {call.index}, {call.function} (layer "{" + ".join(call.layers)}")'

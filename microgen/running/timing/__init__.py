@@ -1,0 +1,10 @@
+"""Modelled cycles: how long a core takes for the blocks of code that ran.
+
+``of_cpu`` finds a core's timings, ``model`` applies them. docs/timing.md says what is modelled.
+"""
+
+from microgen.running.timing.conditions import Conditions
+from microgen.running.timing.core import Core, Flash
+from microgen.running.timing.cores import of_cpu, said
+
+__all__ = ["Conditions", "Core", "Flash", "of_cpu", "said"]

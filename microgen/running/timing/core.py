@@ -1,0 +1,96 @@
+"""What a core's timings are: a table with a source in each row, and the rules of its pipeline."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from microgen.verifier.instructions.architecture import Instruction
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Instructions that take equally long. ``mnemonics`` is a regular expression of the whole
+    mnemonic, without width and without an IT block's condition.
+
+    ``cycles`` are those in which nothing else is issued, if ``each`` is 0; otherwise ``each`` more
+    for every register of the instruction's list. ``taken``: further cycles if the instruction
+    changes the program counter. ``source`` is the manual and its section, or the measurement.
+    ``latency`` and ``unit`` are read by ``in_order`` only: the cycles after which another
+    instruction can use the result, and what executes it.
+    """
+
+    mnemonics: str
+    cycles: int
+    source: str
+    each: int = 0
+    taken: int = 0
+    latency: int = 1
+    unit: str = "alu"
+
+
+@dataclass(frozen=True, slots=True)
+class Flash:
+    """The model of flash: the bytes that it reads at once, how many such lines of code are kept,
+    and how many sets of eight lines of data."""
+
+    line_bytes: int
+    code_lines: int
+    data_sets: int
+
+    def waiting(self, wait_states: int, waited: int, followed: int) -> int:
+        """The cycles in which a core waits for lines of data and code after jumps (``waited``), and
+        for next lines of code. A prefetch hides a part of these waits: a line's code runs so
+        long."""
+        return wait_states * waited + max(wait_states - self.line_bytes // 4, 0) * followed
+
+
+class Pipeline(Protocol):
+    """How the instructions of a block overlap."""
+
+    def cycles(self, core: Core, block: Sequence[Instruction]) -> int:
+        """The cycles of a block, if execution continues after it."""
+
+
+@dataclass(frozen=True)
+class Core:
+    """A core's timings. The first row that has a mnemonic holds, the last row has all others.
+
+    ``is_fitted``: the timings are not all published, so rows are assumed, and were compared with
+    measurements if there are any. ``assumptions`` say what the table leaves open and what was
+    chosen. ``unaligned``: further cycles of a taken branch to an instruction of 32 bits that is not
+    at a multiple of four.
+    """
+
+    name: str
+    title: str
+    rows: tuple[Row, ...]
+    pipeline: Pipeline
+    assumptions: tuple[str, ...]
+    is_fitted: bool = False
+    unaligned: int = 0
+    flash: Flash = Flash(8, 128, 4)  # 64 bits; caches of 1 KB and 256 bytes, as in STM32L4
+    _found: dict[str, Row] = field(default_factory=dict, compare=False, repr=False)
+
+    def row(self, mnemonic: str) -> Row:
+        """The row that has the mnemonic."""
+        if mnemonic not in self._found:
+            self._found[mnemonic] = next(r for r in self.rows if _pattern(r).fullmatch(mnemonic))
+        return self._found[mnemonic]
+
+    def block(self, block: Sequence[Instruction]) -> int:
+        """The cycles of a block that falls through."""
+        return self.pipeline.cycles(self, block) if block else 0
+
+    def taken(self, last: Instruction, target: Instruction | None) -> int:
+        """The further cycles if the last instruction of a block jumps to ``target``, if known."""
+        is_split = target is not None and target.size == 4 and target.address % 4 != 0
+        return self.row(last.mnemonic).taken + (self.unaligned if is_split else 0)
+
+
+@functools.cache
+def _pattern(row: Row) -> re.Pattern[str]:
+    return re.compile(row.mnemonics)

@@ -1,0 +1,66 @@
+"""Cortex-M3 and Cortex-M4, from Arm's instruction timing tables."""
+
+from __future__ import annotations
+
+from microgen.running.timing.core import Core, Row
+from microgen.running.timing.one_by_one import Neighbours
+
+_M3 = "DDI 0337I, table 3-1"
+_M4 = "DDI 0439D, table 3-1"
+_FPU = "DDI 0439D, table 7-1"
+
+_DIVIDE = "divides take 7 cycles, the middle of 2 to 12, which depend on the operands"
+_REFILL = (
+    "a taken branch refills the pipeline (P, 1 to 3 cycles): 1 if its target is in the "
+    "instruction, 2 if it is in a register or loaded, 1 more to a split instruction of 32 bits"
+)
+_LONG = "SMULL and UMULL take 4 of 3 to 5 cycles, SMLAL and UMLAL 5 of 4 to 7"
+_SKIPPED = "an instruction that an IT block skips takes as long as one that it executes"
+
+
+def _common(source: str) -> tuple[Row, ...]:
+    """What both cores have in common."""
+    return (
+        Row(r"b|bl", 1, source, taken=1),
+        Row(r"b(?!x|fc|fi|ic|kpt)\w\w|cbn?z", 1, source, taken=1),
+        Row(r"bx|blx", 1, source, taken=2),
+        Row(r"tb[bh]", 3, source, taken=3),
+        Row(r"ldrd|strd", 3, source),
+        Row(r"ldm.*|pop", 1, source, each=1, taken=2),
+        Row(r"stm.*|push", 1, source, each=1),
+        Row(r"ldr.*", 2, source, taken=3),
+        Row(r"str.*", 2, source),
+        Row(r"[su]div", 7, source),
+    )
+
+
+_M3_ROWS = (
+    *_common(_M3),
+    Row(r"ml[as]", 2, _M3),
+    Row(r"[su]mull", 4, _M3),
+    Row(r"[su]mlal", 5, _M3),
+    Row(r"mrs|msr", 2, _M3),
+    Row(r".*", 1, _M3, taken=2),
+)
+_M4_ROWS = (
+    *_common(_M4),
+    Row(r"v(div|sqrt).*", 14, _FPU, latency=2, unit="fpu"),
+    Row(r"v(n?ml|fn?m)[as]\..*", 3, _FPU, latency=2, unit="fpu"),
+    Row(r"v(add|sub|n?mul|cvt\w*|rint\w*)(\..*)?", 1, _FPU, latency=2, unit="fpu"),
+    Row(r"v(ldm|stm).*|vpush|vpop", 1, _FPU, each=1),
+    Row(r"vldr|vstr", 1, _FPU, each=1),
+    Row(r"mrs|msr", 2, _M4),
+    Row(r".*", 1, _M4, taken=2),
+)
+
+CORTEX_M3 = Core(
+    "cortex-m3",
+    "Cortex-M3",
+    _M3_ROWS,
+    Neighbours(),
+    (_DIVIDE, _REFILL, _LONG, _SKIPPED),
+    unaligned=1,
+)
+CORTEX_M4 = Core(
+    "cortex-m4", "Cortex-M4", _M4_ROWS, Neighbours(), (_DIVIDE, _REFILL, _SKIPPED), unaligned=1
+)

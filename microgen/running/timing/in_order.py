@@ -1,0 +1,69 @@
+"""Pipelines that issue in order, several instructions in a cycle if units and operands allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from microgen.running.timing import operands
+from microgen.running.timing.core import Core, Row
+from microgen.running.timing.operands import Operands
+from microgen.verifier.instructions.architecture import Instruction
+
+_Issued = list[tuple[Row, Instruction]]
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """Issues up to ``width`` instructions in a cycle, each when its operands are ready.
+
+    ``units``: how many instructions of a unit can be issued in a cycle (1 if it is not named).
+    Those of unit "alone" are issued alone. ``is_narrow``: only instructions of 16 bits are issued
+    together. ``overlap``: an instruction of a unit in it lets one of another unit in it start in
+    its last cycle. ``busy``: units that begin nothing before their last result. A block starts with
+    all operands ready, whatever the block before left undone.
+    """
+
+    width: int
+    units: Mapping[str, int] = field(default_factory=dict)
+    is_narrow: bool = False
+    overlap: frozenset[str] = frozenset()
+    busy: frozenset[str] = frozenset()
+    read: Callable[[Instruction], Operands] = operands.arm
+
+    def cycles(self, core: Core, block: Sequence[Instruction]) -> int:
+        """As in ``Pipeline``."""
+        ready: dict[str, int] = {}
+        issued: _Issued = []
+        clock = 0
+        for instruction in block:
+            row, found = core.row(instruction.mnemonic), self.read(instruction)
+            unit = {row.unit} & self.busy
+            start = max([clock, *(ready.get(r, 0) for r in found.reads | unit)])
+            if issued and (start > clock or not self._fits(issued, row, instruction)):
+                start = max(start, clock + self._occupied(issued, row))
+                issued = []
+            clock = start
+            issued.append((row, instruction))
+            words = operands.count(instruction) if row.each else 0
+            taken = row.cycles + row.each * words
+            for register in found.writes | unit:
+                ready[register] = clock + max(row.latency, taken)
+            if taken > 1 and row.unit not in self.overlap:
+                clock, issued = clock + taken, []
+        return clock + (self._occupied(issued, None) if issued else 0)
+
+    def _fits(self, issued: _Issued, row: Row, instruction: Instruction) -> bool:
+        if len(issued) >= self.width or row.unit == "alone" or row.cycles + row.each > 1:
+            return False
+        if any(r.unit == "alone" or r.cycles + r.each > 1 for r, _ in issued):
+            return False
+        is_wide = any(i.size > 2 for i in (instruction, *(i for _, i in issued)))
+        same = sum(r.unit == row.unit for r, _ in issued)
+        return not (self.is_narrow and is_wide) and same < self.units.get(row.unit, 1)
+
+    def _occupied(self, issued: _Issued, row: Row | None) -> int:
+        """The cycles before an instruction can follow those issued together."""
+        before = issued[-1][0]
+        both = {before.unit, row.unit if row else ""} & self.overlap
+        return before.cycles if len(both) < 2 and before.unit in self.overlap else 1

@@ -1,0 +1,79 @@
+"""From the executions of blocks to cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.running.timing.core import Core
+from microgen.target.board import Board
+from microgen.verifier.instructions.architecture import Instruction
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of instructions that was translated at once: address of the first, and their number."""
+
+    address: int
+    instructions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What ran for a call, or for none. ``executions``: a row for each block that ran with its
+    number, how often it began, and how often execution continued right after it. ``flash_bytes``
+    were read from flash as data, in ``data_misses`` lines; ``jumps`` and ``follows`` are the lines
+    of code that were read after a jump, and as the next ones."""
+
+    executions: np.ndarray
+    flash_bytes: int
+    data_misses: int
+    jumps: int
+    follows: int
+
+
+class Model:
+    """Cycles of parts of a program, whose disassembly is ``code``, on a board."""
+
+    def __init__(self, core: Core, board: Board, code: Mapping[int, Instruction]) -> None:
+        self._core, self._code = core, code
+        self._wait = board.flash_wait_states
+        self._costs: dict[Block, tuple[int, int]] = {}
+
+    def cycles(self, part: Part, block: Callable[[int], Block]) -> int:
+        """The cycles of a part, whose blocks ``block`` finds by number."""
+        numbers, began, fell = part.executions.reshape(-1, 3).T
+        costs = [self._cost(block(int(number))) for number in numbers]
+        through, taken = np.array(costs, np.int64).reshape(-1, 2).T
+        return int(through @ began + taken @ (began - fell)) + self._waiting(part)
+
+    def _waiting(self, part: Part) -> int:
+        """The cycles in which the core waits for flash."""
+        waited = part.data_misses + part.jumps
+        return self._core.flash.waiting(self._wait, waited, part.follows)
+
+    def _cost(self, block: Block) -> tuple[int, int]:
+        """The cycles of a block that falls through, and those that a jump at its end adds."""
+        if block not in self._costs:
+            self._costs[block] = self._priced(block)
+        return self._costs[block]
+
+    def _priced(self, block: Block) -> tuple[int, int]:
+        found: list[Instruction] = []
+        address = block.address
+        while len(found) < block.instructions and address in self._code:
+            found.append(self._code[address])
+            address = found[-1].address + found[-1].size
+        unknown = block.instructions - len(found)  # data that runs, or code that was not linked
+        if not found or unknown:
+            return self._core.block(found) + unknown, 0
+        return self._core.block(found), self._core.taken(found[-1], self._target(found[-1]))
+
+    def _target(self, branch: Instruction) -> Instruction | None:
+        """The instruction that a branch names, if it names one."""
+        try:
+            return self._code.get(branch.target)
+        except (ValueError, IndexError):
+            return None

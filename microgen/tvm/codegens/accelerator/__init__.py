@@ -1,0 +1,43 @@
+"""The codegen of the simulated accelerator: command streams, run between a device's hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from microgen.compiler.codegens.external import (
+    CSource,
+    DeviceDriver,
+    ExternalCodegen,
+    ExternalFunction,
+)
+from microgen.graph.ir.graph import Graph, Node
+from microgen.relay.transform import Support
+from microgen.target.board import Board
+from microgen.tvm.codegens.accelerator import commands, limits, source
+
+
+class Accelerator(ExternalCodegen):
+    """A simulated int8 accelerator, which runs command streams between the hooks of a device.
+
+    It computes with our reference kernels (``crt/src/accelerator/accelerator_compute.c``), so
+    it takes the nodes that those take, within limits of its own.
+    """
+
+    name = "accelerator"
+    support = Support(name)
+    takes_nodes = True
+    needs_device_api = True
+    driver = DeviceDriver("microgen/accelerator.h", "mg_accelerator", "mg_accelerator")
+
+    def refusal(self, node: Node, graph: Graph, board: Board) -> str | None:  # noqa: ARG002
+        """Why it does not compute the node: its kernels do not, or the node exceeds a limit."""
+        return commands.refusal(node, graph) or limits.refusal(node, graph)
+
+    def compile(self, functions: Sequence[ExternalFunction], board: Board) -> Sequence[CSource]:  # noqa: ARG002
+        """One source file with all functions."""
+        made = [source.compiled(function) for function in functions]
+        code = "\n".join((source.HEAD, *(text for _, text in made)))
+        return [CSource(functions=tuple(function for function, _ in made), code=code)]
+
+
+CODEGEN = Accelerator()

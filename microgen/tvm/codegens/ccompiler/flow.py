@@ -1,0 +1,199 @@
+"""An external function as a list of operator calls on named values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from microgen.base.errors import UnsupportedError
+from microgen.compiler.codegens.external import ExternalFunction
+from microgen.graph.ir.graph import Array
+from microgen.relay.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    Let,
+    Op,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    Type,
+    Var,
+)
+from microgen.relay.transform import OperatorCall
+from microgen.relay.visit import children, post_order
+from microgen.tvm.codegens.ccompiler.operators import PREDICATES
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A call of an operator. ``number`` is counted from the function's result. ``value`` is the
+    name of the result, whose shape and dtype its arguments have, too."""
+
+    number: int
+    op: str
+    arguments: tuple[str, ...]
+    value: str
+    shape: tuple[int, ...]
+    dtype: str
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """``steps`` in the order of execution. ``inputs`` and ``constants`` are the values that exist
+    before. ``results`` are the values that the function returns, with their sizes. ``read`` are all
+    values that a step reads or that are returned."""
+
+    inputs: tuple[str, ...]
+    constants: Mapping[str, Array]
+    steps: tuple[Step, ...]
+    results: tuple[str, ...]
+    result_bytes: tuple[int, ...]
+    read: frozenset[str]
+
+
+# The value of an expression: a value's name, or a tuple of values.
+_Value = str | tuple["_Value", ...]
+
+
+def flow_of(function: ExternalFunction) -> Flow:
+    """The flow of a Relay function. Raises UnsupportedError if it is not Relay, and for things
+    that the generator does not take."""
+    relay = function.relay
+    if relay is None:
+        raise UnsupportedError(
+            f"ccompiler compiles only Relay, which {function.symbol} is not",
+            where=str(function.origin),
+            hint="give the model as .relay, or leave ccompiler out of --codegen",
+        )
+    state = _Reading(function, _numbers(relay.body))
+    state.read(relay)
+    results = _flat(state.values[relay.body])
+    steps, read = _needed(state.steps, results)
+    constants = {name: array for name, array in state.constants.items() if name in read}
+    inputs = tuple(f"in{i}" for i in range(len(relay.params)))
+    sizes = tuple(tensor.type.nbytes for tensor in function.outputs)
+    return Flow(inputs, constants, steps, results, sizes, read)
+
+
+def _numbers(root: Expr) -> dict[Expr, int]:
+    """The calls, numbered in the order in which a walk from the result meets them."""
+    met: dict[Expr, None] = {}
+    stack = [root]
+    while stack:
+        expr = stack.pop()
+        if expr not in met:
+            met[expr] = None
+            stack.extend(reversed(children(expr)))
+    calls = [expr for expr in met if isinstance(expr, Call)]
+    return {call: number for number, call in enumerate(calls)}
+
+
+def _flat(value: _Value) -> tuple[str, ...]:
+    """The names in a value, from left to right."""
+    found: list[str] = []
+    stack = [value]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, str):
+            found.append(part)
+        else:
+            stack.extend(reversed(part))
+    return tuple(found)
+
+
+def _needed(
+    steps: Sequence[Step], results: tuple[str, ...]
+) -> tuple[tuple[Step, ...], frozenset[str]]:
+    """The steps on which the results depend, and the values that are read."""
+    read = set(results)
+    needed: list[Step] = []
+    for step in reversed(steps):
+        if step.value in read:
+            needed.append(step)
+            read.update(step.arguments)
+    return tuple(reversed(needed)), frozenset(read)
+
+
+@dataclass
+class _Reading:
+    """The values of expressions found so far, operands first."""
+
+    function: ExternalFunction
+    numbers: Mapping[Expr, int]
+    values: dict[Expr, _Value] = field(default_factory=dict)
+    bound: dict[Expr, Expr] = field(default_factory=dict)
+    constants: dict[str, Array] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+
+    def read(self, relay: Function) -> None:
+        """Find the values of the body and of everything below it."""
+        for i, param in enumerate(relay.params):
+            if not isinstance(self._type(param), TensorType):
+                raise self._unsupported("a parameter that is not a tensor")
+            self.values[param] = f"in{i}"
+        order = list(post_order(relay.body))
+        if any(isinstance(expr, Function) for expr in order):
+            raise self._unsupported("a function inside")
+        self.bound = {expr.var: expr.value for expr in order if isinstance(expr, Let)}
+        for expr in order:
+            if expr not in self.values:
+                self.values[expr] = self._value(expr)
+
+    def _value(self, expr: Expr) -> _Value:
+        match expr:
+            case Var():
+                return self.values[self.bound[expr]]
+            case Let():
+                return self.values[expr.body]
+            case Tuple():
+                return tuple(self.values[part] for part in expr.fields)
+            case TupleGetItem():
+                return self.values[expr.tuple_value][expr.index]
+            case Constant():
+                return self._constant(expr)
+            case Call(op=Op(name)):
+                return self._called(expr, name)
+        raise self._unsupported(f"a {type(expr).__name__.lower()} that is not an operator's call")
+
+    def _constant(self, constant: Constant) -> str:
+        name = f"const_{len(self.constants)}"
+        self.constants[name] = constant.data
+        return name
+
+    def _called(self, call: Call, op: str) -> str:
+        result = self.function.types[call]
+        seen = tuple(self._type(argument) for argument in call.args)
+        constants = tuple(a if isinstance(a, Constant) else None for a in call.args)
+        predicate = PREDICATES.get(op)
+        if predicate is None:
+            raise self._unsupported(f"the operator {op}")
+        why = predicate(OperatorCall(op, call.attrs, seen, result, constants))
+        if why:
+            raise self._unsupported(f"{op}: {why}")
+        assert isinstance(result, TensorType), "the predicate has checked it"
+        arguments = tuple(name for a in call.args for name in _flat(self.values[a]))
+        value, nbytes = f"op{self.numbers[call]}", _nbytes(result)
+        self.steps.append(
+            Step(self.numbers[call], op, arguments, value, result.shape, result.dtype, nbytes)
+        )
+        return value
+
+    def _type(self, expr: Expr) -> Type:
+        return expr.type if isinstance(expr, Constant) else self.function.types[expr]
+
+    def _unsupported(self, what: str) -> UnsupportedError:
+        return UnsupportedError(
+            f"ccompiler does not take {what}, in {self.function.symbol}",
+            where=str(self.function.origin),
+            hint="leave it out of the functions whose Compiler is ccompiler",
+        )
+
+
+def _nbytes(tensor: TensorType) -> int:
+    count = 4  # bytes of each element, float32 or int32
+    for dim in tensor.shape:
+        count *= dim
+    return count

@@ -1,0 +1,119 @@
+"""The Relay operators of ExampleJSON, and Relay functions as its subgraphs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from microgen.base.errors import UnsupportedError
+from microgen.compiler.codegens.external import ExternalFunction
+from microgen.relay.expr import Call, Constant, Expr, Function, Op, TensorType, Tuple, Type, Var
+from microgen.relay.transform.support import OperatorCall, operator_call
+from microgen.relay.visit import post_order
+from microgen.tvm.codegens.examplejson.text import (
+    INPUT,
+    ITEM_BYTES,
+    MARK,
+    MAX_DIMS,
+    MAX_NUMBER,
+    Node,
+    Subgraph,
+)
+
+OPERATORS = {"add": "add", "subtract": "sub", "multiply": "mul"}
+
+
+def refusal(call: OperatorCall) -> str | None:
+    """The reason why a call of one of ``OPERATORS`` has no form in ExampleJSON; None if it has."""
+    if any(constant is not None for constant in call.constants):
+        return "an operand is constant, and ExampleJSON has no constants"
+    for type_ in (*call.args, call.result):
+        reason = _type_refusal(type_)
+        if reason:
+            return reason
+    if any(arg != call.result for arg in call.args):
+        shown = " and ".join(map(str, call.args))
+        return f"it broadcasts {shown}; ExampleJSON's operands have one shape"
+    return None
+
+
+def _type_refusal(found: Type) -> str | None:
+    if not isinstance(found, TensorType) or found.dtype != "float32":
+        return f"{found}; ExampleJSON has float32 only"
+    if not 1 <= len(found.shape) <= MAX_DIMS:
+        return f"{found} has {len(found.shape)} dimensions; ExampleJSON has 1 to {MAX_DIMS} here"
+    if min(found.shape) < 1 or ITEM_BYTES * math.prod(found.shape) > MAX_NUMBER:
+        return f"{found} has no element, or too many"
+    return None
+
+
+def subgraphs(functions: Sequence[ExternalFunction]) -> list[Subgraph]:
+    """A subgraph for each function. Raises UnsupportedError for things that have no form."""
+    headers = _headers([function.symbol for function in functions])
+    return [_Serializer(f).subgraph(header) for f, header in zip(functions, headers, strict=True)]
+
+
+def _headers(symbols: Sequence[str]) -> list[str]:
+    """The names of functions in the text: their own if the guide's parser finds those, otherwise
+    the numbers that are left."""
+    own = {symbol for symbol in symbols if MARK in symbol}
+    numbered = (f"{MARK}{k}" for k in itertools.count())
+    left = (name for name in numbered if name not in own)
+    return [symbol if symbol in own else next(left) for symbol in symbols]
+
+
+class _Serializer:
+    """Ids count from 0: parameters in order, then calls in the order in which they are computed."""
+
+    def __init__(self, function: ExternalFunction) -> None:
+        self._function = function
+        self._nodes: dict[Expr, Node] = {}
+
+    def subgraph(self, header: str) -> Subgraph:
+        relay = self._relay()
+        for param in relay.params:
+            self._add(param, INPUT, ())
+        for expr in post_order(relay.body):
+            if isinstance(expr, Call):
+                self._add(expr, self._operator(expr), expr.args)
+            elif not isinstance(expr, Var) and not (isinstance(expr, Tuple) and expr is relay.body):
+                raise self._unsupported(_described(expr))
+        results = relay.body.fields if isinstance(relay.body, Tuple) else [relay.body]
+        outputs = tuple(self._nodes[result].id for result in results)
+        return Subgraph(header, self._function.symbol, tuple(self._nodes.values()), outputs)
+
+    def _relay(self) -> Function:
+        if self._function.relay is None:
+            raise self._unsupported("nodes that are not Relay")
+        return self._function.relay
+
+    def _add(self, expr: Expr, op: str, args: Sequence[Expr]) -> None:
+        found = self._function.types[expr]
+        reason = _type_refusal(found)
+        if reason or not isinstance(found, TensorType):
+            raise self._unsupported(str(reason))
+        operands = tuple(self._nodes[arg].id for arg in args)
+        self._nodes[expr] = Node(op, len(self._nodes), operands, found.shape)
+
+    def _operator(self, call: Call) -> str:
+        name = call.op.name if isinstance(call.op, Op) else "a function"
+        if name not in OPERATORS:
+            raise self._unsupported(f"{name}; ExampleJSON has {', '.join(OPERATORS)}")
+        reason = refusal(operator_call(call, self._function.types))
+        if reason:
+            raise self._unsupported(f"{name}: {reason}")
+        return OPERATORS[name]
+
+    def _unsupported(self, what: str) -> UnsupportedError:
+        return UnsupportedError(
+            f"{self._function.symbol} has something that ExampleJSON cannot express: {what}",
+            where=str(self._function.origin),
+            hint="leave it to another codegen",
+        )
+
+
+def _described(expr: Expr) -> str:
+    if isinstance(expr, Constant):
+        return f"a constant {expr.type}"
+    return f"a {type(expr).__name__}"

@@ -1,0 +1,228 @@
+"""Reads a library's metadata and parameters: ours or TVM's, versions 5 to 7.
+
+Version 5 (TVM v0.8) has one module, whose record is the file's top level, and targets by device
+type. Version 6 has a list of targets. Version 7 (TVM v0.9 to v0.14) has records by module name,
+except that the "operator" style is still at the top level.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from microgen.base.errors import ModelError, ProjectError
+from microgen.base.formats.checked_json import Place, parse
+from microgen.graph import params_file
+from microgen.graph.params_file import Described
+from microgen.tvm.mlf import contents
+from microgen.tvm.mlf.contents import Contents
+
+VERSIONS = (5, 6, 7)
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An input or output: bytes and dtype."""
+
+    size: int
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Bytes that something needs on a target. ``target`` is empty in TVM's files, which have only
+    DLPack's device type."""
+
+    device: int
+    target: str
+    workspace_size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Main:
+    """The runner's needs on a target. ``inputs`` and ``outputs`` are empty if the file does not
+    have them."""
+
+    device: int
+    target: str
+    workspace_size_bytes: int
+    constants_size_bytes: int
+    io_size_bytes: int
+    inputs: Mapping[str, Port]
+    outputs: Mapping[str, Port]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """An operator function, and its own workspace per target."""
+
+    function_name: str
+    workspace: tuple[Workspace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sid:
+    """A storage id of the graph executor; ``input_binding`` is the argument it holds, or empty."""
+
+    storage_id: int
+    size_bytes: int
+    input_binding: str
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A parameter of a function of the "operator" style."""
+
+    input_binding: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One module. ``operators`` is for the "operator" style, which has neither ``main`` nor
+    ``operator_functions``. ``parameters`` are those of the module's parameter file."""
+
+    model_name: str
+    export_datetime: str
+    style: str
+    executors: tuple[str, ...]
+    target: tuple[str, ...]
+    external_dependencies: tuple[str, ...]
+    main: tuple[Main, ...]
+    operator_functions: tuple[Function, ...]
+    sids: tuple[Sid, ...]
+    operators: Mapping[str, tuple[Buffer, ...]]
+    parameters: tuple[Described, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library: the format's version, modules by name, the size of each file in bytes."""
+
+    version: int
+    modules: Mapping[str, Module]
+    files: Mapping[str, int]
+
+
+def load(path: Path) -> Library:
+    """Read an archive or a folder. Raises ModelError if it is not a valid library."""
+    found = contents.load(path)
+    if contents.METADATA not in found.sizes:
+        raise ModelError(
+            f"is not a model library: it has no {contents.METADATA}",
+            where=found.where,
+            hint=f"if it has a model, type `tar -xf {shlex.quote(found.where)}` and give the model",
+        )
+    root = parse(found.read(contents.METADATA), f"{found.where}: {contents.METADATA}")
+    version = root.field("version")
+    if version.size() not in VERSIONS:
+        version.refuse(f"is {version.value}; this microgen reads 5, 6 and 7")
+    records = dict(root.field("modules").fields()) if root.has("modules") else _single(root)
+    modules = {name: _module(name, place, found) for name, place in records.items()}
+    return Library(version.size(), modules, found.sizes)
+
+
+def _single(root: Place) -> dict[str, Place]:
+    return {root.field("model_name").text(): root}
+
+
+def _module(name: str, place: Place, found: Contents) -> Module:
+    style = place.field("style").text()
+    memory = place.field("memory")
+    is_operator = style == "operator"
+    functions = None if is_operator else memory.field("functions")
+    dependencies = _list(place, "external_dependencies")
+    return Module(
+        model_name=place.field("model_name").text(),
+        export_datetime=place.field("export_datetime").text(),
+        style=style,
+        executors=tuple(item.text() for item in place.field("executors").items()),
+        target=_targets(place.field("target")),
+        external_dependencies=tuple(d.field("short_name").text() for d in dependencies),
+        main=tuple(map(_main, functions.field("main").items())) if functions else (),
+        operator_functions=_functions(functions.field("operator_functions")) if functions else (),
+        sids=() if is_operator else tuple(map(_sid, _list(memory, "sids"))),
+        operators=_operators(memory) if is_operator else {},
+        parameters=_parameters(name, found),
+    )
+
+
+def _list(place: Place, key: str) -> tuple[Place, ...]:
+    """The elements of a list that may be missing."""
+    return tuple(place.field(key).items()) if place.has(key) else ()
+
+
+def _optional(place: Place, key: str) -> str:
+    return place.field(key).text() if place.has(key) else ""
+
+
+def _targets(place: Place) -> tuple[str, ...]:
+    if place.is_object():
+        return tuple(target.text() for _, target in place.fields())
+    return tuple(target.text() for target in place.items())
+
+
+def _main(place: Place) -> Main:
+    return Main(
+        device=place.field("device").size(),
+        target=_optional(place, "target"),
+        workspace_size_bytes=place.field("workspace_size_bytes").size(),
+        constants_size_bytes=place.field("constants_size_bytes").size(),
+        io_size_bytes=place.field("io_size_bytes").size(),
+        inputs=_ports(place, "inputs"),
+        outputs=_ports(place, "outputs"),
+    )
+
+
+def _ports(place: Place, key: str) -> dict[str, Port]:
+    ports = place.field(key).fields() if place.has(key) else ()
+    return {name: Port(p.field("size").size(), p.field("dtype").text()) for name, p in ports}
+
+
+def _functions(place: Place) -> tuple[Function, ...]:
+    return tuple(
+        Function(
+            item.field("function_name").text(),
+            tuple(map(_workspace, item.field("workspace").items())),
+        )
+        for item in place.items()
+    )
+
+
+def _workspace(place: Place) -> Workspace:
+    return Workspace(
+        device=place.field("device").size(),
+        target=_optional(place, "target"),
+        workspace_size_bytes=place.field("workspace_size_bytes").size(),
+    )
+
+
+def _sid(place: Place) -> Sid:
+    return Sid(
+        place.field("storage_id").size(),
+        place.field("size_bytes").size(),
+        _optional(place, "input_binding"),
+    )
+
+
+def _operators(memory: Place) -> dict[str, tuple[Buffer, ...]]:
+    return {
+        name: tuple(
+            Buffer(b.field("input_binding").text(), b.field("size_bytes").size())
+            for b in function.items()
+        )
+        for name, function in memory.fields()
+    }
+
+
+def _parameters(module: str, found: Contents) -> tuple[Described, ...]:
+    """The contents of the module's parameter file; empty if it has none."""
+    path = f"parameters/{module}.params"
+    if path not in found.sizes:
+        return ()
+    try:
+        return params_file.describe(found.read(path))
+    except ProjectError as error:
+        raise ModelError(error.what, where=f"{found.where}: {path}") from error

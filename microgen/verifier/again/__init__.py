@@ -1,0 +1,1 @@
+"""Generates and compiles again, and compares the result with the ELF file."""

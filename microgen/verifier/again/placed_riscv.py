@@ -1,0 +1,273 @@
+"""Reads what a linker has made of a section for RISC-V, code that it has made shorter included.
+
+Linkers replace instructions with shorter ones of the same effect ("relaxation"): a call of two
+instructions by one; ``lui`` by its compressed form; a pair that makes an address by one instruction
+that adds to ``gp`` or to zero; padding by less. Each form is read for what it leads to. Everything
+else must be equal.
+Source: RISC-V ELF psABI, "Linker Relaxation".
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from microgen.verifier.again.placement import UNKNOWN, Reading, Target
+from microgen.verifier.again.regenerated import ImpossibleError
+from microgen.verifier.elf.elf import Elf
+from microgen.verifier.elf.relocatable import Label, Piece, Relocation
+from microgen.verifier.instructions import relocations_riscv as rv
+from microgen.verifier.instructions.relocations_riscv import Immediate, signed
+
+_GLOBAL_POINTER = "__global_pointer$"
+_GP = 3
+_WORD = 0xFFFFFFFF
+_NOP, _C_NOP = (0x13).to_bytes(4, "little"), (0x1).to_bytes(2, "little")
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """What an instruction at the address ``place`` says about label + addend - base: the whole
+    number, its "upper" or "lower" part, or nothing, because the linker removed it ("gone")."""
+
+    relocation: Relocation
+    place: int
+    form: str
+    number: int = 0
+    base: int = 0
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What the upper and the lower part of one number have in common."""
+        return self.relocation.addend, self.base
+
+    @property
+    def offset(self) -> int:
+        """The number minus the label's value."""
+        return self.relocation.addend - self.base
+
+
+def read(piece: Piece, program: Elf, address: int) -> Reading:
+    """The section at an address, as ``Reader``."""
+    walk = _Walk(piece, program, address)
+    walk.all()
+    targets = [target for group in _by_label(walk) for target in _targets(group)]
+    return Reading(tuple(targets), tuple(walk.differing), tuple(walk.moves))
+
+
+class _Walk:
+    """Goes through a section and the program at the same time. ``before`` and ``after`` are the
+    offsets in them."""
+
+    def __init__(self, piece: Piece, program: Elf, address: int) -> None:
+        self.piece, self.program, self.address = piece, program, address
+        self.data = piece.data or b""
+        self.before = self.after = 0
+        self.uses: list[_Use] = []
+        self.differing: list[int] = []
+        self.moves: list[tuple[int, int]] = [(0, 0)]
+
+    @property
+    def place(self) -> int:
+        """The address that is read next."""
+        return self.address + self.after
+
+    def all(self) -> None:
+        """Read the whole section."""
+        found = sorted(self.piece.relocations, key=lambda own: own.offset)
+        for offset, group in itertools.groupby(found, lambda own: own.offset):
+            owns = {own.kind: own for own in group if own.kind != rv.NONE}
+            is_relaxed = owns.pop(rv.RELAX, None) is not None
+            self._equal(offset - self.before)
+            self._one(owns, is_relaxed)
+        self._equal(len(self.data) - self.before)
+
+    def _one(self, owns: Mapping[int, Relocation], is_relaxed: bool) -> None:
+        if not owns:
+            return
+        kind, own = next(iter(owns.items()))
+        if len(owns) > 1 or kind not in _READ:
+            kinds = " and ".join(map(str, sorted(owns)))
+            raise ImpossibleError(f"relocation {kinds} of {self.piece.name} is not understood")
+        _READ[kind](self, own, is_relaxed)
+
+    def _equal(self, nbytes: int) -> None:
+        """So many bytes must be equal."""
+        expected = self.data[self.before : self.before + max(nbytes, 0)]
+        self._bytes(expected)
+        self._passed(len(expected), len(expected))
+
+    def _bytes(self, expected: bytes, at: int = 0) -> None:
+        """The program must have these bytes next, or ``at`` bytes later."""
+        place = self.place + at
+        found = self.program.read(place, len(expected))
+        if found is None:
+            self.differing.append(place)
+        elif found != expected:
+            places = (i for i, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b)
+            self.differing.extend(place + i for i in places)
+
+    def _passed(self, before: int, after: int) -> None:
+        self.before += before
+        self.after += after
+        self.moves.append((self.before, self.after))
+
+    def _expected(self, nbytes: int = 4, at: int = 0) -> int:
+        """The instruction of the object file."""
+        start = self.before + at
+        return int.from_bytes(self.data[start : start + nbytes], "little")
+
+    def _found(self, nbytes: int = 4, at: int = 0) -> int:
+        """The instruction of the program; 0, which is none, if there is none."""
+        return int.from_bytes(self.program.read(self.place + at, nbytes) or b"", "little")
+
+    def _use(self, own: Relocation, form: str, number: int = 0, base: int = 0) -> None:
+        self.uses.append(_Use(own, self.place, form, number & _WORD, base))
+
+    def word(self, own: Relocation, _is_relaxed: bool) -> None:
+        """An address in data."""
+        self._use(own, "whole", self._found())
+        self._passed(4, 4)
+
+    def jump(self, own: Relocation, _is_relaxed: bool) -> None:
+        """A branch or a jump of one instruction."""
+        field = rv.JUMPS[own.kind]
+        number = self._filled(field, self._expected(field.nbytes))
+        self._use(own, "whole", self.place + number)
+        self._passed(field.nbytes, field.nbytes)
+
+    def _filled(self, field: Immediate, expected: int, at: int = 0) -> int:
+        """The immediate of an instruction, which must be the expected one otherwise."""
+        found = self._found(field.nbytes, at)
+        kept = (found & field.bits) | (expected & ~field.bits)
+        self._bytes(kept.to_bytes(field.nbytes, "little"), at)
+        return field.value(found)
+
+    def call(self, own: Relocation, is_relaxed: bool) -> None:
+        """``auipc`` and ``jalr``, or one jump."""
+        link = self._expected(at=4) >> 7 & 31
+        short = self._short_call(link) if is_relaxed else None
+        if short is None:
+            number = self.place + self._filled(rv.U_TYPE, self._expected())
+            short = number + self._filled(rv.I_TYPE, self._expected(at=4), at=4), 8
+        number, nbytes = short
+        self._use(own, "whole", number)
+        self._passed(8, nbytes)
+
+    def _short_call(self, link: int) -> tuple[int, int] | None:
+        """Where a jump of one instruction leads, and its size; None if it is none."""
+        half, whole = self._found(2), self._found()
+        if half & 0xE003 == {0: 0xA001, 1: 0x2001}.get(link):  # c.j, c.jal
+            return self.place + rv.C_JUMP.value(half), 2
+        if whole & 0xFFF == 0x6F | link << 7:  # jal
+            return self.place + rv.J_TYPE.value(whole), 4
+        if whole & 0xFFFFF == 0x67 | link << 7:  # jalr relative to zero
+            return rv.I_TYPE.value(whole), 4
+        return None
+
+    def upper(self, own: Relocation, is_relaxed: bool) -> None:
+        """``lui`` or ``auipc``: as it was, compressed, or gone."""
+        base = self.place if own.kind == rv.PCREL_HI20 else 0
+        same = 0xFFF  # opcode and register
+        expected, found, half = self._expected(), self._found(), self._found(2)
+        register = expected >> 7 & 31
+        if found & same == expected & same or not is_relaxed:
+            self._use(own, "upper", self._filled(rv.U_TYPE, expected), base)
+            self._passed(4, 4)
+        elif not base and half & 0xEF83 == 0x6001 | register << 7 and half & rv.C_LUI.bits:
+            self._use(own, "upper", rv.C_LUI.value(half), base)
+            self._passed(4, 2)
+        else:
+            self._use(own, "gone", 0, base)
+            self._passed(4, 0)
+
+    def lower(self, own: Relocation, is_relaxed: bool) -> None:
+        """An instruction that adds the lower part to a register, or the whole to gp or zero."""
+        field, expected = rv.LOWERS[own.kind], self._expected()
+        register = self._found() >> 15 & 31
+        fixed = self._fixed(register) if is_relaxed else None
+        if register == expected >> 15 & 31 or fixed is None:
+            self._use(own, "lower", self._filled(field, expected))
+        else:
+            expected = (expected & ~(31 << 15)) | register << 15
+            self._use(own, "whole", fixed + self._filled(field, expected))
+        self._passed(4, 4)
+
+    def _fixed(self, register: int) -> int | None:
+        """The value of zero or gp, which never changes; None for other registers."""
+        if register == 0:
+            return 0
+        pointers = self.program.named(_GLOBAL_POINTER) if register == _GP else []
+        return pointers[0].address if len(pointers) == 1 else None
+
+    def align(self, own: Relocation, _is_relaxed: bool) -> None:
+        """Padding, as much as the address needs of what the object file has."""
+        alignment = 1 << own.addend.bit_length()
+        nbytes = min(-self.place % alignment, own.addend)
+        self._bytes(_NOP * (nbytes // 4) + _C_NOP * (nbytes % 4 // 2))
+        self._passed(own.addend, nbytes)
+
+
+_READ: Mapping[int, Callable[[_Walk, Relocation, bool], None]] = {
+    rv.WORD: _Walk.word,
+    **dict.fromkeys(rv.JUMPS, _Walk.jump),
+    **dict.fromkeys((rv.CALL, rv.CALL_PLT), _Walk.call),
+    **dict.fromkeys(rv.UPPERS, _Walk.upper),
+    **dict.fromkeys(rv.LOWERS, _Walk.lower),
+    rv.ALIGN: _Walk.align,
+}
+
+
+def _by_label(walk: _Walk) -> Iterator[list[_Use]]:
+    """The uses of each label. The lower part of an address relative to its ``auipc`` names that
+    instruction, not the label."""
+    uppers = {
+        use.relocation.offset: use for use in walk.uses if use.relocation.kind == rv.PCREL_HI20
+    }
+    groups: dict[Label, list[_Use]] = {}
+    for use in walk.uses:
+        own = use.relocation
+        if own.kind in rv.PCREL_LOWERS:
+            upper = uppers.get(own.label.value)
+            if upper is None:
+                raise ImpossibleError(f"the lower part of an address alone in {walk.piece.name}")
+            own = replace(own, label=upper.relocation.label, addend=upper.relocation.addend)
+            use = replace(use, relocation=own, base=0 if use.form == "whole" else upper.base)
+        groups.setdefault(own.label, []).append(use)
+    yield from groups.values()
+
+
+def _targets(uses: list[_Use]) -> Iterator[Target]:
+    """The uses of one label with the value that all of them agree on."""
+    values = {use.number - use.offset & _WORD for use in uses if use.form == "whole"}
+    uppers, lowers, gone = (
+        [use for use in uses if use.form == form] for form in ("upper", "lower", "gone")
+    )
+    values |= {_sum(upper, lower) for upper in uppers for lower in lowers}
+    if not values and not lowers:
+        raise ImpossibleError("the compiler loads half of an address alone")
+    is_known = len(values) == 1 and not _is_stale(uppers, lowers, gone)
+    value = values.pop() if is_known else UNKNOWN
+    for use in uses:
+        yield Target(use.relocation.label, value, use.relocation.addend, use.place)
+
+
+def _sum(upper: _Use, lower: _Use) -> int:
+    """The label's value. Only its lowest bits are known from ``lower``, which may be of another
+    element of the same object."""
+    low = signed(lower.number - lower.offset + upper.offset, 12)
+    return upper.number + low - upper.offset & _WORD
+
+
+def _is_stale(uppers: list[_Use], lowers: list[_Use], gone: list[_Use]) -> bool:
+    """Whether an instruction adds to an upper part that nothing loads any more."""
+    loaded, removed = {use.key for use in uppers}, {use.key for use in gone}
+    for lower in lowers:
+        if lower.key in removed or not uppers:
+            return True
+        if gone and lower.key not in loaded:
+            raise ImpossibleError(
+                "an instruction needs an upper part that the linker may have removed"
+            )
+    return False

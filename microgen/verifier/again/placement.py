@@ -1,0 +1,44 @@
+"""What a linker has made of a section of an object file, at an address of the linked program."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from microgen.verifier.elf.elf import Elf
+from microgen.verifier.elf.relocatable import Label, Piece
+
+UNKNOWN = -1  # the value of a symbol to which nothing can lead
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the linker filled in at the address ``place``: the ``value`` that the label has there,
+    UNKNOWN if the code contradicts itself, and the relocation's addend."""
+
+    label: Label
+    value: int
+    addend: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A section as it is in the program. ``differing`` are the addresses of the bytes that are
+    neither the object file's nor filled in by the linker. ``moves`` are pairs of offsets: in the
+    object file, and in the program, whose code a linker may have made shorter there."""
+
+    targets: tuple[Target, ...]
+    differing: tuple[int, ...]
+    moves: tuple[tuple[int, int], ...] = ((0, 0),)
+
+    def moved(self, offset: int) -> int:
+        """The offset in the program of an offset in the object file."""
+        at = bisect.bisect_right(self.moves, (offset, 1 << 64)) - 1
+        before, after = self.moves[at]
+        return after + offset - before
+
+
+# Reads a section that has bytes. Raises ImpossibleError for what it does not understand.
+Reader = Callable[[Piece, Elf, int], Reading]

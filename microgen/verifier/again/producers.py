@@ -1,0 +1,83 @@
+"""Reads from an ELF how GCC compiled its C files: DW_AT_producer of the debug information (``-g``),
+or the section that ``-frecord-gcc-switches`` makes. Both have the same text from GCC 11 on.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from elftools.common.exceptions import DWARFError, ELFError
+from elftools.construct import ConstructError
+from elftools.dwarf.compileunit import CompileUnit
+from elftools.elf.elffile import ELFFile
+
+from microgen.verifier.again.regenerated import ImpossibleError
+
+_SWITCHES = ".GCC.command.line"
+_SHF_COMPRESSED = 0x800
+_MOST_UNITS = 10_000
+_DAMAGED = (
+    *(ELFError, DWARFError, ConstructError, ValueError, KeyError, AttributeError, TypeError),
+    *(struct.error, OSError, AssertionError, IndexError, OverflowError, RecursionError),
+)
+_DEBUG_SECTIONS = (".debug_info", ".debug_abbrev", ".debug_str", ".debug_line_str")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A source file and what the compiler says of itself. ``source`` is empty if it is not known
+    which files the text is about."""
+
+    source: PurePosixPath
+    producer: str
+
+
+def units(path: Path) -> list[Unit]:
+    """What the ELF says about its sources; nothing if it says nothing.
+
+    Raises ImpossibleError if it cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            file = ELFFile(stream)
+            return [*_debugged(file), *_recorded(file)]
+    except _DAMAGED as error:
+        raise ImpossibleError("the ELF's debug information is damaged: link again") from error
+
+
+def _debugged(file: ELFFile) -> Iterator[Unit]:
+    if file.get_section_by_name(".debug_info") is None:
+        return
+    for name in _DEBUG_SECTIONS:
+        section = file.get_section_by_name(name)
+        if section and section["sh_flags"] & _SHF_COMPRESSED:
+            raise ImpossibleError("the ELF's debug information is compressed: link without -gz")
+    for number, unit in enumerate(_no_links(file)):
+        if number == _MOST_UNITS:
+            raise ImpossibleError(f"the ELF has more than {_MOST_UNITS} compile units")
+        found = unit.get_top_DIE().attributes
+        if "DW_AT_name" in found and "DW_AT_producer" in found:
+            yield Unit(
+                PurePosixPath(_text(found["DW_AT_name"].value)),
+                _text(found["DW_AT_producer"].value),
+            )
+
+
+def _no_links(file: ELFFile) -> Iterator[CompileUnit]:
+    """The compile units; no other file that the ELF names is opened."""
+    information = file.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
+    yield from information.iter_CUs()
+
+
+def _recorded(file: ELFFile) -> Iterator[Unit]:
+    section = file.get_section_by_name(_SWITCHES)
+    if section and not section["sh_flags"] & _SHF_COMPRESSED:
+        for text in sorted({*section.data().split(b"\0")} - {b""}):
+            yield Unit(PurePosixPath(), _text(text))
+
+
+def _text(value: object) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

@@ -1,0 +1,21 @@
+"""The check that a firmware is what its model gives: generated again, built again, and equal."""
+
+from __future__ import annotations
+
+from microgen.verifier.subject import Finding, Subject, not_applicable
+
+
+def reproduce(subject: Subject) -> Finding:
+    """The project's files are those that its model gives with its options, and the ELF is what
+    they give when built in another folder: all loaded bytes, addresses and symbols.
+
+    ``n/a`` if nobody asked for it, or if it cannot be done here; never ok without a comparison.
+    """
+    asked = subject.reproduction
+    if asked is None:
+        return not_applicable("not asked for: give --reproduce")
+    # The compiler and the exporters. No other check needs them, and importing them takes as long
+    # as importing all other checks.
+    from microgen.verifier.again import again
+
+    return again.compared(subject, asked)

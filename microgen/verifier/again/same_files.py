@@ -1,0 +1,67 @@
+"""Compares a project's files with those that are generated again."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from microgen.base.errors import ProjectError
+from microgen.base.files import MANIFEST, FileTree, inside
+from microgen.base.manifest import Manifest
+from microgen.base.manifest.note import BUILT_FROM
+
+_LINE = re.compile(rb"\(line \d+\)")
+_BUILT_FROM = re.compile(rb'built_from\\":\\"[0-9a-f]{64}')  # in the notes' headers
+_DIGESTS = ("digest", "files", BUILT_FROM)
+
+
+def differences(project: Path, record: Manifest, files: FileTree) -> list[str]:
+    """How files of the project differ. The manifest comes last, because it has the others' digests.
+
+    A Relay model that code generators have partitioned is shipped as the partitioned text. There
+    its layers are in other lines, so these numbers in comments and layers' names are not compared,
+    and neither are the digests of files that contain them.
+    """
+    same = _same_but_lines if _is_partitioned(record) else _same
+    names = sorted(files.files, key=lambda name: (name == MANIFEST, name))
+    found = (_difference(project, name, files.files[name], same) for name in names)
+    return [what for what in found if what]
+
+
+def _is_partitioned(record: Manifest) -> bool:
+    return any(own.external and own.model.path.endswith(".relay") for own in record.modules)
+
+
+def _difference(
+    project: Path, name: str, expected: bytes, same: Callable[[str, bytes, bytes], bool]
+) -> str:
+    try:
+        found = inside(project, name).read_bytes()
+    except ProjectError as error:
+        return f"{name} {error.what}"
+    except OSError as error:
+        return f"{name} cannot be read: {error.strerror}"
+    return "" if same(name, found, expected) else f"{name} is not as it is generated"
+
+
+def _same(_: str, one: bytes, other: bytes) -> bool:
+    return one == other
+
+
+def _same_but_lines(name: str, one: bytes, other: bytes) -> bool:
+    if name == MANIFEST:
+        return _said(one) == _said(other)
+    # The numbers' digits decide where comments are wrapped.
+    return one == other or _words(one) == _words(other)
+
+
+def _words(text: bytes) -> list[bytes]:
+    return _BUILT_FROM.sub(b"", _LINE.sub(b"", text)).split()
+
+
+def _said(data: bytes) -> object:
+    """A manifest without digests and numbers of lines; it has been read before."""
+    record = json.loads(_LINE.sub(b"", data))
+    return {key: value for key, value in record.items() if key not in _DIGESTS}

@@ -1,0 +1,201 @@
+"""Compares a model's functions and constants in a foreign ELF with object files built again.
+
+What a linker fills in is resolved by symbol. A local object or function has no name that is known
+to be unique, so its address is read from the code that uses it, and its bytes are compared there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from microgen.verifier.again import placed_arm, placed_riscv, relaxed
+from microgen.verifier.again.placement import UNKNOWN, Reader, Reading, Target
+from microgen.verifier.again.regenerated import ImpossibleError
+from microgen.verifier.elf import relocatable
+from microgen.verifier.elf.elf import Elf, Symbol
+from microgen.verifier.elf.relocatable import Label, ObjectFile, Piece
+
+READERS: Mapping[str, Reader] = {"EM_ARM": placed_arm.read, "EM_RISCV": placed_riscv.read}
+
+
+@dataclass(slots=True)
+class _Placed:
+    """An object file whose pieces' addresses in the ELF become known one by one. ``pending`` are
+    (piece, for whom) that are still to be compared, ``readings`` those that have been. ``late`` are
+    places inside functions, (target, for whom), which are compared last."""
+
+    file: ObjectFile
+    program: Elf
+    places: dict[int, int] = field(default_factory=dict)
+    pending: list[tuple[int, str]] = field(default_factory=list)
+    readings: dict[int, Reading] = field(default_factory=dict)
+    late: list[tuple[Target, str]] = field(default_factory=list)
+
+    def put(self, section: int, address: int, user: str) -> bool:
+        """Whether the section can be at that address."""
+        if section not in self.places:
+            self.places[section] = address
+            self.pending.append((section, user))
+        return self.places[section] == address
+
+    def moved(self, label: Label) -> int:
+        """The address of a label of a piece that has a place."""
+        assert label.section is not None
+        reading = self.readings.get(label.section)
+        offset = reading.moved(label.value) if reading else label.value
+        return self.places[label.section] + offset
+
+
+def read(path: Path, machine: str) -> ObjectFile:
+    """Read an object file, as it can be compared with a program for this machine."""
+    file = relocatable.read(path)
+    return relaxed.by_function(file) if machine == "EM_RISCV" else file
+
+
+def differences(program: Elf, files: list[ObjectFile], required: set[str]) -> Iterator[str]:
+    """How a model's functions and constants differ, those at fault named; nothing if all that are
+    there are equal and none of ``required`` is missing.
+
+    Raises ImpossibleError for a relocation that is not understood.
+    """
+    defined = {label.name for file in files for label in _defined(file)}
+    for name in sorted(required):
+        if name not in defined or not program.named(name):
+            yield f"there is no {name}"
+    for file in files:
+        yield from _file(_Placed(file, program))
+
+
+def _file(placed: _Placed) -> Iterator[str]:
+    for label in _defined(placed.file):
+        yield from _named(placed, label)
+    while placed.pending:
+        number, user = placed.pending.pop()
+        yield from _contents(placed, number, user)
+    for target, user in placed.late:
+        if not _is_inside(placed, target):
+            yield _wrong(target, user)
+    for label in _defined(placed.file):
+        yield from _size(placed, label)
+
+
+def compared(program: Elf, files: list[ObjectFile]) -> int:
+    """The number of functions and objects of these files that are in the program."""
+    names = {label.name for file in files for label in _defined(file)}
+    return sum(bool(program.named(name)) for name in names)
+
+
+def _defined(file: ObjectFile) -> Iterator[Label]:
+    for label in file.labels:
+        if label.is_global and label.section in file.pieces and label.size:
+            yield label
+
+
+def _named(placed: _Placed, label: Label) -> Iterator[str]:
+    """The function or object of that name, unless the linker has dropped it."""
+    found = _candidates(placed.program, label.name)
+    if len(found) > 1:
+        yield f"there are {len(found)} symbols {label.name}"
+    if len(found) != 1:
+        return
+    program, symbol = placed.program, found[0]
+    address = program.code_address(symbol) if label.is_function else symbol.address
+    assert label.section is not None
+    if not placed.put(label.section, address - label.value, label.name):
+        yield f"{label.name} is at {address:#x}, apart from what it belongs to"
+
+
+def _size(placed: _Placed, label: Label) -> Iterator[str]:
+    """The size of the function or object of that name, if there is one."""
+    found = _candidates(placed.program, label.name)
+    if len(found) != 1 or label.section not in placed.places:
+        return
+    end = replace(label, value=label.value + label.size)
+    size, symbol = placed.moved(end) - placed.moved(label), found[0]
+    if symbol.size != size:
+        yield f"{symbol.name} at {symbol.address:#x} has {symbol.size} bytes instead of {size}"
+
+
+def _candidates(program: Elf, name: str) -> list[Symbol]:
+    """The global symbol of a name. A linker may have made it local if it is hidden."""
+    found = program.named(name)
+    return [symbol for symbol in found if symbol.binding != "local"] or found
+
+
+def _contents(placed: _Placed, number: int, user: str) -> Iterator[str]:
+    piece, address = placed.file.pieces[number], placed.places[number]
+    if piece.data is None:
+        return
+    if placed.program.read(address, 1) is None:
+        yield f"{user}: the ELF has no bytes at {address:#x}"
+        return
+    reading = READERS[placed.program.machine](piece, placed.program, address)
+    placed.readings[number] = reading
+    for target in reading.targets:
+        if not _refers(placed, target, user):
+            yield _wrong(target, user)
+    if not _is_in_section(placed.program, address, address + reading.moved(len(piece.data))):
+        yield f"{user} at {address:#x} is in no section with bytes, and objcopy leaves it out"
+    count = len(reading.differing)
+    if count:
+        first = min(reading.differing)
+        yield f"{user} at {address:#x}: {count} bytes differ, the first at {first:#x}"
+
+
+def _is_in_section(program: Elf, start: int, end: int) -> bool:
+    section = program.section_at(start)
+    return start == end or (section is not None and section.has_bytes and end <= section.end)
+
+
+def _wrong(target: Target, user: str) -> str:
+    wrong = target.label.name or "a local object"
+    return f"{user}: what is at {target.place:#x} does not lead to {wrong}"
+
+
+def _refers(placed: _Placed, target: Target, user: str) -> bool:
+    """Whether a symbol's value in the ELF is right. If that is not known yet, it is compared
+    later."""
+    label = target.label
+    if target.value == UNKNOWN:
+        return False
+    if label.is_global:
+        found = _candidates(placed.program, label.name)
+        return len(found) == 1 and target.value in _addresses(placed.program, found[0])
+    if label.section is None:
+        raise ImpossibleError(f"what {label.name or 'a label'} is for {user} is not understood")
+    piece = placed.file.pieces[label.section]
+    if piece.element and piece.data is not None:
+        return _is_same_element(placed.program, piece, target)
+    if piece.is_relaxed and label.value:
+        placed.late.append((target, user))
+        return True
+    value = target.value & ~1 if label.is_function else target.value
+    return placed.put(label.section, value - label.value, label.name or user)
+
+
+def _addresses(program: Elf, symbol: Symbol) -> set[int]:
+    """What leads to a symbol: of code, which Arm calls with a bit in the address, there are two."""
+    is_data = symbol.kind == "object"
+    return {symbol.address} if is_data else {symbol.address, program.code_address(symbol)}
+
+
+def _is_same_element(program: Elf, piece: Piece, target: Target) -> bool:
+    """Whether it leads to equal bytes, wherever the linker has put these."""
+    assert piece.data is not None
+    more = target.addend if target.label.is_section else 0
+    start = target.label.value + more
+    end = piece.data.index(0, start) + 1 if piece.element < 0 else start + piece.element
+    return program.read(target.value + more, end - start) == piece.data[start:end]
+
+
+def _is_inside(placed: _Placed, target: Target) -> bool:
+    """Whether it leads to the right place inside a function.
+
+    Raises ImpossibleError if nothing says where the function is.
+    """
+    section = target.label.section
+    if section not in placed.places:
+        raise ImpossibleError(f"where the function of {target.label.name} is cannot be known")
+    return placed.moved(target.label) == target.value

@@ -1,0 +1,125 @@
+"""Compares two linked programs: every loaded byte, address, size and symbol."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from microgen.verifier.elf.elf import Elf, Symbol
+
+# Where the ELF header describes the sections, which nothing loads: (class, bytes).
+_OF_SECTIONS = {1: (range(32, 36), range(46, 52)), 2: (range(40, 48), range(58, 64))}
+_MAGIC = b"\x7fELF"
+
+
+def differences(found: Elf, again: Elf) -> Iterator[str]:
+    """How a program differs from the one built again, the first function or object first; nothing
+    if they are equal. Sizes of symbols and addresses come first, because bytes move with them."""
+    symbols = list(_symbols(found, again))
+    yield from symbols or _bytes(found, again)
+    yield from _layout(found, again)
+    if (found.machine, found.entry) != (again.machine, again.entry):
+        yield f"entry {found.entry:#x} of {found.machine} instead of {again.entry:#x}"
+    if found.flags != again.flags:
+        yield f"e_flags are {found.flags:#x} instead of {again.flags:#x}"
+    if dict(found.attributes) != dict(again.attributes):
+        yield "the build attributes differ"
+
+
+def _layout(found: Elf, again: Elf) -> Iterator[str]:
+    for one, other in itertools.zip_longest(_parts(found), _parts(again), fillvalue="nothing"):
+        if one != other:
+            yield f"{one} instead of {other}"
+
+
+def _parts(program: Elf) -> Iterator[str]:
+    """All that is known of each section and segment."""
+    for s in program.sections:
+        rights = f"{'w' * s.writable}{'x' * s.executable}" or "read only"
+        place = f"{s.name} at {s.address:#x}, loaded at {s.load:#x}"
+        yield f"{place}, {s.size} bytes, {s.kind}, {rights}"
+    for own in program.segments:
+        place = f"segment at {own.address:#x}, loaded at {own.load:#x}"
+        yield f"{place}, {own.size} bytes, {own.file_size} in the file, {own.rights}"
+
+
+def _symbols(found: Elf, again: Elf) -> Iterator[str]:
+    has, expected = Counter(map(_linked, found.symbols)), Counter(map(_linked, again.symbols))
+    extra = sorted((has - expected).elements(), key=_place)
+    missing = sorted((expected - has).elements(), key=_place)
+    for symbol in missing:
+        twin = next((other for other in extra if other.name == symbol.name), None)
+        if twin is None:
+            yield f"there is no {symbol}"
+        else:
+            extra.remove(twin)
+            yield f"{_described(twin)} instead of {_described(symbol)}"
+    yield from (f"{symbol} is not in what is built again" for symbol in extra)
+
+
+def _linked(symbol: Symbol) -> Symbol:
+    """The symbol without the name of its source, which ``strip -g`` removes."""
+    return replace(symbol, file="")
+
+
+def _place(symbol: Symbol) -> tuple[int, str, int]:
+    return symbol.address, symbol.name, symbol.size
+
+
+def _described(symbol: Symbol) -> str:
+    return f"{symbol} ({symbol.binding} {symbol.kind})"
+
+
+@dataclass(slots=True)
+class _Differing:
+    """Bytes of one symbol that differ."""
+
+    start: int
+    first: int
+    count: int = 0
+
+
+def _bytes(found: Elf, again: Elf) -> Iterator[str]:
+    """The functions and objects with other bytes, by address."""
+    places = sorted((again.code_address(s), s.size, s.name) for s in again.symbols if s.size)
+    differing: dict[str, _Differing] = {}
+    for address in _differing_addresses(found, again):
+        start, name = _owner(places, again, address)
+        differing.setdefault(name, _Differing(start, address)).count += 1
+    for name, own in differing.items():
+        yield f"{name} at {own.start:#x}: {own.count} bytes differ, the first at {own.first:#x}"
+
+
+def _differing_addresses(found: Elf, again: Elf) -> Iterator[int]:
+    """The addresses with other bytes, of the segments that both have."""
+    expected = dict(again.image())
+    for start, data in found.image():
+        other = expected.get(start, b"")
+        size = min(len(data), len(other))
+        one, two = (np.frombuffer(_loaded(d)[:size], np.uint8) for d in (data, other))
+        yield from (start + int(offset) for offset in np.flatnonzero(one != two))
+
+
+def _loaded(data: bytes) -> bytes:
+    """A segment's bytes without what an ELF header in it says about sections."""
+    if not data.startswith(_MAGIC) or len(data) < 64:
+        return data
+    blank = bytearray(data)
+    for places in _OF_SECTIONS.get(data[4], ()):
+        blank[places.start : places.stop] = bytes(len(places))
+    return bytes(blank)
+
+
+def _owner(places: list[tuple[int, int, str]], elf: Elf, address: int) -> tuple[int, str]:
+    """The start and the name of the symbol at an address, or else of the section."""
+    after = bisect.bisect_right(places, (address, 1 << 64, ""))
+    for start, size, name in reversed(places[max(0, after - 8) : after]):
+        if start <= address < start + size:
+            return start, name
+    section = elf.section_at(address)
+    return (section.address, section.name) if section else (address, "what no section has")

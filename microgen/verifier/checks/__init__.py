@@ -1,0 +1,1 @@
+"""The checks of a project's ELF file, one module for each part of what was planned."""

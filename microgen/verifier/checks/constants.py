@@ -1,0 +1,115 @@
+"""Checks of the constants: weights, biases and requantization tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from microgen.base.errors import MicrogenError
+from microgen.base.manifest import BlobRecord, ConstantRecord
+from microgen.graph.ir.graph import Array
+from microgen.kernels.requantization import transforms
+from microgen.verifier.checks import objects
+from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+
+
+def constants_section(subject: Subject) -> Finding:
+    """Each constant: one object of its size and alignment in ``.rodata.tvm`` or its pool's section,
+    in memory that nothing writes."""
+    records = [record for record in subject.manifest.constants if record.symbol]
+    if not records:
+        return not_applicable("the model has no constants except those that a caller passes")
+    problems = [p for record in records for p in _place_problems(subject, record)]
+    sections = ", ".join(dict.fromkeys(objects.section_of(subject, r) for r in records))
+    expected = (
+        f"{len(records)} objects in {sections}, read-only, each of its size, aligned to "
+        f"{_alignment(subject)}"
+    )
+    total = sum(record.nbytes for record in records)
+    found = f"{len(records)} objects, {total} bytes"
+    return judged(expected, problems, found, objects=len(records), nbytes=total)
+
+
+def _place_problems(subject: Subject, record: ConstantRecord) -> Iterator[str]:
+    alignment = 1 if record.pool else _alignment(subject)
+    yield from object_problems(subject, record, alignment)
+
+
+def object_problems(
+    subject: Subject, record: ConstantRecord | BlobRecord, alignment: int = 1
+) -> Iterator[str]:
+    """Problems of an object that must be in read-only memory."""
+    yield from objects.problems(subject, record, alignment)
+    symbol = objects.only(subject, record)
+    if symbol and objects.is_writable(subject, symbol):
+        yield f"{symbol.name} at {symbol.address:#x} is in writable memory"
+
+
+def _alignment(subject: Subject) -> int:
+    """The value of ``--constant-alignment``. The check ``manifest`` fails for an invalid one."""
+    asked = subject.manifest.options.get("constant_alignment")
+    return asked if isinstance(asked, int) and asked > 0 else 1
+
+
+def constants_bytes(subject: Subject) -> Finding:
+    """Each constant's bytes in the ELF equal the recorded transform of the model's parameters."""
+    records = subject.manifest.constants
+    if not records:
+        return not_applicable("the model has no constants")
+    expected = f"the bytes of {len(records)} constants equal the model's after their transforms"
+    try:
+        parameters = subject.parameters()
+    except MicrogenError as error:
+        return Finding("failed", expected, str(error))
+    problems = [p for record in records for p in _byte_problems(subject, record, parameters)]
+    total = sum(record.nbytes for record in records)
+    return judged(expected, problems, f"{total} bytes equal", nbytes=total)
+
+
+def _byte_problems(
+    subject: Subject, record: ConstantRecord, parameters: Mapping[str, Array]
+) -> Iterator[str]:
+    channels, most = record.arguments.get("channels"), min(record.nbytes, subject.elf.nbytes)
+    if isinstance(channels, int | float) and channels > most:  # before an array of them is made
+        yield f"{name_of(record)}: {channels} channels in {most} bytes"
+        return
+    try:
+        wanted = _bytes_of(record, parameters)
+    except MicrogenError as error:
+        yield f"{name_of(record)}: {error}"
+        return
+    for address in addresses(subject, record):
+        found = subject.elf.read(address, len(wanted))
+        if found is None:
+            yield f"{name_of(record)}: the ELF has no {len(wanted)} bytes at {address:#x}"
+        elif found != wanted:
+            yield _first_difference(record, found, wanted)
+
+
+def addresses(subject: Subject, record: ConstantRecord) -> list[int]:
+    """The addresses of a constant. One in a pool that the caller passes is inside main's array, if
+    main is the project's."""
+    if record.symbol:
+        return [symbol.address for symbol in subject.elf.named(record.symbol)]
+    arrays = subject.elf.named(subject.manifest.pool_array(record.pool))
+    return [symbol.address + record.offset for symbol in arrays]
+
+
+def name_of(record: ConstantRecord) -> str:
+    """What messages call a constant."""
+    return record.symbol or f"{record.pool} + {record.offset}"
+
+
+def _bytes_of(record: ConstantRecord, parameters: Mapping[str, Array]) -> bytes:
+    missing = [name for name in record.sources if name not in parameters]
+    if missing:
+        raise MicrogenError(f"model/parameters has no {missing[0]!r}")
+    sources = [parameters[name] for name in record.sources]
+    array = transforms.apply(record.transform, sources, record.arguments)
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
+
+
+def _first_difference(record: ConstantRecord, found: bytes, wanted: bytes) -> str:
+    at = next(i for i, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1])
+    return f"{name_of(record)}: byte {at} is {found[at]:#04x}, the model's is {wanted[at]:#04x}"

@@ -1,0 +1,121 @@
+"""Checks of the image: segments, build attributes, project files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+
+from microgen.base import manifest
+from microgen.base.errors import ProjectError
+from microgen.base.files import OWN_MAIN, inside
+from microgen.verifier.elf.elf import Elf, Segment
+from microgen.verifier.instructions.architectures import architecture_of
+from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+
+
+def segments(subject: Subject) -> Finding:
+    """Each segment starts in a memory of the board that has the segment's rights, has the rights
+    that its sections need, and is not both writable and executable. ``sections_fit`` checks that
+    segments also end there."""
+    problems = [
+        f"the segment at {segment.address:#x} is writable and executable"
+        for segment in subject.elf.segments
+        if {"w", "x"} <= set(segment.rights)
+    ]
+    expected = "no segment is writable and executable"
+    if not subject.board.is_host:
+        names = ", ".join(memory.name for memory in subject.board.memories)
+        expected += f"; each is in {names}, with the rights that memory and sections have"
+        for segment in subject.elf.segments:
+            problems += _segment_problems(subject, segment)
+            problems += _rights_problems(subject.elf, segment)
+    found = ", ".join(f"{s.address:#x}+{s.size:#x} {s.rights}" for s in subject.elf.segments)
+    return judged(expected, problems, found)
+
+
+def _segment_problems(subject: Subject, segment: Segment) -> Iterator[str]:
+    memory = subject.board.memory_at(segment.address)
+    if memory is None:
+        yield f"the segment at {segment.address:#x} is in none of the board's memories"
+    elif "w" in segment.rights and "w" not in memory.access:
+        yield f"the segment at {segment.address:#x} is writable, but {memory.name} is not"
+    elif segment.rights == "rx" and "x" not in memory.access:
+        yield f"the segment at {segment.address:#x} is executable, but {memory.name} is not"
+    if segment.file_size and subject.board.memory_at(segment.load) is None:
+        yield f"the segment at {segment.address:#x} is loaded at {segment.load:#x}, in no memory"
+
+
+def _rights_problems(elf: Elf, segment: Segment) -> Iterator[str]:
+    """Rights that the segment's sections need and it lacks, or that none of them needs."""
+    title = f"the segment at {segment.address:#x}"
+    sections = [
+        section for section in elf.sections if section.size and segment.holds(section.address)
+    ]
+    if "r" not in segment.rights:
+        yield f"{title} cannot be read"
+    for section in sections:
+        if section.writable and section.executable:
+            yield f"{section.name} is writable and executable"
+        if section.writable and "w" not in segment.rights:
+            yield f"{title} is not writable, {section.name} in it is"
+        if section.has_bytes and not section.writable and "w" in segment.rights:
+            yield f"{title} is writable, {section.name} in it is not"
+    if any(section.executable for section in sections) != ("x" in segment.rights):
+        yield f"{title} is {segment.rights}, its sections need other rights"
+
+
+def build_attributes(subject: Subject) -> Finding:
+    """The ELF's attributes name the board's instruction set and float calling convention."""
+    cpu = subject.board.cpu
+    if not cpu.attributes:
+        return not_applicable("the format has no build attributes for this CPU")
+    wanted, found = architecture_of(subject.board).attributes(cpu, subject.elf)
+    problems = [
+        f"{tag} is {found.get(tag) or 'absent'}, expected {value}"
+        for tag, value in wanted.items()
+        if found.get(tag) != value
+    ]
+    return judged(_tags(wanted), problems, _tags({tag: found.get(tag, "") for tag in wanted}))
+
+
+def runs_model(subject: Subject) -> Finding:
+    """The core that the ELF is built for runs the code of the model's CPU."""
+    cpu = subject.board.cpu
+    if not cpu.attributes:
+        return not_applicable("the format has no build attributes for this CPU")
+    missing = architecture_of(subject.board).missing(cpu, subject.elf)
+    found = _tags(subject.elf.attributes) or "no build attributes"
+    problems = [f"{missing} is missing: {found}"] if missing else []
+    problems += filter(None, [architecture_of(subject.board).flags_problem(subject.elf)])
+    return judged(f"a core that runs code for {cpu.title}", problems, found)
+
+
+def _tags(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{tag}: {value}" for tag, value in values.items())
+
+
+def project_files(subject: Subject) -> Finding:
+    """Each file that microgen generated is unchanged, in the scope "model" except main."""
+    if not subject.with_project_files:
+        return not_applicable("switched off")
+    problems, replaced = [], ""
+    if not manifest.is_as_written(subject.project):
+        problems.append("microgen.json has changed")
+    for name, digest in sorted(subject.manifest.files.items()):
+        try:
+            content = inside(subject.project, name).read_bytes()
+        except ProjectError as error:
+            problems.append(f"{name} {error.what}")
+            continue
+        except OSError as error:
+            problems.append(f"{name} cannot be read: {error.strerror}")
+            continue
+        if hashlib.sha256(content).hexdigest() == digest:
+            continue
+        if subject.scope == "model" and name == OWN_MAIN:
+            replaced = f"; {OWN_MAIN} has been replaced"
+        else:
+            problems.append(f"{name} has changed")
+    count = len(subject.manifest.files)
+    found = f"{count - bool(replaced)} files as generated{replaced}"
+    return judged(f"{count} files as generated", problems, found, files=count)

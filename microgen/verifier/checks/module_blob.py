@@ -1,0 +1,122 @@
+"""The checks of the module blob and of its loaders in the firmware."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+
+from microgen.base.manifest import BlobRecord, ExternalRecord, ModuleRecord
+from microgen.relay.blob import LIBRARY, Blob
+from microgen.relay.blob.payloads import ConstLoader
+from microgen.verifier.checks.blob_image import blob_image
+from microgen.verifier.checks.constants import object_problems
+from microgen.verifier.checks.objects import is_writable, section_of
+from microgen.verifier.checks.tables import bytes_of, text_at, words
+from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+
+_NOT_LOADED = (LIBRARY, "const_loader", "metadata")  # modules that the loader itself makes
+_LOADER = "runtime.module.loadbinary_"
+_KINDS = ("load", "find", "init", "run")
+
+
+def module_blob(subject: Subject) -> Finding:
+    """The blob is one object of its size in its section, in memory that nothing writes. It is a
+    valid tree of the planned modules, with the planned bytes."""
+    module = subject.manifest
+    if module.blob is None:
+        return not_applicable("the model has no modules that are loaded")
+    record = module.blob
+    problems = [*object_problems(subject, record), *_content_problems(subject, record)]
+    expected = (
+        f"{record.symbol}: an object of {record.nbytes} bytes in {section_of(subject, record)}, "
+        f"read-only; {len(module.loaded)} modules in a valid tree, byte for byte as generated"
+    )
+    found = ", ".join(f"{m.type_key} of {m.nbytes} bytes" for m in module.loaded)
+    return judged(expected, problems, f"{record.nbytes} bytes: {found}", nbytes=record.nbytes)
+
+
+def _content_problems(subject: Subject, record: BlobRecord) -> Iterator[str]:
+    found = blob_image(subject, subject.manifest)
+    if found.blob is None:
+        yield found.problem
+        return
+    yield from _tree_problems(found.blob, subject.manifest)
+    yield from _payload_problems(found.blob, subject.manifest)
+    digest = hashlib.sha256(found.data).hexdigest()
+    if digest != record.sha256:
+        yield f"{record.symbol} has the SHA-256 {digest}, planned {record.sha256}"
+
+
+def _tree_problems(blob: Blob, module: ModuleRecord) -> Iterator[str]:
+    """Problems of the root: it must be a const loader without arrays, with the planned imports."""
+    keys = sorted(blob.modules[child].type_key for child in blob.children[0])
+    planned = sorted([LIBRARY, *(own.type_key for own in module.loaded)])
+    if keys != planned or len(blob.modules) != len(planned) + 1:
+        yield f"the root imports {', '.join(keys)}, planned {', '.join(planned)}"
+    content = blob.contents[0]
+    if blob.root.type_key != "const_loader" or not isinstance(content, ConstLoader):
+        yield f"the root is {blob.root.type_key}, planned const_loader"
+    elif content.arrays or dict(content.variables) != _variables(module):
+        yield "the const loader's symbols and constants are not the planned ones"
+
+
+def _variables(module: ModuleRecord) -> dict[str, tuple[str, ...]]:
+    functions = [function for own in module.loaded for function in own.functions]
+    return {f.symbol: tuple(constant.name for constant in f.constants) for f in functions}
+
+
+def _payload_problems(blob: Blob, module: ModuleRecord) -> Iterator[str]:
+    found = Counter(hashlib.sha256(m.payload or b"").hexdigest() for m in blob.modules)
+    planned = Counter(own.sha256 for own in module.loaded)
+    for own in module.loaded:
+        if found[own.sha256] != planned[own.sha256]:
+            symbols = ", ".join(function.symbol for function in own.functions)
+            yield f"the payload of {symbols} is not the planned one of {own.type_key}"
+
+
+def module_loaders(subject: Subject) -> Finding:
+    """Each type key in the blobs has one loader, whose functions are at the same index of each
+    table. The tables are in memory that nothing writes."""
+    loaded = {own.type_key: own for m in subject.manifest.modules for own in m.loaded}
+    if not loaded:
+        return not_applicable("no model has modules that are loaded")
+    problems = list(_table_problems(subject, loaded))
+    for module in subject.manifest.modules:
+        problems += _unknown_keys(subject, module, loaded)
+    expected = f"one loader for each of {', '.join(loaded)}, in constant tables"
+    count = len(loaded)
+    return judged(expected, problems, f"{count} loaders, {', '.join(loaded)}", loaders=count)
+
+
+def _unknown_keys(
+    subject: Subject, module: ModuleRecord, loaded: dict[str, ExternalRecord]
+) -> Iterator[str]:
+    blob = blob_image(subject, module).blob if module.blob else None
+    keys = {m.type_key for m in blob.modules} if blob else set()
+    for key in sorted(keys - loaded.keys() - {*_NOT_LOADED}):
+        yield f"the blob of {module.module} has {key}, for which no loader was planned"
+
+
+def _table_problems(subject: Subject, loaded: dict[str, ExternalRecord]) -> Iterator[str]:
+    tables = {kind: f"mg_loader_{kind}s" for kind in ("name", *_KINDS)}
+    count = int.from_bytes(bytes_of(subject, "mg_loader_count") or b"", "little")
+    found = {kind: words(subject, symbol, count) for kind, symbol in tables.items()}
+    for kind, symbol in tables.items():
+        if len(found[kind]) != count or not count:
+            yield f"{symbol} is not one table of {count} entries"
+            return
+        if any(is_writable(subject, s) for s in subject.elf.named(symbol)):
+            yield f"{symbol} is in writable memory"
+    names = [text_at(subject, address) for address in found["name"]]
+    for name in sorted(set(names) - {_LOADER + key for key in loaded}):
+        yield f"{name} is a loader, but no module needs it"
+    for key, own in loaded.items():
+        if names.count(_LOADER + key) != 1:
+            yield f"{names.count(_LOADER + key)} loaders for {key}"
+            continue
+        place = names.index(_LOADER + key)
+        for kind in _KINDS:
+            functions = [s for s in subject.elf.named(f"{own.prefix}_{kind}") if s.kind == "func"]
+            if [s.address for s in functions] != [found[kind][place]]:
+                yield f"entry {place} of {tables[kind]} is not {own.prefix}_{kind}"

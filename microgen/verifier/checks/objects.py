@@ -1,0 +1,80 @@
+"""Checks a planned object in memory: it is one symbol, of its size, where it was planned.
+
+In the scope "model" it is where the linker of another firmware put it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from microgen.base.manifest import BlobRecord, ConstantRecord, PoolRecord, SharedRecord
+from microgen.verifier.elf.elf import Symbol
+from microgen.verifier.subject import Subject
+
+Record = BlobRecord | ConstantRecord | PoolRecord | SharedRecord
+
+
+def only(subject: Subject, record: Record) -> Symbol | None:
+    """The object's symbol; None unless there is exactly one."""
+    symbols = subject.elf.named(record.symbol)
+    return symbols[0] if len(symbols) == 1 else None
+
+
+def problems(subject: Subject, record: Record, alignment: int = 1) -> Iterator[str]:
+    """Problems of its symbol, size, section, or alignment in bytes."""
+    symbol = only(subject, record)
+    if symbol is None:
+        yield f"{len(subject.elf.named(record.symbol))} symbols are named {record.symbol}"
+        return
+    if symbol.kind != "object":
+        yield f"{symbol.name} is of type {symbol.kind}"
+    if symbol.size != record.nbytes:
+        yield f"{symbol.name} has {symbol.size} bytes, planned {record.nbytes}"
+    section = section_of(subject, record)
+    if symbol.section != section:
+        yield f"{symbol.name} is in {symbol.section or 'no section'}, not {section}"
+    if symbol.address % alignment:
+        yield f"{symbol.name} at {symbol.address:#x} is not aligned to {alignment}"
+
+
+def section_of(subject: Subject, record: Record) -> str:
+    """The section in which the object must be: the plan's. In another firmware it is the section of
+    its address, however that is called."""
+    symbol = only(subject, record)
+    if subject.scope == "project" or symbol is None:
+        return record.section
+    section = subject.elf.section_at(symbol.address)
+    return section.name if section else "a section with an address"
+
+
+def memory_problems(subject: Subject, record: PoolRecord, symbol: Symbol) -> Iterator[str]:
+    """Why an arena cannot be where it is: it must be in the plan's memory, or, in another firmware,
+    in any writable section."""
+    if subject.scope == "model":
+        section = subject.elf.section_at(symbol.address)
+        if section is None or not section.writable:
+            yield f"{symbol.name} at {symbol.address:#x} is in no writable section"
+    elif not subject.board.is_host:
+        memory = subject.board.memory(record.memory or subject.board.arena)
+        if not memory.origin <= symbol.address <= symbol.end <= memory.origin + memory.length:
+            yield f"{symbol.name} at {symbol.address:#x} is not in {memory.name}"
+
+
+def is_writable(subject: Subject, symbol: Symbol) -> bool:
+    """Whether the section, the segment, or the board's memory at that place is writable.
+
+    Other linkers put code, constants and what start-up code copies into one segment, or even
+    section, and flags of that are those of all of its parts. So in the scope "model" only the
+    section counts, unless it is in a memory of the board that nothing writes.
+    """
+    memory = subject.board.memory_at(symbol.address)
+    section = subject.elf.section_at(symbol.address)
+    in_section = section is not None and section.writable
+    if subject.scope == "model":
+        return in_section and (memory is None or memory in subject.board.rams)
+    segments = [s for s in subject.elf.segments if s.holds(symbol.address)]
+    return (
+        in_section
+        or any("w" in segment.rights for segment in segments)
+        or memory in subject.board.rams
+    )

@@ -1,0 +1,83 @@
+"""Whether calls that compute parts of a buffer leave each other's parts alone, by the manifest."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from microgen.base.manifest import CallRecord, ModuleRecord, StepRecord
+from microgen.graph.ir.graph import DType
+
+_NBYTES = {dtype.value: dtype.nbytes for dtype in DType}
+
+_BUFFERS = ("sid", "output")
+
+_Place = tuple[str, str]  # the storage, and the buffer in it
+
+
+def problems(module: ModuleRecord) -> Iterator[str]:
+    """Two calls that write the same bytes of a buffer, and results of which a part is not written.
+
+    The first step of an argument is what the call writes there. Others at the same argument are
+    results whose last part that is. Variables are left out, because calls write them again.
+    """
+    state = {buffer.name for buffer in module.plan.buffers if buffer.is_state}
+    written: dict[_Place, _Written] = {}
+    for call in module.calls:
+        own: set[int] = set()
+        for step, position in _results(call):
+            argument = call.args[position]
+            start = argument.offset + step.offset
+            end = start + _nbytes(step)
+            there = written.setdefault((argument.storage, argument.name), _Written())
+            if argument.name in state:
+                continue
+            if position in own and not there.has(start, end):
+                yield f"call {call.index}: not all of {step.tensor} is written"
+            elif position not in own and not there.add(start, end):
+                yield f"call {call.index} writes {step.tensor} over what another call wrote"
+            own.add(position)
+
+
+@dataclass(slots=True)
+class _Written:
+    """The bytes of a buffer that calls have written: the first bytes of runs that do not touch, in
+    order, and the ones after their last bytes."""
+
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+    def has(self, start: int, end: int) -> bool:
+        """Whether all bytes from ``start`` to the one before ``end`` are written."""
+        run = bisect_right(self.starts, start) - 1
+        return start >= end or (run >= 0 and end <= self.ends[run])
+
+    def add(self, start: int, end: int) -> bool:
+        """Write these bytes; False if some of them are written already."""
+        first, last = bisect_right(self.ends, start), bisect_left(self.starts, end)
+        if start < end and first < last:
+            return False
+        before = first > 0 and self.ends[first - 1] == start
+        after = last < len(self.starts) and self.starts[last] == end
+        new_start = self.starts[first - 1] if before else start
+        new_end = self.ends[last] if after else end
+        if start < end:
+            self.starts[first - before : last + after] = [new_start]
+            self.ends[first - before : last + after] = [new_end]
+        return True
+
+
+def _results(call: CallRecord) -> Iterator[tuple[StepRecord, int]]:
+    """The steps of a call whose results are in a buffer, with the positions of the arguments. The
+    last layer that is computed row by row is in the output, which precedes the scratch."""
+    pointers = [k for k, argument in enumerate(call.args) if argument.storage in _BUFFERS]
+    rolled = [step for step in call.steps if step.in_rows]
+    if rolled and pointers:
+        yield rolled[-1], pointers[-1]
+    yield from ((step, position) for step, position in call.seen if position in pointers)
+
+
+def _nbytes(step: StepRecord) -> int:
+    return math.prod(step.shape) * _NBYTES.get(step.dtype, 0)

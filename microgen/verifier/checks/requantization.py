@@ -1,0 +1,161 @@
+"""The check of cheaper requantizations: with the tables in the ELF, they give what is specified.
+
+It does not repeat the searches that found the tables. A requantization is a monotone step function
+of the sum. Bisection finds the sums at which the one with these tables steps. If the specified one
+steps at the same sums, both are equal for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from microgen.base.errors import MicrogenError
+from microgen.base.manifest import ConstantRecord
+from microgen.graph.arithmetic.linear import Channels, specified
+from microgen.graph.ir.graph import Array
+from microgen.kernels.requantization import paired
+from microgen.kernels.requantization.linear import channels
+from microgen.verifier.checks import constants, factors
+from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+
+Arguments = Mapping[str, Any]
+Tables = Sequence[Array]
+# Outputs, before the clamp, of the sums that a kernel has computed: int64 [channels, sums].
+Computed = Callable[[Array, Tables, Arguments], Array]
+_DTYPES = {"int32_t": "<i4", "int8_t": "<i1"}
+_WRONG = (MicrogenError, KeyError, TypeError, ValueError, ArithmeticError, IndexError)
+
+
+def requantization(subject: Subject) -> Finding:
+    """Each requantization whose tables a proof has found equals the specified one for all sums that
+    its layer's weights and bias can make."""
+    layers = list(_layers(subject))
+    if not layers:
+        return not_applicable("no layer is requantized otherwise than specified")
+    expected = f"the requantization of {len(layers)} layers is exact for all their sums"
+    try:
+        parameters = subject.parameters()
+    except MicrogenError as error:
+        return Finding("failed", expected, str(error))
+    problems = [p for layer in layers for p in _problems(subject, layer, parameters)]
+    return judged(expected, problems, f"{len(layers)} layers proven again", layers=len(layers))
+
+
+def _layers(subject: Subject) -> Iterator[dict[str, ConstantRecord]]:
+    """The tables of each layer, by kind; a table of factors by itself."""
+    found: dict[tuple[Any, ...], dict[str, ConstantRecord]] = {}
+    for record in subject.manifest.constants:
+        form = next((form for form, kinds in _TABLES.items() if record.transform in kinds), None)
+        if record.transform == factors.KIND:
+            found[record.symbol, record.pool, record.offset] = {record.transform: record}
+        elif form:
+            same = {k: v for k, v in record.arguments.items() if k != "channels"}
+            key = (form, record.sources, *sorted(same.items()))
+            found.setdefault(key, {})[record.transform] = record
+    yield from found.values()
+
+
+def _problems(
+    subject: Subject, tables: Mapping[str, ConstantRecord], parameters: Mapping[str, Array]
+) -> Iterator[str]:
+    record = next(iter(tables.values()))
+    try:
+        sources = [parameters[name] for name in record.sources]
+        wrong = np.flatnonzero(_wrong(subject, tables, sources))
+    except _WRONG as error:
+        yield f"{constants.name_of(record)}: there is no proof with its tables: {error!r}"
+        return
+    if wrong.size:
+        yield f"{constants.name_of(record)}: channel {wrong[0]} gives other outputs for some sums"
+
+
+def _wrong(
+    subject: Subject, tables: Mapping[str, ConstantRecord], sources: Sequence[Array]
+) -> Array:
+    """The channels whose outputs are not the specified ones: bool [channels]."""
+    record = next(iter(tables.values()))
+    if record.transform == factors.KIND:
+        table = _table(subject, record).reshape(-1, 2)
+        return factors.differs(table, sources, record.arguments)
+    form = next(form for form, kinds in _TABLES.items() if record.transform in kinds)
+    layer = _channels(form, sources, record.arguments)
+    arrays = [_table(subject, tables[kind]) for kind in _TABLES[form]]
+    return differs(layer, form, arrays, record.arguments)
+
+
+def _channels(form: str, sources: Sequence[Array], arguments: Arguments) -> Channels:
+    """What is specified. ``folded`` is the true sums minus the kernel's."""
+    entries = {**arguments, "channels": sources[1].shape[int(arguments["axis"])]}
+    missing = paired.missing(sources[1], arguments) if form == "high" else 0
+    return channels(sources, entries, missing)
+
+
+def _table(subject: Subject, record: ConstantRecord) -> Array:
+    for address in constants.addresses(subject, record):
+        found = subject.elf.read(address, record.nbytes)
+        if found:
+            return np.frombuffer(found, _DTYPES[record.ctype]).astype(np.int64)
+    raise ValueError(f"the ELF has no {record.nbytes} bytes of it")
+
+
+def differs(layer: Channels, form: str, tables: Tables, arguments: Arguments) -> Array:
+    """The channels whose outputs with these tables are not the specified ones for all reachable
+    sums: bool [channels]. ``form`` is "linear", "high" or "vector"."""
+    least, most, folded = (
+        np.array(sums, np.int64)[:, None] for sums in (layer.least, layer.most, layer.folded)
+    )
+    values = np.arange(layer.low + 1, layer.high + 1, dtype=np.int64)[None, :]
+    shape = np.broadcast_shapes(least.shape, values.shape)
+    missed, reached = np.broadcast_to(least - 1, shape), np.broadcast_to(most + 1, shape)
+    while (reached - missed > 1).any():
+        middle = (reached + missed) >> 1
+        is_reached = _FORMS[form](middle - folded, tables, arguments) >= values
+        is_open = reached - missed > 1
+        reached = np.where(is_open & is_reached, middle, reached)
+        missed = np.where(is_open & ~is_reached, middle, missed)
+    is_early = (reached <= most) & (specified(np.minimum(reached, most), layer) < values)
+    is_late = (reached > least) & (specified(np.maximum(reached - 1, least), layer) >= values)
+    is_monotone = bool((tables[0] >= 0).all())
+    return np.asarray((is_early | is_late).any(axis=1) | (not is_monotone))
+
+
+def _linear(sums: Array, tables: Tables, _arguments: Arguments) -> Array:
+    """MG_LINEAR of ``crt/include/microgen/requantization/scaling_s8.h``."""
+    multipliers, offsets = (table[:, None] for table in tables)
+    found: Array = (sums * multipliers + offsets * 2**16) >> 34
+    return found
+
+
+def _high(sums: Array, tables: Tables, arguments: Arguments) -> Array:
+    """MG_HIGH and MG_HIGH_WIDE, whose sums are times 256 and begin with a start."""
+    multipliers, starts = (table[:, None] for table in tables)
+    begun = 256 * sums + starts
+    if np.abs(begun).max() >= 2**31:
+        raise ValueError("sums may exceed int32")
+    found: Array = (begun * multipliers) >> int(arguments["shift"])
+    return found
+
+
+def _vector(sums: Array, tables: Tables, _arguments: Arguments) -> Array:
+    """MG_LINEAR_VECTOR: VQSHL, VQADD, VQRDMULH and VSHL, each saturating."""
+    multipliers, offsets, shifts = tables
+    left, right = int(shifts[0]), -int(shifts[1])
+    added = _saturated(_saturated(sums * 2**left) + offsets[:, None])
+    products: Array = _saturated((added * multipliers[:, None] + 2**30) >> 31)
+    return products >> right
+
+
+def _saturated(x: Array) -> Array:
+    limited: Array = np.clip(x, -(2**31), 2**31 - 1)
+    return limited
+
+
+_FORMS: Mapping[str, Computed] = {"linear": _linear, "high": _high, "vector": _vector}
+_TABLES: Mapping[str, tuple[str, ...]] = {  # kinds of transforms
+    "linear": ("linear_multiplier", "linear_offset"),
+    "high": ("high_multiplier", "high_start"),
+    "vector": ("linear_vector_multiplier", "linear_vector_offset", "linear_vector_shift"),
+}

@@ -1,0 +1,182 @@
+"""The interface between the checks of ``verify`` and instruction sets.
+
+Its implementations are ``arch_arm`` and ``arch_riscv``; ``architectures`` finds a board's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from microgen.target.board import Board
+from microgen.target.cpu import Cpu
+from microgen.verifier.elf.elf import Elf
+from microgen.verifier.instructions.values import Registers, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction. ``mnemonic`` is without width (``.w``). Inside an IT block it is also
+    without the condition, which is in ``condition``. Operands are as objdump prints them.
+    ``encoding`` has the instruction's bytes in memory's order.
+
+    If several instructions in a row have one condition, only the first has it here, because the
+    others run if and only if the first does. If the condition is not met, execution continues at
+    ``skip_to``, the address after the last of them.
+    """
+
+    address: int
+    size: int
+    mnemonic: str
+    operands: tuple[str, ...]
+    condition: str = ""
+    skip_to: int = 0
+    encoding: bytes = b""
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether execution may skip the instruction."""
+        return bool(self.condition)
+
+    @property
+    def next(self) -> int:
+        """The address after it."""
+        return self.address + self.size
+
+    @property
+    def target(self) -> int:
+        """The address of a direct branch, from its last operand, ``<address> <name>``."""
+        return int(self.operands[-1].split()[0], 16)
+
+    def __str__(self) -> str:
+        return f"{self.mnemonic} {', '.join(self.operands)}"
+
+
+@dataclass(frozen=True, slots=True)
+class InlineTable:
+    """A table at ``base``, after the instruction that jumps through it. It has entries of ``width``
+    bytes, offsets in units of ``unit`` bytes from ``origin``, which is ``base`` if None."""
+
+    base: int
+    width: int
+    unit: int
+    signed: bool
+    origin: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """Where execution continues after an instruction.
+
+    ``kind`` "next": at the instruction after it. "branch": at ``target`` or after it. "jump" and
+    "call": at ``target``, which may be a value from a table; None means unknown. "switch": at the
+    entries of ``table``. A "call" with a table continues at the table's entries when it returns.
+    "return": at the caller. "stop": nowhere. "handler": after it, and from now on traps go to
+    ``target``.
+    """
+
+    kind: Literal["next", "branch", "jump", "call", "switch", "return", "stop", "handler"]
+    target: Value | None = None
+    table: InlineTable | None = None
+
+
+class Machine(Protocol):
+    """Follows the values of registers."""
+
+    def step(self, instruction: Instruction, registers: Registers) -> Registers:
+        """The registers after the instruction. Raises UnknownStackPointerError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A program's instructions, and everything needed to follow them. ``reset`` is the first
+    instruction that the core runs. ``functions`` are names by address. ``registry`` is the address
+    of the graph executor's table of functions, 0 if there is none."""
+
+    arch: Architecture
+    elf: Elf
+    board: Board
+    instructions: Mapping[int, Instruction]
+    machine: Machine
+    functions: Mapping[int, str]
+    reset: int
+    registry: int = 0
+
+    def name(self, address: int) -> str:
+        """The function at or before the address, for messages."""
+        return self.functions.get(self.owner(address), f"{address:#x}")
+
+    def owner(self, address: int) -> int:
+        """The start of the function at or before the address; -1 if there is none."""
+        return max((start for start in self.functions if start <= address), default=-1)
+
+
+class Architecture(Protocol):
+    """An instruction set, its procedure call standard, and how its cores start."""
+
+    @property
+    def elf_machine(self) -> str:
+        """ELF's name of the processor."""
+
+    @property
+    def stack_alignment(self) -> int:
+        """The alignment in bytes of the stack at every call, and of an exception's frame."""
+
+    @property
+    def falls_through_unless_last(self) -> frozenset[str]:
+        """Calls and traps with which a function may end, because they never return."""
+
+    def parse(self, text: str) -> dict[int, Instruction]:
+        """Address -> instruction, from the text of ``objdump -d``. Data between instructions
+        is left out."""
+
+    def machine(self, constant: Callable[[int], int | None], stack_top: int) -> Machine:
+        """A machine. ``constant`` reads a word of read-only memory and returns None elsewhere.
+        ``stack_top`` is the initial stack pointer; code that resets to it is as at its entry."""
+
+    def entry(self, code: Code, start: int, /) -> Registers:
+        """The registers known at the first instruction of the function at ``start``."""
+
+    def after_call(self, registers: Registers) -> Registers:
+        """The registers known after a call returns."""
+
+    def control(self, instruction: Instruction, registers: Registers, code: Code, /) -> Control:
+        """Where execution continues."""
+
+    def vector_table(self, board: Board, /) -> int | None:
+        """The address of the core's vectors; None if it has no table in memory."""
+
+    def reset(self, elf: Elf, board: Board, /) -> int:
+        """The address at which the core starts, and which the ELF's entry point must name."""
+
+    def stack_top(self, elf: Elf, board: Board, /) -> int:
+        """The initial stack pointer; 0 if the image has none."""
+
+    def vectors(
+        self, elf: Elf, board: Board, installed: Callable[[], Iterable[int]], /
+    ) -> Mapping[str, int]:
+        """Reset and every fault by name, with the address that the core finds. ``installed`` are
+        the targets of "handler" that the program reaches."""
+
+    def handlers(self, elf: Elf, board: Board, installed: Iterable[int], /) -> Iterable[int]:
+        """The first instructions of all exception handlers."""
+
+    def vector_problem(self, address: int) -> str:
+        """The problem of a vector's value; empty if there is none."""
+
+    def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """The build attributes that an ELF for the CPU must have, and those of this ELF. Attributes
+        with the same meaning are equal here."""
+
+    def flags_problem(self, elf: Elf) -> str:
+        """What the ELF header says of calling conventions against the build attributes, or what is
+        not known; empty if there is nothing."""
+
+    def abi_problem(self, flags: Iterable[str], elf: Elf) -> str:
+        """Why code that GCC compiled with these flags passes floats otherwise than the ELF does;
+        empty if it passes them in the same way."""
+
+    def missing(self, cpu: Cpu, elf: Elf) -> str:
+        """The instruction set that the ELF's core must have to run code for the CPU, if the ELF's
+        attributes do not have it; otherwise empty."""

@@ -1,0 +1,89 @@
+"""Schedules in which as much as possible is computed row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from microgen.compiler import schedule
+from microgen.compiler.codegens.base import Choice, Region
+from microgen.compiler.partition import Partition
+from microgen.compiler.passes.rolling import bands
+from microgen.compiler.schedule import Schedule
+from microgen.graph.ir.graph import Graph, Node
+from microgen.kernels.fitting import fitting
+from microgen.pipeline import planning
+from microgen.target.cpu import Cpu
+
+_MOST_ROWS = 4
+
+
+def roll(monkeypatch: pytest.MonkeyPatch, seed: int = 0) -> list[int]:
+    """From now on schedules have functions that compute row by row: random groups of functions that
+    follow one another, with random rows at a time and kernels. Returns the number of layers of
+    each group, which grows as projects are generated."""
+    choose, sizes = schedule.choose, list[int]()
+    rng = np.random.default_rng(seed)
+
+    def rolled(partition: Partition, cpu: Cpu, *more: object) -> Schedule:
+        found = choose(partition, cpu, *more)  # type: ignore[arg-type]
+        regions = tuple(_grouped(found.partition.regions, partition.graph, cpu, rng))
+        sizes.extend(len(region.choices) for region in regions if region.is_rolled)
+        return replace(found, partition=replace(found.partition, regions=regions))
+
+    monkeypatch.setattr(planning.schedule, "choose", rolled)
+    return sizes
+
+
+def _grouped(
+    regions: Sequence[Region], graph: Graph, cpu: Cpu, rng: np.random.Generator
+) -> Iterator[Region]:
+    at = 0
+    while at < len(regions):
+        longest = [
+            (end, made)
+            for end in range(at + 1, len(regions) + 1)
+            if (made := in_rows(regions[at:end], graph, cpu, rng))
+        ]
+        if longest and rng.random() < 0.9:
+            at, region = longest[-1] if rng.random() < 0.6 else longest[rng.integers(len(longest))]
+            yield region
+        else:
+            yield regions[at]
+            at += 1
+
+
+def in_rows(
+    regions: Sequence[Region], graph: Graph, cpu: Cpu, rng: np.random.Generator
+) -> Region | None:
+    """The regions as one that computes rows, None if they cannot be."""
+    if any(region.codegen != "builtin" for region in regions):
+        return None
+    nodes = [node for region in regions for node in region.nodes]
+    for _ in range(8):
+        rows = [int(rng.integers(1, _MOST_ROWS + 1))] * len(nodes)
+        if rng.random() < 0.5:
+            rows = [int(n) for n in rng.integers(1, _MOST_ROWS + 1, len(nodes))]
+        try:
+            group = bands.of(nodes, graph, rows)
+            choices = [
+                _choice(node, group, n, cpu, rng) for node, n in zip(nodes, rows, strict=True)
+            ]
+        except ValueError:
+            continue
+        return Region("builtin", tuple(nodes), tuple(choices))
+    return None
+
+
+def _choice(
+    node: Node, group: bands.Group, rows: int, cpu: Cpu, rng: np.random.Generator
+) -> Choice:
+    band = group.bands[node.outputs[0]]
+    kernels = fitting(band.node, band.graph, cpu).kernels
+    if not kernels:
+        raise ValueError("no kernel")
+    kernel = kernels[rng.integers(len(kernels))]
+    return Choice((node,), kernel.symbol, is_shared=bool(rng.random() < 0.3), rows=rows)

@@ -1,0 +1,71 @@
+"""Refusals of TFLite models say what to do about the cause."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from microgen.base.errors import ModelError, UnsupportedError
+from microgen.frontends.tflite import signature
+from microgen.graph.ir.graph import DType
+from tests.frontends.tweaked import Network, activation, integers, refusal, simple
+from tests.kernels.recurrent import lstm_cases
+from tests.support.tflite_builder import OperatorSpec, TensorSpec
+
+
+def _custom(*names: str) -> Network:
+    tensors = tuple(activation(f"t{k}", 4) for k in range(len(names) + 1))
+    operators = tuple(
+        OperatorSpec("CUSTOM", (f"t{k}",), (f"t{k + 1}",), custom_code=name)
+        for k, name in enumerate(names)
+    )
+    return Network(tensors, operators, ("t0",), (f"t{len(names)}",))
+
+
+def test_lists_of_tensors_are_of_loops_that_can_be_unrolled() -> None:
+    said = refusal(_custom("FlexErf", "FlexTensorListReserve"), UnsupportedError)
+    assert said.endswith(
+        "fix the batch (Input(batch_shape=(1, ...))), then make the recurrent layers with "
+        "unroll=True"
+    )
+    assert refusal(_custom("FlexErf"), UnsupportedError).endswith("without SELECT_TF_OPS")
+
+
+def test_texts_are_not_to_be_quantized() -> None:
+    network = simple("GATHER", (2,), (2,)).with_tensor("x", dtype="string")
+    said = refusal(network.with_tensor("y", dtype="string"), UnsupportedError)
+    assert "no kernel reads texts" in said
+    assert "int8" not in said
+
+
+def test_a_computed_start_is_not_a_matter_of_shapes() -> None:
+    start = TensorSpec("s", (2,), "int32")
+    network = simple("SLICE", (2, 2), (1, 2), start, integers("n", [1, 2]))
+    said = refusal(network.replace(inputs=("x", "s")), UnsupportedError)
+    assert "depends on what the model computes" in said
+    assert "fixed shapes" not in said
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"\x08\x08\x12\x07pytorch", "looks like an ONNX model; give the file the suffix .onnx"),
+        (b"\x10\0\0\0ORTM" + bytes(20), "in ONNX Runtime's own format; give the .onnx file"),
+    ],
+)
+def test_files_of_other_formats(data: bytes, said: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        signature.check(data, "m.tflite")
+    assert said in str(caught.value)
+
+
+def test_a_small_cell_state_is_one_of_the_other_runtime() -> None:
+    layer = lstm_cases.table_layer(0, DType.INT8)
+    layer = dataclasses.replace(layer, scale={**layer.scale, "cell_state": 2.0**-16})
+    network = lstm_cases.network_of(layer, 0)
+    assert network.load("tflm").nodes
+    assert refusal(network, UnsupportedError).endswith(
+        "has a cell state with the scale 2**-16, for which LiteRT's int8 LSTM has no tanh; "
+        "generate with --numerics tflm: TensorFlow Lite Micro's has one for it"
+    )

@@ -1,0 +1,48 @@
+"""The requantization by one product equals the specified one wherever ``fit`` says so."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from microgen.graph.arithmetic import high, linear
+from microgen.graph.arithmetic.terms import Rounding
+from tests.graph.arithmetic.test_linear import ROUNDINGS, channels
+
+SHIFTS = (high.SHIFT, high.WIDE_SHIFT)
+
+
+def differing(layer: linear.Channels, found: high.High, channel: int, shift: int) -> int:
+    """How many of the reachable sums of a channel are requantized to something else."""
+    sums = np.arange(layer.least[channel], layer.most[channel] + 1)
+    one = dataclasses.replace(layer, scales=(layer.scales[channel],))
+    wanted = linear.specified(sums[None, :], one)[0]
+    computed = (sums - layer.folded[channel]) * high.UNIT + found.starts[channel]
+    multiplier = found.multipliers[channel]
+    return int((wanted != high.outputs(computed, multiplier, layer.low, layer.high, shift)).sum())
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("relu", [True, False])
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_equals_the_specified_one_for_all_sums(rounding: Rounding, relu: bool, shift: int) -> None:
+    for seed in range(3):
+        layer = channels(np.random.default_rng(seed), rounding, relu=relu)
+        found = high.fit(layer, shift)
+        exact = np.flatnonzero(found.is_exact)
+        assert len(exact) or rounding is Rounding.DOUBLE
+        assert not any(differing(layer, found, int(channel), shift) for channel in exact)
+
+
+def test_equal_channels_have_one_multiplier() -> None:
+    layer = channels(np.random.default_rng(1), Rounding.SINGLE, relu=True)
+    layer = dataclasses.replace(layer, scales=(0.004,) * len(layer.scales))
+    found = high.fit_equal(layer, high.WIDE_SHIFT)
+    assert found.is_exact.all()
+    assert len(set(found.multipliers.tolist())) == 1
+    assert not any(
+        differing(layer, found, channel, high.WIDE_SHIFT) for channel in range(len(layer.least))
+    )

@@ -1,0 +1,40 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.dense.dense_hybrid import OP, DenseHybridAttrs
+from tests.kernels.conformance import conformance as c
+from tests.kernels.convolution import hybrids
+
+
+def case(seed: int, data: tuple[int, ...] | None = None, units: int = 0) -> c.Case:
+    """The case of a seed. Its shape is random unless it is given."""
+    rng = np.random.default_rng(seed)
+    lead = tuple(int(n) for n in rng.integers(1, 4, int(rng.integers(1, 3))))
+    data = data or (*lead, int(rng.integers(1, 70)))
+    units = units or int(rng.integers(1, 20))
+    options = {"per_channel": bool(rng.integers(2)), "biased": bool(rng.integers(2))}
+    inputs = hybrids.inputs(rng, data, (units, data[-1]), 0, **options)
+    activation = list(Activation)[int(rng.integers(4))]
+    attrs = DenseHybridAttrs(activation, bool(rng.integers(2)), keep_num_dims=bool(rng.integers(2)))
+    return c.Case(f"{seed}", OP.name, attrs, inputs, None, DType.FLOAT32)
+
+
+CORNERS = (case(1, (1, 1), 1), case(2, (3, 1), 4), case(3, (2, 700), 9))
+
+
+def test_kernels_equal_the_reference(tmp_path: Path) -> None:
+    c.check([*CORNERS, *map(case, range(400))], tmp_path)
+
+
+def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
+    c.check_inlined([*CORNERS, *map(case, range(12))], tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kernels_take_a_row_of_scratch(seed: int) -> None:
+    (call,) = c.calls_of(case(seed))
+    assert call.kernel.scratch(call.case.node, call.case.graph) == call.case.input_types[1].shape[1]

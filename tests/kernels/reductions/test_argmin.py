@@ -1,0 +1,12 @@
+from pathlib import Path
+
+import pytest
+
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.reductions.argmin import ArgMinAttrs
+from tests.kernels.reductions.arg_extremes import DTYPES, check_kernels
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.value)
+def test_kernels_equal_the_reference(dtype: DType, tmp_path: Path) -> None:
+    check_kernels("argmin", ArgMinAttrs, dtype, tmp_path)

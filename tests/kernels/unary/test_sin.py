@@ -1,0 +1,15 @@
+from pathlib import Path
+
+from microgen.graph.ops.unary.sin import OP, SinAttrs
+from tests.kernels.conformance import conformance as c
+from tests.kernels.unary import unary_kernels as u
+
+FLOATS = u.float_cases(OP.name, SinAttrs())
+
+
+def test_kernels_equal_the_reference(tmp_path: Path) -> None:
+    c.check(FLOATS, tmp_path)
+
+
+def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
+    c.check_inlined(FLOATS[:3], tmp_path)

@@ -1,0 +1,23 @@
+"""Kernels whose out-of-line forms several models call, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from microgen.planner.program.types import Program
+from microgen.project.firmware import kernel_sources
+
+
+def written(programs: Iterable[Program], folder: Path) -> list[Path]:
+    """Writes a source for each kernel, and returns their paths. A project has one source for all
+    kernels of a header, which is another for other models; these are always the same."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made: dict[Path, None] = {}
+    for kernel in sorted({kernel for program in programs for kernel in program.shared_kernels}):
+        ((_, text),) = kernel_sources.sources([kernel]).items()
+        name = kernel.symbol if kernel.definition else Path(kernel.header).stem
+        path = folder / f"{name}.c"
+        path.write_text(text)
+        made[path] = None
+    return list(made)
