@@ -57,8 +57,13 @@ _MODULES = {
 }
 
 
+_OF_TVM = {"ir": "graph.ir"}  # modules that have another place in TVM: `tvm.ir`
+
+
 def __getattr__(name: str) -> Any:
     """Import a name when it is asked for, because ``__main__`` must handle signals before that."""
+    if name in _OF_TVM:
+        return importlib.import_module(f"microgen.{_OF_TVM[name]}")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"microgen.{_MODULES.get(name, 'interface.api')}"), name)

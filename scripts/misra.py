@@ -117,12 +117,13 @@ class Finding:
 def findings(headers: Iterable[Path] = HEADERS) -> list[Finding]:
     """All places in these headers, for all kinds of cores. Raises ToolError without cppcheck."""
     program = _cppcheck()
+    own = {path.name for path in headers}
     paths = [str(path.relative_to(CRT)) for path in headers]
     with tempfile.TemporaryDirectory() as copy:  # cppcheck writes files next to those it reads
         shutil.copytree(CRT / "include", Path(copy) / "include")
         each = [_checked([program, *defined, *paths], copy) for defined in CORES.values()]
     found = {one for some in each for one in some}
-    return sorted(one for one in found if f"include/microgen/{one.header}" in paths)
+    return sorted(one for one in found if one.header in own)
 
 
 def version() -> str:

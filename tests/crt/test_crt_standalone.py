@@ -75,7 +75,7 @@ def _macro(header: Path) -> str:
 
 def _definitions(header: Path) -> list[str]:
     """A line for each kernel of a header that defines kernels by a macro with arguments."""
-    return [f"{c.definition}\n" for c in sorted(CODES) if c.header == f"microgen/{header.name}"]
+    return [f"{c.definition}\n" for c in sorted(CODES) if Path(c.header).name == header.name]
 
 
 # The headers whose kernels compute with floats.
@@ -102,7 +102,7 @@ def _grouped(folder: Path) -> list[Path]:
     """
     for name, kernels in GROUPS.items():
         lines = [f"#define {_macro(kernel)}\n" for kernel in kernels]
-        lines += [f'#include "microgen/{kernel.name}"\n' for kernel in kernels]
+        lines += [f'#include "{kernel.relative_to(CRT / "include")}"\n' for kernel in kernels]
         lines += [line for kernel in kernels for line in _definitions(kernel)]
         (folder / f"{name}.c").write_text("".join(lines))
     return [Path(f"{name}.c") for name in GROUPS]

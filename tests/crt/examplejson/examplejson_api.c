@@ -1,7 +1,7 @@
 /* Tests the runtime of ExampleJSON, loaded from a blob, call by call. Prints "ok", or the line of
  * the check that failed. Standard input: a blob that has the guide's text, and as function "all" a
  * subgraph with the inputs a and b (2x3) and the outputs a * b, a, a * b. */
-#include "executor_check.h"
+#include "../executor_check.h"
 #include "microgen/packed.h"
 #include "examplejson/runtime_examplejson.h"
 

@@ -19,12 +19,13 @@ from microgen.tvm.codegens.examplejson import interpreter, sizes
 from microgen.tvm.codegens.examplejson.interpreter import FloatArray
 from microgen.tvm.codegens.examplejson.text import INPUT, OPERATORS, Node, Subgraph, parse, show
 from tests.crt import programs
-from tests.crt.executor.executor_graphs import CRT, HERE
+from tests.crt.executor.executor_graphs import CRT
 from tests.kernels.conformance.conformance import UNOPTIMIZED
 from tests.relay.blob.samples import GUIDE
 
 MALFORMED, UNSUPPORTED, NO_MEMORY = 0x780, 0x781, 0x503
 POOL = 1 << 14
+HERE = Path(__file__).parent
 MAX_BYTES = 1 << 20  # the driver runs functions that need at most so much memory
 
 # The C files that a generated project compiles for the runtime's header.

@@ -6,7 +6,7 @@
  * Every buffer is a block of its own and exactly as large as it is said to be, so that
  * AddressSanitizer finds one byte too many. Element i of input n has the value that `filled`
  * computes. */
-#include "driver_input.h"
+#include "../driver_input.h"
 #include "examplejson/examplejson_reader.h"
 #include "examplejson/runtime_examplejson.h"
 

@@ -1,6 +1,6 @@
 /* Tests the graph executor's interface, call by call. Prints "ok", or the line of the check that
  * failed. */
-#include "executor_check.h"
+#include "../executor_check.h"
 #include "tvm/runtime/crt/graph_executor.h"
 #include "tvm/runtime/crt/platform_memory.h"
 

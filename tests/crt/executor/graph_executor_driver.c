@@ -6,7 +6,7 @@
  * Every buffer is a block of its own and exactly as large as it is said to be, so that
  * AddressSanitizer finds one byte too many. Inputs that are not parameters are copied in: element i
  * of input n is n + i. */
-#include "driver_input.h"
+#include "../driver_input.h"
 #include "tvm/runtime/crt/graph_executor.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Tests registries, modules, packed functions and the stack allocator. Prints "ok", or the line of
  * the check that failed. */
-#include "executor_check.h"
+#include "../executor_check.h"
 #include "tvm/runtime/crt/crt.h"
 #include "tvm/runtime/crt/packed_func.h"
 #include "tvm/runtime/crt/stack_allocator.h"

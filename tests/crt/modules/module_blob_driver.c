@@ -5,7 +5,7 @@
  * "code of init,code of the call,result" for the input 5.
  *
  * The pool, the blob and each name are blocks of their own. */
-#include "driver_input.h"
+#include "../driver_input.h"
 #include "module_blob_toy.h"
 
 #include <stdio.h>
