@@ -22,7 +22,7 @@ from tests.support.graphs import Builder
 
 COPY = """
 from dataclasses import replace
-from microgen.kernels import dense
+from microgen.kernels.dense import dense
 
 OP_NAME = "nn.dense"
 IMPLEMENTATIONS = tuple(
