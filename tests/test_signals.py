@@ -432,7 +432,8 @@ def test_a_program_that_imports_the_package_keeps_its_signals(tmp_path: Path) ->
 
 _SWALLOWED = """
 import os, signal, sys, time
-from microgen import __main__\nfrom microgen.interface import api, cli
+from microgen import __main__
+from microgen.interface import api, cli
 class Finalized:
     def __del__(self):
         os.kill(os.getpid(), signal.SIGINT)
