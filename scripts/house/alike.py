@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.house.tree import PYTHON, C, Figure, Tree, docstring_lines, import_lines, text
+from scripts.house.tree import PYTHON, C, Figure, Tree, module, text
 
 RUN = 6  # lines
 MOST_PLACES = 8
@@ -79,7 +79,9 @@ def alike(tree: Tree, folder: str) -> list[Alike]:
 def lines(path: Path) -> Iterator[Line]:
     """The lines of a file that are compared."""
     is_python = path.suffix in PYTHON
-    aside = docstring_lines(path) | import_lines(path) if is_python else frozenset[int]()
+    aside = frozenset[int]()
+    if is_python:
+        aside = module(path).docstring_lines | module(path).import_lines
     for number, raw in enumerate(_without_comments(text(path), is_python).split("\n"), 1):
         line = " ".join(raw.split())
         if number in aside or not _WORD.search(line) or _PASSED.match(line):

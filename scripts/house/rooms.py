@@ -14,12 +14,11 @@ highest room that it imports from; the ground is floor 1.
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-from scripts.house.tree import PYTHON, Figure, Tree, statements
+from scripts.house.tree import PYTHON, Figure, Tree, module
 
 DOORS = frozenset({"__init__", "__main__", "version"})
 OTHER_ROOMS = ("crt", "templates")
@@ -56,23 +55,14 @@ def arrows(tree: Tree) -> Counter[Arrow]:
     drawn: Counter[Arrow] = Counter()
     for path in modules:
         here = part(tree, path)
-        for name in _imported(path):
+        for name in module(path).imports:
+            if not name.startswith("microgen."):
+                continue
             there = name.split(".")[1]
             there = there if there in parts else "__init__"
             if there != here:
                 drawn[here, there] += 1
     return drawn
-
-
-def _imported(path: Path) -> Iterator[str]:
-    """The dotted names below ``microgen`` that a module imports."""
-    for node in statements(path):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        yield from (name for name in names if name.startswith("microgen."))
 
 
 def against(drawn: Counter[Arrow]) -> list[Arrow]:

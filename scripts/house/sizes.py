@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,9 +22,7 @@ from scripts.house.tree import (
     C,
     Figure,
     Tree,
-    docstring_lines,
-    import_lines,
-    statements,
+    module,
     text,
 )
 
@@ -59,17 +56,13 @@ def _fullest(tree: Tree, files: Iterable[Path]) -> Figure:
 
 
 def _classes(tree: Tree) -> dict[str, Figure]:
-    modules = Counter(
+    defined = Counter(
         name
         for path in tree.files("microgen", PYTHON)
-        for name in {
-            node.name
-            for node in statements(path)
-            if isinstance(node, ast.ClassDef) and node.col_offset == 0
-        }
+        for name in set(module(path).classes)
         if not name.startswith("_")
     )
-    twice = sorted(name for name, number in modules.items() if number > 1)
+    twice = sorted(name for name, number in defined.items() if number > 1)
     return {"class names that exist twice": Figure(len(twice), ", ".join(twice))}
 
 
@@ -109,7 +102,7 @@ def _python(tree: Tree) -> dict[str, Figure]:
 
 
 def _code(path: Path, lines: Iterable[str]) -> int:
-    aside = docstring_lines(path) | import_lines(path)
+    aside = module(path).docstring_lines | module(path).import_lines
     return sum(
         bool(line.strip()) and not line.lstrip().startswith("#") and number not in aside
         for number, line in enumerate(lines, 1)

@@ -13,13 +13,15 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 from scripts.house.tree import Figure, Tree
 
 _LIST = """
 import json
 from microgen import kernels
-print(json.dumps(sorted({k.symbol for own in kernels.registry().values() for k in own})))
+symbols = sorted({k.symbol for own in kernels.registry().values() for k in own})
+print(json.dumps([kernels.__file__, symbols]))
 """
 _TEXT = (".py", ".c", ".h", ".S", ".inc", ".txt", ".md", ".j2")
 _SYMBOL = re.compile(r"\bmg_\w+")
@@ -47,7 +49,10 @@ def listed(tree: Tree) -> list[str] | str:
     )
     if done.returncode:
         return (done.stderr.strip().splitlines() or ["no message"])[-1]
-    return [str(name) for name in json.loads(done.stdout)]
+    place, symbols = json.loads(done.stdout)
+    if tree.root.resolve() not in Path(place).resolve().parents:
+        return f"Python imports microgen from {place}"
+    return [str(name) for name in symbols]
 
 
 def missing(tree: Tree, symbols: list[str]) -> list[str]:

@@ -1,10 +1,10 @@
-"""The files of a checkout, and the statements of its modules."""
+"""The files of a checkout, and what is measured of its modules."""
 
 from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,11 +54,37 @@ def text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
+@dataclass(frozen=True, slots=True)
+class Module:
+    """What is measured of a module, instead of its syntax tree, which is large.
+
+    ``imports`` are the dotted names that it imports, at any depth: ``from a import b`` is "a.b".
+    ``classes`` are the names of its classes at the top level. The others are numbers of lines: of
+    import statements, and of strings that are statements, which are docstrings mostly.
+    """
+
+    imports: tuple[str, ...]
+    classes: tuple[str, ...]
+    import_lines: frozenset[int]
+    docstring_lines: frozenset[int]
+
+
 @functools.cache
-def statements(path: Path) -> tuple[ast.stmt, ...]:
-    """All statements of a module, also those in others. Expressions have none."""
-    found: list[ast.stmt] = []
-    left: list[ast.AST] = [ast.parse(text(path))]
+def module(path: Path) -> Module:
+    """Read one module."""
+    parsed = ast.parse(text(path))
+    every = list(_statements(parsed))
+    importing = [node for node in every if isinstance(node, ast.Import | ast.ImportFrom)]
+    return Module(
+        tuple(name for node in importing for name in _names(node)),
+        tuple(node.name for node in parsed.body if isinstance(node, ast.ClassDef)),
+        _lines(importing),
+        _lines(filter(_is_string, every)),
+    )
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    left: list[ast.AST] = [tree]
     while left:
         node = left.pop()
         for block in _BLOCKS:
@@ -66,25 +92,17 @@ def statements(path: Path) -> tuple[ast.stmt, ...]:
             if isinstance(inside, list):
                 left += inside
         if isinstance(node, ast.stmt):
-            found.append(node)
-    return tuple(found)
+            yield node
 
 
-@functools.cache
-def import_lines(path: Path) -> frozenset[int]:
-    """The numbers of the lines of a module's import statements."""
-    return _lines(
-        node for node in statements(path) if isinstance(node, ast.Import | ast.ImportFrom)
-    )
+def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
+    start = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+    return [start + alias.name for alias in node.names]
 
 
-@functools.cache
-def docstring_lines(path: Path) -> frozenset[int]:
-    """The numbers of the lines of strings that are statements: docstrings, mostly."""
-    return _lines(
-        node
-        for node in statements(path)
-        if isinstance(node, ast.Expr)
+def _is_string(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
     )
