@@ -1,9 +1,9 @@
 """Rooms, the arrows between them, and floors.
 
 A room is a folder or module directly in ``microgen/``. ``__init__``, ``__main__`` and ``version``
-are the package's doors: they are no rooms, because every package has them. Both counts are shown.
-With the doors, ``crt/`` and ``templates/`` (which import nothing) commit 3a2156aa has 46 rooms and
-288 arrows.
+are the package's doors, not rooms, because every package has them. Both counts are shown: with the
+doors, ``crt/`` and ``templates/``, which import nothing, commit 3a2156aa has 46 rooms and 288
+arrows; without them it has 41 rooms and 279 arrows.
 
 An arrow goes from a room to another from which one of its modules imports, at any depth of the
 code, also for type checkers only. Names that ``importlib`` imports are no arrows.
