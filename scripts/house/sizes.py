@@ -38,7 +38,9 @@ def measure(tree: Tree) -> dict[str, Figure]:
 
 def _folders(tree: Tree) -> dict[str, Figure]:
     tests = [
-        path for path in tree.files("tests", PYTHON) if not _NOT_TESTS & set(path.parent.parts)
+        path
+        for path in tree.files("tests", PYTHON)
+        if not _NOT_TESTS & set(path.relative_to(tree.root).parts)
     ]
     return {
         "files of Python in one folder": _fullest(tree, tree.files("microgen", PYTHON)),

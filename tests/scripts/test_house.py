@@ -145,6 +145,12 @@ def test_the_fullest_folder_counts_files_directly_in_it(tmp_path: Path) -> None:
     assert found["files of tests in one folder"] == Figure(1, "tests")
 
 
+def test_hidden_folders_and_caches_are_no_parts_of_a_tree(tmp_path: Path) -> None:
+    files = ("microgen/.x/a.py", "microgen/__pycache__/a.py", "microgen/b/a.py")
+    tree = _tree(tmp_path, dict.fromkeys(files, ""))
+    assert [tree.name(path) for path in tree.files("microgen")] == ["microgen/b/a.py"]
+
+
 def test_a_public_class_of_two_modules_exists_twice(tmp_path: Path) -> None:
     tree = _tree(
         tmp_path,
@@ -257,6 +263,11 @@ def test_two_places_of_one_file_are_a_pair(tmp_path: Path) -> None:
     assert _pairs(_tree(tmp_path, {"crt/a.c": one + two})) == [("crt/a.c", 4, "crt/a.c", 18)]
 
 
+def test_lines_that_overlap_are_no_pair(tmp_path: Path) -> None:
+    rows = "".join(f'    add(row, "name {i}", {i});\n' for i in range(7))
+    assert not _pairs(_tree(tmp_path, {"crt/a.c": rows}))
+
+
 def test_short_lines_are_a_pair_only_if_they_are_the_same(tmp_path: Path) -> None:
     fields = "".join(f"int a{i};\n" for i in range(6))
     renamed = fields.replace("a", "b")
@@ -291,7 +302,12 @@ from {0} import (
 )
 
 
-@decorator(of={0})
+@decorator(of={0}, with_argument={0})
+@decorator(of={0}, with_argument={0})
+@decorator(of={0}, with_argument={0})
+@decorator(of={0}, with_argument={0})
+@decorator(of={0}, with_argument={0})
+@decorator(of={0}, with_argument={0})
 class {0}: ...
 '''
     files = {f"microgen/{name}.py": source.format(name) for name in "ab"}
