@@ -352,3 +352,10 @@ def test_without_a_microgen_symbols_are_not_measured(tmp_path: Path) -> None:
     elsewhere = symbols.measure(_tree(tmp_path / "none", {"crt/a.h": ""}))
     assert isinstance(elsewhere, str)
     assert "microgen" in elsewhere
+
+
+def test_only_a_check_that_ends_well_has_a_time(tmp_path: Path) -> None:
+    makefile = "clean:\n\tfalse\ncheck:\n\ttrue\n"
+    assert house.timed(_tree(tmp_path, {"Makefile": makefile})) == {
+        "make check, seconds": Figure(0)
+    }
