@@ -356,6 +356,5 @@ def test_without_a_microgen_symbols_are_not_measured(tmp_path: Path) -> None:
 
 def test_only_a_check_that_ends_well_has_a_time(tmp_path: Path) -> None:
     makefile = "clean:\n\tfalse\ncheck:\n\ttrue\n"
-    assert house.timed(_tree(tmp_path, {"Makefile": makefile})) == {
-        "make check, seconds": Figure(0)
-    }
+    times = house.timed(_tree(tmp_path, {"Makefile": makefile}))
+    assert list(times) == ["make check, seconds"]
