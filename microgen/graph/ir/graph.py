@@ -208,8 +208,8 @@ class Graph:
     bits: their values are -8 to 7, and kernels may get them two to a byte. ``channels`` has the
     model's tensors of which a pass has removed channels; ``types`` are without these channels.
     ``laid_out`` has the tensors that passes have made, and that have the elements of one of the
-    model's tensors in another layout (``graph/ir/layouts.py``). ``in_floats`` says of float tensors of a
-    quantized model why they are not integers. ``notes`` are what the user should know of the
+    model's tensors in another layout (``graph/ir/layouts.py``). ``in_floats`` says of float tensors
+    of a quantized model why they are not integers. ``notes`` are what the user should know of the
     model's file. ``dropped`` has the names of tensors that passes have removed, which no other
     tensor may get.
     """

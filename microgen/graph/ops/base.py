@@ -131,10 +131,10 @@ class Op:
     ``tables[dtype](attrs, data_type, output_type)`` exists for an op that is a function of each
     value of its only input. It returns the table from which ``lookup`` computes the op. Such a
     dtype needs no kernel, because ``compiler/passes/tabulate.py`` turns the op into a ``lookup``.
-    ``cost(attrs, input_types, output_types)`` is the cost of ``reference``, see ``graph/ops/cost.py``.
-    ``parts(attrs, n_inputs)`` are the words of the primitive function's name, as in TVM:
-    ("nn_conv2d", "nn_bias_add", "clip").
-    ``bound`` applies to every implementation: kernels, code generators, LiteRT.
+    ``cost(attrs, input_types, output_types)`` is the cost of ``reference``, see
+    ``graph/ops/cost.py``. ``parts(attrs, n_inputs)`` are the words of the primitive function's
+    name, as in TVM: ("nn_conv2d", "nn_bias_add", "clip"). ``bound`` applies to every
+    implementation: kernels, code generators, LiteRT.
     """
 
     name: str

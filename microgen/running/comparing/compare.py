@@ -11,8 +11,8 @@ explain it: on every sample with such outputs, each layer is compared with the r
 oracle's own inputs and the bounds for the oracle. If both follow the reference, they compute the
 same network.
 
-The firmware may lack channels of the file's tensors (``compiler/passes/dead_channels.py``). Then the others
-are compared, and later layers prove that those were not needed.
+The firmware may lack channels of the file's tensors (``compiler/passes/dead_channels.py``). Then
+the others are compared, and later layers prove that those were not needed.
 """
 
 from __future__ import annotations

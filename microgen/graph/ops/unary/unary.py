@@ -1,7 +1,8 @@
 """Shared by ops of one tensor that work value by value.
 
-Such an op is a function of one value. For int8 it has no kernel: ``compiler/passes/tabulate.py`` turns it
-into a ``lookup`` in the table of all 256 results. For int16 the same happens if TFLite has a table.
+Such an op is a function of one value. For int8 it has no kernel: ``compiler/passes/tabulate.py``
+turns it into a ``lookup`` in the table of all 256 results. For int16 the same happens if TFLite has
+a table.
 """
 
 from __future__ import annotations
