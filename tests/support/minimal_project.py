@@ -17,6 +17,7 @@ from microgen.base.manifest import FORMAT, EstimateRecord, Manifest, ModelRecord
 from microgen.building import toolchain
 from microgen.building.builder import BuildResult, build
 from microgen.graph.ir.graph import DType, TensorType
+from microgen.kernels import headers
 from microgen.planner.program.kernel_code import KernelCode
 from microgen.planner.program.types import Port
 from microgen.project.firmware import project
@@ -84,7 +85,7 @@ def assemble(
 ) -> FileTree:
     """The project without its manifest. ``kernels`` are compiled out of line."""
     codes = tuple(
-        KernelCode(f"mg_{name}", f"microgen/{name}.h", ("MG_ROUND_TWICE",)) for name in kernels
+        KernelCode(f"mg_{name}", headers.path(name), ("MG_ROUND_TWICE",)) for name in kernels
     )
     model = project.Model(
         module="default",
