@@ -1,4 +1,4 @@
-"""The costs of external code generators on a board, as the tables of docs/byoc.md.
+"""The costs of external code generators on a board, as the tables of docs/guides/byoc.md.
 
 Bytes are from the linker's map, by object. Instructions are retired ones, counted under QEMU on
 samples of ``numpy.random.RandomState(0)``. For loading, they are the difference between a first

@@ -1,4 +1,4 @@
-"""How far modelled cycles are from published ones: the table of docs/timing.md.
+"""How far modelled cycles are from published ones: the table of docs/explanation/timing.md.
 
     python -m scripts.cycle_error --cmsis-nn SOURCES
 
@@ -22,7 +22,7 @@ from microgen.interface import api
 from scripts import sections
 from scripts.bench import errors, matrix, measure, peers
 
-DOCUMENT = matrix.ROOT / "docs" / "timing.md"
+DOCUMENT = matrix.ROOT / "docs" / "explanation" / "timing.md"
 _EVERY_CHANNEL = tuple(p for p in passes.DEFAULT_PIPELINE if p is not passes.dead_channels)
 
 

@@ -1,4 +1,5 @@
-"""Sizes and times of models with each executor and interface: the tables of docs/executors.md.
+"""Sizes and times of models with each executor and interface: the tables of
+docs/guides/executors.md.
 
     scripts/executor_costs.py [--board B] [--executor E] [--interface I] [MODEL ...]
 

@@ -1,4 +1,5 @@
-"""Modelled cycles of layers on Cortex-M55 next to measured ones: a table of docs/timing.md.
+"""Modelled cycles of layers on Cortex-M55 next to measured ones: a table of
+docs/explanation/timing.md.
 
     python -m scripts.m55_layers --cmsis-nn SOURCES
 
@@ -30,7 +31,7 @@ if str(matrix.ROOT) not in sys.path:
 
 from tests.support.tflite_builder import OperatorSpec, TensorSpec, build_model
 
-DOCUMENT = matrix.ROOT / "docs" / "timing.md"
+DOCUMENT = matrix.ROOT / "docs" / "explanation" / "timing.md"
 BOARD = "mps3_an547"
 SIDE, DEPTH = 32, 16
 INPUT = (1, SIDE, SIDE, DEPTH)

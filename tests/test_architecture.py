@@ -1,4 +1,4 @@
-"""Which parts may import which: the layers of docs/architecture.md, checked in the code."""
+"""Which parts may import which: the layers of docs/explanation/architecture.md."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _libraries(module: Path) -> set[str]:
 def test_parts_import_only_what_their_layers_allow() -> None:
     parts = {_part(module) for module in MODULES if len(_ours(module)) > 0} - JOINING
     unknown = parts - MAY_IMPORT.keys()
-    assert not unknown, "give them their places in MAY_IMPORT and docs/architecture.md"
+    assert not unknown, "give them their places in MAY_IMPORT and docs/explanation/architecture.md"
     strayed = {
         str(module.relative_to(PACKAGE)): found
         for module in MODULES

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
-@pytest.mark.parametrize("document", ["CONTRIBUTING.md", "docs/architecture.md"])
+@pytest.mark.parametrize("document", ["CONTRIBUTING.md", "docs/explanation/architecture.md"])
 def test_every_file_that_a_document_names_is_there(document: str) -> None:
     """CONTRIBUTING shows how to add an op on a real one, so its files must exist."""
     text = (ROOT / document).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""docs/tvm-parity.md: every test that it names exists, and every row has an answer."""
+"""docs/reference/tvm-parity.md: every test that it names exists, and every row has an answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parent
-PAGE = (TESTS.parent / "docs" / "tvm-parity.md").read_text()
+PAGE = (TESTS.parent / "docs" / "reference" / "tvm-parity.md").read_text()
 NAMED = sorted(set(re.findall(r"`([\w/]+\.py)::(\w+)`", PAGE)))
 # Test functions of TVM v0.14.0, by file.
 COUNTS = {

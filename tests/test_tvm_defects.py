@@ -1,4 +1,4 @@
-"""The defects of TVM v0.14, numbered as in docs/tvm-parity.md: microgen has none of them."""
+"""The defects of TVM v0.14, numbered as in docs/reference/tvm-parity.md: microgen has none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trains a network with PyTorch, exports it as ONNX and quantizes it: docs/pytorch.md."""
+"""Trains a network with PyTorch, exports it as ONNX and quantizes it: docs/guides/pytorch.md."""
 
 from pathlib import Path
 

@@ -26,11 +26,18 @@ def schema(name: str) -> str:
     return (folder("docs") / "schemas" / f"{name}.json").read_text(encoding="utf-8")
 
 
-def pages() -> list[str]:
-    """The names of the documents, such as "boards" for ``docs/boards.md``."""
-    return sorted(path.stem for path in folder("docs").glob("*.md"))
+@functools.cache
+def pages() -> dict[str, str]:
+    """The documents by name: "boards" is "docs/reference/boards.md".
+
+    The pages of single networks (``docs/benchmarks/``) are not in it: ``benchmarks`` links them.
+    """
+    docs = folder("docs")
+    found = [*docs.glob("*.md"), *docs.glob("*/*.md")]
+    named = {path.stem: f"docs/{path.relative_to(docs).as_posix()}" for path in found}
+    return {name: named[name] for name in sorted(named) if "/benchmarks/" not in named[name]}
 
 
 def page(name: str) -> str:
     """The text of a document that ``pages`` lists."""
-    return (folder("docs") / f"{name}.md").read_text(encoding="utf-8")
+    return (folder("docs").parent / pages()[name]).read_text(encoding="utf-8")

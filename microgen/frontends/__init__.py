@@ -1,5 +1,6 @@
 """Frontends read a model file and return the graph. Each format is a folder with a ``FORMAT``. A
-file's first bytes pick the format, or else its suffix. docs/frontends.md says how to add one."""
+file's first bytes pick the format, or else its suffix. docs/guides/frontends.md says how to add
+one."""
 
 from __future__ import annotations
 

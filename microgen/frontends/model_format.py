@@ -139,7 +139,7 @@ class Format(abc.ABC):
         """Names of the operators that have an importer, sorted."""
 
     def about_operators(self) -> list[str]:
-        """What is known about its operators, as lines of ``docs/supported-ops.md``."""
+        """What is known about its operators, as lines of ``docs/reference/supported-ops.md``."""
         return []
 
     def oracle(self) -> Oracle | None:

@@ -7,7 +7,7 @@ TFLite's runtimes round differently, so a claim of bit-exactness names its profi
 - ``tflm``: TensorFlow Lite Micro and CMSIS-NN round twice in all of them.
 - ``onnx``: the formulas of ONNX's operators, which scale in float32 and round halves to even.
 
-``docs/numerics.md`` lists what each profile means for int16.
+``docs/reference/numerics.md`` lists what each profile means for int16.
 """
 
 from __future__ import annotations

@@ -147,7 +147,8 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=module.HELP, description=module.HELP)
         module.configure(command)
         if name in resources.pages():
-            command.epilog = f"`microgen help docs/{name}.md` shows the page about it."
+            page = resources.pages()[name]
+            command.epilog = f"`microgen help {page}` shows the page about it."
         command.add_argument("--json", action="store_true", help="print the result as JSON")
         command.add_argument("-q", "--quiet", action="store_true", help="print errors only")
         command.add_argument("-v", "--verbose", action="store_true", help="print details")

@@ -1,6 +1,6 @@
 """How often the parts run of the float32 kernels that compute tiles: four pixels, four channels.
 
-docs/costs.md describes the numbers. Tiles are found as in
+docs/explanation/costs.md describes the numbers. Tiles are found as in
 ``microgen/convolution/pixel_lines.h``."""
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Cost:
 
 
 def work(node: Node, graph: Graph) -> Work:
-    """How often the parts of the node's loops run; docs/costs.md describes each number.
+    """How often the parts of the node's loops run; docs/explanation/costs.md describes each number.
 
     There are always ``call``, which is 1, and ``output``, the elements of the first output."""
     inputs, output = graph.type_of(node.inputs), graph.types[node.outputs[0]]

@@ -26,7 +26,7 @@ from microgen.target.boot import BLOCKS
 from microgen.target.cpu import CPUS
 
 FILE = "board.yml"
-HELP = "`microgen help docs/boards.md` describes every key"
+HELP = "`microgen help docs/reference/boards.md` describes every key"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _TAKEN = ("zephyr",)  # boards/zephyr.ld of a project is another file
 _MOST_BYTES = 1 << 16

@@ -141,7 +141,7 @@ _SP4, _SP5, _DP5 = "fpv4-sp-d16", "fpv5-sp-d16", "fpv5-d16"
 _M55 = "Cortex-M55 with"
 _M85 = (("gcc", "13"), ("llvm", "15"))
 
-# docs/boards.md has this table for people.
+# docs/reference/boards.md has this table for people.
 CPUS = {
     cpu.name: cpu
     for cpu in (

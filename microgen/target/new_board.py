@@ -49,7 +49,7 @@ def text(cpu: str, flash: Region, ram: Region, stack: int, clock_hz: int, title:
         else "# clock_hz: 120000000 # of the CPU, if it is known"
     )
     return f"""\
-# Written by `microgen boards --new`. `microgen help docs/boards.md` describes every key.
+# Written by `microgen boards --new`. `microgen help docs/reference/boards.md` describes every key.
 title: {title}
 cpu: {cpu}
 memories: # further ones may follow, for --pool NAME:SIZE:memory=REGION, large_constants, ...

@@ -2,7 +2,7 @@
 
 An estimate (what kernels cost, how many cycles instructions take) is that of one core: ``core``. A
 bound (bytes of stack and of code) is the most of all cores of the architecture: ``is_like``. For
-both, measurements of the CPU itself come first. docs/costs.md has the rule for people.
+both, measurements of the CPU itself come first. docs/explanation/costs.md has the rule for people.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks from the ELF that the firmware is what was planned. See ``docs/verify.md``."""
+"""Checks from the ELF that the firmware is what was planned. See ``docs/reference/verify.md``."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ __all__ = [
     "with_painted_stack",
 ]
 
-# The fixed list of checks, in the order of reports. docs/verify.md says what each check reads.
+# The fixed list of checks, in the order of reports. docs/reference/verify.md says what each
+# check reads.
 CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
     "manifest": consistency.manifest,
     "built_from": built_from.built_from,

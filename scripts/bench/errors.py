@@ -69,7 +69,7 @@ class Errors:
         return f"Cortex-{', '.join(most)} and {last}" if most else f"Cortex-{last}"
 
     def table(self) -> str:
-        """The table of docs/timing.md."""
+        """The table of docs/explanation/timing.md."""
         heads = ("instructions", "modelled cycles", "published", "difference")
         known = {(r.network, r.board): r.published for r in self.records}
         rows = [

@@ -13,7 +13,7 @@ from scripts.bench import errors, matrix, peers, render, results
 
 MATRIX, PEERS = matrix.load(), peers.load()
 COMMITTED = errors.load(PEERS, MATRIX)
-TIMING = render.DOCS / "timing.md"
+TIMING = render.DOCS / "explanation" / "timing.md"
 
 
 def test_the_document_has_the_table_of_the_committed_rows() -> None:

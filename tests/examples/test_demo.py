@@ -92,7 +92,7 @@ def test_demo_is_bit_exact_and_as_accurate_as_the_readme_says(demo: Demo) -> Non
 @NEEDS_NINJA
 @NEEDS_ARM
 def test_the_document_on_cycles_shows_what_a_run_gives(demo: Demo) -> None:
-    text = (CHECKOUT / "docs" / "timing.md").read_text(encoding="utf-8")
+    text = (CHECKOUT / "docs" / "explanation" / "timing.md").read_text(encoding="utf-8")
     ran = microgen.run(demo.project, profile=True)
     assert ran.modelled is not None
     assert ran.instructions is not None

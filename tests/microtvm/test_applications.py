@@ -172,7 +172,8 @@ def test_an_application_in_place_of_a_projects_own(
 def test_the_documented_include_path_is_complete(
     tmp_path: Path, options: dict[str, object]
 ) -> None:
-    text = " ".join((ROOT / "docs" / "from-microtvm.md").read_text(encoding="utf-8").split())
+    page = ROOT / "docs" / "start" / "from-microtvm.md"
+    text = " ".join(page.read_text(encoding="utf-8").split())
     said = re.search(r"The include path is (.*?); with `--executor graph` also (.*?), from", text)
     assert said
     folders = re.findall("`(.*?)`", said[1] + said[2] * ("executor" in options))

@@ -50,7 +50,7 @@ def test_outputs_are_litert_s_and_the_executor_costs_little(
         assert found.instructions is not None
         assert found.per_call is not None
         own = found.instructions[1] - sum(found.per_call[1])
-        limit = 1700 if board == "microbit" else 1000  # docs/executors.md states it
+        limit = 1700 if board == "microbit" else 1000  # docs/guides/executors.md states it
         assert own / len(made.program.calls) < limit
 
 

@@ -24,7 +24,7 @@ def _run(tmp_path: Path, board: str, **options: object) -> microgen.RunResult:
 def test_conventions_cost_their_checks_and_nothing_in_the_operators(
     board: str, tmp_path: Path
 ) -> None:
-    """docs/calling-conventions.md states the numbers."""
+    """docs/reference/calling-conventions.md states the numbers."""
     plain = _run(tmp_path, board, interface="c")
     half = _run(tmp_path, board, interface="packed", unpacked_api=True)
     packed = _run(tmp_path, board, interface="packed")

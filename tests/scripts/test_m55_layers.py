@@ -1,4 +1,4 @@
-"""The layers whose modelled cycles docs/timing.md shows next to measured ones."""
+"""The layers whose modelled cycles docs/explanation/timing.md shows next to measured ones."""
 
 from __future__ import annotations
 

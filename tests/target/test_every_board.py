@@ -89,4 +89,4 @@ def test_its_file_says_where_its_memories_are_from(board: str) -> None:
     said = text.partition("\ntitle:")[0]
     named = ("RM0", "Arm DAI", "Arm 10", "specification", "data sheet", "manual", "UG0", "QEMU doc")
     assert any(name in said for name in named) or board == "native"
-    assert board in (ROOT / "docs" / "boards.md").read_text()
+    assert board in (ROOT / "docs" / "reference" / "boards.md").read_text()

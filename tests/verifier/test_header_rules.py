@@ -26,7 +26,7 @@ from tests.tamper.elf32 import (
 from tests.tamper.tampers import add, put
 from tests.tamper.tiny import tiny
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "verify.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reference" / "verify.md"
 Change = Callable[[Elf32], object]
 
 

@@ -24,7 +24,7 @@ from microgen.verifier.again import built_from
 from tests.support.minimal_project import needs_build
 from tests.support.places import DIGITS
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "verify.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "verify.md"
 Way = tuple[str | int, ...]
 
 _EMPTY = {str: "", list: [], dict: {}, int: 0, float: 0.0, bool: False, type(None): None}

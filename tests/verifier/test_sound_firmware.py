@@ -21,7 +21,7 @@ NOT_ASKED = {"boot_block", "device_hooks", "graph", "ram_budget", "flash_budget"
     *("shared_workspace", "module_blob", "module_loaders", "external_functions", "reproduce"),
     *("requantization", "proofs"),  # its layers are requantized as specified
 }
-DOCUMENT = Path(__file__).parents[2] / "docs" / "verify.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "verify.md"
 
 
 @pytest.mark.sampled(4)

@@ -61,7 +61,7 @@ def test_a_profile_has_the_cycles_of_each_layer(options: dict[str, str], tmp_pat
     assert f"sum {sum(cycles):14}" in finished.output
     counted = microgen.run(project, profile=True).instructions
     assert counted is not None
-    # what docs/zephyr.md says of such an ELF
+    # what docs/guides/zephyr.md says of such an ELF
     report = microgen.verify(project, elf=elf, scope="model")
     assert "runner" in [check.name for check in report.failed]
 

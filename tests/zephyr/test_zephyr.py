@@ -25,7 +25,8 @@ from tests.tamper.elf32 import Elf32
 
 if "ZEPHYR_BASE" not in os.environ or shutil.which("west") is None:
     pytest.skip(
-        "set ZEPHYR_BASE to a west workspace's Zephyr and put west into PATH: docs/zephyr.md",
+        "set ZEPHYR_BASE to a west workspace's Zephyr and put west into PATH: "
+        "docs/guides/zephyr.md",
         allow_module_level=True,
     )
 

@@ -20,13 +20,14 @@ def skip_without_zephyr() -> None:
     """Skips the module that calls it while it is imported."""
     if "ZEPHYR_BASE" not in os.environ or shutil.which("west") is None:
         pytest.skip(
-            "set ZEPHYR_BASE to a west workspace's Zephyr and put west into PATH: docs/zephyr.md",
+            "set ZEPHYR_BASE to a west workspace's Zephyr and put west into PATH: "
+            "docs/guides/zephyr.md",
             allow_module_level=True,
         )
 
 
 def compiler(board: str) -> dict[str, str]:
-    """The variables that docs/zephyr.md names for a board, for the installed compilers."""
+    """The variables that docs/guides/zephyr.md names for a board, for the installed compilers."""
     if board.startswith("native"):
         return {"ZEPHYR_TOOLCHAIN_VARIANT": "host"}
     if board == RUN_IN_RISC_V:

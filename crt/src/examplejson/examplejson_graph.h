@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions in a pool, made from text in the format ExampleJSON of TVM's guide "Bring Your Own
- * Codegen". docs/examplejson.md describes the format.
+ * Codegen". docs/reference/examplejson.md describes the format.
  *
  * The structs are linked by pointers, so the text is read only once, line by line.
  * microgen/tvm/codegens/examplejson/sizes.py depends on the sizes of the structs below. */

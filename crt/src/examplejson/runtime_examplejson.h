@@ -8,7 +8,7 @@
  *     add 2 inputs: 0 1 shape: 10 10
  *
  * A payload is one string, the text, which is not copied. Tensors are float32. A function takes its
- * inputs in the order of their lines, then its outputs. docs/examplejson.md describes the
+ * inputs in the order of their lines, then its outputs. docs/reference/examplejson.md describes the
  * format. */
 #ifndef MICROGEN_RUNTIME_EXAMPLEJSON_H
 #define MICROGEN_RUNTIME_EXAMPLEJSON_H

@@ -23,7 +23,7 @@ from microgen.base.output import progress
 from microgen.base.output.text_layout import Listing, Part, lines
 from microgen.base.printable import printable
 
-SCHEMA = 1  # the version of every command's JSON: docs/json.md
+SCHEMA = 1  # the version of every command's JSON: docs/reference/json.md
 
 
 @dataclass(frozen=True, slots=True)

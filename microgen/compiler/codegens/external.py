@@ -2,7 +2,7 @@
 
 A generator is an instance of a subclass of ``ExternalCodegen``. The partitioner asks what it takes
 (``support``, ``refusal``) and makes external functions. ``compile`` turns them into C, or into
-modules for a runtime on the board. docs/byoc.md is the tutorial.
+modules for a runtime on the board. docs/guides/byoc.md is the tutorial.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def _checked(value: Any, where: str, name: str = "") -> ExternalCodegen:
         raise MicrogenError(
             f"expected an object of a subclass of ExternalCodegen, found {found}",
             where=where,
-            hint="see `microgen help docs/byoc.md`",
+            hint="see `microgen help docs/guides/byoc.md`",
         )
     own = getattr(value, "name", None)
     if not isinstance(own, str) or not _NAME.fullmatch(own):
@@ -122,7 +122,7 @@ def in_folder(folder: Path) -> tuple[Found, ...]:
         raise MicrogenError(
             f"no module here has a {ATTRIBUTE}",
             where=str(folder),
-            hint="see `microgen help docs/byoc.md`",
+            hint="see `microgen help docs/guides/byoc.md`",
         )
     return tuple(present)
 

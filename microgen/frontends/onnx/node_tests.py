@@ -28,7 +28,7 @@ def recorded() -> dict[str, Counts]:
 
 
 def lines() -> list[str]:
-    """The section about them of ``docs/supported-ops.md``."""
+    """The section about them of ``docs/reference/supported-ops.md``."""
     every = recorded()
     total = Counts(*map(sum, zip(*every.values(), strict=True)))
     return [

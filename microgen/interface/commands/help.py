@@ -15,7 +15,7 @@ HELP = "Show the help of a command, or a page of the documents."
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    topic = "a command, or the name of a page, such as docs/numerics.md or numerics"
+    topic = "a command, or the name of a page, such as docs/reference/numerics.md or numerics"
     parser.add_argument("topic", metavar="COMMAND|TOPIC", help=topic)
     parser.epilog = f"pages: {', '.join(resources.pages())}"
 
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace, _console: Console) -> Outcome:
     """Print a page. The command line itself prints the help of commands."""
     pages = resources.pages()
-    name = str(args.topic).removeprefix("docs/").removesuffix(".md")
+    name = _name(str(args.topic), pages)
     if name not in pages:
         raise UsageError(
             f"there is no command and no page {args.topic!r}",
@@ -31,4 +31,12 @@ def execute(args: argparse.Namespace, _console: Console) -> Outcome:
             hint=f"{likely(name, [*COMMANDS, *pages])}pages: {', '.join(pages)}",
         )
     text = resources.page(name)
-    return Outcome({"page": f"docs/{name}.md", "text": text}, [Listing(text.rstrip())])
+    return Outcome({"page": pages[name], "text": text}, [Listing(text.rstrip())])
+
+
+def _name(topic: str, pages: dict[str, str]) -> str:
+    """The name of the page that a topic means: "boards", "reference/boards.md", its whole path, or
+    "docs/boards.md", because messages of versions without these folders name it."""
+    path = topic.removeprefix("docs/").removesuffix(".md")
+    name = path.rpartition("/")[2]
+    return name if pages.get(name) == f"docs/{path}.md" else path

@@ -13,7 +13,8 @@ HELP = "List the supported operators."
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--markdown", action="store_true", help="print docs/supported-ops.md")
+    page = "print docs/reference/supported-ops.md"
+    parser.add_argument("--markdown", action="store_true", help=page)
 
 
 def execute(args: argparse.Namespace, _console: Console) -> Outcome:

@@ -1,5 +1,5 @@
 """The supported operators, read from the code that implements them: ``microgen ops`` and
-``docs/supported-ops.md``."""
+``docs/reference/supported-ops.md``."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def dtype_of(kernel: Implementation) -> str:
 
 
 def markdown() -> str:
-    """The text of ``docs/supported-ops.md``."""
+    """The text of ``docs/reference/supported-ops.md``."""
     lines = [
         "# Supported operators",
         "",

@@ -96,7 +96,7 @@ def _in_place(node: Node, graph: Graph) -> base.Lags:
 
 
 def _work(node: Node, graph: Graph) -> Work:
-    """Parts of the loops; docs/costs.md describes them."""
+    """Parts of the loops; docs/explanation/costs.md describes them."""
     output = graph.types[node.outputs[0]].shape
     parts, lines = _parts(node, graph), output[0] * output[1]
     blocks = lines * -(-output[3] // _FOUR)

@@ -118,7 +118,7 @@ def _scratch(node: Node, graph: Graph) -> int:
 
 
 def _work(node: Node, graph: Graph) -> Work:
-    """Parts of the loops; docs/costs.md describes them."""
+    """Parts of the loops; docs/explanation/costs.md describes them."""
     f = _fields(node, graph)
     lines = f["batches"] * f["output_height"]
     threes = lines * -(-f["output_width"] // _PIXELS)

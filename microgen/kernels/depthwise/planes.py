@@ -120,7 +120,7 @@ class Shape:
         )
 
     def work(self, is_3x3: bool) -> Work:
-        """How often the parts of the loops run; docs/costs.md describes each number."""
+        """How often the parts of the loops run; docs/explanation/costs.md describes each number."""
         bands = self.bands(is_3x3)
         few = self.channels < _PLANES
         fills = self.batches * len(bands) * (self.channels if few else -(-self.channels // _PLANES))

@@ -1,6 +1,6 @@
 """``microgen export --as``: a project's models as a component of other build systems.
 
-``FORMS`` has one record for each form. docs/components.md describes them.
+``FORMS`` has one record for each form. docs/guides/components.md describes them.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # GCC 12 ignores STDC FP_CONTRACT; `#pragma GCC optimize` works, also for functions that are inlined
 # and against -ffast-math. clang obeys STDC FP_CONTRACT, but not against -ffast-math and
-# -ffp-contract=fast. Only the first has a macro (docs/components.md: measurements).
+# -ffp-contract=fast. Only the first has a macro (docs/guides/components.md: measurements).
 TEXT = b"""\
 /* The results depend on these options, which this build system's libraries cannot set. */
 #if defined(__clang__)

@@ -1,6 +1,6 @@
 """Passes over modules, called as in TVM: ``relay.transform.InferType()(module)``.
 
-``docs/partition.md`` shows, step by step, the passes that give parts of a module to other
+``docs/guides/partition.md`` shows, step by step, the passes that give parts of a module to other
 compilers. They keep ``module.types`` without inferring anything, so the module may contain
 operators that the registry does not have. They raise ModelError if the types are not known.
 """

@@ -52,14 +52,14 @@ def check_emulator(board: Board) -> None:
         raise RunError(
             f"nothing here runs board {board.name}, which has no emulator",
             hint="run it on the board itself with --on gdb:HOST:PORT (`microgen help "
-            "docs/hardware.md`), or generate for an emulated board",
+            "docs/guides/hardware.md`), or generate for an emulated board",
         )
     if board.qemu.machine not in machines(board.qemu.system):
         raise ToolError(
             f"this {board.qemu.system} has no machine {board.qemu.machine}, so it does not run "
             f"{board.name}",
-            hint="install a newer QEMU (`microgen help docs/boards.md` says which); Debian's "
-            "backports have one",
+            hint="install a newer QEMU (`microgen help docs/reference/boards.md` says which); "
+            "Debian's backports have one",
         )
 
 

@@ -1,6 +1,7 @@
 """Modelled cycles: how long a core takes for the blocks of code that ran.
 
-``of_cpu`` finds a core's timings, ``model`` applies them. docs/timing.md says what is modelled.
+``of_cpu`` finds a core's timings, ``model`` applies them. docs/explanation/timing.md says what
+is modelled.
 """
 
 from microgen.running.timing.conditions import Conditions

@@ -9,7 +9,10 @@ from microgen.running.timing.cortex_m3 import CORTEX_M4
 from microgen.running.timing.one_by_one import Neighbours
 
 _REFILL = 2
-_FIT = "fitted to nRF5340 (docs/timing.md): Cortex-M4's timings, taken branches refill in 2 cycles"
+_FIT = (
+    "fitted to nRF5340 (docs/explanation/timing.md): Cortex-M4's timings, taken branches refill in 2 "
+    "cycles"
+)
 
 
 def _fitted(row: Row) -> Row:

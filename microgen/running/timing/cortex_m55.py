@@ -7,7 +7,7 @@ from microgen.running.timing.in_order import InOrder
 
 _BEATS = "Cortex-M55 (101051) computes two of a vector's four beats in a cycle; overlap fitted"
 _LOOP = "low-overhead loops of Armv8.1-M (DDI 0553): the core remembers a loop's end; fitted"
-_FIT = "fitted: assumed; single layers to compare with (docs/timing.md)"
+_FIT = "fitted: assumed; single layers to compare with (docs/explanation/timing.md)"
 
 _VECTORS = frozenset({"vmemory", "vmultiply", "valu"})
 

@@ -6,7 +6,7 @@ from microgen.running.timing.core import Core, Flash, Row
 from microgen.running.timing.in_order import InOrder
 
 _DUAL = "fitted: assumed, two instructions a cycle on different units; compared as a whole"
-_FIT = "fitted: assumed, compared as a whole (docs/timing.md)"
+_FIT = "fitted: assumed, compared as a whole (docs/explanation/timing.md)"
 _DIVIDE = "fitted: 7 assumed, as on Cortex-M4"
 
 _ROWS = (

@@ -1,6 +1,6 @@
 """Model Library Format: writes ``model/`` of a project, packs it, and reads other libraries.
 
-docs/mlf.md has the layout, and the differences from TVM.
+docs/reference/mlf.md has the layout, and the differences from TVM.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ their values, and why they change neither the calling convention nor what the C 
 
 Only then do equal functions prove that the rest of the firmware can call them: a function that is
 compiled with ``-fcall-used-r4`` equals itself, and destroys its caller's registers. No flag has a
-path, writes a file or loads code. ``docs/verify.md`` has the same table.
+path, writes a file or loads code. ``docs/reference/verify.md`` has the same table.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A file may mean one program to pyelftools, which reads it for ``verify``, and another to QEMU,
 objcopy, OpenOCD or a debugger. Each rule refuses a form in which they differ, or one that it does
-not know. ``docs/verify.md`` has the same table.
+not know. ``docs/reference/verify.md`` has the same table.
 """
 
 from __future__ import annotations

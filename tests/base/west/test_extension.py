@@ -42,7 +42,7 @@ class Build(WestCommand):
 """,
     "submanifests/README.txt": "",
 }
-# These texts are in docs/west.md.
+# These texts are in docs/guides/west.md.
 SUBMANIFEST = """\
 manifest:
   projects:
@@ -128,4 +128,4 @@ def test_a_manifest_repository_can_import_the_extension_of_an_installed_microgen
 
 @pytest.mark.parametrize("text", [SUBMANIFEST, *OWN.values()])
 def test_the_files_are_those_of_the_document(text: str) -> None:
-    assert f"\n{text}```\n" in (ROOT / "docs" / "west.md").read_text()
+    assert f"\n{text}```\n" in (ROOT / "docs" / "guides" / "west.md").read_text()

@@ -1,4 +1,4 @@
-"""docs/byoc.md describes its codegens rightly."""
+"""docs/guides/byoc.md describes its codegens rightly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from microgen.interface import cli
 from tests.relay import seed
 from tests.support.tools import NEEDS_NINJA
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "byoc.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "guides" / "byoc.md"
 
 
 @pytest.fixture

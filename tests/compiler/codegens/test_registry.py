@@ -175,7 +175,7 @@ def test_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "why"),
     [
-        ({}, "no module here has a CODEGEN; see `microgen help docs/byoc.md`"),
+        ({}, "no module here has a CODEGEN; see `microgen help docs/guides/byoc.md`"),
         ({"a.py": "CODEGEN = (", "b.py": good()}, "/a: importing it ended with SyntaxError"),
         ({"a.py": "CODEGEN = open('/does/not/exist')"}, "ended with FileNotFoundError"),
         ({"a.py": "CODEGEN = 1 / 0"}, "ended with ZeroDivisionError"),

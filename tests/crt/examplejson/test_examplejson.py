@@ -247,7 +247,7 @@ def test_structures_have_the_bytes_that_the_plan_counts(tmp_path: Path) -> None:
 
 @NEEDS_ARM
 def test_the_runtime_is_small(tmp_path: Path) -> None:
-    """docs/examplejson.md states its size."""
+    """docs/reference/examplejson.md states its size."""
     size = "arm-none-eabi-size"
     total = 0
     sources = [*(CRT / "src" / "examplejson").glob("*.c")]

@@ -243,7 +243,7 @@ def by_operator(bound: Iterable[Result], free: Iterable[Result]) -> dict[str, Co
 
 
 def record(found: Mapping[str, Counts]) -> None:
-    """Write the counts to the file that ``docs/supported-ops.md`` is made from."""
+    """Write the counts to the file that ``docs/reference/supported-ops.md`` is made from."""
     rows = (f"  {json.dumps(op)}: {json.dumps(counts)}" for op, counts in found.items())
     _RECORD.write_text("{\n" + ",\n".join(rows) + "\n}\n")
 

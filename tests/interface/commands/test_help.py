@@ -49,12 +49,16 @@ def test_help_and_its_option_say_the_same(command: str, capsys: Capture) -> None
     assert said[:half] == said[half:] != ""
 
 
-@pytest.mark.parametrize("topic", ["numerics", "numerics.md", "docs/numerics.md"])
+@pytest.mark.parametrize(
+    "topic",
+    ["numerics", "numerics.md", "docs/numerics.md", "reference/numerics"]
+    + ["docs/reference/numerics.md"],
+)
 def test_a_topic_is_a_page(topic: str, capsys: Capture) -> None:
     assert _ended("help", topic) == 0
     assert capsys.readouterr().out.startswith("# Numerics")
     assert _ended("help", topic, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["page"] == "docs/numerics.md"
+    assert json.loads(capsys.readouterr().out)["page"] == "docs/reference/numerics.md"
 
 
 @pytest.mark.parametrize(
@@ -64,6 +68,7 @@ def test_a_topic_is_a_page(topic: str, capsys: Capture) -> None:
         (["help", "numerix"], "there is no command and no page 'numerix'; did you mean numerics?"),
         (["help", "genrate"], "there is no command and no page 'genrate'; did you mean generate?"),
         (["help", "../README"], "there is no command and no page '../README'; pages: "),
+        (["help", "guides/boards.md"], "there is no command and no page 'guides/boards.md'; "),
         (["plan", "x.tflite", "-b", "mps2_an389"], "there is no board 'mps2_an389'; did you mean"),
         (["plan", "x.tflite", "-b", "zzz"], "there is no board 'zzz'; boards: "),
     ],
@@ -85,9 +90,13 @@ def test_messages_name_pages_in_a_form_that_can_be_typed() -> None:
             quoted = re.search(r"""(hint|HINT|HELP|_SERVES)\b.*["'].*docs/""", line)
             assert not quoted or "microgen help" in line, (path, line)
     assert len(named) >= 4
-    assert {name.removeprefix("docs/").removesuffix(".md") for name in named} <= {
-        *resources.pages()
-    }
+    assert {*named} <= {*resources.pages().values()}
+
+
+def test_no_two_pages_have_one_name() -> None:
+    docs = ROOT / "docs"
+    pages = [*docs.glob("*.md"), *docs.glob("[!b]*/*.md")]  # all but docs/benchmarks/
+    assert sorted(page.stem for page in pages) == [*resources.pages()]
 
 
 def test_the_wheel_has_the_pages(tmp_path: Path) -> None:
@@ -95,6 +104,6 @@ def test_the_wheel_has_the_pages(tmp_path: Path) -> None:
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         wheel.extractall(tmp_path / "installed")
-    command = [sys.executable, "-m", "microgen", "help", "docs/boards.md"]
+    command = [sys.executable, "-m", "microgen", "help", "docs/reference/boards.md"]
     said = subprocess.run(command, cwd=tmp_path / "installed", check=True, capture_output=True)
-    assert said.stdout.decode() == (ROOT / "docs" / "boards.md").read_text("utf-8")
+    assert said.stdout.decode() == (ROOT / "docs" / "reference" / "boards.md").read_text("utf-8")

@@ -52,7 +52,7 @@ def test_every_command_has_a_sound_schema() -> None:
     assert {path.stem for path in SCHEMAS.glob("*.json")} == {*COMMANDS, "error", board}
     for name in (*COMMANDS, "error"):
         jsonschema.Draft202012Validator.check_schema(_schema(name))
-        assert name in (ROOT / "docs" / "json.md").read_text()
+        assert name in (ROOT / "docs" / "reference" / "json.md").read_text()
 
 
 @pytest.mark.parametrize("command", ["boards", "ops", "codegens", "cmake"])

@@ -1,4 +1,4 @@
-"""docs/supported-ops.md says what the code does."""
+"""docs/reference/supported-ops.md says what the code does."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 
 from microgen.interface.inspection import support
 
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "supported-ops.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "reference" / "supported-ops.md"
 
 
 def test_the_document_is_up_to_date() -> None:
-    advice = "run: microgen ops --markdown > docs/supported-ops.md"
+    advice = "run: microgen ops --markdown > docs/reference/supported-ops.md"
     assert DOCUMENT.read_text(encoding="utf-8") == support.markdown() + "\n", advice
 
 

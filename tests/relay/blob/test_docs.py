@@ -1,4 +1,4 @@
-"""The code in docs/module-blob.md runs."""
+"""The code in docs/reference/module-blob.md runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from microgen.relay.blob import LIBRARY, Module, payloads
 from microgen.relay.blob.payloads import Payload, Signature, base
 from tests.relay.blob.samples import GRAPH
 
-_DOC = Path(__file__).resolve().parents[3] / "docs" / "module-blob.md"
+_DOC = Path(__file__).resolve().parents[3] / "docs" / "reference" / "module-blob.md"
 
 
 def test_the_examples_run() -> None:

@@ -148,7 +148,7 @@ _SIXES = dataclasses.replace(
 
 
 def _work(node: Node, graph: Graph) -> Work:
-    """Parts of the loops, for groups of three pixels; docs/costs.md describes them."""
+    """Parts of the loops, for groups of three pixels; docs/explanation/costs.md describes them."""
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs)
     weight = graph.types[node.inputs[1]]

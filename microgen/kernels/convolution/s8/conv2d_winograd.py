@@ -96,7 +96,7 @@ def _in_place(node: Node, graph: Graph, *, areas: int) -> base.Lags:
 
 
 def _parts(node: Node, graph: Graph, *, areas: int, transforms_weights: bool) -> Work:
-    """How often the parts of the loop run; docs/costs.md describes each number."""
+    """How often the parts of the loop run; docs/explanation/costs.md describes each number."""
     (data, *_), output = base.types(node, graph)
     batches, height, width, filters = output.shape
     rows, groups = batches * -(-height // 2), -(-data.shape[3] // _GROUP)

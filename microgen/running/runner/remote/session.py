@@ -25,8 +25,8 @@ _START, _STOP = "TVMPlatformTimerStart", "TVMPlatformTimerStop"
 _Row = list[list[int | None]]  # of a sample: each module's inference, and its calls
 _UNKNOWN = "an inference took longer than the counter counts, or the counter stood still"
 _SERVES = (
-    "QEMU needs -semihosting-config enable=on,target=gdb; `microgen help docs/hardware.md` has "
-    "other servers"
+    "QEMU needs -semihosting-config enable=on,target=gdb; `microgen help docs/guides/hardware.md` "
+    "has other servers"
 )
 
 

@@ -1,6 +1,6 @@
 """examplejsoncompiler: the codegen of TVM's guide that makes text for a runtime to read.
 
-docs/examplejson.md has the format and the supported operators.
+docs/reference/examplejson.md has the format and the supported operators.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """ExampleJSON, the text of TVM's guide to codegens. Each subgraph has a line with its name, its
-inputs and operators, and optionally a line with the symbol. See docs/examplejson.md.
+inputs and operators, and optionally a line with the symbol. See docs/reference/examplejson.md.
 
     string graph text
 """

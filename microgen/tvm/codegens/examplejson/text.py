@@ -1,7 +1,7 @@
 """ExampleJSON, the text of TVM's guide "Bring Your Own Codegen", written and read.
 
-docs/examplejson.md has the format; ``crt/src/examplejson/examplejson_reader.c`` reads the same on
-the board.
+docs/reference/examplejson.md has the format; ``crt/src/examplejson/examplejson_reader.c`` reads the
+same on the board.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ITEM_BYTES = 4  # of float32, the dtype of all tensors
 
 _MAX_DIGITS = len(str(MAX_NUMBER)) + 1
 _WORD = re.compile(r"[^ \t\r]+")
-_HINT = "`microgen help docs/examplejson.md` has the format"
+_HINT = "`microgen help docs/reference/examplejson.md` has the format"
 
 
 @dataclass(frozen=True, slots=True)
