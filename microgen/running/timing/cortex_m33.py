@@ -10,8 +10,8 @@ from microgen.running.timing.one_by_one import Neighbours
 
 _REFILL = 2
 _FIT = (
-    "fitted to nRF5340 (docs/explanation/timing.md): Cortex-M4's timings, taken branches refill in 2 "
-    "cycles"
+    "fitted to nRF5340 (docs/explanation/timing.md): Cortex-M4's timings, taken branches refill in "
+    "2 cycles"
 )
 
 

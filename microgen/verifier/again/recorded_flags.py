@@ -69,8 +69,8 @@ def _parsed(producer: str) -> Flags:
             raise UnknownFlagError(
                 f"the model is compiled with {flag}, which is not known to keep the calling "
                 "convention and the meaning of the code",
-                hint="leave it out; `microgen help docs/reference/verify.md` lists the flags that are "
-                "known",
+                hint="leave it out; `microgen help docs/reference/verify.md` lists the flags that "
+                "are known",
             )
         if row.is_repeated:
             repeated.append(flag)

@@ -51,8 +51,10 @@ def test_help_and_its_option_say_the_same(command: str, capsys: Capture) -> None
 
 @pytest.mark.parametrize(
     "topic",
-    ["numerics", "numerics.md", "docs/numerics.md", "reference/numerics"]
-    + ["docs/reference/numerics.md"],
+    [
+        *("numerics", "numerics.md", "docs/numerics.md", "reference/numerics"),
+        "docs/reference/numerics.md",
+    ],
 )
 def test_a_topic_is_a_page(topic: str, capsys: Capture) -> None:
     assert _ended("help", topic) == 0

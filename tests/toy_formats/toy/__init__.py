@@ -1,8 +1,8 @@
 """A model format for tests: layers as JSON (``.toy``), with constants in a second file
 (``.weights``).
 
-Images are NCHW. docs/guides/frontends.md describes such a format, and nothing else in microgen knows
-this one.
+Images are NCHW. docs/guides/frontends.md describes such a format, and nothing else in microgen
+knows this one.
 """
 
 from __future__ import annotations

@@ -124,8 +124,8 @@ def _connect(address: Address) -> socket.socket:
         raise ToolError(
             f"no debugger's server answers: {error.strerror or error}",
             where=str(address),
-            hint="start it first, for example OpenOCD; `microgen help docs/guides/hardware.md` says "
-            "how",
+            hint="start it first, for example OpenOCD; `microgen help docs/guides/hardware.md` "
+            "says how",
         ) from error
 
 
