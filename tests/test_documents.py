@@ -1,13 +1,21 @@
-"""The files that documents name."""
+"""The files and the pages that documents name."""
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+INDEX = ROOT / "docs" / "index.md"
+# Generated projects and components have READMEs of their own form: templates are not pages.
+PAGES = [
+    *ROOT.glob("*.md"),
+    *(page for top in ("docs", "crt", "examples") for page in sorted((ROOT / top).rglob("*.md"))),
+]
 
 
 @pytest.mark.parametrize("document", ["CONTRIBUTING.md", "docs/explanation/architecture.md"])
@@ -22,3 +30,59 @@ def test_every_file_that_a_document_names_is_there(document: str) -> None:
     tops = (ROOT, ROOT / "microgen")
     missing += [module for module in modules if not any((top / module).exists() for top in tops)]
     assert not missing
+
+
+@functools.cache
+def _prose(page: Path) -> str:
+    """A page without its blocks of code, in which brackets are code and ``#`` begins comments."""
+    text = page.read_text(encoding="utf-8")
+    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+@functools.cache
+def _anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as code-hosting sites and ``make docs`` derive them."""
+    found: list[str] = []
+    for heading in re.findall(r"^#+ (.*)$", _prose(page), re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        anchor = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        again = sum(re.fullmatch(rf"{re.escape(anchor)}(-\d+)?", other) is not None for other in found)
+        found.append(f"{anchor}-{again}" if again else anchor)
+    return {*found}
+
+
+def _links(page: Path) -> Iterator[tuple[str, Path, str]]:
+    """A page's links inside the tree: as written, the file, and the anchor or ""."""
+    for link in re.findall(r"\]\(([^()\s]+)\)", _prose(page)):
+        if not re.match(r"[a-z]+:", link):
+            path, _, anchor = link.partition("#")
+            yield link, (page.parent / path).resolve() if path else page, anchor
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    broken = [
+        link
+        for link, file, anchor in _links(page)
+        if not (file.exists() and file.is_relative_to(ROOT))
+        or (anchor and anchor not in _anchors(file))
+    ]
+    assert not broken
+
+
+def test_the_index_leads_to_every_page() -> None:
+    linked = {file for _, file, _ in _links(INDEX)}
+    pages = {page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "benchmarks"}
+    assert pages - linked == {INDEX}
+
+
+def test_a_heading_that_is_repeated_has_a_number(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# What `--ram` asks for\n```\n# a comment\n```\n## Cores\n## [Cores](x.md)\n")
+    assert _anchors(page) == {"what---ram-asks-for", "cores", "cores-1"}
+    page = tmp_path / "links.md"
+    page.write_text("[a](page.md#cores-1) [b](https://example.org/x) [c](#links)\n")
+    assert [(link, anchor) for link, _, anchor in _links(page)] == [
+        ("page.md#cores-1", "cores-1"),
+        ("#links", "links"),
+    ]

@@ -81,7 +81,7 @@ ALLOWED = {
 
 
 def test_unnoticed_edits_are_documented() -> None:
-    section = DOCUMENT.read_text().split("## Which edits of the manifest are found")[1]
+    section = DOCUMENT.read_text().split("## Edits of the manifest")[1]
     rows = re.findall(r"^\| (`.+?`) \| ", section.split("\n## ")[0], re.MULTILINE)
     assert set(re.findall(r"`(.+?)`", " ".join(rows))) == ALLOWED
 
