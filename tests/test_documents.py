@@ -46,7 +46,9 @@ def _anchors(page: Path) -> set[str]:
     for heading in re.findall(r"^#+ (.*)$", _prose(page), re.MULTILINE):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
         anchor = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
-        again = sum(re.fullmatch(rf"{re.escape(anchor)}(-\d+)?", other) is not None for other in found)
+        again = sum(
+            re.fullmatch(rf"{re.escape(anchor)}(-\d+)?", other) is not None for other in found
+        )
         found.append(f"{anchor}-{again}" if again else anchor)
     return {*found}
 
