@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import functools
+import importlib
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from microgen.commands import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = ROOT / "docs" / "index.md"
@@ -88,3 +93,31 @@ def test_a_heading_that_is_repeated_has_a_number(tmp_path: Path) -> None:
         ("page.md#cores-1", "cores-1"),
         ("#links", "links"),
     ]
+
+
+_COMMAND = re.compile(
+    r"""(?:^|^\$\ |&&\ |;\ ) microgen\ (\w.*?) (?=$|\ &&|;|\ +\#|\ \||[ 0-9]>)""",
+    re.MULTILINE | re.VERBOSE,
+)
+
+
+def _typed(page: Path) -> Iterator[list[str]]:
+    """The words of each ``microgen`` command in the page's blocks of code."""
+    text = page.read_text(encoding="utf-8")
+    for block in re.findall(r"^```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        lines = block.replace("\\\n", " ")
+        for command in _COMMAND.findall(lines):
+            words = shlex.split(command)
+            if words[0] in COMMANDS:  # else it is a sentence
+                yield words
+
+
+def test_commands_in_documents_have_options_that_there_are() -> None:
+    commands = [(page, words) for page in PAGES for words in _typed(page)]
+    assert len(commands) > 60
+    for _page, (command, *words) in commands:
+        parser = argparse.ArgumentParser(prog=command, allow_abbrev=False)
+        importlib.import_module(f"microgen.commands.{command}").configure(parser)
+        for common in ("--json", "-v", "-q"):
+            parser.add_argument(common, action="store_true")
+        parser.parse_args(words)

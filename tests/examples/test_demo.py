@@ -16,6 +16,7 @@ from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 CHECKOUT = Path(__file__).resolve().parents[2]
 DEMO = CHECKOUT / "examples" / "digits" / "demo.py"
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+PAGE = (CHECKOUT / "docs" / "start" / "demo.md").read_text(encoding="utf-8")
 # What depends on the compiler's version, in addition to the layers' instructions.
 _COMPILED = ("RAM: static", "RAM total", "RAM: reserved", "Flash:", "Stack:", "Instructions")
 
@@ -38,8 +39,9 @@ def _compiler() -> str:
 
 
 def _said() -> str:
-    """The compiler that the README's figures are of."""
-    (version,) = re.findall(r"measured \(here with GCC ([\d.]+)\):", README)
+    """The compiler of the figures in documents."""
+    (version,) = re.findall(r"measurements \(here with GCC ([\d.]+)\):", PAGE)
+    assert f" with GCC {version}:" in README
     return str(version)
 
 
@@ -54,23 +56,17 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 
 @NEEDS_NINJA
 @NEEDS_ARM
-def test_the_readme_shows_what_the_demo_prints(demo: Demo) -> None:
-    shown = {key: value for key, value in _rows(README).items() if key != "..."}
+@pytest.mark.parametrize(("text", "rows"), [(PAGE, 18), (README, 5)], ids=["page", "readme"])
+def test_documents_show_what_the_demo_prints(demo: Demo, text: str, rows: int) -> None:
+    shown = {key: value for key, value in _rows(text).items() if key != "..."}
     compared = {
         key: value
         for key, value in shown.items()
         if _compiler() == _said() or not (key.startswith(_COMPILED) or "/" in key)
     }
-    assert len(shown) > 15
+    assert len(shown) == rows
     assert compared == {key: demo.rows[key] for key in compared}
-    assert f"runs {demo.rows['Outputs bit-exact with LiteRT'].split()[-1]} held-out" in README
-
-
-@NEEDS_NINJA
-@NEEDS_ARM
-def test_the_readme_says_how_many_checks_verify_makes(demo: Demo) -> None:
-    made = len(microgen.verify(demo.project).checks)
-    assert re.findall(r"# (\d+) checks, read from the ELF", README) == [str(made)]
+    assert f"runs {demo.rows['Outputs bit-exact with LiteRT'].split()[-1]} held-out" in PAGE
 
 
 @NEEDS_NINJA
