@@ -11,7 +11,7 @@ PYTEST_WORKERS ?= 3
 BY_FILE := --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help bootstrap demo test usual-tests test-full check lint golden bench bench-check clean
+.PHONY: help bootstrap demo test usual-tests test-full check lint golden bench bench-check docs clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -50,6 +50,11 @@ bench: bootstrap ## measure networks on cores, write docs/benchmarks.md (BENCH="
 
 bench-check: bootstrap ## fail if a figure is 0.5 % worse than in docs/benchmarks.json
 	@$(VENV)/python -m scripts.bench check $(BENCH)
+
+docs: bootstrap ## a site of the documents in build/site; a broken link ends it
+	@$(VENV)/python -c "import material" 2>/dev/null || $(VENV)/python -m pip install -q -e ".[docs]"
+	@$(VENV)/python -m scripts.docs_site
+	@echo "build/site/index.html"
 
 clean: ## remove builds and caches, but not .venv
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -21,8 +21,9 @@ from microgen.verifier.report import Check, VerifyReport
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "api.md"
 INTRODUCTION = """\
-<!-- Made by `python -m scripts.api_page` from the docstrings: edit those. -->
 # The Python API
+
+<!-- Made by `python -m scripts.api_page` from the docstrings: edit those. -->
 
 The commands are also functions. Options have the names and the values of the command line, with
 `_` for `-`: `microgen.generate(..., ram="40K", codegen="cmsis-nn")`.

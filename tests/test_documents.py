@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from microgen.commands import COMMANDS
+from microgen.interface.commands import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = ROOT / "docs" / "index.md"
@@ -46,16 +46,12 @@ def _prose(page: Path) -> str:
 
 @functools.cache
 def _anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings, as code-hosting sites and ``make docs`` derive them."""
-    found: list[str] = []
-    for heading in re.findall(r"^#+ (.*)$", _prose(page), re.MULTILINE):
-        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
-        anchor = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
-        again = sum(
-            re.fullmatch(rf"{re.escape(anchor)}(-\d+)?", other) is not None for other in found
-        )
-        found.append(f"{anchor}-{again}" if again else anchor)
-    return {*found}
+    """The anchors of a page's headings, as code-hosting sites and ``make docs`` derive them.
+
+    Both number headings that are repeated, but differently, so only the first can be linked."""
+    headings = re.findall(r"^#+ (.*)$", _prose(page), re.MULTILINE)
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in headings]
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
 
 
 def _links(page: Path) -> Iterator[tuple[str, Path, str]]:
@@ -83,16 +79,13 @@ def test_the_index_leads_to_every_page() -> None:
     assert pages - linked == {INDEX}
 
 
-def test_a_heading_that_is_repeated_has_a_number(tmp_path: Path) -> None:
+def test_links_and_anchors_are_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("# What `--ram` asks for\n```\n# a comment\n```\n## Cores\n## [Cores](x.md)\n")
-    assert _anchors(page) == {"what---ram-asks-for", "cores", "cores-1"}
-    page = tmp_path / "links.md"
-    page.write_text("[a](page.md#cores-1) [b](https://example.org/x) [c](#links)\n")
-    assert [(link, anchor) for link, _, anchor in _links(page)] == [
-        ("page.md#cores-1", "cores-1"),
-        ("#links", "links"),
-    ]
+    page.write_text("# What `--ram` asks for\n```\n# a comment\n```\n## [Cores, all](x.md)\n")
+    assert _anchors(page) == {"what---ram-asks-for", "cores-all"}
+    links = tmp_path / "links.md"
+    links.write_text("[a](page.md#cores) [b](https://example.org/x) [c](#links)\n")
+    assert [*_links(links)] == [("page.md#cores", page, "cores"), ("#links", links, "links")]
 
 
 _COMMAND = re.compile(
@@ -117,7 +110,7 @@ def test_commands_in_documents_have_options_that_there_are() -> None:
     assert len(commands) > 60
     for _page, (command, *words) in commands:
         parser = argparse.ArgumentParser(prog=command, allow_abbrev=False)
-        importlib.import_module(f"microgen.commands.{command}").configure(parser)
+        importlib.import_module(f"microgen.interface.commands.{command}").configure(parser)
         for common in ("--json", "-v", "-q"):
             parser.add_argument(common, action="store_true")
         parser.parse_args(words)

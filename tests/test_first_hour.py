@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools import NEEDS_ARM, NEEDS_NINJA
+from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "start" / "first-hour.md"

@@ -221,7 +221,7 @@ def test_an_old_python_is_refused(machine: Machine):
     "target",
     [
         *("demo", "test", "test-full", "lint", "check", "golden", "clean", "bootstrap"),
-        *("bench", "bench-check"),
+        *("bench", "bench-check", "docs"),
     ],
 )
 def test_make_knows_and_explains_each_target(target: str):

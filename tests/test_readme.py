@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from microgen import cli
-from microgen.commands import COMMANDS
+from microgen.interface import cli
+from microgen.interface.commands import COMMANDS
 from scripts.bench import matrix
 
 ROOT = Path(__file__).resolve().parent.parent
