@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from microgen.interface.commands import COMMANDS
+from tests.test_architecture import MAY_IMPORT, ROOMS
 
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = ROOT / "docs" / "index.md"
@@ -35,6 +36,25 @@ def test_every_file_that_a_document_names_is_there(document: str) -> None:
     tops = (ROOT, ROOT / "microgen")
     missing += [module for module in modules if not any((top / module).exists() for top in tops)]
     assert not missing
+
+
+def test_the_table_of_rooms_is_the_tree() -> None:
+    """It has the rooms in their order, names every folder of a room that has rules of its own, and
+    nothing that is not there."""
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| `(\w+)` \| (.*) \|$",
+        page.split("\n## The rooms\n")[1].split("\n## ")[0],
+        re.MULTILINE,
+    )
+    assert [room for room, _ in rows] == [*ROOMS]
+    parts = [part.split(".") for part in MAY_IMPORT if "." in part]
+    for room, text in rows:
+        named = {name.removesuffix("/") for name in re.findall(r"`([\w/]+/|[\w/]+\.py)`", text)}
+        folder = ROOT / "microgen" / room
+        assert all([*folder.rglob(name)] or (ROOT / name).exists() for name in named)
+        own = {part for top, *rest in parts for part in rest if top == room}
+        assert own - {name.removesuffix(".py") for name in named} == set(), room
 
 
 @functools.cache
