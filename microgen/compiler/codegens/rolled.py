@@ -5,18 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from microgen.compiler.codegens import placement
-from microgen.compiler.codegens.base import Primitive
-from microgen.compiler.codegens.placement import Span
-from microgen.compiler.passes.rolling import geometry, lags
-from microgen.compiler.passes.rolling.bands import Group
-from microgen.graph.ir.graph import Graph, TensorType
+from microgen.codegens import placement
+from microgen.codegens.base import Primitive
+from microgen.codegens.placement import Span
+from microgen.ir.graph import Graph, TensorType
 from microgen.kernels.base import KernelConstant
-from microgen.planner.program.element_types import ctype
-from microgen.planner.program.feed import Feed
-from microgen.planner.program.rolling import Event, Part, Rolling, RowBuffer, RowCopy, Rows, When
-from microgen.planner.program.steps import InRows, Step
-from microgen.planner.program.types import Inner, InPlace, Parameter, Role
+from microgen.passes.rolling import geometry, lags
+from microgen.passes.rolling.bands import Group
+from microgen.program.element_types import ctype
+from microgen.program.feed import Feed
+from microgen.program.rolling import (
+    BufferedRows,
+    Event,
+    LineBuffer,
+    Part,
+    Rolling,
+    RowCopy,
+    Rows,
+    ScratchPlace,
+    When,
+)
+from microgen.program.steps import InRows, Step
+from microgen.program.types import Inner, InPlace, Parameter, Role
 
 _RESULT = "out0"
 
@@ -48,6 +58,7 @@ def primitive(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Pr
         rolling=Rolling(
             group.geometry.steps,
             tuple(made.events()),
+            tuple(_places(group, primitives, spans, offsets)),
             cleared=(offsets[last], primitives[-1].scratch) if clears else None,
             feed=_feed(group, graph) if group.fed else None,
         ),
@@ -86,6 +97,27 @@ def _steps(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Itera
         rows = 1 if is_summed else group.geometry.timings[step.tensor].rows
         place = InRows(number, rows, is_summed)
         yield replace(step, tensor_type=graph.types[step.tensor], place=place)
+
+
+def _places(
+    group: Group,
+    primitives: Sequence[Primitive],
+    spans: Sequence[Span],
+    offsets: Mapping[str | int, int],
+) -> Iterator[ScratchPlace]:
+    """The memory map of the scratch, in the order of the addresses."""
+    last = len(primitives) - 1
+    for span in sorted(spans, key=lambda span: (offsets[span.key], span.first)):
+        if isinstance(span.key, int):
+            tensor = primitives[span.key].outputs[0]
+            is_kept = group.is_summed and span.key == last
+        else:
+            tensor = span.key
+            buffer = group.geometry.buffers[tensor]
+            is_kept = buffer.rows > buffer.timing.rows
+        is_own = isinstance(span.key, int)
+        place = offsets[span.key], span.nbytes, span.first, span.last
+        yield ScratchPlace(tensor, is_own, *place, is_kept)
 
 
 def scratch(group: Group, own: Sequence[int], graph: Graph) -> int:
@@ -138,7 +170,7 @@ class _Rolled:
         """Append a node's part, with its constants as parameters of the whole."""
         inputs, constants = iter(one.inputs), iter(one.constants)
         (result,) = one.outputs
-        args: list[str | Inner | Rows] = []
+        args: list[str | Inner | BufferedRows | Rows] = []
         for parameter in one.parameters:
             if parameter.role is Role.CONSTANT:
                 args.append(self._constant(number, parameter, next(constants)))
@@ -159,12 +191,15 @@ class _Rolled:
         timing, buffer = self.group.geometry.timings[name], self.group.geometry.buffers.get(name)
         when = When(timing.first, timing.period, timing.count)
         kept = self._buffer(name, buffer) if buffer else None
-        return Event(when, self.parts.get(name) or self._copy(name, timing), kept, name)
+        rows = self.parts.get(name) or self._copy(name, timing)
+        is_added = self.group.is_summed and name == self.group.nodes[-1].outputs[0]
+        return Event(when, rows, kept, name, 0 if is_added else timing.rows)
 
-    def _buffer(self, name: str, buffer: geometry.RowBuffer) -> RowBuffer:
+    def _buffer(self, name: str, buffer: geometry.RowBuffer) -> LineBuffer:
         row = _row(self.graph.types[name])
-        return RowBuffer(
+        return LineBuffer(
             offset=self.offsets[name],
+            rows=buffer.rows,
             nbytes=buffer.rows * row.nbytes,
             new=buffer.timing.rows * row.nbytes,
             end=buffer.end,
@@ -182,21 +217,21 @@ class _Rolled:
         self.constants.append(constant)
         return name
 
-    def _new_rows(self, tensor: str, parameter: Parameter) -> str | Inner | Rows:
+    def _new_rows(self, tensor: str, parameter: Parameter) -> str | BufferedRows | Rows:
         buffer, row = self.group.geometry.buffers.get(tensor), _row(self.graph.types[tensor])
         if buffer:
             kept = (buffer.rows - buffer.timing.rows) * row.nbytes
-            return Inner(self.offsets[tensor] + kept, parameter.ctype)
+            return BufferedRows(tensor, kept, parameter.ctype)
         self.parameters[_RESULT] = replace(parameter, name=_RESULT)
         if self.group.is_summed:
             return _RESULT
         return Rows(_RESULT, self.group.geometry.timings[tensor].rows * row.size)
 
-    def _read(self, result: str, tensor: str, parameter: Parameter) -> Inner | Rows:
+    def _read(self, result: str, tensor: str, parameter: Parameter) -> BufferedRows | Rows:
         row = _row(self.graph.types[tensor])
         start = self.group.geometry.starts.get((result, tensor))
         if start is not None:
-            return Inner(self.offsets[tensor] + start * row.nbytes, parameter.ctype)
+            return BufferedRows(tensor, start * row.nbytes, parameter.ctype)
         window = self.group.windows[result][tensor]
         each = self.group.geometry.timings[result].rows * window.stride
         return Rows(f"in{self.group.outside.index(tensor)}", each * row.size)

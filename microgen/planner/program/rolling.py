@@ -32,18 +32,28 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
+class BufferedRows:
+    """A pointer into the line buffer of ``tensor``, ``start`` bytes from its first row, of C
+    elements."""
+
+    tensor: str
+    start: int
+    ctype: str
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """A kernel in a C function of its own, so that debuggers and profilers see each layer. Equal
     parts are one function: ``name`` is empty until lowering has found that out.
 
     ``words`` make the name. ``args`` are in the order of ``parameters``: the name of a parameter of
-    the primitive function, a place in its scratch, or rows of a whole tensor.
+    the primitive function, the part's own scratch, rows in a buffer, or rows of a whole tensor.
     """
 
     words: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     kernel: KernelCall
-    args: tuple[str | Inner | Rows, ...]
+    args: tuple[str | Inner | BufferedRows | Rows, ...]
     name: str = ""
 
 
@@ -56,8 +66,8 @@ class RowCopy:
 
 
 @dataclass(frozen=True, slots=True)
-class RowBuffer:
-    """The last rows of a tensor, ``nbytes`` bytes ``offset`` bytes into the scratch.
+class LineBuffer:
+    """The last ``rows`` rows of a tensor, ``nbytes`` bytes ``offset`` bytes into the scratch.
 
     Each time it gets ``new`` bytes at its end, for which the others move up. After the last time
     they still move, before step ``end``. What is there at first, the new bytes after the last
@@ -65,6 +75,7 @@ class RowBuffer:
     ``fill``; it is None if no padding is read."""
 
     offset: int
+    rows: int
     nbytes: int
     new: int
     end: int
@@ -73,24 +84,44 @@ class RowBuffer:
 
 
 @dataclass(frozen=True, slots=True)
+class ScratchPlace:
+    """``nbytes`` bytes, ``offset`` bytes into the scratch, for the line buffer of ``tensor``, or, if
+    ``is_own``, for the kernel that computes it. In each step they are live from part ``first`` to
+    part ``last``. If ``is_kept``, they are live in all steps, and between them.
+    """
+
+    tensor: str
+    is_own: bool
+    offset: int
+    nbytes: int
+    first: int
+    last: int
+    is_kept: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """What happens in some steps: rows are computed or copied. They go into the ``buffer``; without
-    one they are the function's output. ``tensor`` is their name, for comments."""
+    one they are the function's output. ``tensor`` is their name, for comments, and ``height`` how
+    many there are at a time; 0 if they are added to the output, which has no rows."""
 
     when: When
     rows: Part | RowCopy
-    buffer: RowBuffer | None
+    buffer: LineBuffer | None
     tensor: str
+    height: int
 
 
 @dataclass(frozen=True, slots=True)
 class Rolling:
     """The ``events`` of each of the ``steps``, in order. Before the first, bytes of the scratch may
     be ``cleared``: the offset, and how many. With a ``feed`` each call of the function computes
-    only some of the steps: those for which it has got rows."""
+    only some of the steps: those for which it has got rows. ``places`` are what is in the scratch.
+    """
 
     steps: int
     events: tuple[Event, ...]
+    places: tuple[ScratchPlace, ...]
     cleared: tuple[int, int] | None = None
     feed: Feed | None = None
 

@@ -10,9 +10,12 @@ from microgen.base.names import cnames
 WIDTH = 120  # columns of the longest line of generated code
 
 
-def comment(text: str, indent: int = 0, *, more: Sequence[str] = ()) -> str:
+def comment(
+    text: str, indent: int = 0, *, more: Sequence[str] = (), table: Sequence[str] = ()
+) -> str:
     """The text as a comment, on one line if it fits; each of ``more`` begins a line, and then
-    further lines of each are indented. The template has already written ``indent`` spaces."""
+    further lines of each are indented. The lines of a ``table`` are kept as they are, after an empty
+    line. The template has already written ``indent`` spaces."""
     hanging = "  " if more else ""
     width = WIDTH - indent - len("/*  */")
     lines = [
@@ -22,8 +25,11 @@ def comment(text: str, indent: int = 0, *, more: Sequence[str] = ()) -> str:
             cnames.inert(paragraph), width, subsequent_indent=hanging, break_on_hyphens=False
         )
     ]
-    joined = f"\n{' ' * indent} * ".join(lines)
-    return f"/* {joined} */"
+    margin = f"\n{' ' * indent} *"
+    if table:
+        rows = "".join(f"{margin} {line}".rstrip() for line in ("", *table))
+        return f"/* {f'{margin} '.join(lines)}{rows}{margin}/"
+    return f"/* {f'{margin} '.join(lines)} */"
 
 
 def words(*words: str) -> str:
@@ -41,3 +47,14 @@ def call(function: str, arguments: Sequence[str], indent: int = 0, *, end: str =
     margin = " " * (indent + 4)
     inside = f",\n{margin}".join(arguments)
     return f"{function}(\n{margin}{inside}){end}"
+
+
+def initialised(variable: str, fields: Sequence[str], indent: int = 0) -> str:
+    """The definition of a structure on one line, or with a line for each field. The template has
+    already written ``indent`` spaces."""
+    line = f"{variable} = {{{', '.join(fields)}}};"
+    if len(line) + indent <= WIDTH:
+        return line
+    margin = " " * indent
+    inside = "".join(f"{margin}    {field},\n" for field in fields)
+    return f"{variable} = {{\n{inside}{margin}}};"

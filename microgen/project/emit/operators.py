@@ -47,13 +47,14 @@ def _layers(program: Program) -> dict[str, list[str]]:
 
 
 def _function(function: PrimFunc, unit: Unit, layers: Sequence[str]) -> dict[str, Any]:
+    rows = rolling.loop(function, function.rolling, unit) if function.rolling else None
     return {
         **_prototype(function, unit),
-        "comment": layout.comment(", ".join(layers)),
+        "comment": layout.comment(", ".join(layers), table=rows["map"] if rows else ()),
         "unused": [p.name for p in function.parameters if p.role is Role.DEVICE],
         "body": [
             kernel_call(k, i, is_only=len(function.body) == 1) for i, k in enumerate(function.body)
         ],
         "is_one_kernel": len(function.body) == 1,
-        "rolling": rolling.loop(function.rolling, unit) if function.rolling else None,
+        "rolling": rows,
     }

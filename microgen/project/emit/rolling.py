@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from microgen.base.names import cnames
-from microgen.planner.program.rolling import Event, Part, Rolling, RowBuffer, RowCopy, Rows, When
-from microgen.planner.program.types import Inner, Program
-from microgen.project.emit import feeding, layout
-from microgen.project.emit.kernel_calls import argument, declaration, kernel_call
-from microgen.project.emit.unit import Unit
+from microgen.emit import feeding, layout
+from microgen.emit.kernel_calls import argument, declaration, kernel_call
+from microgen.emit.unit import Unit
+from microgen.names import cnames
+from microgen.program.rolling import (
+    BufferedRows,
+    Event,
+    LineBuffer,
+    Part,
+    Rolling,
+    RowCopy,
+    Rows,
+    ScratchPlace,
+    When,
+)
+from microgen.program.types import Inner, Parameter, PrimFunc, Program, Role
 
-HEADER = "microgen/reductions/rows.h"
+HEADER = "microgen/rows.h"
 
 _INDENT = 12  # of what a step does
+_LONGEST_NAME = 40  # of a layer in the name of a buffer
+_LOOP = ("step", "first", "end", "params", "constants")  # further names in such a function
 
 
 def headers(program: Program) -> list[str]:
@@ -35,47 +50,143 @@ def parts(program: Program) -> list[dict[str, Any]]:
     ]
 
 
-def loop(rolling: Rolling, unit: Unit) -> dict[str, Any]:
+def loop(function: PrimFunc, rolling: Rolling, unit: Unit) -> dict[str, Any]:
     """The loop of an operator."""
-    buffers = [event.buffer for event in rolling.events if event.buffer]
+    names = _Names(function, rolling)
+    buffers = [(event.buffer, names.lines(event.tensor)) for event in rolling.events]
     feed = rolling.feed
     return {
         "steps": rolling.steps,
+        "map": [*_steps(rolling), *_places(rolling, names)],
+        "places": [_place(place, rolling, names) for place in rolling.places],
         "fills": [
-            *(_filled(b, 0, b.nbytes) for b in buffers if b.fill is not None),
-            *_cleared(rolling),
+            *(_padded(name, b.nbytes) for b, name in buffers if b and b.fill is not None),
+            *_cleared(rolling, names),
         ],
-        "events": [_event(event, rolling) for event in rolling.events],
+        "events": [_event(event, rolling, names) for event in rolling.events],
         "feed": feeding.loop(feed, unit) if feed else None,
     }
 
 
-def _cleared(rolling: Rolling) -> list[str]:
+class _Names:
+    """What the buffers in the scratch are called: ``<layer>_lines``, ``<layer>_scratch``. The layer
+    is the last part of its name that no other layer of the function ends in."""
+
+    def __init__(self, function: PrimFunc, rolling: Rolling) -> None:
+        taken = {*_LOOP, *(parameter.name for parameter in function.parameters)}
+        paths = {event.tensor: _path(event.tensor) for event in rolling.events}
+        self._lines: dict[str, str] = {}
+        self._own: dict[str, str] = {}
+        for tensor, path in paths.items():
+            layer = _layer(_short_path(path, paths.values()))
+            for found, word in ((self._lines, "lines"), (self._own, "scratch")):
+                found[tensor] = cnames.unique(f"{layer}_{word}", taken)
+                taken.add(found[tensor])
+
+    def lines(self, tensor: str) -> str:
+        """The line buffer of a tensor."""
+        return self._lines[tensor]
+
+    def own(self, tensor: str) -> str:
+        """The scratch of the part that computes a tensor."""
+        return self._own[tensor]
+
+
+def _path(tensor: str) -> tuple[str, ...]:
+    return tuple(word for word in re.split("[/.:#]", cnames.short(tensor, 200)) if word)
+
+
+def _short_path(path: tuple[str, ...], every: Collection[tuple[str, ...]]) -> tuple[str, ...]:
+    """The shortest end of a path that is the end of no other."""
+    for length in range(1, len(path)):
+        if Counter(other[-length:] for other in every)[path[-length:]] == 1:
+            return path[-length:]
+    return path
+
+
+def _layer(path: Sequence[str]) -> str:
+    """A layer as the beginning of a C name; never one of the runtime's own."""
+    name = cnames.short("_".join(path), _LONGEST_NAME)
+    plain = cnames.identifier(re.sub("[^A-Za-z0-9]+", "_", name).strip("_"))
+    return f"t_{plain}" if plain.startswith(("mg_", "tvmgen_")) else plain
+
+
+def _steps(rolling: Rolling) -> Iterator[str]:
+    """The lines of the comment that says what happens in which step."""
+    yield f"{rolling.steps} steps, in each of which, in this order:"
+    yield "part  steps      every      rows  padding    result"
+    numbers = _numbers(rolling)
+    for event in rolling.events:
+        when, buffer = event.when, event.buffer
+        steps = f"{when.first}..{when.end - 1}"
+        pads = buffer is not None and buffer.fill is not None and buffer.end > when.end
+        padding = f"{when.end}..{buffer.end - 1}" if buffer and pads else "-"
+        rows = "sums" if event.height == 0 else str(event.height)
+        copied = "" if isinstance(event.rows, Part) else " (copied)"
+        layer = f"{cnames.inert(cnames.layer(event.tensor))}{copied}"
+        number = numbers.get(event.tensor, "-")
+        yield f"{number:>4}  {steps:9}  {when.period:5}  {rows:>8}  {padding:9}  {layer}"
+    yield ""
+
+
+def _numbers(rolling: Rolling) -> dict[str, int]:
+    """The number of the part that computes a tensor."""
+    computed = [event.tensor for event in rolling.events if isinstance(event.rows, Part)]
+    return {tensor: number for number, tensor in enumerate(computed)}
+
+
+def _places(rolling: Rolling, names: _Names) -> Iterator[str]:
+    """The lines of the comment that is the memory map of the scratch."""
+    if not rolling.places:
+        return
+    rows = {event.tensor: event.buffer.rows for event in rolling.events if event.buffer}
+    yield f"scratch, {max(place.offset + place.nbytes for place in rolling.places)} bytes:"
+    yield "   offset     bytes      rows  parts      buffer"
+    for place in rolling.places:
+        name = names.own(place.tensor) if place.is_own else names.lines(place.tensor)
+        live = "always" if place.is_kept else f"{place.first}..{place.last}"
+        height = "" if place.is_own else str(rows[place.tensor])
+        yield f"{place.offset:9d} {place.nbytes:9d} {height:>9}  {live:9}  {name}"
+
+
+def _place(place: ScratchPlace, rolling: Rolling, names: _Names) -> str:
+    """The definition of a buffer in the scratch."""
+    where = f"&scratch[{place.offset}]"
+    if place.is_own:
+        return f"uint8_t *const {names.own(place.tensor)} = {where};"
+    buffer = next(e.buffer for e in rolling.events if e.tensor == place.tensor)
+    assert buffer is not None, "the place of a line buffer has one"
+    fields = [f".rows = {where}", f".nbytes = {buffer.nbytes}", f".fresh = {buffer.new}"]
+    fields += [f".padding = {buffer.fill}"] if buffer.fill is not None else []
+    return layout.initialised(f"const mg_line_buffer {names.lines(place.tensor)}", fields, 4)
+
+
+def _cleared(rolling: Rolling, names: _Names) -> list[str]:
     if rolling.cleared is None:
         return []
-    offset, nbytes = rolling.cleared
-    return [f"(void)memset(&scratch[{offset}], 0, {nbytes});"]
+    _, nbytes = rolling.cleared
+    return [f"(void)memset({names.own(rolling.events[-1].tensor)}, 0, {nbytes});"]
 
 
-def _event(event: Event, rolling: Rolling) -> dict[str, Any]:
-    when, buffer = event.when, event.buffer
+def _event(event: Event, rolling: Rolling, names: _Names) -> dict[str, Any]:
+    when, buffer, lines = event.when, event.buffer, names.lines(event.tensor)
     end = max(when.end, buffer.end) if buffer else when.end
     pads = buffer is not None and buffer.fill is not None and buffer.end > when.end
     return {
-        "comment": layout.comment(_title(event), _INDENT - 4),
+        "comment": layout.comment(_title(event, rolling), _INDENT - 4),
         "condition": _condition(when, end, rolling.steps),
-        "before": _moved(buffer) if buffer else "",
+        "before": _moved(buffer, lines) if buffer else "",
         "limit": when.end if end > when.end else 0,
-        "rows": _rows(event, "first" if rolling.feed else ""),
-        "after": _surplus(buffer, when) if buffer else "",
-        "padding": _filled(buffer, buffer.nbytes - buffer.new, buffer.new)
-        if buffer and pads
-        else "",
+        "rows": _rows(event, names, "first" if rolling.feed else "", is_nested=end > when.end),
+        "after": _surplus(buffer, lines, when) if buffer else "",
+        "padding": _padded(lines, buffer.new) if buffer and pads else "",
     }
 
 
-def _title(event: Event) -> str:
-    return f"{cnames.layer(event.tensor)}, {event.when.count} times"
+def _title(event: Event, rolling: Rolling) -> str:
+    number = _numbers(rolling).get(event.tensor)
+    part = "" if number is None else f"part {number}: "
+    return f"{part}{cnames.layer(event.tensor)}, {event.when.count} times"
 
 
 def _condition(when: When, end: int, steps: int) -> str:
@@ -83,31 +194,47 @@ def _condition(when: When, end: int, steps: int) -> str:
     found = [f"step >= {when.first}"] if when.first else []
     found += [f"step < {end}"] if end < steps else []
     since = f"(step - {when.first})" if when.first else "step"
-    found += [f"{since} % {when.period} == 0"] if when.period > 1 else []
-    return " && ".join(found)
+    found += [f"({since} % {when.period}) == 0"] if when.period > 1 else []
+    return found[0] if len(found) == 1 else " && ".join(f"({one})" for one in found)
 
 
-def _rows(event: Event, fed_from: str) -> str:
+def _rows(event: Event, names: _Names, fed_from: str, *, is_nested: bool) -> str:
     """What computes or copies the rows. ``fed_from`` is the step in which those that are copied
-    begin, empty if the tensor is whole."""
-    when = event.when
+    begin, empty if the tensor is whole. ``is_nested``: it is inside another condition."""
+    when, indent = event.when, _INDENT + 4 * is_nested
     match event.rows:
         case Part() as part:
-            found = [_argument(one, when) for one in part.args]
-            return layout.call(part.name, found, _INDENT + 4, end=";")
+            pairs = zip(part.args, part.parameters, strict=True)
+            found = [_argument(one, parameter, event, names) for one, parameter in pairs]
+            return layout.call(part.name, found, indent, end=";")
         case RowCopy(rows, nbytes):
             assert event.buffer is not None, "rows are copied into a buffer"
-            to = event.buffer.offset + event.buffer.nbytes - event.buffer.new
             size = f"{nbytes}"
             if event.buffer.surplus:
-                size = f"step < {when.end - 1} ? {nbytes} : {nbytes - event.buffer.surplus}"
+                size = f"(step < {when.end - 1}) ? {nbytes} : {nbytes - event.buffer.surplus}"
             pointer = _pointer(rows, when, fed_from)
-            found = [f"&scratch[{to}]", f"(const uint8_t *){pointer}", size]
-            return layout.call("mg_copy_rows", found, _INDENT + 4, end=";")
+            to = f"mg_fresh_lines(&{names.lines(event.tensor)})"
+            found = [to, f"(const uint8_t *){pointer}", size]
+            return layout.call("mg_copy_rows", found, indent, end=";")
 
 
-def _argument(one: str | Inner | Rows, when: When) -> str:
-    return _pointer(one, when) if isinstance(one, Rows) else argument(one)
+def _argument(
+    one: str | Inner | BufferedRows | Rows, parameter: Parameter, event: Event, names: _Names
+) -> str:
+    match one:
+        case Rows():
+            return _pointer(one, event.when)
+        case BufferedRows(tensor, start, ctype):
+            lines = names.lines(tensor)
+            if parameter.role is Role.OUTPUT:
+                return f"({ctype} *)mg_fresh_lines(&{lines})"
+            place = f"&{lines}.rows[{start}]" if start else f"{lines}.rows"
+            return f"(const {ctype} *){place}"
+        case Inner(_, ctype):
+            own = names.own(event.tensor)
+            return own if ctype == "uint8_t" else f"({ctype} *){own}"
+        case name:
+            return argument(name)
 
 
 def _pointer(rows: Rows, when: When, fed_from: str = "") -> str:
@@ -115,23 +242,22 @@ def _pointer(rows: Rows, when: When, fed_from: str = "") -> str:
     there since a step."""
     begin = fed_from or (str(when.first) if when.first else "")
     since = f"(step - {begin})" if begin else "step"
-    times = f"{since} / {when.period}" if when.period > 1 else since
+    times = f"({since} / {when.period})" if when.period > 1 else since
     return f"&{rows.parameter}[{times} * {rows.stride}]"
 
 
-def _moved(buffer: RowBuffer) -> str:
-    if buffer.nbytes == buffer.new:
-        return ""
-    return f"mg_move_rows(&scratch[{buffer.offset}], {buffer.nbytes}, {buffer.new});"
+def _moved(buffer: LineBuffer, lines: str) -> str:
+    return "" if buffer.nbytes == buffer.new else f"mg_advance_lines(&{lines});"
 
 
-def _surplus(buffer: RowBuffer, when: When) -> str:
+def _surplus(buffer: LineBuffer, lines: str, when: When) -> str:
     """Padding instead of the last rows of the last time."""
     if not buffer.surplus or buffer.fill is None:
         return ""
-    filled = _filled(buffer, buffer.nbytes - buffer.surplus, buffer.surplus)
+    filled = _padded(lines, buffer.surplus)
     return f"if (step == {when.end - 1}) {{\n{' ' * (_INDENT + 8)}{filled}\n{' ' * (_INDENT + 4)}}}"
 
 
-def _filled(buffer: RowBuffer, start: int, nbytes: int) -> str:
-    return f"(void)memset(&scratch[{buffer.offset + start}], {buffer.fill}, {nbytes});"
+def _padded(lines: str, nbytes: int) -> str:
+    """The last bytes of a line buffer become padding."""
+    return f"mg_pad_lines(&{lines}, {nbytes});"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers with the last rows of a tensor that is computed row by row. New rows come at the end, and
+/* Line buffers: the last rows of a tensor that is computed row by row. New rows come at the end, and
  * those before move up to make room for them. */
 #ifndef MICROGEN_ROWS_H
 #define MICROGEN_ROWS_H
@@ -85,10 +85,31 @@ MG_ONCE void mg_copy_rows(uint8_t *to, const uint8_t *from, int32_t nbytes)
     }
 }
 
-/* Moves a buffer of `nbytes` bytes up by `fresh` bytes, which are then free at its end. */
-MG_INLINE void mg_move_rows(uint8_t *rows, int32_t nbytes, int32_t fresh)
+/* A line buffer: the last rows of a tensor. `rows` are its `nbytes` bytes. Each time, the last
+ * `fresh` bytes are new rows. Rows that the tensor does not have are bytes of `padding`. */
+typedef struct {
+    uint8_t *rows;
+    int32_t nbytes;
+    int32_t fresh;
+    uint8_t padding;
+} mg_line_buffer;
+
+/* The place of the next new rows. */
+MG_INLINE uint8_t *mg_fresh_lines(const mg_line_buffer *lines)
 {
-    mg_copy_rows(rows, rows + fresh, nbytes - fresh);
+    return &lines->rows[lines->nbytes - lines->fresh];
+}
+
+/* Moves the rows up, so that the place of the next new rows is free. */
+MG_INLINE void mg_advance_lines(const mg_line_buffer *lines)
+{
+    mg_copy_rows(lines->rows, &lines->rows[lines->fresh], lines->nbytes - lines->fresh);
+}
+
+/* Makes the last `nbytes` bytes padding. */
+MG_INLINE void mg_pad_lines(const mg_line_buffer *lines, int32_t nbytes)
+{
+    (void)memset(&lines->rows[lines->nbytes - nbytes], lines->padding, (size_t)nbytes);
 }
 
 #endif
