@@ -39,11 +39,15 @@ class PortRecord:
 @dataclass(frozen=True, slots=True)
 class ArgumentRecord:
     """An argument of a call: ``offset`` bytes into what has the C name or symbol ``name``, which is
-    of the ``storage`` "input", "output", "sid", "scratch", "constant" or "device"."""
+    of the ``storage`` "input", "output", "sid", "scratch", "constant" or "device".
+
+    ``in_struct``: the function gets it in a structure of pointers, which has all such arguments in
+    order. A pointer to it is passed instead of the first of them."""
 
     storage: str
     name: str
     offset: int = 0
+    in_struct: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,14 @@ class CallRecord:
     def layers(self) -> tuple[str, ...]:
         """The names of its layers, each once."""
         return tuple(dict.fromkeys(step.layer for step in self.steps))
+
+    def parameter(self, position: int) -> int:
+        """The C parameter of ``function`` by which it gets the argument at a position: itself, or
+        in the structure to which the parameter points."""
+        inside = [k for k, argument in enumerate(self.args) if argument.in_struct]
+        if position in inside:
+            return inside[0]
+        return position - max(0, sum(k < position for k in inside) - 1)
 
     @property
     def seen(self) -> tuple[tuple[StepRecord, int], ...]:

@@ -52,12 +52,17 @@ class Argument:
     offset: int = 0
 
 
+# The most parameters that an operator has in C before its constants become one structure.
+MOST_PARAMETERS = 8
+
+
 @dataclass(frozen=True, slots=True)
 class PrimFunc:
     """A primitive function: emitted once, called with its buffers and weights as arguments.
 
     ``body`` are its kernels, in order. If it computes rows in steps, ``rolling`` has them instead.
-    If no kernel computes it, ``made`` has the code."""
+    If no kernel computes it, ``made`` has the code. Constants follow one another in ``parameters``.
+    """
 
     name: str
     target: str
@@ -70,6 +75,20 @@ class PrimFunc:
     def kernels(self) -> tuple[KernelCall, ...]:
         """All of its kernels."""
         return self.rolling.kernels if self.rolling else self.body
+
+    @property
+    def in_struct(self) -> tuple[Parameter, ...]:
+        """The constants that the function in C gets in one structure, because there are many
+        parameters. Other code generators say themselves what their functions take."""
+        if self.made is not None or len(self.parameters) <= MOST_PARAMETERS:
+            return ()
+        constants = tuple(p for p in self.parameters if p.role is Role.CONSTANT)
+        return constants if len(constants) > 1 else ()
+
+    @property
+    def passed(self) -> int:
+        """The number of parameters that the function has in C."""
+        return len(self.parameters) - max(0, len(self.in_struct) - 1)
 
     @property
     def can_fail(self) -> bool:

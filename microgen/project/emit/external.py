@@ -6,21 +6,21 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from microgen.base.errors import UnsupportedError
-from microgen.base.names import cnames
-from microgen.planner.program.external import (
+from microgen.blob import c_source
+from microgen.emit import layout, symbols
+from microgen.emit.kernel_calls import declarations
+from microgen.emit.signature import argument_types, described, held_type, tensor_parameters
+from microgen.emit.unit import Unit, model_files, note_file
+from microgen.errors import UnsupportedError
+from microgen.names import cnames
+from microgen.program.external import (
     MODULE_POOL,
     CSource,
     ExternalModule,
     HeldConstant,
     Runtime,
 )
-from microgen.planner.program.types import PrimFunc, Role
-from microgen.project.emit import layout, symbols
-from microgen.project.emit.kernel_calls import declaration
-from microgen.project.emit.signature import argument_types, described, held_type, tensor_parameters
-from microgen.project.emit.unit import Unit, model_files, note_file
-from microgen.relay.blob import c_source
+from microgen.program.types import PrimFunc, Role
 
 _SOURCES = "model/codegen/host/src"
 _FIRST_LIBRARY = 2  # lib0.c is the runner, lib1.c the kernels' operators
@@ -81,7 +81,7 @@ def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
         "name": unit.implementation(function.name),
         "symbol": function.name,
         "comment": layout.comment(cnames.layers(call.layers)),
-        "parameters": [declaration(p) for p in function.parameters],
+        "parameters": declarations(function, unit.implementation(function.name)),
         "tensors": tensors,
         "workspace": "scratch" if call.scratch else "NULL",
         "workspace_bytes": call.scratch,

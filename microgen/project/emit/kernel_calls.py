@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from microgen.planner.program.types import Inner, KernelCall, Parameter, Role, Value
-from microgen.project.emit import literals
+from microgen.emit import literals
+from microgen.program.types import Inner, KernelCall, Parameter, PrimFunc, Role, Value
+
+STRUCT = "constants"  # the parameter that points to an operator's constants, if it has many
 
 
-def kernel_call(kernel: KernelCall, index: int = 0, *, is_only: bool = True) -> dict[str, Any]:
-    """A kernel's call, which is number ``index`` of its function if it is not the only one."""
+def kernel_call(
+    kernel: KernelCall,
+    index: int = 0,
+    *,
+    is_only: bool = True,
+    members: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """A kernel's call, which is number ``index`` of its function if it is not the only one.
+    ``members`` are those of the function."""
     code = kernel.code
     params = "params" if is_only else f"params_{index}"
-    given = (f"&{params}", [argument(one) for one in kernel.args])
+    given = (f"&{params}", [argument(one, members) for one in kernel.args])
     inlined = (given[0], *given[1], *code.variant)
     return {
         "params_type": code.params,
@@ -25,11 +35,40 @@ def kernel_call(kernel: KernelCall, index: int = 0, *, is_only: bool = True) -> 
     }
 
 
-def argument(one: str | Inner) -> str:
-    """An argument in C: a parameter's name, or a place in the scratch."""
+def argument(one: str | Inner, members: Mapping[str, str] | None = None) -> str:
+    """An argument in C: a parameter's name, a member of the constants' structure, or a place in the
+    scratch."""
     if isinstance(one, str):
-        return one
+        return (members or {}).get(one, one)
     return f"({one.ctype} *)&scratch[{one.offset}]"
+
+
+def members(function: PrimFunc) -> dict[str, str]:
+    """How an operator reads the constants that it gets in a structure, by their names."""
+    return {parameter.name: f"{STRUCT}->{parameter.name}" for parameter in function.in_struct}
+
+
+def struct(name: str) -> str:
+    """The type of the structure of the constants of the operator with this symbol."""
+    return f"struct {name}_constants"
+
+
+def parameters(function: PrimFunc) -> Iterator[Parameter | None]:
+    """The parameters that an operator has in C. None is the structure of its constants."""
+    inside = function.in_struct
+    for parameter in function.parameters:
+        if parameter not in inside:
+            yield parameter
+        elif parameter == inside[0]:
+            yield None
+
+
+def declarations(function: PrimFunc, name: str) -> list[str]:
+    """The parameters in C of an operator with this symbol."""
+    return [
+        f"const {struct(name)} *{STRUCT}" if parameter is None else declaration(parameter)
+        for parameter in parameters(function)
+    ]
 
 
 def declaration(parameter: Parameter) -> str:

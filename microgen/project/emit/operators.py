@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from microgen.base.names import cnames
-from microgen.planner.program.types import PrimFunc, Program, Role
-from microgen.project.emit import feeding, layout, rolling
-from microgen.project.emit.kernel_calls import declaration, kernel_call
-from microgen.project.emit.unit import Unit
+from microgen.emit import feeding, kernel_calls, layout, rolling
+from microgen.emit.kernel_calls import declaration, kernel_call
+from microgen.emit.unit import Unit
+from microgen.names import cnames
+from microgen.program.types import PrimFunc, Program, Role
 
 
 def operators(unit: Unit) -> dict[str, Any]:
@@ -29,10 +29,14 @@ def operators(unit: Unit) -> dict[str, Any]:
 
 
 def _prototype(function: PrimFunc, unit: Unit) -> dict[str, Any]:
+    name = unit.implementation(function.name)
     return {
-        "name": unit.implementation(function.name),
-        "parameters": [declaration(p) for p in function.parameters],
+        "name": name,
+        "parameters": kernel_calls.declarations(function, name),
+        "struct": kernel_calls.struct(name),
+        "in_struct": [declaration(p) for p in function.in_struct],
         "can_fail": function.can_fail,
+        "is_in_rows": function.rolling is not None,
         "is_fed": function.rolling is not None and function.rolling.feed is not None,
     }
 
@@ -47,13 +51,15 @@ def _layers(program: Program) -> dict[str, list[str]]:
 
 
 def _function(function: PrimFunc, unit: Unit, layers: Sequence[str]) -> dict[str, Any]:
+    members = kernel_calls.members(function)
     rows = rolling.loop(function, function.rolling, unit) if function.rolling else None
     return {
         **_prototype(function, unit),
         "comment": layout.comment(", ".join(layers), table=rows["map"] if rows else ()),
         "unused": [p.name for p in function.parameters if p.role is Role.DEVICE],
         "body": [
-            kernel_call(k, i, is_only=len(function.body) == 1) for i, k in enumerate(function.body)
+            kernel_call(k, i, is_only=len(function.body) == 1, members=members)
+            for i, k in enumerate(function.body)
         ],
         "is_one_kernel": len(function.body) == 1,
         "rolling": rows,

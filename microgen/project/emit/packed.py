@@ -6,11 +6,12 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from microgen.planner.program.types import PrimFunc, Role
-from microgen.project.emit import layout
-from microgen.project.emit.header import device
-from microgen.project.emit.signature import Taken, described, taken_arguments
-from microgen.project.emit.unit import Unit, model_files, note_file
+from microgen.emit import layout
+from microgen.emit.header import device
+from microgen.emit.kernel_calls import STRUCT, parameters, struct
+from microgen.emit.signature import Taken, described, taken_arguments
+from microgen.emit.unit import Unit, model_files, note_file
+from microgen.program.types import PrimFunc, Role
 
 
 def packed(unit: Unit) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
         "implementation": unit.implementation(function.name),
         "takes": takes,
         "defined": layout.words("static const mg_tensor_spec", specs),
-        "arguments": list(_arguments(function, unit)),
+        **_passed(function, unit),
         "device": _device(function, unit),
     }
 
@@ -42,6 +43,20 @@ def _device(function: PrimFunc, unit: Unit) -> dict[str, Any] | None:
     last = function.parameters[-1]
     devices = {d.context: device(d) for d in unit.program.devices}
     return devices[last.name] if last.role is Role.DEVICE else None
+
+
+def _passed(function: PrimFunc, unit: Unit) -> dict[str, Any]:
+    """What the wrapper passes on, and the structure of the constants, if there is one."""
+    texts = zip(function.parameters, _arguments(function, unit), strict=True)
+    by_name = {parameter.name: text for parameter, text in texts}
+    return {
+        "arguments": [
+            f"&{STRUCT}" if parameter is None else by_name[parameter.name]
+            for parameter in parameters(function)
+        ],
+        "struct": struct(unit.implementation(function.name)),
+        "members": [f".{p.name} = {by_name[p.name]}" for p in function.in_struct],
+    }
 
 
 def _arguments(function: PrimFunc, unit: Unit) -> Iterator[str]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from microgen.base.files import FileTree
-from microgen.base.names import cnames
-from microgen.planner.program.types import Call, PrimFunc
-from microgen.project.emit import layout, literals
-from microgen.project.emit.environment import environment
-from microgen.project.emit.kernel_calls import declaration
-from microgen.project.emit.unit import Unit, model_files
+from microgen.emit import layout, literals
+from microgen.emit.environment import environment
+from microgen.emit.kernel_calls import STRUCT, declarations, parameters, struct
+from microgen.emit.unit import Unit, model_files
+from microgen.files import FileTree
+from microgen.names import cnames
+from microgen.program.types import Call, PrimFunc
 
 FILE = "src/profile_zephyr.c"
 _INDENT = 4  # of the calls
@@ -59,15 +59,12 @@ def _joined(names: Sequence[str]) -> list[str]:
 
 def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
     name = unit.implementation(function.name)
-    declared = [declaration(p) for p in function.parameters]
+    declared = declarations(function, name)
+    passed = [STRUCT if p is None else p.name for p in parameters(function)]
     return {
+        "struct": f"{struct(name)};" if function.in_struct else "",
         "real": layout.call(f"int32_t __real_{name}", declared, end=";"),
         "declared": layout.call(f"int32_t __wrap_{name}", declared, end=";"),
         "wrap": layout.call(f"int32_t __wrap_{name}", declared),
-        "call": layout.call(
-            f"const int32_t status = __real_{name}",
-            [p.name for p in function.parameters],
-            4,
-            end=";",
-        ),
+        "call": layout.call(f"const int32_t status = __real_{name}", passed, 4, end=";"),
     }

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from microgen.emit import feeding, layout
-from microgen.emit.kernel_calls import argument, declaration, kernel_call
+from microgen.emit.kernel_calls import STRUCT, argument, declaration, kernel_call, members
 from microgen.emit.unit import Unit
 from microgen.names import cnames
 from microgen.program.rolling import (
@@ -28,7 +28,7 @@ HEADER = "microgen/rows.h"
 
 _INDENT = 12  # of what a step does
 _LONGEST_NAME = 40  # of a layer in the name of a buffer
-_LOOP = ("step", "first", "end", "params", "constants")  # further names in such a function
+_LOOP = ("step", "first", "end", STRUCT)  # further names in such a function
 
 
 def headers(program: Program) -> list[str]:
@@ -73,6 +73,7 @@ class _Names:
     is the last part of its name that no other layer of the function ends in."""
 
     def __init__(self, function: PrimFunc, rolling: Rolling) -> None:
+        self.members = members(function)
         taken = {*_LOOP, *(parameter.name for parameter in function.parameters)}
         paths = {event.tensor: _path(event.tensor) for event in rolling.events}
         self._lines: dict[str, str] = {}
@@ -234,7 +235,7 @@ def _argument(
             own = names.own(event.tensor)
             return own if ctype == "uint8_t" else f"({ctype} *){own}"
         case name:
-            return argument(name)
+            return argument(name, names.members)
 
 
 def _pointer(rows: Rows, when: When, fed_from: str = "") -> str:

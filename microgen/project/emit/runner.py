@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from microgen.base.names import cnames
-from microgen.planner.program.plan import Placement, Pool
-from microgen.planner.program.steps import Around, InnerBuffer, InRows, NotStored, Step
-from microgen.planner.program.types import Argument, Call, Parameter, Port, PrimFunc, Role, Storage
-from microgen.project.emit import layout, packed, symbols
-from microgen.project.emit.header import device, header
-from microgen.project.emit.tensors import tensors
-from microgen.project.emit.unit import Unit
+from microgen.emit import layout, packed, symbols
+from microgen.emit.header import device, header
+from microgen.emit.kernel_calls import struct
+from microgen.emit.tensors import tensors
+from microgen.emit.unit import Unit
+from microgen.names import cnames
+from microgen.program.plan import Placement, Pool
+from microgen.program.steps import Around, InnerBuffer, InRows, NotStored, Step
+from microgen.program.types import Argument, Call, Parameter, Port, PrimFunc, Role, Storage
 
 _INDENT = 4  # of the calls
 
@@ -147,11 +148,42 @@ def _call(call: Call, unit: Unit) -> dict[str, Any]:
         # A packed function checks what it is passed.
         "can_fail": function.can_fail or not unit.options.unpacked,
         "device": devices.get(call.device),
-        "args": _arguments(call, function, unit)
-        if unit.options.unpacked
-        else _packed_arguments(call),
+        **_passed(call, function, unit),
         "index": call.index,
     }
+
+
+def _passed(call: Call, function: PrimFunc, unit: Unit) -> dict[str, Any]:
+    """The arguments of a call, and the structure of its constants. That is a constant, too, if the
+    addresses of all of them are known at link time."""
+    if not unit.options.unpacked:
+        return {"args": _packed_arguments(call), "struct": None}
+    pairs = list(zip(function.parameters, _arguments(call, function, unit), strict=True))
+    inside = function.in_struct
+    if not inside:
+        return {"args": [text for _, text in pairs], "struct": None}
+    ports = {port.name for port in (*unit.program.inputs, *unit.program.outputs)}
+    name = cnames.unique(f"constants_{call.index}", ports)
+    return {
+        "args": [
+            f"&{name}" if parameter == inside[0] else text
+            for parameter, text in pairs
+            if parameter not in inside[1:]
+        ],
+        "struct": {
+            "type": struct(unit.implementation(function.name)),
+            "name": name,
+            "members": [f".{p.name} = {text}" for p, text in pairs if p in inside],
+            "is_static": not _is_passed(call, unit),
+        },
+    }
+
+
+def _is_passed(call: Call, unit: Unit) -> bool:
+    """Whether a constant of the call is in a pool that the caller passes."""
+    places, pools = unit.plan.constant_places, unit.passed_pools
+    constants = [a.name for a in call.args if a.storage is Storage.CONSTANT]
+    return any(name in places and places[name].pool in pools for name in constants)
 
 
 def _step(step: Step) -> str:
@@ -177,7 +209,7 @@ def _packed_arguments(call: Call) -> list[str]:
 def _arguments(call: Call, function: PrimFunc, unit: Unit) -> list[str]:
     given = iter(call.args)
     return [
-        unit.place(f"scratch_{call.index}")
+        f"{unit.place(f'scratch_{call.index}')} /* scratch_{call.index} */"
         if p.role is Role.SCRATCH
         else _pointer(next(given), p, unit)
         for p in function.parameters

@@ -43,8 +43,8 @@ def until_call(program: Program, options: Options) -> int:
     operator has."""
     nbytes = until_runner(count(program), options, len(program.devices)) + _kept(program)
     if code_size.runner(options) != "packed" or options.is_unpacked:
-        most = max((len(function.parameters) for function in program.functions), default=0)
-        return nbytes + stack.arguments(most)
+        most = max((function.passed for function in program.functions), default=0)
+        return nbytes + stack.arguments(most) + _structure(program, options)
     return nbytes + _described(program) + max(map(_wrapper, program.functions), default=0)
 
 
@@ -79,5 +79,12 @@ def _described(program: Program) -> int:
 
 def _wrapper(function: PrimFunc) -> int:
     """What a packed function has for the pointers that it finds in its arguments."""
-    number = len(function.parameters)
-    return number * _WORD + stack.arguments(number)
+    number, inside = len(function.parameters), len(function.in_struct)
+    return (number + inside) * _WORD + stack.arguments(function.passed)
+
+
+def _structure(program: Program, options: Options) -> int:
+    """What a runner has for the largest structure of constants, if their addresses are not known
+    at link time because the caller passes their pool."""
+    most = max((len(function.in_struct) for function in program.functions), default=0)
+    return most * _WORD if options.pool else 0

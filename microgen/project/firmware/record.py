@@ -147,7 +147,7 @@ def _port(port: Port, plan: MemoryPlan) -> PortRecord:
 def _call(call: Call, unit: Unit, host: str, options: Options) -> CallRecord:
     function = unit.program.function(call.function)
     given = iter(call.args)
-    args = []
+    args, in_struct = [], function.in_struct
     for parameter in function.parameters:
         if parameter.role is Role.SCRATCH:
             args.append(ArgumentRecord("scratch", f"scratch_{call.index}"))
@@ -155,7 +155,8 @@ def _call(call: Call, unit: Unit, host: str, options: Options) -> CallRecord:
         argument = next(given)
         is_constant = argument.storage is Storage.CONSTANT
         name = unit.constants[argument.name] if is_constant else argument.name
-        args.append(ArgumentRecord(argument.storage.value, name, argument.offset))
+        kind, inside = argument.storage.value, parameter in in_struct
+        args.append(ArgumentRecord(kind, name, argument.offset, inside))
     roles = [p.role for p in function.parameters]
     return CallRecord(
         index=call.index,

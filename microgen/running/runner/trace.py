@@ -162,7 +162,7 @@ class Tracer(Walker):
         registers = self.registers()
         results = []
         for step, position in call.seen:
-            pointer = self.argument(registers, position)
+            pointer = self.argument(registers, call.parameter(position))
             self._check_planned(call, position, module, pointer - self._bias)
             results.append((step, pointer + step.offset))
         passed = self._variables(call, module, registers)
@@ -219,7 +219,7 @@ class Tracer(Walker):
         """Variables among the arguments, with their addresses."""
         states = {record.name: record for record in module.plan.buffers if record.is_state}
         return [
-            (states[argument.name], self.argument(registers, k))
+            (states[argument.name], self.argument(registers, call.parameter(k)))
             for k, argument in enumerate(call.args)
             if argument.storage == "sid" and argument.name in states
         ]

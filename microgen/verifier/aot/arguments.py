@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from microgen.verifier.aot import values
@@ -26,8 +27,22 @@ def argument_problems(step: Step, passed: Passed, state: State, memory: Memory) 
         return list(_tensor_problems(step, passed, state, memory))
     if step.form == "unpack":
         return [] if _data(step, passed) is not None else ["its arguments are not the caller's"]
-    pairs = zip(step.arguments, passed, strict=False)
+    found = _pointers(step, passed, state, memory)
+    pairs = zip(step.arguments, found, strict=True)
     return [p for i, (a, v) in enumerate(pairs) for p in _problems(i, a, v)]
+
+
+def _pointers(step: Step, passed: Passed, state: State, memory: Memory) -> Iterator[Value | None]:
+    """The pointers that a function gets, in the order of the planned arguments: words that it is
+    passed, or those of the structure to which one of them points."""
+    words, structure, members = iter(passed), None, itertools.count()
+    for argument in step.arguments:
+        if not argument.in_struct:
+            yield next(words)
+            continue
+        number = next(members)
+        structure = next(words) if number == 0 else structure
+        yield memory.load(state, _at(structure, number * _WORD_BYTES))
 
 
 def _problems(index: int, planned: Planned, found: Value | None) -> Iterator[str]:

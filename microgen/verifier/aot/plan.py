@@ -21,10 +21,12 @@ Form = Literal["pointers", "tensors", "unpack"]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """An argument: its name for messages, and its value; None if the ELF has no such symbol."""
+    """An argument: its name for messages, and its value; None if the ELF has no such symbol.
+    ``in_struct``: it is passed in the structure of such arguments."""
 
     name: str
     value: Value | None
+    in_struct: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,12 @@ class Step:
 
     @property
     def words(self) -> int:
-        """The words that it is passed, in registers and on the stack."""
-        return len(self.arguments) if self.form == "pointers" else _PACKED_PARAMETERS
+        """The words that it is passed, in registers and on the stack. The address of a structure is
+        one."""
+        if self.form != "pointers":
+            return _PACKED_PARAMETERS
+        inside = sum(argument.in_struct for argument in self.arguments)
+        return len(self.arguments) - max(0, inside - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +126,7 @@ def of_wrapper(call: CallRecord, module: ModuleRecord, elf: Elf) -> Plan:
     passed = tuple(
         Planned(a.name, places.buffer(a.name))
         if is_graph and a.storage == "scratch"
-        else Planned(a.name, values.data(next(numbers)))
+        else Planned(a.name, values.data(next(numbers)), a.in_struct)
         for a in call.args
     )
     steps = (
@@ -218,8 +224,10 @@ class _Places:
         elif call.device:
             yield Step(f"the hooks of {call.device}", frozenset(), ())
         function = call.packed or call.function
-        arguments = tuple(Planned(a.name, self.argument(a)) for a in call.args)
         form: Form = "tensors" if call.packed else "pointers"
+        arguments = tuple(
+            Planned(a.name, self.argument(a), a.in_struct and not call.packed) for a in call.args
+        )
         addresses = _addresses(self.elf, function)
         yield Step(function, addresses, arguments, form, call.can_fail or bool(call.packed))
         if device is not None:
