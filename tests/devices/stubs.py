@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from microgen import planner
-from microgen.planner.program.types import Device, PrimFunc, Program, Role
-from microgen.project.emit.model import emit
-from microgen.project.emit.unit import EmitOptions, Unit
-from tests.kernels.conformance.conformance import WARNINGS
+from microgen.emit import kernel_calls
+from microgen.emit.model import emit
+from microgen.emit.unit import EmitOptions, Unit
+from microgen.program.types import Device, PrimFunc, Program, Role
+from tests.ops.conformance import WARNINGS
 
 _HEAD = """
 #include "tvmgen_default.h"
@@ -100,12 +101,11 @@ _TAIL = """
 
 
 def _operator(function: PrimFunc) -> str:
-    declared, used, context = [], [], '""'
-    for p in function.parameters:
-        const = "const " if p.role in (Role.INPUT, Role.CONSTANT) else ""
-        declared.append(f"{const}{p.ctype} *{p.name}")
-        used.append(f"    (void){p.name};\n")
-        if p.role is Role.DEVICE:
+    declared = kernel_calls.declarations(function, function.name)
+    used, context = [], '""'
+    for p in kernel_calls.parameters(function):
+        used.append(f"    (void){p.name if p else kernel_calls.STRUCT};\n")
+        if p and p.role is Role.DEVICE:
             context = p.name
     body = "".join(used) + f'    printf("%s:", (const char *){context});\n'
     return (

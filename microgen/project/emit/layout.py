@@ -14,8 +14,8 @@ def comment(
     text: str, indent: int = 0, *, more: Sequence[str] = (), table: Sequence[str] = ()
 ) -> str:
     """The text as a comment, on one line if it fits; each of ``more`` begins a line, and then
-    further lines of each are indented. The lines of a ``table`` are kept as they are, after an empty
-    line. The template has already written ``indent`` spaces."""
+    further lines of each are indented. The lines of a ``table`` are kept as they are, after an
+    empty line. The template has already written ``indent`` spaces."""
     hanging = "  " if more else ""
     width = WIDTH - indent - len("/*  */")
     lines = [
@@ -32,10 +32,11 @@ def comment(
     return f"/* {f'{margin} '.join(lines)} */"
 
 
-def words(*words: str) -> str:
-    """The words on one line if they fit, otherwise each on its own line."""
+def words(*words: str, indent: int = 0) -> str:
+    """The words on one line if they fit, otherwise each on its own line. The template has already
+    written ``indent`` spaces."""
     line = " ".join(words)
-    return line if len(line) <= WIDTH else "\n".join(words)
+    return line if len(line) + indent <= WIDTH else f"\n{' ' * indent}".join(words)
 
 
 def call(function: str, arguments: Sequence[str], indent: int = 0, *, end: str = "") -> str:

@@ -54,7 +54,9 @@ def _passed(function: PrimFunc, unit: Unit) -> dict[str, Any]:
             f"&{STRUCT}" if parameter is None else by_name[parameter.name]
             for parameter in parameters(function)
         ],
-        "struct": struct(unit.implementation(function.name)),
+        "struct": layout.words(
+            f"const {struct(unit.implementation(function.name))}", f"{STRUCT} = {{", indent=4
+        ),
         "members": [f".{p.name} = {by_name[p.name]}" for p in function.in_struct],
     }
 

@@ -163,7 +163,7 @@ def _passed(call: Call, function: PrimFunc, unit: Unit) -> dict[str, Any]:
     if not inside:
         return {"args": [text for _, text in pairs], "struct": None}
     ports = {port.name for port in (*unit.program.inputs, *unit.program.outputs)}
-    name = cnames.unique(f"constants_{call.index}", ports)
+    name, local = cnames.unique(f"constants_{call.index}", ports), _is_passed(call, unit)
     return {
         "args": [
             f"&{name}" if parameter == inside[0] else text
@@ -171,10 +171,13 @@ def _passed(call: Call, function: PrimFunc, unit: Unit) -> dict[str, Any]:
             if parameter not in inside[1:]
         ],
         "struct": {
-            "type": struct(unit.implementation(function.name)),
-            "name": name,
+            "defined": layout.words(
+                f"{'' if local else 'static '}const {struct(unit.implementation(function.name))}",
+                f"{name} = {{",
+                indent=8 if local else 0,
+            ),
             "members": [f".{p.name} = {text}" for p, text in pairs if p in inside],
-            "is_static": not _is_passed(call, unit),
+            "is_local": local,
         },
     }
 

@@ -36,7 +36,7 @@ int32_t tvmgen_default___tvm_main__(void *image, void *output)
         tvmgen_default_conv1_Relu_start,
         tvmgen_default_conv1_Relu_multiplier,
         (int8_t *)&tvmgen_default_global_workspace[1040] /* sid_4 */,
-        &tvmgen_default_global_workspace[0]);
+        &tvmgen_default_global_workspace[0] /* scratch_0 */);
 
     /* 2/7 block/depthwise/Relu: int8[1,8,8,16] -> int8[1,8,8,16], mg_depthwise_conv2d_s8_dsp */
     (void)tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
