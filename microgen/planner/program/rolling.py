@@ -85,9 +85,9 @@ class LineBuffer:
 
 @dataclass(frozen=True, slots=True)
 class ScratchPlace:
-    """``nbytes`` bytes, ``offset`` bytes into the scratch, for the line buffer of ``tensor``, or for
-    the kernel that computes it if it ``is_own``. In each step they are live from part ``first`` to
-    part ``last``. If the place ``is_kept``, they are live in all steps, and between them.
+    """``nbytes`` bytes, ``offset`` bytes into the scratch, for the line buffer of ``tensor``, or
+    for the kernel that computes it if it ``is_own``. In each step they are live from part ``first``
+    to part ``last``. If the place ``is_kept``, they are live in all steps, and between them.
     """
 
     tensor: str

@@ -32,6 +32,12 @@ def comment(
     return f"/* {f'{margin} '.join(lines)} */"
 
 
+def joined(operator: str, conditions: Sequence[str]) -> str:
+    """Several conditions as one, each in brackets."""
+    bracketed = [f"({one})" for one in conditions]
+    return conditions[0] if len(conditions) == 1 else operator.join(bracketed)
+
+
 def words(*words: str, indent: int = 0) -> str:
     """The words on one line if they fit, otherwise each on its own line. The template has already
     written ``indent`` spaces."""

@@ -55,7 +55,7 @@ def _passed(function: PrimFunc, unit: Unit) -> dict[str, Any]:
             for parameter in parameters(function)
         ],
         "struct": layout.words(
-            f"const {struct(unit.implementation(function.name))}", f"{STRUCT} = {{", indent=4
+            f"const {struct(unit.implementation(function.name))}", f"{STRUCT} = {{", indent=12
         ),
         "members": [f".{p.name} = {by_name[p.name]}" for p in function.in_struct],
     }

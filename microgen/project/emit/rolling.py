@@ -196,7 +196,7 @@ def _condition(when: When, end: int, steps: int) -> str:
     found += [f"step < {end}"] if end < steps else []
     since = f"(step - {when.first})" if when.first else "step"
     found += [f"({since} % {when.period}) == 0"] if when.period > 1 else []
-    return found[0] if len(found) == 1 else " && ".join(f"({one})" for one in found)
+    return layout.joined(" && ", found) if found else ""
 
 
 def _rows(event: Event, names: _Names, fed_from: str, *, is_nested: bool) -> str:

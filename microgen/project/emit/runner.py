@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,8 @@ def runner(unit: Unit) -> dict[str, Any]:
     """Values of ``src/lib0.c.j2``."""
     program = unit.program
     fields = _fields(unit)
-    calls = [_call(call, unit) for call in program.calls]
+    calls = list(_calls(unit))
+    checks = list(_checks(unit, fields))
     used = _used(unit)
     main = f"{unit.prefix}___tvm_main__"
     declared = [f"{p.ctype} *{p.name}" for p in fields] or ["void"]
@@ -33,13 +35,10 @@ def runner(unit: Unit) -> dict[str, Any]:
         "main": layout.call(f"int32_t {main}", declared),
         "run_operators": layout.call("int32_t run_operators", declared),
         "call_run_operators": layout.call("run_operators", [p.name for p in fields], 17),
-        "call_main": layout.call(main, [p.source for p in fields], 11),
+        "call_main": layout.call(main, [p.source for p in fields], 17 if checks else 11),
+        "checks": checks,
         "unused": [p.name for p in fields if p.name not in used],
-        "null_structs": " || ".join(f"{name} == NULL" for name in _structs(unit)),
-        "pointers": [p.source for p in fields if not p.may_be_null],
-        "equal": [(f"outputs->{p.name}", f"inputs->{p.over}") for p in program.outputs if p.over],
-        "apart": _apart(unit),
-        "misaligned": [(p.source, p.alignment - 1) for p in fields if p.alignment > 1],
+        "errors": sorted({error for _, error in checks}),
         "calls": calls,
         "has_status": any(call["can_fail"] or call["device"] for call in calls),
     }
@@ -48,6 +47,25 @@ def runner(unit: Unit) -> dict[str, Any]:
     if not unit.options.unpacked:
         values |= tensors(unit)
     return values
+
+
+def _checks(unit: Unit, fields: Sequence[_Field]) -> Iterator[tuple[str, str]]:
+    """What is wrong with what the caller passes, and the error code, in the order of the checks."""
+    nulls = [f"{name} == NULL" for name in _structs(unit)]
+    if nulls:
+        yield layout.joined(" || ", nulls), "NULL_POINTER"
+    for port in unit.program.outputs:
+        if port.over:
+            yield f"outputs->{port.name} != inputs->{port.over}", "NOT_ONE_BUFFER"
+    for pointer, other in _apart(unit):
+        yield f"{pointer} == {other}", "ONE_BUFFER"
+    for field in fields:
+        if not field.may_be_null:
+            yield f"{field.source} == NULL", "NULL_POINTER"
+    for field in fields:
+        if field.alignment > 1:
+            mask = field.alignment - 1
+            yield f"((uintptr_t){field.source} & {mask}U) != 0U", "MISALIGNED_POOL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +155,25 @@ def _owned(pool: Pool) -> str:
     return pool.name.replace(".", "->") if pool.port else f"workspace_pools->{pool.name}"
 
 
-def _call(call: Call, unit: Unit) -> dict[str, Any]:
+def _calls(unit: Unit) -> Iterator[dict[str, Any]]:
+    """The calls. Those after one that can fail are only made if none has failed."""
+    is_guarded = False
+    for call in unit.program.calls:
+        made = _call(call, unit, is_guarded=is_guarded)
+        yield made
+        is_guarded |= made["can_fail"] or made["device"] is not None
+
+
+def _call(call: Call, unit: Unit, *, is_guarded: bool) -> dict[str, Any]:
+    indent = 2 * _INDENT if is_guarded else _INDENT
     devices = {d.name: device(d) for d in unit.program.devices}
     function = unit.program.function(call.function)
     number = f"{call.index + 1}/{len(unit.program.calls)}"
     first, *rest = map(_step, call.steps)
     return {
-        "comment": layout.comment(f"{number} {first}", _INDENT, more=[f"then {r}" for r in rest]),
+        "comment": layout.comment(f"{number} {first}", indent, more=[f"then {r}" for r in rest]),
         "function": call.function,
+        "is_guarded": is_guarded,
         # A packed function checks what it is passed.
         "can_fail": function.can_fail or not unit.options.unpacked,
         "device": devices.get(call.device),
