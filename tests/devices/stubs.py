@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from microgen import planner
-from microgen.emit import kernel_calls
-from microgen.emit.model import emit
-from microgen.emit.unit import EmitOptions, Unit
-from microgen.program.types import Device, PrimFunc, Program, Role
-from tests.ops.conformance import WARNINGS
+from microgen.planner.program.types import Device, PrimFunc, Program, Role
+from microgen.project.emit import kernel_calls
+from microgen.project.emit.model import emit
+from microgen.project.emit.unit import EmitOptions, Unit
+from tests.kernels.conformance.conformance import WARNINGS
 
 _HEAD = """
 #include "tvmgen_default.h"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from microgen.codegens import placement
-from microgen.codegens.base import Primitive
-from microgen.codegens.placement import Span
-from microgen.ir.graph import Graph, TensorType
+from microgen.compiler.codegens import placement
+from microgen.compiler.codegens.base import Primitive
+from microgen.compiler.codegens.placement import Span
+from microgen.compiler.passes.rolling import geometry, lags
+from microgen.compiler.passes.rolling.bands import Group
+from microgen.graph.ir.graph import Graph, TensorType
 from microgen.kernels.base import KernelConstant
-from microgen.passes.rolling import geometry, lags
-from microgen.passes.rolling.bands import Group
-from microgen.program.element_types import ctype
-from microgen.program.feed import Feed
-from microgen.program.rolling import (
+from microgen.planner.program.element_types import ctype
+from microgen.planner.program.feed import Feed
+from microgen.planner.program.rolling import (
     BufferedRows,
     Event,
     LineBuffer,
@@ -25,8 +25,8 @@ from microgen.program.rolling import (
     ScratchPlace,
     When,
 )
-from microgen.program.steps import InRows, Step
-from microgen.program.types import Inner, InPlace, Parameter, Role
+from microgen.planner.program.steps import InRows, Step
+from microgen.planner.program.types import Inner, InPlace, Parameter, Role
 
 _RESULT = "out0"
 

@@ -6,21 +6,21 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from microgen.blob import c_source
-from microgen.emit import layout, symbols
-from microgen.emit.kernel_calls import declarations
-from microgen.emit.signature import argument_types, described, held_type, tensor_parameters
-from microgen.emit.unit import Unit, model_files, note_file
-from microgen.errors import UnsupportedError
-from microgen.names import cnames
-from microgen.program.external import (
+from microgen.base.errors import UnsupportedError
+from microgen.base.names import cnames
+from microgen.planner.program.external import (
     MODULE_POOL,
     CSource,
     ExternalModule,
     HeldConstant,
     Runtime,
 )
-from microgen.program.types import PrimFunc, Role
+from microgen.planner.program.types import PrimFunc, Role
+from microgen.project.emit import layout, symbols
+from microgen.project.emit.kernel_calls import declarations
+from microgen.project.emit.signature import argument_types, described, held_type, tensor_parameters
+from microgen.project.emit.unit import Unit, model_files, note_file
+from microgen.relay.blob import c_source
 
 _SOURCES = "model/codegen/host/src"
 _FIRST_LIBRARY = 2  # lib0.c is the runner, lib1.c the kernels' operators

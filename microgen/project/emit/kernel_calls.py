@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from microgen.emit import literals
-from microgen.program.types import Inner, KernelCall, Parameter, PrimFunc, Role, Value
+from microgen.planner.program.types import Inner, KernelCall, Parameter, PrimFunc, Role, Value
+from microgen.project.emit import literals
 
 STRUCT = "constants"  # the parameter that points to an operator's constants, if it has many
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from microgen.emit import feeding, kernel_calls, layout, rolling
-from microgen.emit.kernel_calls import declaration, kernel_call
-from microgen.emit.unit import Unit
-from microgen.names import cnames
-from microgen.program.types import PrimFunc, Program, Role
+from microgen.base.names import cnames
+from microgen.planner.program.types import PrimFunc, Program, Role
+from microgen.project.emit import feeding, kernel_calls, layout, rolling
+from microgen.project.emit.kernel_calls import declaration, kernel_call
+from microgen.project.emit.unit import Unit
 
 
 def operators(unit: Unit) -> dict[str, Any]:

@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from microgen.emit import layout
-from microgen.emit.header import device
-from microgen.emit.kernel_calls import STRUCT, parameters, struct
-from microgen.emit.signature import Taken, described, taken_arguments
-from microgen.emit.unit import Unit, model_files, note_file
-from microgen.program.types import PrimFunc, Role
+from microgen.planner.program.types import PrimFunc, Role
+from microgen.project.emit import layout
+from microgen.project.emit.header import device
+from microgen.project.emit.kernel_calls import STRUCT, parameters, struct
+from microgen.project.emit.signature import Taken, described, taken_arguments
+from microgen.project.emit.unit import Unit, model_files, note_file
 
 
 def packed(unit: Unit) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from microgen.emit import layout, literals
-from microgen.emit.environment import environment
-from microgen.emit.kernel_calls import STRUCT, declarations, parameters, struct
-from microgen.emit.unit import Unit, model_files
-from microgen.files import FileTree
-from microgen.names import cnames
-from microgen.program.types import Call, PrimFunc
+from microgen.base.files import FileTree
+from microgen.base.names import cnames
+from microgen.planner.program.types import Call, PrimFunc
+from microgen.project.emit import layout, literals
+from microgen.project.emit.environment import environment
+from microgen.project.emit.kernel_calls import STRUCT, declarations, parameters, struct
+from microgen.project.emit.unit import Unit, model_files
 
 FILE = "src/profile_zephyr.c"
 _INDENT = 4  # of the calls

@@ -7,11 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from microgen.emit import feeding, layout
-from microgen.emit.kernel_calls import STRUCT, argument, declaration, kernel_call, members
-from microgen.emit.unit import Unit
-from microgen.names import cnames
-from microgen.program.rolling import (
+from microgen.base.names import cnames
+from microgen.planner.program.rolling import (
     BufferedRows,
     Event,
     LineBuffer,
@@ -22,9 +19,12 @@ from microgen.program.rolling import (
     ScratchPlace,
     When,
 )
-from microgen.program.types import Inner, Parameter, PrimFunc, Program, Role
+from microgen.planner.program.types import Inner, Parameter, PrimFunc, Program, Role
+from microgen.project.emit import feeding, layout
+from microgen.project.emit.kernel_calls import STRUCT, argument, declaration, kernel_call, members
+from microgen.project.emit.unit import Unit
 
-HEADER = "microgen/rows.h"
+HEADER = "microgen/reductions/rows.h"
 
 _INDENT = 12  # of what a step does
 _LONGEST_NAME = 40  # of a layer in the name of a buffer

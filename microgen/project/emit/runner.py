@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microgen.emit import layout, packed, symbols
-from microgen.emit.header import device, header
-from microgen.emit.kernel_calls import struct
-from microgen.emit.tensors import tensors
-from microgen.emit.unit import Unit
-from microgen.names import cnames
-from microgen.program.plan import Placement, Pool
-from microgen.program.steps import Around, InnerBuffer, InRows, NotStored, Step
-from microgen.program.types import Argument, Call, Parameter, Port, PrimFunc, Role, Storage
+from microgen.base.names import cnames
+from microgen.planner.program.plan import Placement, Pool
+from microgen.planner.program.steps import Around, InnerBuffer, InRows, NotStored, Step
+from microgen.planner.program.types import Argument, Call, Parameter, Port, PrimFunc, Role, Storage
+from microgen.project.emit import layout, packed, symbols
+from microgen.project.emit.header import device, header
+from microgen.project.emit.kernel_calls import struct
+from microgen.project.emit.tensors import tensors
+from microgen.project.emit.unit import Unit
 
 _INDENT = 4  # of the calls
 
