@@ -62,8 +62,8 @@ constants.*.arguments.double_scales
 constants.*.pool
 """
 _ABSENT_IS_THE_DEFAULT = """
-calls.*.args.*.in_struct calls.*.can_fail calls.*.device calls.*.packed calls.*.steps.*.in_rows calls.*.steps.*.offset
-calls.*.steps.*.unseen
+calls.*.args.*.in_struct calls.*.can_fail calls.*.device calls.*.packed
+calls.*.steps.*.in_rows calls.*.steps.*.offset calls.*.steps.*.unseen
 constants.*.name constants.*.offset constants.*.section devices inputs.*.fixed more
 outputs.*.fixed passed_pools plan.buffers.*.is_state
 plan.in_place.*.lag plan.pools.*.capacity plan.pools.*.memory plan.pools.*.targets
