@@ -269,5 +269,5 @@ def test_19_pools_stand_before_all_devices_everywhere() -> None:
     (declared,) = set(re.findall(r"int32_t \w+___tvm_main__\(([^)]*)\)", code))
     order = ["a", "output", "sram_0_var", "device_context_npu0", "device_context_npu1"]
     assert re.findall(r"\*(\w+)", declared) == order
-    (passed,) = re.findall(r"return \w+___tvm_main__\(([^)]*)\);", code)
+    (passed,) = re.findall(r"status = \w+___tvm_main__\(([^)]*)\);", code)
     assert re.findall(r"->(\w+)", passed) == ["a", "output", "sram", "npu0", "npu1"]

@@ -56,7 +56,7 @@ def test_parameters_are_inputs_outputs_pools_devices_everywhere(tmp_path: Path) 
     contexts = ["device_context_npu0", "device_context_npu1"]
     assert names[:2] == ["input0", "output"]
     assert ["dram" in names[2], "flash" in names[3], names[4:]] == [True, True, contexts]
-    (passed,) = re.findall(r"return tvmgen_default___tvm_main__\(([^)]*)\);", source)
+    (passed,) = re.findall(r"status = tvmgen_default___tvm_main__\(([^)]*)\);", source)
     assert re.split(r",\s+", passed.strip()) == [
         *("inputs->input0", "outputs->output", "workspace_pools->dram", "workspace_pools->flash"),
         *("devices->npu0", "devices->npu1"),

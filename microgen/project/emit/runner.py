@@ -203,10 +203,9 @@ def _passed(call: Call, function: PrimFunc, unit: Unit) -> dict[str, Any]:
             "defined": layout.words(
                 f"{'' if local else 'static '}const {struct(unit.implementation(function.name))}",
                 f"{name} = {{",
-                indent=8 if local else 0,
+                indent=12,
             ),
             "members": [f".{p.name} = {text}" for p, text in pairs if p in inside],
-            "is_local": local,
         },
     }
 

@@ -12,14 +12,15 @@
 #include "tvm/runtime/crt/platform.h"
 #include "tvmgen_default.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define INPUT_FILE "microgen_input.bin"
 #define OUTPUT_FILE "microgen_output.bin"
 
 /* The bytes of one sample. */
-#define INPUT_BYTES TVMGEN_DEFAULT_IMAGE_SIZE
-#define OUTPUT_BYTES TVMGEN_DEFAULT_OUTPUT_SIZE
+#define INPUT_BYTES ((uint32_t)TVMGEN_DEFAULT_IMAGE_SIZE)
+#define OUTPUT_BYTES ((uint32_t)TVMGEN_DEFAULT_OUTPUT_SIZE)
 
 #define EXIT_RUN_FAILED 1
 #define EXIT_FILE_FAILED 2
@@ -60,22 +61,14 @@ static uint32_t write_sample(int32_t file)
 
 static void print_outputs(void)
 {
-    uint32_t i;
+    int32_t i;
 
     mg_io_print("microgen: output output =");
-    for (i = 0U; i < TVMGEN_DEFAULT_OUTPUT_COUNT; i++) {
+    for (i = 0; i < TVMGEN_DEFAULT_OUTPUT_COUNT; i++) {
         mg_io_print(" ");
         mg_io_print_int(output_buffer[i]);
     }
     mg_io_print("\n");
-}
-
-static int file_failed(const char *what)
-{
-    mg_io_print("microgen: ");
-    mg_io_print(what);
-    mg_io_print("\n");
-    return EXIT_FILE_FAILED;
 }
 
 /* Runs every sample until one fails. Stores the last status and the number of inferences. Returns 0,
@@ -83,26 +76,33 @@ static int file_failed(const char *what)
 static int run_file(int32_t input, int32_t *status, int32_t *samples)
 {
     const int32_t output = mg_io_open(OUTPUT_FILE, sizeof(OUTPUT_FILE) - 1U, MG_IO_WRITE);
-    uint32_t nbytes;
+    const char *failure = (output == MG_IO_NONE) ? "cannot write " OUTPUT_FILE : NULL;
 
-    if (output == MG_IO_NONE) {
-        return file_failed("cannot write " OUTPUT_FILE);
-    }
-    while (*status == 0) {
-        nbytes = read_sample(input);
+    while ((failure == NULL) && (*status == 0)) {
+        const uint32_t nbytes = read_sample(input);
+
         if (nbytes == 0U) {
             break;
         }
         if (nbytes != INPUT_BYTES) {
-            return file_failed(INPUT_FILE " ends inside a sample");
+            failure = INPUT_FILE " ends inside a sample";
+        } else {
+            *status = infer();
+            *samples += 1;
         }
-        *status = infer();
-        *samples += 1;
-        if (*status == 0 && write_sample(output) != OUTPUT_BYTES) {
-            return file_failed("cannot write " OUTPUT_FILE);
+        if ((failure == NULL) && (*status == 0) && (write_sample(output) != OUTPUT_BYTES)) {
+            failure = "cannot write " OUTPUT_FILE;
         }
     }
-    return mg_io_close(output) == 0 ? 0 : file_failed("cannot write " OUTPUT_FILE);
+    if ((failure == NULL) && (mg_io_close(output) != 0)) {
+        failure = "cannot write " OUTPUT_FILE;
+    }
+    if (failure != NULL) {
+        mg_io_print("microgen: ");
+        mg_io_print(failure);
+        mg_io_print("\n");
+    }
+    return (failure != NULL) ? EXIT_FILE_FAILED : 0;
 }
 
 int main(void)
@@ -132,5 +132,5 @@ int main(void)
     mg_io_print_int((int32_t)mg_io_stack_used());
     mg_io_print("\n");
     /* main does not return, because on bare metal it has no caller. */
-    mg_io_exit(status != 0 ? EXIT_RUN_FAILED : result);
+    mg_io_exit((status != 0) ? EXIT_RUN_FAILED : result);
 }

@@ -113,21 +113,25 @@ static inline int32_t tvmgen_default_quantized(
     int32_t most)
 {
     const float quotient = value / scale;
-    int32_t whole;
-    float rest;
+    const int32_t bottom = least - zero_point;
+    const int32_t top = most - zero_point;
+    int32_t whole = bottom; /* also for NaN */
 
-    if (!(quotient > (float)(least - zero_point))) {
-        return least; /* also for NaN */
-    }
-    if (quotient >= (float)(most - zero_point)) {
-        return most;
-    }
-    whole = (int32_t)quotient;
-    rest = quotient - (float)whole;
-    if (rest >= 0.5F) {
-        whole++;
-    } else if (rest <= -0.5F) {
-        whole--;
+    if (quotient >= (float)top) {
+        whole = top;
+    } else if (quotient > (float)bottom) {
+        float rest;
+
+        whole = (int32_t)quotient;
+        rest = quotient - (float)whole;
+        if (rest >= 0.5F) {
+            whole++;
+        }
+        if (rest <= -0.5F) {
+            whole--;
+        }
+    } else {
+        /* It remains the least. */
     }
     return whole + zero_point;
 }
@@ -149,8 +153,9 @@ static inline int8_t tvmgen_default_quantize_image(float value)
 
 static inline float tvmgen_default_dequantize_image(int8_t element)
 {
-    return (float)(element - TVMGEN_DEFAULT_IMAGE_ZERO_POINT) *
-           TVMGEN_DEFAULT_IMAGE_SCALE;
+    const int32_t steps = (int32_t)element - TVMGEN_DEFAULT_IMAGE_ZERO_POINT;
+
+    return (float)steps * TVMGEN_DEFAULT_IMAGE_SCALE;
 }
 
 static inline int8_t tvmgen_default_quantize_output(float value)
@@ -165,8 +170,9 @@ static inline int8_t tvmgen_default_quantize_output(float value)
 
 static inline float tvmgen_default_dequantize_output(int8_t element)
 {
-    return (float)(element - TVMGEN_DEFAULT_OUTPUT_ZERO_POINT) *
-           TVMGEN_DEFAULT_OUTPUT_SCALE;
+    const int32_t steps = (int32_t)element - TVMGEN_DEFAULT_OUTPUT_ZERO_POINT;
+
+    return (float)steps * TVMGEN_DEFAULT_OUTPUT_SCALE;
 }
 
 #ifdef __cplusplus

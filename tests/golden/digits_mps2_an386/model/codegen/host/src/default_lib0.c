@@ -89,14 +89,16 @@ int32_t tvmgen_default_run(
     struct tvmgen_default_inputs *inputs,
     struct tvmgen_default_outputs *outputs)
 {
-    if (inputs == NULL || outputs == NULL) {
-        return NULL_POINTER;
+    int32_t status;
+
+    if ((inputs == NULL) || (outputs == NULL)) {
+        status = NULL_POINTER;
+    } else if (inputs->image == NULL) {
+        status = NULL_POINTER;
+    } else if (outputs->output == NULL) {
+        status = NULL_POINTER;
+    } else {
+        status = tvmgen_default___tvm_main__(inputs->image, outputs->output);
     }
-    if (inputs->image == NULL) {
-        return NULL_POINTER;
-    }
-    if (outputs->output == NULL) {
-        return NULL_POINTER;
-    }
-    return tvmgen_default___tvm_main__(inputs->image, outputs->output);
+    return status;
 }
