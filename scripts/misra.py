@@ -92,6 +92,21 @@ REASONS = {
     "20.10": ("# or ##", "macros make names, and assembly from parts"),
     "21.15": ("memcpy between different types", "a value's bytes, whatever its type"),
 }
+# The same for the C that microgen generates for a model.
+GENERATED = {
+    "2.3": "a typedef is an assertion while compiling",
+    "2.5": "headers define for their callers",
+    "2.7": "the parameter is used by a macro of Zephyr, which cppcheck does not read",
+    "8.5": "a pool is declared where it is used",
+    "8.7": "profiles, debuggers and callers look for the function",
+    "8.9": "tables stand apart from the code",
+    "11.3": "the planner aligns buffers for their elements",
+    "11.4": "TVM's structures have no pointers to const",
+    "11.5": "TVM's structures have pointers to void",
+    "11.8": "TVM's packed functions take no pointers to const",
+    "19.2": "TVM's type of arguments; the second name of an output",
+    "21.15": "a value's bytes, whatever its type",
+}
 # Rules that the addon would report, and what they are about.
 ABSENT = {
     "15.1": "`goto`",
@@ -124,6 +139,18 @@ def findings(headers: Iterable[Path] = HEADERS) -> list[Finding]:
         each = [_checked([program, *defined, *paths], copy) for defined in CORES.values()]
     found = {one for some in each for one in some}
     return sorted(one for one in found if one.header in own)
+
+
+def of_project(project: Path, names: str = "*.c") -> list[Finding]:
+    """All places in the sources with such names that microgen generated for a project's models, and
+    in its main.c. The constants are left out, because they are numbers only."""
+    own = [p for p in (project / "model/codegen/host/src").glob(names) if "_params" not in p.name]
+    paths = [str(p.relative_to(project)) for p in (*own, project / "src" / "main.c")]
+    folders = ("crt/include", "model/codegen/host/include", "model/codegen/host/src", "src")
+    includes = [f"-I{folder}" for folder in folders]
+    found = _checked([_cppcheck(), _GCC, *includes, *paths], str(project))
+    names = {p.name for p in (project / "model/codegen/host").rglob("*.[ch]")} | {"main.c"}
+    return sorted({one for one in found if one.header in names})
 
 
 def version() -> str:
