@@ -138,7 +138,9 @@ def test_external_codegens_and_partitioned_relay(tmp_path: Path) -> None:
     assert found.status == "ok", found.found
     source = root / "model" / "codegen" / "host" / "src" / "default_lib0.c"
     assert "(line 4)" in source.read_text()
-    source.write_text(source.read_text().replace("return 0;", "return 1;"))
+    text = source.read_text()
+    assert "    return status;\n" in text
+    source.write_text(text.replace("    return status;\n", "    return status + 1;\n"))
     assert _found(root, codegen_path=[TEMPLATE]).status == "failed"
 
 

@@ -40,7 +40,6 @@ from microgen.base.manifest.records import (
     SharedRecord,
     StepRecord,
     TypeRecord,
-    record_fields,
 )
 from microgen.base.manifest.rows import FeedRecord, RowsRecord
 
@@ -161,6 +160,11 @@ class Manifest(ModuleRecord):
         """The file's content, with the digest of everything else in it. Keys are sorted, so equal
         manifests have equal bytes."""
         return digested(self.content()).encode()
+
+
+def record_fields(module: ModuleRecord) -> dict[str, Any]:
+    """The fields of one module's record by name."""
+    return {f.name: getattr(module, f.name) for f in fields(ModuleRecord)}
 
 
 def load(project: Path) -> Manifest:

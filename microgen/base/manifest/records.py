@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from microgen.base.manifest.rows import FeedRecord, RowsRecord
@@ -41,8 +41,8 @@ class ArgumentRecord:
     """An argument of a call: ``offset`` bytes into what has the C name or symbol ``name``, which is
     of the ``storage`` "input", "output", "sid", "scratch", "constant" or "device".
 
-    ``in_struct``: the function gets it in a structure of pointers, which has all such arguments in
-    order. A pointer to it is passed instead of the first of them."""
+    ``in_struct``: it is in a structure of all such arguments in order, whose address is passed
+    instead of the first of them."""
 
     storage: str
     name: str
@@ -97,14 +97,6 @@ class CallRecord:
     def layers(self) -> tuple[str, ...]:
         """The names of its layers, each once."""
         return tuple(dict.fromkeys(step.layer for step in self.steps))
-
-    def parameter(self, position: int) -> int:
-        """The C parameter of ``function`` by which it gets the argument at a position: itself, or
-        in the structure to which the parameter points."""
-        inside = [k for k, argument in enumerate(self.args) if argument.in_struct]
-        if position in inside:
-            return inside[0]
-        return position - max(0, sum(k < position for k in inside) - 1)
 
     @property
     def seen(self) -> tuple[tuple[StepRecord, int], ...]:
@@ -405,8 +397,3 @@ class ModuleRecord:
     def loaded(self) -> tuple[ExternalRecord, ...]:
         """The modules in the blob."""
         return tuple(module for module in self.external if module.kind == "runtime")
-
-
-def record_fields(module: ModuleRecord) -> dict[str, Any]:
-    """The fields of one module's record by name."""
-    return {f.name: getattr(module, f.name) for f in fields(ModuleRecord)}

@@ -162,7 +162,7 @@ class Tracer(Walker):
         registers = self.registers()
         results = []
         for step, position in call.seen:
-            pointer = self.argument(registers, call.parameter(position))
+            pointer = self.argument(registers, _parameter(call, position))
             self._check_planned(call, position, module, pointer - self._bias)
             results.append((step, pointer + step.offset))
         passed = self._variables(call, module, registers)
@@ -219,7 +219,7 @@ class Tracer(Walker):
         """Variables among the arguments, with their addresses."""
         states = {record.name: record for record in module.plan.buffers if record.is_state}
         return [
-            (states[argument.name], self.argument(registers, call.parameter(k)))
+            (states[argument.name], self.argument(registers, _parameter(call, k)))
             for k, argument in enumerate(call.args)
             if argument.storage == "sid" and argument.name in states
         ]
@@ -258,6 +258,13 @@ def _entry_point(stub: Stub) -> int:
         if kind == _AT_ENTRY:
             return int(value)
     raise GdbError("the host does not say at which address it put the program")
+
+
+def _parameter(call: CallRecord, position: int) -> int:
+    """The parameter in C by which a function gets the argument at a position, which is not in the
+    structure of constants."""
+    inside = sum(argument.in_struct for argument in call.args[:position])
+    return position - max(0, inside - 1)
 
 
 def _name(call: CallRecord) -> str:
