@@ -88,7 +88,7 @@ class Implementation:
     ``work(node, graph)`` counts how often the parts of its loops run; its measured table has what
     each costs. ``cost(node, graph, cpu, is_shared)``, if given, is asked instead of a table.
     ``measured_as``, if given, is the kernel whose table stands for it until it has its own, with
-    what ``rounding_costs.json`` adds for the last constant of ``variant``, its requantization.
+    what the table of costs adds for the last constant of ``variant``, its requantization.
     """
 
     symbol: str

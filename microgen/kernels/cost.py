@@ -1,18 +1,17 @@
-"""What a kernel costs for a node, from coefficients that ``scripts/calibrate.py`` measured.
+"""What a kernel costs for a node, from coefficients that ``scripts/measure.py`` measured.
 
-``costs/<kernel>.json`` has, for each core on which a kernel was measured and for each of its two
-forms, the coefficients of ``work``. ``rounding_costs.json`` has what requantizations add to those
-of kernels with other ones. docs/explanation/costs.md describes tables, measurement and errors."""
+``measured/costs.json`` has, for each core on which a kernel was measured and for each of its two
+forms, the coefficients of ``work``, and what requantizations add to those of kernels with other
+ones. docs/costs.md describes tables, measurement and errors."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from microgen.graph.ir.graph import DType, Graph, Node
+from microgen.kernels import measured
 from microgen.kernels.base import Implementation
 from microgen.kernels.work import Cost as Cost
 from microgen.target import standing
@@ -20,10 +19,8 @@ from microgen.target.cpu import CPUS, Cpu, Feature
 
 SPECIALISED, SHARED = "specialised", "shared"
 COEFFICIENTS = ("instructions", "cycles", "code_bytes")
-MEASURED = (
-    *("cortex-m0", "cortex-m3", "cortex-m4f", "cortex-m7f", "cortex-m33", "cortex-m55"),
-    "rv32imac",
-)
+WAITS = ("waited", "followed")
+FORMS = (SHARED, SPECIALISED)
 
 
 def estimate(
@@ -82,7 +79,7 @@ def _coefficients(kernel: Implementation, core: str, form: str) -> Mapping[str, 
     own = dict(zip(like.cores, kernel.cores, strict=False))
     return found and _rounded(
         {**found, "cores": {own.get(name, name): n for name, n in found.get("cores", {}).items()}},
-        roundings().get("".join(kernel.variant[-1:]), {}).get(core, {}).get(form, {}),
+        table("".join(kernel.variant[-1:])).get(core, {}).get(form, {}),
     )
 
 
@@ -102,36 +99,41 @@ def measured_core(cpu: Cpu) -> str | None:
 
     None for the host, whose instructions are not those of any of them and whose cycles nobody
     models."""
-    found = standing.core(cpu, MEASURED)
+    found = standing.core(cpu, cores())
     return found.name if found else None
 
 
 def said(cpu: Cpu) -> str:
     """A sentence that says whose costs stand for the CPU; empty if they are its own, or if nobody's
     do."""
-    found = standing.core(cpu, MEASURED)
+    found = standing.core(cpu, cores())
     return standing.said("costs", found, cpu) if found else ""
 
 
-@cache
-def table(symbol: str) -> Mapping[str, Any]:
-    """The coefficients of a kernel by core and form; empty if it was never measured."""
-    name = f"{symbol.removeprefix('mg_')}.json"
-    file = resources.files("microgen.kernels").joinpath("costs", name)
-    try:
-        found: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
-    return found
+def cores() -> tuple[str, ...]:
+    """The names of the cores on which kernels were measured."""
+    return measured.load(measured.COSTS).cores
 
 
 @cache
-def roundings() -> Mapping[str, Any]:
-    """What outputs cost more with a requantization than with that of the kernel that is measured,
-    by the name of its constant in C, core and form."""
-    file = resources.files("microgen.kernels").joinpath("rounding_costs.json")
-    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+def table(name: str) -> Mapping[str, Any]:
+    """The coefficients of a kernel by core and form; empty if it was never measured. Of the name of
+    a requantization's constant in C, they are what outputs cost more with it than with that of the
+    kernel that is measured."""
+    rows = measured.load(measured.COSTS)
+    found: dict[str, dict[str, Any]] = {}
+    for core in rows.cores:
+        for form in FORMS:
+            if numbers := rows.column(f"{core} {form}", name):
+                found.setdefault(core, {})[form] = _form(numbers)
     return found
+
+
+def _form(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """The coefficients of a form."""
+    common = {name: numbers[name] for name in ("shared_bytes", "cores") if name in numbers}
+    each = {name: numbers.get(name, {}) for name in (*COEFFICIENTS, *WAITS)}
+    return {"unseen": list(numbers.get("unseen", {})), **each, **common}
 
 
 def _sum(coefficients: Mapping[str, float], work: Mapping[str, int]) -> int:

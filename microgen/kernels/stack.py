@@ -1,14 +1,13 @@
-"""The stack of each kernel, as ``stack_bytes.json`` has it: measured for cores and toolchains."""
+"""The stack of each kernel, as ``measured/stack_bytes.json`` has it, for cores and toolchains."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import TypeAlias
 
+from microgen.kernels import measured
 from microgen.planner.program.types import Fields
 from microgen.target import standing
 from microgen.target.cpu import Cpu
@@ -17,7 +16,6 @@ from microgen.target.cpu import Cpu
 Rows: TypeAlias = Mapping[str, Mapping[str, int]]
 
 RELEASES = {"gcc": 12, "llvm": 14}  # of the compilers whose code was measured
-_COLUMNS = "columns"
 _WORD, _ALIGNMENT = 4, 8
 _REGISTERS = 4  # arguments in registers, of Arm's cores; those of RISC-V have more
 _SHARED = 24  # registers that an operator saves around the call of an out-of-line form
@@ -82,14 +80,16 @@ class Column:
 @cache
 def column(cpu: Cpu, toolchain: str) -> Column:
     """What was measured for the core and the toolchain. For cores that were not measured, it is the
-    most of all cores of the architecture (``standing``)."""
-    table = measured()
-    like = (name for name in table if standing.is_like(name.partition(" ")[0], cpu))
-    most = _most([table[name] for name in like])
-    own = table.get(f"{cpu.name} {toolchain}", most)
+    most of all that stand for them (``standing``), with any toolchain."""
+    table = measured.load(measured.STACK_BYTES)
+    own = table.column(f"{cpu.name} {toolchain}")
     # Networks were too large for some boards, so not every way to run them was measured.
-    entry = {**most["entry"], **own.get("entry", {})}
-    return Column({**own, "entry": entry}, _SPECIALISED[toolchain])
+    others = standing.cores(cpu, [name for name in table.cores if name != cpu.name])
+    names = {core.name for core in others}
+    most = _most([table.column(c) for c in table.columns if c.partition(" ")[0] in names])
+    found = own or most
+    entry = {**most.get("entry", {}), **found.get("entry", {})}
+    return Column({**found, "entry": entry}, _SPECIALISED[toolchain])
 
 
 def _most(found: Sequence[Rows]) -> Rows:
@@ -103,38 +103,3 @@ def _most(found: Sequence[Rows]) -> Rows:
     every = [rows.get("one", {}).keys() for rows in found]
     ones = most.get("one", {})
     return {**most, "one": {n: b for n, b in ones.items() if all(n in keys for keys in every)}}
-
-
-@cache
-def measured() -> Mapping[str, Rows]:
-    """The table, by column, such as "cortex-m4f gcc"."""
-    return loads(
-        resources.files("microgen.kernels").joinpath("stack_bytes.json").read_text("utf-8")
-    )
-
-
-def loads(text: str) -> dict[str, Rows]:
-    """The table in the text of the file."""
-    data = json.loads(text)
-    columns = data.pop(_COLUMNS)
-    return {
-        name: {
-            part: {key: row[i] for key, row in rows.items() if row[i] is not None}
-            for part, rows in data.items()
-        }
-        for i, name in enumerate(columns)
-    }
-
-
-def dumps(table: Mapping[str, Rows]) -> str:
-    """The text of the file: a line for each kernel, with a number for each column, or null if it
-    was not measured."""
-    columns = sorted(table)
-    parts = sorted({part for rows in table.values() for part in rows})
-    found = [f"{json.dumps(_COLUMNS)}: {json.dumps(columns)}"]
-    for part in parts:
-        each = [table[name].get(part, {}) for name in columns]
-        names = sorted({name for numbers in each for name in numbers})
-        lines = [f"{json.dumps(n)}: {json.dumps([one.get(n) for one in each])}" for n in names]
-        found.append(f"{json.dumps(part)}: {{\n" + ",\n".join(lines) + "\n}")
-    return "{\n" + ",\n".join(found) + "\n}\n"

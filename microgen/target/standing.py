@@ -1,8 +1,8 @@
-"""Which cores' measurements stand for a CPU that was not measured: one rule for all tables.
+"""Which cores' measurements stand for a CPU: one rule for all tables.
 
-An estimate (what kernels cost, how many cycles instructions take) is that of one core: ``core``. A
-bound (bytes of stack and of code) is the most of all cores of the architecture: ``is_like``. For
-both, measurements of the CPU itself come first. docs/explanation/costs.md has the rule for people.
+Measurements of the CPU itself come first. If there are none, an estimate (what kernels cost, how
+many cycles instructions take) is that of the nearest core, and a bound (bytes of stack and of code)
+is the most of all cores of the architecture. docs/costs.md has the rule for people.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ _ARCHITECTURE = "Tag_CPU_arch"
 _VERSIONS = ("v6S-M", "v7", "v7E-M", "v8-M.baseline", "v8-M.mainline", "v8.1-M.mainline")
 
 
+def cores(cpu: Cpu, measured: Iterable[str]) -> tuple[Cpu, ...]:
+    """The cores that stand for a CPU, of those ``measured``, by their names: for an estimate the
+    first of them, for a bound all.
+
+    It is the CPU alone if it was measured. Otherwise they are the cores of its architecture, with
+    the nearest first: one that has no feature for integers that the CPU has not; of several such
+    the one with the same name for compilers, then with the nearest version of the architecture,
+    then with the most features in common, then the first. There is none for the host."""
+    known = [CPUS[name] for name in measured if name in CPUS]
+    if cpu.name in {one.name for one in known}:
+        return (cpu,)
+    alike = (one for one in known if one.architecture == cpu.architecture)
+    return tuple(sorted(alike, key=lambda one: _distance(one, cpu)))
+
+
 def core(cpu: Cpu, measured: Iterable[str]) -> Cpu | None:
-    """The core that stands for a CPU: one of those ``measured``, by their names.
-
-    It is the CPU itself if it was measured. Otherwise it has the CPU's architecture and no feature
-    for integers that the CPU has not. Of several it is the one with the same name for compilers,
-    then with the nearest version of the architecture, then with the most features in common, then
-    the first. None if there is none, such as for the host."""
-    found = [known for name in measured if (known := CPUS.get(name))]
-    if cpu.name in {known.name for known in found}:
-        return cpu
-    fits = (known for known in found if _stands(known, cpu))
-    return min(fits, key=lambda known: _distance(known, cpu), default=None)
-
-
-def is_like(name: str, cpu: Cpu) -> bool:
-    """Whether what was measured on the core of that name is part of a bound for a CPU that was not
-    measured: the core has its architecture."""
-    known = CPUS.get(name)
-    return known is not None and known.architecture == cpu.architecture
+    """The core whose estimates stand for a CPU. None if there is none, such as for the host, or if
+    all have instructions for integers that the CPU has not."""
+    return next((one for one in cores(cpu, measured) if _stands(one, cpu)), None)
 
 
 def said(what: str, stands: Cpu, cpu: Cpu) -> str:
@@ -55,12 +55,13 @@ def title(cpu: Cpu) -> str:
 
 
 def _stands(known: Cpu, cpu: Cpu) -> bool:
-    return known.architecture == cpu.architecture and known.features - _FLOATS <= cpu.features
+    return known.features - _FLOATS <= cpu.features
 
 
-def _distance(known: Cpu, cpu: Cpu) -> tuple[bool, int, int]:
+def _distance(known: Cpu, cpu: Cpu) -> tuple[bool, bool, int, int]:
     common = len(known.features & cpu.features)
-    return _compilers_name(known) != _compilers_name(cpu), _versions_apart(known, cpu), -common
+    has_another_name = _compilers_name(known) != _compilers_name(cpu)
+    return not _stands(known, cpu), has_another_name, _versions_apart(known, cpu), -common
 
 
 def _compilers_name(cpu: Cpu) -> str:

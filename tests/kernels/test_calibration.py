@@ -14,9 +14,9 @@ import pytest
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.kernels import cost
 from microgen.target.cpu import CPUS
-from scripts.calibration import layers, measure
-from scripts.calibration.layers import Layer
-from scripts.calibration.measure import Case, Measured
+from scripts.measuring import layer_costs, layers, tables
+from scripts.measuring.layer_costs import Case, Measured
+from scripts.measuring.layers import Layer
 from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
 RUN, CODE = 0.15, 0.30  # how far estimates may be off: instructions and cycles; bytes of code
@@ -148,7 +148,7 @@ USUAL: Mapping[str, tuple[Layer, ...]] = {
 
 CORES = [
     pytest.param(core, marks=NEEDS_RISCV if core == "rv32imac" else NEEDS_ARM)
-    for core in cost.MEASURED
+    for core in cost.cores()
 ]
 # Measured in every run of the tests: a core with many kernels to choose from.
 USUAL_CORES = [core for core in CORES if core.values[0] == "cortex-m4f"]
@@ -157,8 +157,8 @@ USUAL_CORES = [core for core in CORES if core.values[0] == "cortex-m4f"]
 def _compared(shapes: Mapping[str, Sequence[Layer]], core: str) -> list[list[Case]]:
     """The cases of each layer that more than one kernel can compute on a core."""
     found: dict[tuple[str, str, int], list[Case]] = {}
-    for case in measure.cases(shapes, CPUS[core]):
-        if measure.BOARDS[core] != "microbit" or measure.small(case):
+    for case in layer_costs.cases(shapes, CPUS[core]):
+        if not tables.has_little_ram(core) or layer_costs.small(case):
             layer = case.layer.func.__name__  # type: ignore[attr-defined]
             found.setdefault((layer, case.kind, case.number), []).append(case)
     return [cases for cases in found.values() if len(cases) > 1]
@@ -168,8 +168,7 @@ def _check(shapes: Mapping[str, Sequence[Layer]], core: str, form: str, folder: 
     compared = _compared(shapes, core)
     assert compared
     cases = [case for each in compared for case in each]
-    board = measure.BOARDS[core]
-    found = measure.measure(cases, board, folder / "p", shared=form == cost.SHARED)
+    found = layer_costs.measure(cases, core, folder / "p", shared=form == cost.SHARED)
     by_name = {each.case.name: each for each in found}
     wrong = [line for each in found for line in _too_far(each, core, form)]
     for each in compared:

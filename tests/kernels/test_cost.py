@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import microgen.kernels
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import DType, Graph, Node, TensorType
 from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.convolution import conv2d, conv2d_transpose
 from microgen.graph.ops.depthwise import depthwise_conv2d
-from microgen.kernels import cost, registry
+from microgen.kernels import cost, measured, registry
 from microgen.kernels.base import Implementation
 from microgen.kernels.work import work
 from microgen.target.cpu import CPUS
-from scripts.calibration import measure, shapes
-from scripts.calibration.builder import Builder
+from scripts.measuring import costs, layer_costs, shapes, tables
+from scripts.measuring.builder import Builder
 from tests.support import graphs
 
-TABLES = sorted((Path(microgen.kernels.__file__).parent / "costs").iterdir())
+TABLE = measured.load(measured.COSTS)
+OF_KERNELS = [name for name in TABLE.rows if name.startswith("mg_")]
 IMPLEMENTATIONS = {kernel.symbol: kernel for found in registry().values() for kernel in found}
 WINDOWS: list[tuple[Pair, Pair, Pair, Pair, Padding]] = [
     # size, kernel, strides, dilation, padding
@@ -121,7 +119,7 @@ def test_every_cpu_has_a_core_that_stands_for_it() -> None:
         **dict.fromkeys(("rv32imc", "rv32imac", "rv32imafc"), "rv32imac"),
         "host": None,
     }
-    assert set(cost.MEASURED) == set(measure.BOARDS)
+    assert all(tables.board(core).qemu for core in cost.cores())
 
 
 @pytest.fixture
@@ -189,19 +187,19 @@ def _layer(symbol: str) -> tuple[Implementation, Node, Graph]:
         for op, its_layers in shapes.FIT.items()
         for kernel in registry()[op]
         if kernel.symbol == symbol
-        for case in measure.fitting(kernel, its_layers)
+        for case in layer_costs.fitting(kernel, its_layers)
     )
     builder = Builder()
     return case.kernel, case.build(builder), builder.graph()
 
 
-@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
-def test_tables_are_of_kernels_and_name_their_work(path: Path) -> None:
-    assert path.suffix == ".json"
-    kernel, node, graph = _layer(f"mg_{path.stem}")
+@pytest.mark.parametrize("symbol", OF_KERNELS)
+def test_tables_are_of_kernels_and_name_their_work(symbol: str) -> None:
+    kernel, node, graph = _layer(symbol)
     names = kernel.work(node, graph).keys()
-    table = json.loads(path.read_text(encoding="utf-8"))
-    assert table.keys() <= set(cost.MEASURED)
+    table = cost.table(symbol)
+    assert table
+    assert table.keys() <= set(cost.cores())
     for core, forms in table.items():
         assert kernel.needs <= CPUS[core].features
         assert forms.keys() <= {cost.SPECIALISED, cost.SHARED}
@@ -214,12 +212,28 @@ def test_tables_are_of_kernels_and_name_their_work(path: Path) -> None:
             assert cost.estimate(kernel, node, graph, CPUS[core], shared=form == cost.SHARED)
 
 
+@pytest.mark.parametrize("core", cost.cores())
+def test_every_kernel_has_costs_where_there_is_a_choice(core: str) -> None:
+    missing = costs.missing(core)
+    assert not missing, "run scripts/measure.py --missing"
+
+
+def test_a_kernel_without_costs_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = cost.table
+    gone = ("mg_conv2d_1x1_s8_dsp", "mg_softmax_s8")
+    monkeypatch.setattr(cost, "table", lambda name: {} if name in gone else table(name))
+    assert set(costs.missing("cortex-m4f")) == set(gone)
+    alone = "mg_pad"
+    monkeypatch.setattr(cost, "table", lambda name: {} if name == alone else table(name))
+    assert costs.missing("cortex-m4f") == []
+
+
 def test_a_function_that_kernels_share_has_one_size_on_a_core() -> None:
     """Otherwise the scheduler would count it twice."""
     found: dict[tuple[str, str], set[int]] = {}
-    for path in TABLES:
-        own = set(IMPLEMENTATIONS[f"mg_{path.stem}"].cores)
-        for core, forms in json.loads(path.read_text(encoding="utf-8")).items():
+    for symbol in OF_KERNELS:
+        own = set(IMPLEMENTATIONS[symbol].cores)
+        for core, forms in cost.table(symbol).items():
             for form in forms.values():
                 assert form.get("cores", {}).keys() <= own
                 for name, nbytes in form.get("cores", {}).items():
@@ -261,7 +275,8 @@ def test_relays_roundings_cost_what_two_roundings_cost_until_they_are_measured(
     symbol: str, like: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And what their requantizations add, which is nothing here: see test_samples.py."""
-    monkeypatch.setattr(cost, "roundings", dict)
+    table = cost.table
+    monkeypatch.setattr(cost, "table", lambda name: {} if name.isupper() else table(name))
     _, node, graph = _layer(like)
     own, other = (
         cost.estimate(IMPLEMENTATIONS[name], node, graph, CPUS["cortex-m4f"], shared=False)
@@ -272,8 +287,8 @@ def test_relays_roundings_cost_what_two_roundings_cost_until_they_are_measured(
     assert replace(own, cores=()) == replace(other, cores=())
     names = IMPLEMENTATIONS[symbol].cores
     assert own.cores == tuple(zip(names, (n for _, n in other.cores), strict=False))
-    measured = {symbol: {"cortex-m4f": {"specialised": _coefficients(call=7)}}}
-    monkeypatch.setattr(cost, "table", lambda name: measured.get(name, {}))
+    other_table = {symbol: {"cortex-m4f": {"specialised": _coefficients(call=7)}}}
+    monkeypatch.setattr(cost, "table", lambda name: other_table.get(name, {}))
     found = cost.estimate(IMPLEMENTATIONS[symbol], node, graph, CPUS["cortex-m4f"], shared=False)
     assert found == cost.Cost(instructions=7, cycles=7, code_bytes=7)
 
@@ -293,7 +308,7 @@ def test_every_kernel_of_relays_roundings_has_a_cost() -> None:
     assert not [
         (kernel.symbol, core)
         for kernel in found
-        for core in cost.MEASURED
+        for core in cost.cores()
         if kernel.needs <= CPUS[core].features and core not in _table(kernel)
     ]
 

@@ -13,8 +13,8 @@ import pytest
 
 from microgen.kernels import cost
 from microgen.target.cpu import CPUS
-from scripts.calibration import measure, samples, shapes
-from scripts.calibration.measure import Case
+from scripts.measuring import layer_costs, samples, shapes
+from scripts.measuring.layer_costs import Case
 from tests.kernels.test_calibration import CORES
 from tests.support.tools import NEEDS_NINJA
 
@@ -28,12 +28,13 @@ AGAIN = 0.1
 USUAL = ("mg_conv2d_s8_high_paired_stack", "mg_conv2d_1x1_s8_dsp", "mg_dense_s8_high_paired")
 
 
-@pytest.mark.parametrize("core", cost.MEASURED)
+@pytest.mark.parametrize("core", cost.cores())
 def test_every_kernel_that_has_costs_has_a_sample(core: str) -> None:
-    assert not samples.missing(EVERY, core)
+    missing = samples.missing(EVERY, core)
+    assert not missing, "run scripts/measure.py --missing"
 
 
-@pytest.mark.parametrize("core", cost.MEASURED)
+@pytest.mark.parametrize("core", cost.cores())
 def test_costs_are_those_of_the_samples(core: str) -> None:
     assert not list(samples.differing(EVERY, core))
 
@@ -58,7 +59,7 @@ def _found(symbol: str, core: str, factor: float, patch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("factor", [3, 1 / 3])
-@pytest.mark.parametrize("core", cost.MEASURED)
+@pytest.mark.parametrize("core", cost.cores())
 def test_any_cost_that_is_wrong_by_a_factor_of_three_is_found(
     core: str, factor: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,17 +69,17 @@ def test_any_cost_that_is_wrong_by_a_factor_of_three_is_found(
 
 
 @pytest.mark.parametrize("factor", [3, 1 / 3])
-@pytest.mark.parametrize("core", cost.MEASURED)
+@pytest.mark.parametrize("core", cost.cores())
 def test_what_float32_adds_to_other_roundings_is_held(
     core: str, factor: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    added = cost.roundings()
-    wrong = {**added, _IN_FLOAT32: _scaled(added[_IN_FLOAT32], factor)}
-    monkeypatch.setattr(cost, "roundings", lambda: wrong)
+    table = cost.table
+    added = _scaled(table(_IN_FLOAT32), factor)
+    monkeypatch.setattr(cost, "table", lambda n: added if n == _IN_FLOAT32 else table(n))
     assert any("_float" in line for line in samples.differing(EVERY, core))
 
 
-@pytest.mark.parametrize("core", cost.MEASURED)
+@pytest.mark.parametrize("core", cost.cores())
 def test_kernels_that_differ_in_requantizations_cost_what_these_add(core: str) -> None:
     """A kernel that is measured as another costs as much for each output as the table adds."""
     layer = shapes.COMPARED["nn.dense"][-1]  # of int8, rounded in float32
@@ -92,7 +93,7 @@ def test_kernels_that_differ_in_requantizations_cost_what_these_add(core: str) -
         )
         assert mine is not None
         assert other is not None
-        added = cost.roundings()[_IN_FLOAT32][core][form]
+        added = cost.table(_IN_FLOAT32)[core][form]
         outputs = graph.types[node.outputs[0]].size
         assert mine.instructions - other.instructions == pytest.approx(
             added["instructions"]["output"] * outputs, abs=1
@@ -114,9 +115,7 @@ def _again(core: str, symbols: Mapping[str, Any] | tuple[str, ...], folder: Path
     }
     parts = iter(cases)
     while part := list(islice(parts, 100)):
-        for one in measure.measure(
-            part, measure.BOARDS[core], folder / part[0].kernel.symbol, shared=False
-        ):
+        for one in layer_costs.measure(part, core, folder / part[0].kernel.symbol, shared=False):
             before = dict(zip(samples.FIELDS, cases[one.case], strict=False))
             for name in ("instructions", "cycles"):
                 now, then = getattr(one, name), before[name]

@@ -22,13 +22,18 @@ from microgen.project.emit.model import emit
 from microgen.project.emit.unit import EmitOptions, Unit
 from microgen.project.firmware import notes, project, record
 from microgen.target import board as boards
+from microgen.target.board import Board
 from microgen.tvm import mlf
 
 
-def parts_of(graph: Graph, board: str) -> Partition:
+def _loaded(board: str | Board) -> Board:
+    return boards.load(board) if isinstance(board, str) else board
+
+
+def parts_of(graph: Graph, board: str | Board) -> Partition:
     """The graph after its passes, all for the built-in kernels."""
     builtin = codegens.registry()["builtin"]
-    return partition.assign(passes.run(graph), [builtin], boards.load(board))
+    return partition.assign(passes.run(graph), [builtin], _loaded(board))
 
 
 def simplest(graph: Graph, board: str = "native") -> ScheduleRecord:
@@ -51,13 +56,13 @@ def simplest(graph: Graph, board: str = "native") -> ScheduleRecord:
 def program_of(
     graph: Graph,
     options: Options | None = None,
-    board: str = "native",
+    board: str | Board = "native",
     given: ScheduleRecord | None = None,
 ) -> Program:
     """The program by the schedule that is given, or by the best for the options."""
     options = options or Options()
     parts = parts_of(graph, board)
-    cpu = boards.load(board).cpu
+    cpu = _loaded(board).cpu
     if given:
         chosen = schedule.file.applied(given, parts, cpu)
     else:
@@ -65,7 +70,7 @@ def program_of(
     return lowering.lower(
         chosen.partition,
         codegens.registry(),
-        boards.load(board),
+        _loaded(board),
         module=options.name,
         output_names=graph.outputs,
         targets=options.target_map,
@@ -85,13 +90,13 @@ def write_project(
     graph: Graph,
     root: Path,
     options: Options | None = None,
-    board_name: str = "native",
+    on: str | Board = "native",
     given: ScheduleRecord | None = None,
 ) -> Program:
     """Writes a project for the graph. Its model file is a placeholder."""
     options = options or Options()
-    board = boards.load(board_name)
-    program = program_of(graph, options, board_name, given)
+    board = _loaded(on)
+    program = program_of(graph, options, board, given)
     program, plan = _planned(program, options)
     model = root.parent / f"{root.name}.tflite"
     model.write_bytes(b"a stand-in")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from microgen.interface.cli import main
-from microgen.kernels import cost, stack
+from microgen.kernels import cost, measured, stack
 from microgen.options import Options
 from microgen.project.firmware import code_size
 from microgen.running.timing import cores, of_cpu
@@ -45,15 +45,15 @@ def test_it_is_said_whose_costs_and_timings_stand_for_it() -> None:
     assert cost.said(CPUS["cortex-m0plus"]) == "costs of Cortex-M0 stand for Cortex-M0+"
     plain = "costs of Cortex-M4 with FPU stand for Cortex-M4"
     assert cost.said(CPUS["cortex-m4"]) == plain
-    for name in (*cost.MEASURED, "host"):
+    for name in (*cost.cores(), "host"):
         assert cost.said(CPUS[name]) == ""
     assert {name for name, cpu in CPUS.items() if cores.said(cpu)} == set()
 
 
 def test_a_bound_of_an_unknown_core_is_the_most_of_its_architecture() -> None:
-    table = stack.measured()
+    table = measured.load(measured.STACK_BYTES)
     found = stack.column(M35P, "gcc").rows["shared"]
-    arm = [rows["shared"] for name, rows in table.items() if not name.startswith("rv32")]
+    arm = [table.column(name, "shared") for name in table.columns if not name.startswith("rv32")]
     assert found == {name: max(rows.get(name, 0) for rows in arm) for rows in arm for name in rows}
     b = Builder()
     program = program_of(b.graph(b.dense(b.input(1, 12), 7)), board="mps2_an505")

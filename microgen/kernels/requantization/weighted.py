@@ -44,8 +44,8 @@ class Requantization:
     ``name`` is its part of a symbol, ``constant`` its name in C. It computes nodes with one of
     ``roundings``; those with none of them have int32 outputs. Unless it ``has_clamp``, outputs are
     not clamped. ``shift`` is that of ``Form.HIGH``. Kernels with it that were not measured cost as
-    much as those with ``like``, and what ``rounding_costs.json`` adds. It ``needs`` that of the
-    CPU. ``cores`` are those of ``base.Implementation``.
+    much as those with ``like``, and what the table of costs adds. It ``needs`` that of the CPU.
+    ``cores`` are those of ``base.Implementation``.
     """
 
     name: str

@@ -2,20 +2,18 @@
 
 The lower bound is the size of start-up, semihosting and ``main`` in any firmware, measured and
 halved. The upper bound is a sum of measured maxima, each with a margin:
-``kernels/code_bytes.json`` has each kernel compiled by every toolchain for every core, and the
-constants below are for the executors. docs/explanation/memory-planning.md says how they were
-measured; tests compare firmware with both bounds.
+``kernels/measured/code_bytes.json`` has each kernel compiled by every toolchain for every core, and
+the constants below are for the executors. docs/memory.md says how they were measured; tests compare
+firmware with both bounds.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 
 from microgen.graph.ir.graph import DType
+from microgen.kernels import measured
 from microgen.options import Options
 from microgen.planner.program.types import Program
 from microgen.target import standing
@@ -53,7 +51,7 @@ _OPERATOR = 96  # an operator's frame and parameters
 def most(program: Program, cpu: Cpu, options: Options, modules: int) -> int | None:
     """Bytes of code, tables and names, if all kernels were measured on the core, or on another of
     its architecture (``standing``); else None."""
-    kernels = _measured("kernels", cpu, f" {options.toolchain}")
+    kernels = _measured(options.toolchain, cpu)
     used = {kernel.code.stem for kernel in program.kernel_calls}
     if not kernels or not used <= kernels.keys():
         return None
@@ -64,17 +62,13 @@ def most(program: Program, cpu: Cpu, options: Options, modules: int) -> int | No
     return _operators(program, kernels, options) + helpers + _runner(program, options, modules)
 
 
-def _measured(part: str, cpu: Cpu, column: str = "") -> Mapping[str, int]:
-    """The bytes by name in a part of the table: those of the CPU, or the most of all cores of its
-    architecture."""
-    table = _table()[part]
-    own = table.get(cpu.name + column)
-    if own is not None:
-        return own
+def _measured(part: str, cpu: Cpu) -> Mapping[str, int]:
+    """The bytes by name in a part of the table: the most of all cores that stand for the CPU."""
+    table = measured.load(measured.CODE_BYTES)
     most: dict[str, int] = {}
-    for name, rows in table.items():
-        if name.endswith(column) and standing.is_like(name.removesuffix(column), cpu):
-            most |= {key: max(nbytes, most.get(key, 0)) for key, nbytes in rows.items()}
+    for core in standing.cores(cpu, table.cores):
+        rows = table.column(core.name, part)
+        most |= {name: max(nbytes, most.get(name, 0)) for name, nbytes in rows.items()}
     return most
 
 
@@ -117,10 +111,3 @@ def computes_floats(program: Program) -> bool:
     return any(kind.dtype is DType.FLOAT32 for kind in kinds) or any(
         "_f32" in name or "_in_float_" in name for name in kernels
     )
-
-
-@cache
-def _table() -> dict[str, dict[str, dict[str, int]]]:
-    text = resources.files("microgen.kernels").joinpath("code_bytes.json").read_text("utf-8")
-    found: dict[str, dict[str, dict[str, int]]] = json.loads(text)
-    return found

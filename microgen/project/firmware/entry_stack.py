@@ -1,8 +1,8 @@
 """What firmware keeps on the stack around an operator for its inputs, outputs and arguments.
 
 These are the frames of ``main``'s ``infer``, of the model's ``run`` and of its runner, as far as
-they depend on the network. ``kernels/stack_bytes.json`` has the rest of them, the same for all
-networks, because ``scripts/kernel_stack.py`` subtracts what is computed here.
+they depend on the network. ``kernels/measured/stack_bytes.json`` has the rest of them, the same for
+all networks, because ``scripts/measure.py`` subtracts what is computed here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The stack that a firmware reserves: what its code takes, as measured, and a margin.
 
 The code takes the entry path from the reset handler to the runner, the deepest operator, and one
-exception. ``kernels/stack_bytes.json`` has all of them for cores and toolchains; ``verify`` proves
-from the ELF that it suffices.
+exception. ``kernels/measured/stack_bytes.json`` has all of them for cores and toolchains;
+``verify`` proves from the ELF that it suffices.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def test_its_results_are_the_references(
             FunctionChoices("builtin", (both,)),
         )
     )
-    write_project(graph, tmp_path / "p", board_name=board, given=given)
+    write_project(graph, tmp_path / "p", on=board, given=given)
     shape = graph.types["input0"].shape
     data = np.random.default_rng(0).integers(-128, 128, (3, *shape)).astype(np.int8)
     ran = api.run(tmp_path / "p", {"input0": data})

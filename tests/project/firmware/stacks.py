@@ -16,7 +16,7 @@ from microgen import relay, verifier
 from microgen.base.manifest import EstimateRecord
 from microgen.relay import Expr, Function, IRModule
 from microgen.target import board as boards
-from scripts.kernel_code import compiler
+from scripts.measuring.code_bytes import compiler
 from tests.frontends.relay.random_networks import Network
 from tests.support.each_compiled import each_compiled
 

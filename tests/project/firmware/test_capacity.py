@@ -13,9 +13,9 @@ from microgen import kernels, verifier
 from microgen.base import manifest
 from microgen.base.errors import CapacityError
 from microgen.interface import cli
+from microgen.kernels import measured
 from microgen.planner.program.steps import InRows
 from microgen.project.firmware import capacity
-from microgen.project.firmware.code_size import _table
 from microgen.target.cpu import CPUS
 from tests.support.minimal_project import BUILT_HERE
 from tests.support.places import DIGITS, SMALL
@@ -114,10 +114,16 @@ def test_every_kernel_is_measured_for_every_core() -> None:
     stems = {kernel.code.stem for kernel in entries}
     """Except for cores that the measuring machine's compilers do not know."""
     cores = {cpu.name for cpu in CPUS.values() if cpu.architecture != "host" and not cpu.since}
-    measured = _table()["kernels"]
-    assert measured.keys() == {f"{core} {tool}" for core in cores for tool in ("gcc", "llvm")}
-    missing = {kernel for own in measured.values() for kernel in stems ^ own.keys()}
-    assert not missing, "run scripts/kernel_code.py"
+    table = measured.load(measured.CODE_BYTES)
+    assert set(table.cores) == cores, "run scripts/measure.py --missing"
+    missing = {
+        kernel
+        for core in cores
+        for tool in ("gcc", "llvm")
+        for kernel in stems ^ table.column(core, tool).keys()
+    }
+    assert not missing, "run scripts/measure.py --missing"
+    assert all(table.column(core, "helpers").keys() == {"all", "integer"} for core in cores)
 
 
 def _firmware() -> list[object]:

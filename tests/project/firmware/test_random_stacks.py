@@ -11,15 +11,17 @@ import pytest
 import microgen
 from microgen import relay, verifier
 from microgen.base.errors import CapacityError
+from microgen.kernels import measured
 from microgen.options import TOOLCHAINS
 from microgen.relay import Function, IRModule
-from scripts.kernel_stack import BOARDS
+from scripts.measuring import tables
 from tests.project.firmware.stacks import Firmwares, drawn
 from tests.support.places import SMALL
 from tests.support.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV_GCC
 
 M4 = "mps2_an386"
-COLUMNS = [(board, toolchain) for board in BOARDS.values() for toolchain in TOOLCHAINS]
+CORES = measured.load(measured.STACK_BYTES).cores
+COLUMNS = [(tables.board(core).name, toolchain) for core in CORES for toolchain in TOOLCHAINS]
 # The number of modules in every run, 60 in total. Programs of LLVM take twice as long to build, so
 # every second board has them. The slow test has as many for each column.
 FEW = {column: 5 for column in COLUMNS if column[1] == "gcc"}

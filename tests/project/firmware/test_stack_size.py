@@ -14,7 +14,7 @@ from microgen import kernels, relay, verifier
 from microgen.base import manifest
 from microgen.base.errors import BoardError, CapacityError, MicrogenError
 from microgen.interface import cli
-from microgen.kernels import stack
+from microgen.kernels import measured, stack
 from microgen.options import TOOLCHAINS, Options
 from microgen.relay import Function, IRModule
 from microgen.target import board as boards
@@ -24,6 +24,7 @@ from tests.support.places import DIGITS, SMALL
 from tests.support.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
 
 M4 = "mps2_an386"
+TABLE = measured.load(measured.STACK_BYTES)
 HOW = {
     "c": {},
     "packed": {"interface": "packed"},
@@ -312,25 +313,23 @@ def test_kernels_with_arrays_on_the_stack_are_not_for_ram(mlperf_models: Path) -
     assert small.estimate.ram + 1000 < fast.estimate.ram
 
 
-@pytest.mark.parametrize("column", sorted(stack.measured()))
+@pytest.mark.parametrize("column", TABLE.columns)
 def test_every_kernel_of_a_core_is_measured(column: str) -> None:
     core = CPUS[column.partition(" ")[0]]
     every = [kernel for found in kernels.registry().values() for kernel in found]
     stems = {kernel.code.stem for kernel in every if kernel.needs <= core.features}
-    found = stack.measured()[column]
-    missing = stems - found["shared"].keys()
-    assert not missing, "run scripts/kernel_stack.py"
+    missing = stems - TABLE.column(column, "shared").keys()
+    assert not missing, "run scripts/measure.py --missing"
     entries = stack.column(core, column.partition(" ")[2])
     names = ("c call", "c other", "packed call", "graph call", "graph other", "handler", "rolled")
     assert [name for name in names if entries.entry(name) == stack.UNKNOWN] == []
 
 
 def test_a_core_that_is_not_measured_has_the_most_of_the_others() -> None:
-    table = stack.measured()
     other = CPUS["cortex-m85"]
-    assert not any(name.startswith(other.name) for name in table)
+    assert other.name not in TABLE.cores
     found = stack.column(other, "gcc")
-    arm = [rows for name, rows in table.items() if not name.startswith("rv32")]
+    arm = [TABLE.column(name) for name in TABLE.columns if not name.startswith("rv32")]
     assert found.entry("handler") == max(rows["entry"]["handler"] for rows in arm)
     for stem in ("dense_s8", "softmax_s8"):
         most = max(rows["own"][stem] for rows in arm if stem in rows["own"])
@@ -343,9 +342,3 @@ def test_code_of_which_nothing_is_known_takes_stack() -> None:
     assert found.kernel("new", is_shared=True) == stack.UNKNOWN
     assert found.kernel("known", is_shared=False) > 100
     assert found.entry("c call") == stack.UNKNOWN
-
-
-def test_the_table_is_written_as_it_is_read() -> None:
-    text = stack.dumps(stack.measured())
-    assert stack.loads(text) == stack.measured()
-    assert text == Path(stack.__file__).with_name("stack_bytes.json").read_text(encoding="utf-8")

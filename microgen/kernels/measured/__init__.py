@@ -1,0 +1,128 @@
+"""What was measured of kernels, as ``scripts/measure.py`` writes it: three tables of one form.
+
+- ``costs.json``: the coefficients of a kernel's costs, by its symbol, for each core and form, such
+  as "cortex-m4f shared"; and what requantizations add to them, by their names in C.
+- ``code_bytes.json``: the bytes of each kernel's C source, by its name, for each core, with GCC and
+  with LLVM; and those of GCC's library.
+- ``stack_bytes.json``: the stack of each kernel, by the same name, for each core and toolchain,
+  such as "cortex-m4f gcc".
+
+A row has a number for each of the table's columns; where nothing was measured it is the table's
+``absent``. Names lead to a row, such as "mg_dense_s8", "cycles", "output". docs/costs.md describes
+the rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, TypeAlias
+
+COSTS, CODE_BYTES, STACK_BYTES = "costs", "code_bytes", "stack_bytes"
+Number: TypeAlias = int | float
+# Names lead to a row, or to a number of one column of it.
+Rows: TypeAlias = Mapping[str, Any]
+_COLUMNS, _ABSENT = "columns", "absent"
+_WIDTH = 200  # characters of a line
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows with a number for each column. A column is named after a core, and after what else was
+    different, if anything was. ``absent`` stands in rows for numbers that there are not: 0 if a
+    coefficient of 0 is as good as none."""
+
+    columns: tuple[str, ...]
+    rows: Rows
+    absent: int | None = None
+
+    @property
+    def cores(self) -> tuple[str, ...]:
+        """The names of the measured cores."""
+        return tuple(dict.fromkeys(name.partition(" ")[0] for name in self.columns))
+
+    def column(self, name: str, *path: str) -> dict[str, Any]:
+        """The numbers of one column, below the names of ``path``. Names without any are left out;
+        it is empty if nothing was measured."""
+        if name not in self.columns:
+            return {}
+        rows = self.rows
+        for each in path:
+            rows = rows.get(each, {})
+        return self._picked(rows, self.columns.index(name))
+
+    def replaced(self, name: str, numbers: Rows) -> Table:
+        """The table with other numbers in a column, which may be new."""
+        every = {each: self.column(each) for each in self.columns} | {name: numbers}
+        columns = tuple(sorted(every))
+        rows = self._joined([every[each] for each in columns])
+        return Table(columns, rows, self.absent)
+
+    def _picked(self, rows: Rows, place: int) -> dict[str, Any]:
+        """The numbers at a place of the rows."""
+        found = {
+            name: row[place] if isinstance(row, list) else self._picked(row, place)
+            for name, row in rows.items()
+        }
+        return {name: each for name, each in found.items() if each not in (self.absent, {})}
+
+    def _joined(self, columns: Sequence[Rows]) -> Rows:
+        """The rows of which these are the columns."""
+        rows: dict[str, Any] = {}
+        for name in sorted({name for each in columns for name in each}):
+            found = [each.get(name) for each in columns]
+            if any(isinstance(each, Mapping) for each in found):
+                rows[name] = self._joined([each or {} for each in found])
+            elif any(each not in (None, self.absent) for each in found):
+                rows[name] = [self.absent if each is None else each for each in found]
+        return {name: row for name, row in rows.items() if row}
+
+
+@cache
+def load(name: str) -> Table:
+    """The table of that name."""
+    return loads(resources.files(__name__).joinpath(f"{name}.json").read_text("utf-8"))
+
+
+def loads(text: str) -> Table:
+    """The table in the text of a file."""
+    rows = json.loads(text)
+    return Table(tuple(rows.pop(_COLUMNS)), rows, rows.pop(_ABSENT))
+
+
+def dumps(table: Table) -> str:
+    """The text of a table's file. Each name of the first two levels begins a line, which has as
+    many of the rows below it as fit."""
+    parts = [_filled(f'"{_COLUMNS}":[', list(map(json.dumps, table.columns)), "]")]
+    parts += [f'"{_ABSENT}":{json.dumps(table.absent)}']
+    for name, rows in sorted(table.rows.items()):
+        starts = [f"{json.dumps(name)}:{{", *[""] * (len(rows) - 1)]
+        ends = [*[""] * (len(rows) - 1), "}"]
+        parts += map(_text, sorted(rows.items()), starts, ends)
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _text(named: tuple[str, Rows | Sequence[Number | None]], start: str = "", end: str = "") -> str:
+    """A name with its row or rows, between ``start`` and ``end``."""
+    name, rows = named
+    start += f"{json.dumps(name)}:"
+    if isinstance(rows, Mapping):
+        return _filled(f"{start}{{", list(map(_text, sorted(rows.items()))), f"}}{end}")
+    return f"{start}[{','.join(map(_number, rows))}]{end}"
+
+
+def _filled(start: str, texts: Sequence[str], end: str) -> str:
+    """The texts between a start and an end, with commas, and a new line where one is full."""
+    lines = [start]
+    for place, text in enumerate(texts):
+        more = text + (end if place == len(texts) - 1 else ",")
+        if place and len(lines[-1]) + len(more) >= _WIDTH:  # a comma may follow
+            lines.append("")
+        lines[-1] += more
+    return "\n".join(lines)
+
+
+def _number(number: Number | None) -> str:
+    return json.dumps(number if number is None or number % 1 else int(number))

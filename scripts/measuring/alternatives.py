@@ -1,0 +1,209 @@
+"""Further shapes: of layers that few networks have, but that several kernels can compute, and of
+kernels that are measured as another."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import DType, Node
+from scripts.measuring import elementwise, layers
+from scripts.measuring.builder import Builder
+from scripts.measuring.layers import Layer
+
+_RELU = Activation.RELU
+_CHANNELS = (
+    ((1, 8, 8, 16), (16,)),
+    ((1, 12, 10, 24), (24,)),
+    ((1, 30, 8), (1, 30, 1)),
+    ((1, 9, 9, 10), (1, 1, 1, 10)),
+)
+_EQUAL = (((4, 250),) * 2, ((1, 5, 7, 9),) * 2)
+_IMAGES = ((3, 1, 4), (2, 2, 12), (4, 3, 20), (6, 6, 28), (5, 5, 5), (7, 4, 36))
+_SMALL = (
+    {"data": (12, 10, 12), "size": (2, 2), "strides": (2, 2)},
+    {"data": (9, 9, 20), "size": (3, 3), "strides": (3, 3)},
+    {"data": (8, 6, 4), "size": (2, 3), "strides": (2, 3)},
+    {"data": (10, 10, 16), "size": (2, 2), "strides": (2, 2), "activation": _RELU},
+    {"data": (9, 7, 10), "size": (3, 2), "padding": "SAME", "activation": _RELU},
+)
+_WHOLE = (
+    {"data": (8, 8, 32), "size": (8, 8)},
+    {"data": (6, 5, 20), "size": (6, 5)},
+    {"data": (1, 12, 38), "size": (1, 12)},
+    {"data": (25, 5, 16), "size": (25, 5)},
+)
+_WINDOWS = (
+    {"data": (14, 12, 3), "filters": 16, "activation": _RELU},
+    {"data": (8, 8, 16), "filters": 16},
+    {"data": (25, 5, 1), "filters": 64, "kernel": (10, 4), "strides": (2, 2)},
+    {"data": (10, 10, 4), "filters": 8, "padding": "VALID", "activation": _RELU},
+    {"data": (6, 4, 5), "filters": 7},
+    {"data": (5, 5, 64), "filters": 64, "kernel": (1, 1)},
+    {"data": (5, 7, 13), "filters": 7, "kernel": (1, 1), "activation": _RELU},
+    {"data": (12, 6, 2), "filters": 12, "kernel": (5, 3), "strides": (1, 2)},
+    {"data": (7, 5, 16), "filters": 7, "padding": "VALID"},
+    {"data": (30, 1, 8), "filters": 16, "kernel": (5, 1), "padding": "VALID"},
+)
+_ALONE = (  # one window with its filter for each channel
+    {"data": (16, 16, 8)},
+    {"data": (16, 16, 8), "strides": (2, 2)},
+    {"data": (10, 10, 16), "activation": _RELU},
+    {"data": (6, 9, 13)},
+    {"data": (8, 7, 6), "padding": "VALID"},
+    {"data": (7, 7, 24), "kernel": (5, 5)},
+    {"data": (9, 9, 32), "strides": (2, 2)},
+    {"data": (28, 1, 24), "kernel": (9, 1)},
+)
+_TRANSPOSED = (
+    {"data": (6, 6, 16), "filters": 8},
+    {"data": (5, 5, 8), "filters": 16, "kernel": (4, 4)},
+    {"data": (5, 4, 10), "filters": 6, "padding": "VALID"},
+    {"data": (4, 4, 7), "filters": 4, "kernel": (5, 5)},
+)
+_DENSE = (
+    {"depth": 640, "filters": 32, "activation": _RELU},
+    {"depth": 128, "filters": 128, "activation": _RELU},
+    {"depth": 64, "filters": 12, "activation": _RELU},
+    {"depth": 33, "filters": 13, "activation": _RELU},
+    {"depth": 50, "filters": 24, "rows": 4, "activation": _RELU},
+    {"depth": 20, "filters": 8, "rows": 8, "activation": _RELU},
+    {"depth": 100, "filters": 20, "activation": _RELU},
+    {"depth": 192, "filters": 16, "activation": _RELU},
+)
+_PLAIN = (
+    {"depth": 128, "filters": 32},
+    {"depth": 33, "filters": 13},
+    {"depth": 50, "filters": 24, "rows": 4},
+    {"depth": 16, "filters": 16, "activation": _RELU},
+)
+
+
+def of_dtype(b: Builder, dtype: DType, bits: int, *, layer: Layer, wanted: DType, few: int) -> Node:
+    """The layer, if its data has the dtype and its weights have no fewer than ``few`` bits;
+    otherwise a ValueError."""
+    if dtype is not wanted or bits < few:
+        raise ValueError(f"the layer is not of {dtype.value} with weights of {bits} bits")
+    return layer(b, dtype, bits)
+
+
+def _only(
+    found: Mapping[str, tuple[Layer, ...]], wanted: DType = DType.INT8, few: int = 8
+) -> Mapping[str, tuple[Layer, ...]]:
+    """The layers, of one dtype."""
+    return {
+        op: tuple(
+            functools.partial(of_dtype, layer=layer, wanted=wanted, few=few) for layer in each
+        )
+        for op, each in found.items()
+    }
+
+
+def _each(layer: Any, shapes: Sequence[Mapping[str, Any]], **fixed: Any) -> tuple[Layer, ...]:
+    return tuple(functools.partial(layer, **{**fixed, **shape}) for shape in shapes)
+
+
+def _pairs(op: str) -> tuple[Layer, ...]:
+    shapes = [{"lhs": lhs, "rhs": rhs} for lhs, rhs in (*_CHANNELS, *_EQUAL)]
+    return (
+        *_each(elementwise.pair, shapes, op=op),
+        *_each(elementwise.pair, shapes[:2], op=op, activation=_RELU),
+        *_each(elementwise.pair, shapes, op=op, in_float32=True),
+    )
+
+
+def _rescaled(op: str) -> tuple[Layer, ...]:
+    shapes = [{"lhs": lhs, "rhs": rhs} for lhs, rhs in (*_CHANNELS, *_EQUAL)]
+    return _each(elementwise.rescaled, shapes, op=op)
+
+
+def _pools(kind: str) -> tuple[Layer, ...]:
+    usual: dict[str, Any] = {"kind": kind, "strides": (1, 1)}
+    found = _each(layers.pool, _SMALL, **usual)
+    if kind == "max":
+        return found
+    return (
+        *found,
+        *_each(layers.pool, [*_SMALL, *_WHOLE], **usual, ties_upward=True),
+        *_each(layers.pool, [*_SMALL, *_WHOLE], **usual, in_float32=True),
+    )
+
+
+def _sized(layer: Any, **fixed: Any) -> tuple[Layer, ...]:
+    return _each(layer, [{"size": size} for size in (16, 64, 250, 640, 1000)], **fixed)
+
+
+_OF_INT8: Mapping[str, tuple[Layer, ...]] = {
+    "add": _pairs("add"),
+    "subtract": _pairs("subtract"),
+    "multiply": _pairs("multiply"),
+    "qnn.add": _rescaled("qnn.add"),
+    "qnn.subtract": _rescaled("qnn.subtract"),
+    "qnn.mul": _rescaled("qnn.mul"),
+    "mean": (
+        *_each(layers.mean, [{"data": data} for data in _IMAGES]),
+        *_each(layers.mean, [{"data": data} for data in _IMAGES], in_float32=True),
+    ),
+    "nn.avg_pool2d": _pools("avg"),
+    "nn.max_pool2d": _pools("max"),
+    "nn.conv2d": _each(layers.conv2d, _WINDOWS, zero=3, rounding=Rounding.PRODUCT),
+    "nn.conv2d_transpose": _each(layers.transposed, _TRANSPOSED, activation=_RELU),
+    "nn.dense": _each(layers.dense, [*_DENSE, *_PLAIN], rounding=Rounding.UPWARD),
+    "qnn.requantize": (
+        *_sized(elementwise.to_uint8, moved=128),
+        *_sized(elementwise.to_uint8, moved=100),
+    ),
+}
+
+_OF_INT16 = {
+    "nn.dense": _each(layers.dense, _PLAIN, of_int16=Rounding.REDUCED),
+    **{
+        op: _each(
+            elementwise.pair,
+            [{"lhs": lhs, "rhs": rhs} for lhs, rhs in (*_EQUAL, *_CHANNELS)],
+            op=op,
+            in_float32=True,
+        )
+        for op in ("add", "subtract", "multiply")
+    },
+}
+
+
+def _joined(*parts: Mapping[str, tuple[Layer, ...]]) -> Mapping[str, tuple[Layer, ...]]:
+    ops = dict.fromkeys(op for part in parts for op in part)
+    return {op: tuple(layer for part in parts for layer in part.get(op, ())) for op in ops}
+
+
+# Fitted, too.
+MORE = _joined(_only(_OF_INT8), _only(_OF_INT16, DType.INT16))
+_OTHERS = (Rounding.UPWARD, Rounding.NEAREST, Rounding.FLOAT)
+_ALIKE: Mapping[str, tuple[Layer, ...]] = {
+    "nn.conv2d": tuple(
+        one
+        for rounding in _OTHERS
+        for one in (
+            *_each(layers.conv2d, _WINDOWS, rounding=rounding),
+            *_each(layers.conv2d, _WINDOWS[:6], rounding=rounding, zero=3),
+        )
+    ),
+    "nn.depthwise_conv2d": tuple(
+        one for rounding in _OTHERS for one in _each(layers.depthwise, _ALONE, rounding=rounding)
+    ),
+    "nn.conv2d_transpose": tuple(
+        one
+        for rounding in _OTHERS
+        for one in _each(layers.transposed, _TRANSPOSED, rounding=rounding)
+    ),
+    "nn.dense": tuple(
+        one for rounding in _OTHERS for one in _each(layers.dense, _PLAIN, rounding=rounding)
+    ),
+    "nn.batch_matmul": _each(
+        layers.batch_matmul,
+        [{"batches": 2, "rows": 8, "depth": 16, "columns": 8}],
+        in_float32=True,
+    ),
+}
+# Of kernels that are measured as another: only compared with its costs.
+ALIKE = _only(_ALIKE, few=4)

@@ -1,0 +1,128 @@
+"""The code size of each kernel, and of GCC's library.
+
+Every kernel's out-of-line form is compiled for every core by both toolchains, with the same options
+as in projects. The table has the bytes of code and read-only data of each. Under "helpers" it has
+the bytes that GCC's library adds to all kernels together, and to all kernels without floats. No
+firmware needs more of the library."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from microgen.base.resources import folder
+from microgen.kernels.measured import CODE_BYTES
+from microgen.options import TOOLCHAINS
+from microgen.project.firmware.kernel_sources import sources
+from microgen.target.cpu import CPUS, Cpu
+from scripts.measuring import tables
+
+GCC = {"arm": "arm-none-eabi-gcc", "riscv": "riscv64-unknown-elf-gcc"}
+SOFT_FLOAT = ("sf2", "sf3", "df2", "df3", "sfsi", "sisf", "fadd", "fmul", "fcmp", "i2f", "f2iz")
+FLAGS = ("-std=c99", "-O2", "-ffunction-sections", "-fdata-sections", "-ffp-contract=off")
+# Cores that only newer compilers than Debian 12's know are left out.
+CORES = tuple(cpu.name for cpu in CPUS.values() if cpu.architecture in GCC and not cpu.since)
+_HELPERS = "helpers"
+
+
+def every() -> set[str]:
+    """The names of all kernels' sources."""
+    return {kernel.code.stem for kernel in tables.kernels()}
+
+
+def missing(core: str) -> set[str]:
+    """The sources that were not measured for a core."""
+    found = tables.read(CODE_BYTES).column(core)
+    return {stem for kind in TOOLCHAINS for stem in every() - found.get(kind, {}).keys()}
+
+
+def write(asked: Mapping[str, Collection[str]]) -> None:
+    """Measure sources for cores, or all of those for which there are no names, and put them into
+    the table. Sources that are gone are left out. The library is measured with all kernels."""
+    known = every()
+    for core, stems in asked.items():
+        found = tables.read(CODE_BYTES).column(core)
+        with tempfile.TemporaryDirectory() as name:
+            scratch = Path(name)
+            kernels = written(scratch, stems or known)
+            for kind in TOOLCHAINS:
+                made = compiled(kernels, CPUS[core], kind, scratch)
+                rows = found.get(kind, {}) | {each.stem: _bytes(each) for each in made}
+                found[kind] = {stem: rows[stem] for stem in rows if stem in known}
+                if kind == "gcc" and not stems:
+                    found[_HELPERS] = _library(made, CPUS[core], scratch)
+        tables.put(CODE_BYTES, core, found)
+        print(f"{core}: code of {len(kernels)} kernels", flush=True)
+
+
+def written(scratch: Path, stems: Collection[str]) -> list[Path]:
+    """A source for each of these kernels' out-of-line forms."""
+    folder_of_all = scratch / "kernels"
+    folder_of_all.mkdir()
+    for kernel in tables.kernels():
+        if kernel.code.stem in stems:
+            (text,) = sources([kernel.code]).values()
+            (folder_of_all / f"{kernel.code.stem}.c").write_text(text, encoding="ascii")
+    return sorted(folder_of_all.iterdir())
+
+
+def compiled(kernels: Sequence[Path], cpu: Cpu, toolchain: str, scratch: Path) -> list[Path]:
+    """The kernels' objects for a core."""
+    target = scratch / cpu.name / toolchain
+    target.mkdir(parents=True)
+    command = compiler(cpu, toolchain)
+    crt = folder("crt")
+    include = ("-I", crt / "include", "-I", crt / "src", "-idirafter", crt / "libc")
+    subprocess.run([*command, *FLAGS, *include, "-c", *kernels], cwd=target, check=True)
+    return sorted(target.glob("*.o"))
+
+
+def compiler(cpu: Cpu, toolchain: str) -> list[str]:
+    """A compiler with the flags for a core."""
+    flags = cpu.flags(toolchain)
+    if toolchain == "gcc":
+        return [GCC[cpu.architecture], *flags]
+    abi = ("-meabi", "gnu") if cpu.architecture == "arm" else ()
+    return ["clang", f"--target={cpu.triple}", *flags, "-ffreestanding", *abi, "-w"]
+
+
+def _library(objects: Sequence[Path], cpu: Cpu, scratch: Path) -> dict[str, int]:
+    """Bytes of GCC's library for all objects, and for those without floats."""
+    plain = [each for each in objects if not any(map(_is_float, _undefined(each)))]
+    found = {"all": objects, "integer": plain}
+    return {name: _helpers(each, cpu, scratch) for name, each in found.items()}
+
+
+def _helpers(objects: Sequence[Path], cpu: Cpu, scratch: Path) -> int:
+    """Bytes that GCC's library adds to the objects."""
+    elf = scratch / "linked.elf"
+    quiet = ("-Wl,--unresolved-symbols=ignore-all", "-Wl,-e0", "-Wl,--no-warn-mismatch")
+    command = [GCC[cpu.architecture], *cpu.cflags, "-nostdlib", *quiet]
+    subprocess.run([*command, *objects, "-lgcc", "-o", elf], check=True)
+    return max(0, _bytes(elf) - sum(map(_bytes, objects)))
+
+
+def _bytes(path: Path) -> int:
+    """Bytes of code and data that a linker keeps, without tables that unwind the stack."""
+    with path.open("rb") as file:
+        return sum(
+            section["sh_size"]
+            for section in ELFFile(file).iter_sections()
+            if section["sh_flags"] & 2 and not section.name.startswith((".ARM.ex", ".eh_frame"))
+        )
+
+
+def _undefined(path: Path) -> Iterator[str]:
+    with path.open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        for symbol in table.iter_symbols() if table else ():
+            if symbol["st_shndx"] == "SHN_UNDEF":
+                yield symbol.name
+
+
+def _is_float(name: str) -> bool:
+    return any(part in name for part in SOFT_FLOAT)
