@@ -120,12 +120,10 @@ def table(name: str) -> Mapping[str, Any]:
     """The coefficients of a kernel by core and form; empty if it was never measured. Of the name of
     a requantization's constant in C, they are what outputs cost more with it than with that of the
     kernel that is measured."""
-    rows = measured.load(measured.COSTS)
     found: dict[str, dict[str, Any]] = {}
-    for core in rows.cores:
-        for form in FORMS:
-            if numbers := rows.column(f"{core} {form}", name):
-                found.setdefault(core, {})[form] = _form(numbers)
+    for column, numbers in measured.load(measured.COSTS).by_column(name).items():
+        core, form = column.split()
+        found.setdefault(core, {})[form] = _form(numbers)
     return found
 
 

@@ -82,11 +82,12 @@ def column(cpu: Cpu, toolchain: str) -> Column:
     """What was measured for the core and the toolchain. For cores that were not measured, it is the
     most of all that stand for them (``standing``), with any toolchain."""
     table = measured.load(measured.STACK_BYTES)
-    own = table.column(f"{cpu.name} {toolchain}")
+    by_column = table.by_column()
+    own = by_column.get(f"{cpu.name} {toolchain}", {})
     # Networks were too large for some boards, so not every way to run them was measured.
     others = standing.cores(cpu, [name for name in table.cores if name != cpu.name])
     names = {core.name for core in others}
-    most = _most([table.column(c) for c in table.columns if c.partition(" ")[0] in names])
+    most = _most([rows for column, rows in by_column.items() if column.partition(" ")[0] in names])
     found = own or most
     entry = {**most.get("entry", {}), **found.get("entry", {})}
     return Column({**found, "entry": entry}, _SPECIALISED[toolchain])

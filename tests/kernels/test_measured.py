@@ -76,5 +76,5 @@ def test_lines_are_filled_and_no_longer_than_allowed() -> None:
     assert measured.loads(text) == table
     lines = text.splitlines()
     assert [line.partition(":")[0] for line in lines[1:4]] == ['"columns"', '"absent"', '"k"']
-    assert lines[-3:] == ['"y":{"z":[1]}},', '"l":{"m":[2]}', "}"]
+    assert lines[-3:] == [' "y":{"z":[1]}},', '"l":{"m":[2]}', "}"]
     assert all(185 < len(line) <= 200 for line in lines[3:-4])

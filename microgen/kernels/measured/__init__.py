@@ -14,10 +14,11 @@ the rows."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any, TypeAlias
 
 COSTS, CODE_BYTES, STACK_BYTES = "costs", "code_bytes", "stack_bytes"
@@ -26,6 +27,8 @@ Number: TypeAlias = int | float
 Rows: TypeAlias = Mapping[str, Any]
 _COLUMNS, _ABSENT = "columns", "absent"
 _WIDTH = 200  # characters of a line
+_FIRST = re.compile(r'^"([^"]+)":', re.MULTILINE)  # names of the first level begin lines
+_DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True)
@@ -46,27 +49,32 @@ class Table:
     def column(self, name: str, *path: str) -> dict[str, Any]:
         """The numbers of one column, below the names of ``path``. Names without any are left out;
         it is empty if nothing was measured."""
-        if name not in self.columns:
-            return {}
+        return self.by_column(*path).get(name, {})
+
+    def by_column(self, *path: str) -> dict[str, dict[str, Any]]:
+        """The same for all columns that have numbers."""
         rows = self.rows
         for each in path:
             rows = rows.get(each, {})
-        return self._picked(rows, self.columns.index(name))
+        found = self._split(rows)
+        return {name: found[place] for place, name in enumerate(self.columns) if place in found}
 
     def replaced(self, name: str, numbers: Rows) -> Table:
         """The table with other numbers in a column, which may be new."""
-        every = {each: self.column(each) for each in self.columns} | {name: numbers}
+        every = {**{each: {} for each in self.columns}, **self.by_column(), name: numbers}
         columns = tuple(sorted(every))
         rows = self._joined([every[each] for each in columns])
         return Table(columns, rows, self.absent)
 
-    def _picked(self, rows: Rows, place: int) -> dict[str, Any]:
-        """The numbers at a place of the rows."""
-        found = {
-            name: row[place] if isinstance(row, list) else self._picked(row, place)
-            for name, row in rows.items()
-        }
-        return {name: each for name, each in found.items() if each not in (self.absent, {})}
+    def _split(self, rows: Rows) -> dict[int, dict[str, Any]]:
+        """The numbers of the rows by their places in these."""
+        absent, found = self.absent, dict[int, dict[str, Any]]()
+        for name, row in rows.items():
+            numbers = enumerate(row) if isinstance(row, list) else self._split(row).items()
+            for place, each in numbers:
+                if each != absent:
+                    found.setdefault(place, {})[name] = each
+        return found
 
     def _joined(self, columns: Sequence[Rows]) -> Rows:
         """The rows of which these are the columns."""
@@ -80,25 +88,52 @@ class Table:
         return {name: row for name, row in rows.items() if row}
 
 
+class _Lazy(Mapping[str, Any]):
+    """The object of a table's text. Its values are decoded when they are asked for, because a
+    network needs the costs of few kernels."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._places = {match[1]: match.end() for match in _FIRST.finditer(text)}
+        self._found: dict[str, Any] = {}
+
+    def pop(self, name: str) -> Any:
+        """A value, which is taken out."""
+        found = self[name]
+        del self._places[name]
+        return found
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._found:
+            self._found[name], _ = _DECODER.raw_decode(self._text, self._places[name])
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
 @cache
 def load(name: str) -> Table:
-    """The table of that name."""
-    return loads(resources.files(__name__).joinpath(f"{name}.json").read_text("utf-8"))
+    """The table of that name. Its rows are read only."""
+    return loads(Path(__file__).with_name(f"{name}.json").read_text("ascii"))
 
 
 def loads(text: str) -> Table:
     """The table in the text of a file."""
-    rows = json.loads(text)
+    rows = _Lazy(text)
     return Table(tuple(rows.pop(_COLUMNS)), rows, rows.pop(_ABSENT))
 
 
 def dumps(table: Table) -> str:
     """The text of a table's file. Each name of the first two levels begins a line, which has as
-    many of the rows below it as fit."""
+    many of the rows below it as fit. Only lines of the first level begin without a space."""
     parts = [_filled(f'"{_COLUMNS}":[', list(map(json.dumps, table.columns)), "]")]
     parts += [f'"{_ABSENT}":{json.dumps(table.absent)}']
     for name, rows in sorted(table.rows.items()):
-        starts = [f"{json.dumps(name)}:{{", *[""] * (len(rows) - 1)]
+        starts = [f"{json.dumps(name)}:{{", *[" "] * (len(rows) - 1)]
         ends = [*[""] * (len(rows) - 1), "}"]
         parts += map(_text, sorted(rows.items()), starts, ends)
     return "{\n" + ",\n".join(parts) + "\n}\n"
@@ -119,7 +154,7 @@ def _filled(start: str, texts: Sequence[str], end: str) -> str:
     for place, text in enumerate(texts):
         more = text + (end if place == len(texts) - 1 else ",")
         if place and len(lines[-1]) + len(more) >= _WIDTH:  # a comma may follow
-            lines.append("")
+            lines.append(" ")
         lines[-1] += more
     return "\n".join(lines)
 
