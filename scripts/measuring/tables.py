@@ -17,13 +17,12 @@ from microgen.target.board import Board
 from microgen.target.cpu import CPUS
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-_FOLDER = Path(measured.__file__).parent
 _LITTLE = 1 << 16  # bytes of RAM
 
 
 def read(name: str) -> Table:
     """The table as the file is now."""
-    return measured.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return measured.loads((measured.FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def put(name: str, column: str, numbers: Rows) -> None:
@@ -31,7 +30,7 @@ def put(name: str, column: str, numbers: Rows) -> None:
     table = read(name)
     if not numbers and column not in table.columns:
         return
-    path = _FOLDER / f"{name}.json"
+    path = measured.FOLDER / f"{name}.json"
     # Other processes may be reading it.
     written = path.with_suffix(".new")
     written.write_text(measured.dumps(table.replaced(column, numbers)), encoding="ascii")

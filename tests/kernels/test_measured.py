@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from microgen.kernels import measured
 from microgen.kernels.measured import Table
 
-FOLDER = Path(measured.__file__).parent
 NAMES = (measured.COSTS, measured.CODE_BYTES, measured.STACK_BYTES)
 
 
 def _text(name: str) -> str:
-    return (FOLDER / f"{name}.json").read_text(encoding="ascii")
+    return (measured.FOLDER / f"{name}.json").read_text(encoding="ascii")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -28,7 +25,7 @@ def test_a_table_is_written_as_it_is_read(name: str) -> None:
 
 
 def test_tables_are_small() -> None:
-    assert {path.stem for path in FOLDER.glob("*.json")} == set(NAMES)
+    assert {path.stem for path in measured.FOLDER.glob("*.json")} == set(NAMES)
     lines = [line for name in NAMES for line in _text(name).splitlines()]
     assert len(lines) <= 5000
     assert sum(map(len, lines)) <= 700_000

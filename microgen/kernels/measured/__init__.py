@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+FOLDER = Path(__file__).parent
 COSTS, CODE_BYTES, STACK_BYTES = "costs", "code_bytes", "stack_bytes"
 Number: TypeAlias = int | float
 # Names lead to a row, or to a number of one column of it.
@@ -118,7 +119,7 @@ class _Lazy(Mapping[str, Any]):
 @cache
 def load(name: str) -> Table:
     """The table of that name. Its rows are read only."""
-    return loads(Path(__file__).with_name(f"{name}.json").read_text("ascii"))
+    return loads((FOLDER / f"{name}.json").read_text("ascii"))
 
 
 def loads(text: str) -> Table:
