@@ -166,7 +166,7 @@ def measure(wanted: Sequence[Case], core: str, folder: Path, *, shared: bool) ->
     given = schedule(wanted, parts_of(graph, board), shared)
     options = Options(planner="greedy")  # where buffers are does not matter, and it is fast
     program = write_project(graph, folder, options, board, given)
-    with mock.patch.object(profile, "flash_plan", _with_misses):
+    with tables.given(core), mock.patch.object(profile, "flash_plan", _with_misses):
         result = microgen.run(folder, _inputs(graph), profile=True, timeout=600)
     assert result.per_call is not None
     assert result.modelled is not None

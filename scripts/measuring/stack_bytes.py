@@ -224,7 +224,8 @@ def _firmware(name: str, board: Board, options: Mapping[str, str], folder: Path)
     model = Path(os.environ["MICROGEN_MODELS"]) / f"{name}.tflite"
     try:
         done = api.generate(model, board, folder, **options)
-        elf = elf_files.load(api.build(folder).elf)
+        with tables.given(board.cpu.name):
+            elf = elf_files.load(api.build(folder).elf)
     except (CapacityError, BuildError):
         return {}
     found = instructions(board, disassemble(folder / "build" / "firmware.elf", board))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from microgen.base import resources
 from microgen.kernels import cost, measured, registry
 from microgen.kernels.base import Implementation
 from microgen.kernels.measured import Rows, Table
 from microgen.target import board as boards
-from microgen.target import standing
+from microgen.target import found, projects, standing
 from microgen.target.board import Board
 from microgen.target.cpu import CPUS
 
@@ -41,31 +43,57 @@ def put(name: str, column: str, numbers: Rows) -> None:
 
 def kernels() -> Iterator[Implementation]:
     """All kernels."""
-    for found in registry().values():
-        yield from found
+    for each in registry().values():
+        yield from each
 
 
-@functools.cache
 def board(core: str) -> Board:
     """The board on which a core is measured: one that has it, that QEMU emulates if there is such a
     board, and of several the one with the largest RAM, then the first by name. For a core that no
     board has, it is that of the nearest core, with the other one in its place."""
-    every = [boards.load(name) for name in boards.available()]
-    own = [each for each in every if each.cpu.name == core]
-    if not own:
-        others = (each.cpu.name for each in every if not each.is_host)
-        stands = standing.core(CPUS[core], others)
-        if stands is None:
-            raise ValueError(f"no board has a core like {core}")
-        return replace(board(stands.name), cpu=CPUS[core])
-    return min(own, key=_order)
+    place = _place(core)
+    return found.at(place) if place else _own(core)[0]
 
 
-def _order(found: Board) -> tuple[Any, ...]:
-    return found.qemu is None, -found.memory(found.ram).length, found.name
+def given(core: str) -> AbstractContextManager[None]:
+    """In the block, projects may be for the core's board, even if no board has the core."""
+    return projects.given(_place(core))
+
+
+@functools.cache
+def _own(core: str) -> list[Board]:
+    every = (boards.load(name) for name in boards.available())
+    own = (each for each in every if each.cpu.name == core and not each.is_host)
+    return sorted(own, key=_order)
+
+
+def _order(one: Board) -> tuple[Any, ...]:
+    return one.qemu is None, -one.memory(one.ram).length, one.name
+
+
+@functools.cache
+def _place(core: str) -> Path | None:
+    """The folder of a board with the core, which is made if no board has it."""
+    if _own(core):
+        return None
+    stands = standing.core(CPUS[core], [name for name in CPUS if _own(name)])
+    if stands is None:
+        raise ValueError(f"no board has a core like {core}")
+    original = resources.folder("boards") / _own(stands.name)[0].name / "board.yml"
+    folder = Path(_scratch().name) / core.replace("-", "_").replace(".", "_")
+    folder.mkdir()
+    text = original.read_text(encoding="utf-8")
+    other = text.replace(f"\ncpu: {stands.name}\n", f"\ncpu: {core}\n")
+    (folder / "board.yml").write_text(other, encoding="utf-8")
+    return folder
+
+
+@functools.cache
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="microgen-boards-")
 
 
 def has_little_ram(core: str) -> bool:
     """Whether only small layers fit the core's board."""
-    found = board(core)
-    return found.memory(found.ram).length < _LITTLE
+    one = board(core)
+    return one.memory(one.ram).length < _LITTLE
