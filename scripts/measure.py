@@ -7,6 +7,7 @@
 ``--missing`` measures what the tables lack of the tree's kernels, and leaves the rest as it is.
 Otherwise the named kernels are measured again, or all. Cores are those that the tables have; a core
 that is named may be a new one. Costs, code and stack are measured, unless options say which.
+Documents that list cores get those of ``CPUS``.
 
 Costs are measured in QEMU, and with those of all kernels what requantizations add to them. So are
 samples of each kernel that has costs, with which tests compare these. Stacks of a new core need the
@@ -32,6 +33,7 @@ from scripts.measuring import (
     byoc,
     code_bytes,
     costs,
+    documents,
     executors,
     requantizations,
     samples,
@@ -50,6 +52,7 @@ def main(arguments: Sequence[str]) -> None:
         PRINTED[arguments[0]](arguments[1:])
         return
     asked = _parsed(arguments)
+    documents.write()
     every = not (asked.costs or asked.code or asked.stack)
     if asked.code or every:
         cores = asked.core or code_bytes.CORES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,15 @@ from microgen.kernels import cost, measured
 from microgen.kernels.measured import CODE_BYTES, COSTS, STACK_BYTES
 from microgen.target.cpu import CPUS
 from scripts import measure
-from scripts.measuring import code_bytes, costs, requantizations, samples, stack_bytes, tables
+from scripts.measuring import (
+    code_bytes,
+    costs,
+    documents,
+    requantizations,
+    samples,
+    stack_bytes,
+    tables,
+)
 from tests.support.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_NINJA
 
 CORE = "cortex-m4f"
@@ -168,6 +177,23 @@ def test_a_core_that_qemu_does_not_emulate_has_no_costs(
     measure.main(["--core", "cortex-m0plus"])
     assert asked["costs"] == {}
     assert "cortex-m0plus: no costs, as QEMU emulates no board with it" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("asked")
+def test_documents_get_a_new_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in documents.texts():
+        copy = tmp_path / path.relative_to(tables.CHECKOUT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
+    new = replace(CPUS["cortex-m4f"], name="m4g")
+    monkeypatch.setattr(documents, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(documents, "CPUS", {**CPUS, "m4g": new})
+    measure.main(["--missing", "--core", CORE])
+    boards, schema = (path.read_text() for path in documents.texts())
+    flags = "-mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard"
+    row = f"| `m4g` | fpu, dsp, long_multiply | `{flags}` | `thumbv7em-none-eabihf` |"
+    assert row in boards.splitlines()
+    assert '        "host",\n        "m4g"\n' in schema
 
 
 def test_what_cannot_be_measured_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ from microgen.base.errors import ToolError
 from microgen.building import cores, toolchain
 from microgen.target import found, new_board, projects
 from microgen.target.cpu import CPUS, Cpu, Feature
+from scripts.measuring import documents
 from tests.support.float_networks import sine
 from tests.support.places import DIGITS, ROOT
 from tests.support.tools import (
@@ -191,7 +192,9 @@ def test_code_for_more_than_the_core_has_is_found(tmp_path: Path) -> None:
 
 
 def test_the_table_of_the_documentation_has_every_core() -> None:
-    text = (ROOT / "docs" / "reference" / "boards.md").read_text()
+    for path, text in documents.texts().items():
+        assert path.read_text(encoding="utf-8") == text, "run scripts/measure.py --missing"
+    text = (ROOT / "docs" / "boards.md").read_text()
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     for cpu in BOARDS:
         (row,) = [line for line in rows if line.startswith(f"| `{cpu.name}` |")]
