@@ -14,7 +14,7 @@ samples of each kernel that has costs, with which tests compare these. Stacks of
 networks of MLPerf Tiny, whose folder MICROGEN_MODELS names. Needs the compilers and QEMU that
 ``microgen doctor`` lists. The same tools give the same tables.
 
-``byoc`` and ``executors`` print the tables of docs/byoc.md and docs/executors.md.
+``byoc`` and ``executors`` print the tables of docs/guides/byoc.md and docs/guides/executors.md.
 """
 
 from __future__ import annotations

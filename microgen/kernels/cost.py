@@ -2,7 +2,7 @@
 
 ``measured/costs.json`` has, for each core on which a kernel was measured and for each of its two
 forms, the coefficients of ``work``, and what requantizations add to those of kernels with other
-ones. docs/costs.md describes tables, measurement and errors."""
+ones. docs/explanation/costs.md describes tables, measurement and errors."""
 
 from __future__ import annotations
 

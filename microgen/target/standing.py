@@ -1,8 +1,8 @@
 """Which cores' measurements stand for a CPU: one rule for all tables.
 
-Measurements of the CPU itself come first. If there are none, an estimate (what kernels cost, how
-many cycles instructions take) is that of the nearest core, and a bound (bytes of stack and of code)
-is the most of all cores of the architecture. docs/costs.md has the rule for people.
+Measurements of the CPU itself come first. If there are none, an estimate (the costs of kernels, the
+cycles of instructions) is that of the nearest core, and a bound (bytes of stack and of code) is the
+most of all cores of the architecture. docs/explanation/costs.md has the rule for people.
 """
 
 from __future__ import annotations

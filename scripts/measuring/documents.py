@@ -1,4 +1,4 @@
-"""The cores in documents: the table of docs/boards.md, and the names in the schema of board.yml."""
+"""The cores in documents: the table in boards.md, and the names in the schema of board.yml."""
 
 from __future__ import annotations
 

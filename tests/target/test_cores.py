@@ -194,7 +194,7 @@ def test_code_for_more_than_the_core_has_is_found(tmp_path: Path) -> None:
 def test_the_table_of_the_documentation_has_every_core() -> None:
     for path, text in documents.texts().items():
         assert path.read_text(encoding="utf-8") == text, "run scripts/measure.py --missing"
-    text = (ROOT / "docs" / "boards.md").read_text()
+    text = (ROOT / "docs" / "reference" / "boards.md").read_text()
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     for cpu in BOARDS:
         (row,) = [line for line in rows if line.startswith(f"| `{cpu.name}` |")]

@@ -1,4 +1,4 @@
-"""What was measured of kernels, as ``scripts/measure.py`` writes it: three tables of one form.
+"""Measurements of kernels, which ``scripts/measure.py`` writes: three tables of one form.
 
 - ``costs.json``: the coefficients of a kernel's costs, by its symbol, for each core and form, such
   as "cortex-m4f shared"; and what requantizations add to them, by their names in C.
@@ -8,8 +8,8 @@
   such as "cortex-m4f gcc".
 
 A row has a number for each of the table's columns; where nothing was measured it is the table's
-``absent``. Names lead to a row, such as "mg_dense_s8", "cycles", "output". docs/costs.md describes
-the rows."""
+``absent``. Names lead to a row, such as "mg_dense_s8", "cycles", "output".
+docs/explanation/costs.md describes the rows."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 The lower bound is the size of start-up, semihosting and ``main`` in any firmware, measured and
 halved. The upper bound is a sum of measured maxima, each with a margin:
 ``kernels/measured/code_bytes.json`` has each kernel compiled by every toolchain for every core, and
-the constants below are for the executors. docs/memory.md says how they were measured; tests compare
-firmware with both bounds.
+the constants below are for the executors. docs/explanation/memory-planning.md says how they were
+measured; tests compare firmware with both bounds.
 """
 
 from __future__ import annotations
