@@ -20,7 +20,6 @@ from microgen.relay.blob.payloads.base import PayloadReader
 from microgen.target.board import Board
 from microgen.verifier import scopes, sizes, stack
 from microgen.verifier.again import build_settings, built_from, reproduce
-from microgen.verifier.aot.check import runner
 from microgen.verifier.checks import (
     boot_block,
     consistency,
@@ -42,6 +41,7 @@ from microgen.verifier.checks import (
 from microgen.verifier.elf import elf, header_rules
 from microgen.verifier.elf.elf import Elf
 from microgen.verifier.report import Check, VerifyReport
+from microgen.verifier.runner_walk.check import runner
 from microgen.verifier.sizes import Contributor, Sizes
 from microgen.verifier.stack import StackBound
 from microgen.verifier.subject import Finding, Reproduction, Scope, Subject, joined

@@ -12,14 +12,14 @@ from microgen.building.builder import disassemble
 from microgen.target import board as boards
 from microgen.target.board import Board
 from microgen.verifier import CHECKS
-from microgen.verifier.aot import plan as plans
-from microgen.verifier.aot.check import runner_of
-from microgen.verifier.aot.plan import Plan
-from microgen.verifier.aot.walk import Runner, Walk
 from microgen.verifier.elf import elf as elf_reader
 from microgen.verifier.elf.elf import Elf
-from microgen.verifier.instructions.architecture import Instruction
 from microgen.verifier.instructions.architectures import instructions
+from microgen.verifier.instructions.instruction import NOTHING, Instruction
+from microgen.verifier.runner_walk import plan as plans
+from microgen.verifier.runner_walk.check import runner_of
+from microgen.verifier.runner_walk.plan import Plan
+from microgen.verifier.runner_walk.walk import Runner, Walk
 from microgen.verifier.subject import Subject
 from tests.tamper.elf32 import Elf32
 from tests.tamper.encodings import riscv_call, thumb_call, word
@@ -131,7 +131,7 @@ class Built:
     def without(self, left_out: Instruction) -> list[str]:
         """What is wrong with the runner if an instruction does nothing."""
         runner, plan = self.runner
-        nop = replace(left_out, mnemonic="nop", operands=(), condition="")
+        nop = replace(left_out, mnemonic="nop", operands=(), condition="", effect=NOTHING)
         walk = Walk(replace(runner, instructions={**self.code, left_out.address: nop}), plan)
         walk.run()
         return [*walk.problems.values()]

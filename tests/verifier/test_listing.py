@@ -15,11 +15,12 @@ from elftools.elf.elffile import ELFFile
 from microgen.building.builder import disassemble
 from microgen.verifier import stack_bound, verify
 from microgen.verifier.elf.elf import Elf, load
-from microgen.verifier.instructions.architecture import Code, Instruction
+from microgen.verifier.instructions.architecture import Code
 from microgen.verifier.instructions.architectures import architecture_of
 from microgen.verifier.instructions.flow import code_of
+from microgen.verifier.instructions.instruction import Instruction
 from microgen.verifier.instructions.listing import unread
-from microgen.verifier.instructions.values import ENTRY, UnknownStackPointerError
+from microgen.verifier.instructions.stack_values import ENTRY, UnknownStackPointerError
 from tests.support.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_RISCV_GCC, needs
 from tests.verifier import second_opinion
 from tests.verifier.second_opinion import Facts

@@ -11,10 +11,11 @@ from microgen.building.builder import disassemble
 from microgen.verifier import VerifyReport, stack_bound, verify
 from microgen.verifier.elf.elf import load
 from microgen.verifier.instructions.arch_riscv import extensions
-from microgen.verifier.instructions.architecture import Instruction
 from microgen.verifier.instructions.flow import code_of, frame
-from microgen.verifier.instructions.riscv import Machine, parse
-from microgen.verifier.instructions.values import Registers, UnknownStackPointerError, Value
+from microgen.verifier.instructions.instruction import Instruction
+from microgen.verifier.instructions.machine import Machine
+from microgen.verifier.instructions.riscv import parse
+from microgen.verifier.instructions.stack_values import Registers, UnknownStackPointerError, Value
 from tests.support.tools import NEEDS_RISCV_GCC
 
 Make = Callable[..., Any]
@@ -265,7 +266,7 @@ def test_data_is_no_instruction() -> None:
 
 def step(text: str, **known: Value) -> Registers:
     (instruction,) = parse(f"  80000100:\t00000000          \t{text}").values()
-    machine = Machine({0x80001000: 0x42}.get, 0x80402000)
+    machine = Machine({0x80001000: 0x42}.get, 0x80402000, adds_parts=True)
     return machine.step(instruction, {"sp": Value("sp", -16), **known})
 
 

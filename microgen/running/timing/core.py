@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from microgen.verifier.instructions.architecture import Instruction
+from microgen.verifier.instructions.instruction import Instruction
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from microgen.running.timing import operands
 from microgen.running.timing.core import Core, Row
 from microgen.running.timing.operands import Operands
-from microgen.verifier.instructions.architecture import Instruction
+from microgen.verifier.instructions.instruction import Instruction
 
 _Issued = list[tuple[Row, Instruction]]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.running.timing.core import Core
 from microgen.target.board import Board
-from microgen.verifier.instructions.architecture import Instruction
+from microgen.verifier.instructions.instruction import Instruction
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from microgen.running.timing import operands
 from microgen.running.timing.core import Core
-from microgen.verifier.instructions.architecture import Instruction
+from microgen.verifier.instructions.instruction import Instruction
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import functools
 import re
 from dataclasses import dataclass
 
-from microgen.verifier.instructions.architecture import Instruction
+from microgen.verifier.instructions.instruction import Instruction
 
 _ARM = re.compile(r"\b(?:r\d+|sl|fp|ip|sp|lr|pc|[sdq]\d+)\b")
 _RANGE = re.compile(r"\b([rsd])(\d+)\s*-\s*[rsd](\d+)\b")

@@ -5,18 +5,18 @@ Sources: Armv7-M Architecture Reference Manual (DDI 0403), procedure call standa
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal
 
 from microgen.target.board import Board
 from microgen.target.cpu import Cpu, Feature
 from microgen.verifier.elf.elf import Elf
-from microgen.verifier.instructions import disassembly, registers
-from microgen.verifier.instructions.architecture import Code, Control, InlineTable, Instruction
-from microgen.verifier.instructions.disassembly import is_conditional_branch
-from microgen.verifier.instructions.values import ENTRY, Registers, Value
+from microgen.verifier.instructions import disassembly
+from microgen.verifier.instructions.architecture import CallStandard, Code, Control, InlineTable
+from microgen.verifier.instructions.arm import register_list
+from microgen.verifier.instructions.instruction import Instruction
+from microgen.verifier.instructions.machine import Machine
+from microgen.verifier.instructions.stack_values import ENTRY, Registers, Value
 
 # Exception numbers of the vector table; Armv6-M and the baseline of Armv8-M have only the first two
 # faults. DDI 0403, B1.5.2; DDI 0553, B3.8.
@@ -54,8 +54,6 @@ _EXTENSIONS = {
     "Tag_MVE_arch": Feature.MVE,
 }
 
-_CALL_CLOBBERS = ("r0", "r1", "r2", "r3", "ip", "lr")
-_LOOP_ENDS = ("cbz", "cbnz", "le", "letp", "wls", "wlstp")
 _NEXT = Control("next")
 _TABLE_CALL = re.compile(r"__gnu_thumb1_case_([us])(q|h|)i")
 
@@ -65,42 +63,50 @@ class Arm:
 
     elf_machine = "EM_ARM"
     stack_alignment = 8
+    calls = CallStandard(
+        arguments=("r0", "r1", "r2", "r3"),
+        result="r0",
+        link="lr",
+        preserved=frozenset({*(f"r{i}" for i in range(4, 10)), "sl", "fp"})
+        | {f"s{i}" for i in range(16, 32)},
+    )
+    code_bit = 1
     falls_through_unless_last = frozenset({"bl", "blx", "bkpt", "svc"})
 
     def parse(self, text: str) -> dict[int, Instruction]:
         """As in ``Architecture``."""
         return disassembly.parse(text)
 
-    def machine(self, constant: Callable[[int], int | None], stack_top: int) -> registers.Machine:
+    def machine(self, constant: Callable[[int], int | None], stack_top: int) -> Machine:
         """As in ``Architecture``."""
-        return registers.Machine(constant, stack_top)
+        return Machine(constant, stack_top, adds_parts=False)
 
     def entry(self, _code: Code, _start: int) -> Registers:
         """The stack pointer: hardware loads it before the reset handler runs."""
         return ENTRY
 
-    def after_call(self, registers: Registers) -> Registers:
-        """The registers that the procedure call standard preserves."""
-        return {name: v for name, v in registers.items() if name not in _CALL_CLOBBERS}
-
     def control(self, instruction: Instruction, registers: Registers, code: Code) -> Control:
         """As in ``Architecture``."""
-        kind = _kind(instruction.mnemonic, instruction.operands)
-        if kind == "next":
-            return _NEXT
-        if kind == "direct call":
-            return _direct_call(instruction, code)
-        if kind == "call":
-            return Control("call", _operand(instruction, registers))
-        if kind in ("branch", "jump"):
-            return Control(kind, Value("const", instruction.target))
-        if kind == "switch":
-            width = 1 if instruction.mnemonic == "tbb" else 2
-            return Control("switch", table=InlineTable(instruction.next, width, 2, signed=False))
-        if kind == "stop":
-            return Control("stop")
-        table = _clangs_table(instruction, registers, code)
-        return Control("switch", table=table) if table else _leaving(instruction, registers, code)
+        flow = instruction.effect.flow
+        match flow.kind:
+            case "next":
+                return _NEXT
+            case "call":
+                return _direct_call(instruction, code)
+            case "branch" | "jump":
+                return Control(flow.kind, Value("const", instruction.target))
+            case "switch":
+                width = 1 if instruction.mnemonic == "tbb" else 2
+                table = InlineTable(instruction.next, width, 2, signed=False)
+                return Control("switch", table=table)
+            case "stop" | "return":
+                return Control(flow.kind)
+        target = code.machine.pointed(flow.target, registers) if flow.target else None
+        if flow.kind == "indirect call":
+            return Control("call", target)
+        if inline := _clangs_table(instruction, target, code):
+            return Control("switch", table=inline)
+        return Control("return") if _is_popped(instruction, code) else Control("jump", target)
 
     def vector_table(self, board: Board) -> int:
         """The start of flash, or the end of a boot block there."""
@@ -195,13 +201,13 @@ def _table_after(instruction: Instruction, name: re.Match[str]) -> InlineTable:
     return InlineTable(base, width, 1 if width == 4 else 2, signed=name[1] == "s")
 
 
-def _clangs_table(instruction: Instruction, known: Registers, code: Code) -> InlineTable | None:
+def _clangs_table(instruction: Instruction, target: Value | None, code: Code) -> InlineTable | None:
     """The table after the jump of a switch, in clang's form for Armv6-M: words that are addresses,
     or offsets from the place where the program counter is read."""
     name, operands = instruction.mnemonic, instruction.operands
     if name == "mov":
         base = (instruction.next + 3) & ~3
-        follows = _operand(instruction, known) == Value("table", base)
+        follows = target == Value("table", base)
         return InlineTable(base, 4, 1, signed=False, origin=0) if follows else None
     width = _offset_bytes(instruction, code) if name == "add" and len(operands) == 2 else 0
     origin = instruction.address + 4
@@ -234,46 +240,6 @@ def _is_far_jump(instruction: Instruction, code: Code) -> bool:
     return is_inside and target not in code.functions
 
 
-def _operand(instruction: Instruction, known: Registers) -> Value | None:
-    return known.get(registers.register_name(instruction.operands[-1]))
-
-
-@functools.lru_cache(2**14)
-def _kind(
-    name: str, operands: tuple[str, ...]
-) -> Literal["next", "direct call", "call", "branch", "jump", "switch", "stop", "leaves"]:
-    """How execution goes on after the instruction, as far as the instruction says it: the kind of
-    its ``Control``, except for direct calls, and for what else writes the program counter."""
-    if name in ("bl", "blx"):
-        return "direct call" if name == "bl" else "call"
-    if is_conditional_branch(name) or name in _LOOP_ENDS:
-        return "branch"
-    if name == "b":
-        return "jump"
-    if name in ("tbb", "tbh"):
-        return "switch"
-    if name == "udf":
-        return "stop"
-    return "leaves" if _leaves(name, operands) else "next"
-
-
-def _leaves(name: str, operands: tuple[str, ...]) -> bool:
-    """Whether the instruction writes the program counter."""
-    if name in ("bx", "bxns"):
-        return True
-    if name.startswith(("pop", "ldm")):
-        return "pc" in registers.register_list(operands[-1])
-    return name.startswith(("mov", "ldr", "add")) and operands[0] == "pc"
-
-
-def _leaving(instruction: Instruction, known: Registers, code: Code) -> Control:
-    """A return, or a jump through a register."""
-    if _is_return(instruction) or _is_popped(instruction, code):
-        return Control("return")
-    is_register = instruction.mnemonic in ("bx", "mov")
-    return Control("jump", _operand(instruction, known) if is_register else None)
-
-
 def _is_popped(instruction: Instruction, code: Code) -> bool:
     """Whether the instruction ends the sequence ``pop {r3}; add sp, #8; bx r3``. Armv6-M returns
     like this from a function that has put arguments on the stack below the return address."""
@@ -282,13 +248,4 @@ def _is_popped(instruction: Instruction, code: Code) -> bool:
         before = code.instructions.get(before.address - 2)
     if instruction.mnemonic != "bx" or before is None or before.mnemonic != "pop":
         return False
-    return registers.register_list(before.operands[-1]) == [*instruction.operands]
-
-
-def _is_return(instruction: Instruction) -> bool:
-    name, operands = instruction.mnemonic, instruction.operands
-    if name in ("bx", "mov"):
-        return operands[-1] == "lr"
-    if name == "ldr":
-        return operands[1] == "[sp]" and len(operands) == 3
-    return name.startswith(("pop", "ldm"))
+    return register_list(before.operands[-1]) == [*instruction.operands]

@@ -7,25 +7,22 @@ it sets itself. Sources: The RISC-V Instruction Set Manual, volumes I and II; RI
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal
 
 from microgen.target.board import Board
 from microgen.target.cpu import Cpu
 from microgen.verifier.elf.elf import Elf
 from microgen.verifier.instructions import riscv
-from microgen.verifier.instructions.architecture import Code, Control, Instruction
-from microgen.verifier.instructions.values import ENTRY, Registers, Value
+from microgen.verifier.instructions.architecture import CallStandard, Code, Control
+from microgen.verifier.instructions.instruction import Instruction
+from microgen.verifier.instructions.machine import Machine
+from microgen.verifier.instructions.stack_values import ENTRY, Registers, Value
 
 _STACK_TOP = "__stack_top"  # from the linker script
 _GLOBAL_POINTER = "__global_pointer$"  # from the linker script, if gp is used
-_PRESERVED = frozenset({"sp", "gp", "tp", *(f"s{i}" for i in range(12))})
 
-_BRANCHES = re.compile(r"b(eq|ne|lt|ge|gt|le)z?|b(lt|ge|gt|le)u")
 _NEXT = Control("next")
-_RETURNS = ("ret", "mret", "sret", "uret")
 _VECTOR_ALIGNMENT = 4  # the lowest two bits are the mode: 0 is one handler for all traps
 
 # Parts of I, M and A that later versions of the manual, or the compiler, name separately.
@@ -42,15 +39,23 @@ class RiscV:
 
     elf_machine = "EM_RISCV"
     stack_alignment = 16
+    calls = CallStandard(
+        arguments=tuple(f"a{i}" for i in range(8)),
+        result="a0",
+        link="ra",
+        preserved=frozenset(f"s{i}" for i in range(12)),
+        fixed=frozenset({"gp", "tp"}),
+    )
+    code_bit = 0
     falls_through_unless_last = frozenset({"jal", "jalr", "ebreak", "ecall"})
 
     def parse(self, text: str) -> dict[int, Instruction]:
         """As in ``Architecture``."""
         return riscv.parse(text)
 
-    def machine(self, constant: Callable[[int], int | None], stack_top: int) -> riscv.Machine:
+    def machine(self, constant: Callable[[int], int | None], stack_top: int) -> Machine:
         """As in ``Architecture``."""
-        return riscv.Machine(constant, stack_top)
+        return Machine(constant, stack_top, adds_parts=True)
 
     def entry(self, code: Code, start: int) -> Registers:
         """The return address; the global pointer if the program has one; a stack pointer, except
@@ -61,24 +66,27 @@ class RiscV:
         gp = code.elf.named(_GLOBAL_POINTER)
         return {**known, "gp": Value("const", gp[0].address)} if gp else known
 
-    def after_call(self, registers: Registers) -> Registers:
-        """The registers that the procedure call standard preserves."""
-        return {name: value for name, value in registers.items() if name in _PRESERVED}
-
-    def control(self, instruction: Instruction, registers: Registers, _code: Code) -> Control:
+    def control(self, instruction: Instruction, registers: Registers, code: Code) -> Control:
         """As in ``Architecture``."""
-        kind = _kind(instruction.mnemonic)
-        if kind in ("branch", "jump"):
-            return Control(kind, Value("const", instruction.target))
-        if kind == "call":
-            return Control("call", _callee(instruction, registers))
-        if kind == "register jump":
-            return _register_jump(instruction, registers)
-        if kind in ("return", "stop"):
-            return Control(kind)
-        if riscv.sets_trap_vector(instruction):
-            return Control("handler", _installed(instruction, registers))
-        return _NEXT
+        flow = instruction.effect.flow
+        match flow.kind:
+            case "branch" | "jump":
+                return Control(flow.kind, Value("const", instruction.target))
+            case "return" | "stop":
+                return Control(flow.kind)
+            case "next" if instruction.effect.operation == "install":
+                return Control("handler", _installed(instruction, registers))
+            case "next":
+                return _NEXT
+        target = code.machine.pointed(flow.target, registers) if flow.target else None
+        if flow.kind == "indirect jump":
+            is_unknown = target is None and instruction.operands == ("ra",)
+            is_return = is_unknown or target == Value("link", 0)
+            return Control("return") if is_return else Control("jump", target)
+        if flow.link != "ra":  # libgcc's -msave-restore, whose functions change the caller's stack
+            return Control("call")
+        is_direct = flow.kind == "call"
+        return Control("call", Value("const", instruction.target) if is_direct else target)
 
     def vector_table(self, _board: Board) -> None:
         """None: there is no table, because ``mtvec`` has the handler's address."""
@@ -141,48 +149,11 @@ class RiscV:
         return ", ".join(sorted(wanted - found))
 
 
-@functools.lru_cache(2**10)
-def _kind(
-    name: str,
-) -> Literal["next", "branch", "jump", "call", "register jump", "return", "stop"]:
-    """How execution goes on after an instruction, as far as its mnemonic says it: the kind of its
-    ``Control``, except for jumps through a register."""
-    if _BRANCHES.fullmatch(name):
-        return "branch"
-    if name == "j":
-        return "jump"
-    if name in ("jal", "jalr"):
-        return "call"
-    if name == "jr":
-        return "register jump"
-    if name in _RETURNS:
-        return "return"
-    return "stop" if name == "unimp" else "next"
-
-
 def _letters(architecture: str) -> set[str]:
     """The base and the extensions. Those that others imply are left out, with ``g`` spelled out."""
     base, *longer = extensions(architecture).split("_")
     letters = base[4:].replace("g", "imafd")
     return {base[:4], *letters, *longer}
-
-
-def _callee(instruction: Instruction, registers: Registers) -> Value | None:
-    """The target, unless the return address goes to a register other than ``ra``. libgcc's
-    -msave-restore does that, and its functions change the caller's stack."""
-    operands = instruction.operands
-    if len(operands) > 1 and operands[0] != "ra":
-        return None
-    if instruction.mnemonic == "jal":
-        return Value("const", instruction.target)
-    return riscv.pointed(operands[-1], registers)
-
-
-def _register_jump(instruction: Instruction, registers: Registers) -> Control:
-    target = riscv.pointed(instruction.operands[-1], registers)
-    if target == Value("link", 0) or (target is None and instruction.operands == ("ra",)):
-        return Control("return")
-    return Control("jump", target)
 
 
 def _installed(instruction: Instruction, registers: Registers) -> Value | None:

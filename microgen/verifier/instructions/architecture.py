@@ -12,45 +12,21 @@ from typing import Literal, Protocol
 from microgen.target.board import Board
 from microgen.target.cpu import Cpu
 from microgen.verifier.elf.elf import Elf
-from microgen.verifier.instructions.values import Registers, Value
+from microgen.verifier.instructions.instruction import Instruction
+from microgen.verifier.instructions.machine import Machine
+from microgen.verifier.instructions.stack_values import Registers, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
-    """One instruction. ``mnemonic`` is without width (``.w``). Inside an IT block it is also
-    without the condition, which is in ``condition``. Operands are as objdump prints them.
-    ``encoding`` has the instruction's bytes in memory's order.
+class CallStandard:
+    """A procedure call standard: the registers of the first arguments, the result's, the return
+    address's, those that a function preserves, and those that no function changes."""
 
-    If several instructions in a row have one condition, only the first has it here, because the
-    others run if and only if the first does. If the condition is not met, execution continues at
-    ``skip_to``, the address after the last of them.
-    """
-
-    address: int
-    size: int
-    mnemonic: str
-    operands: tuple[str, ...]
-    condition: str = ""
-    skip_to: int = 0
-    encoding: bytes = b""
-
-    @property
-    def is_conditional(self) -> bool:
-        """Whether execution may skip the instruction."""
-        return bool(self.condition)
-
-    @property
-    def next(self) -> int:
-        """The address after it."""
-        return self.address + self.size
-
-    @property
-    def target(self) -> int:
-        """The address of a direct branch, from its last operand, ``<address> <name>``."""
-        return int(self.operands[-1].split()[0], 16)
-
-    def __str__(self) -> str:
-        return f"{self.mnemonic} {', '.join(self.operands)}"
+    arguments: tuple[str, ...]
+    result: str
+    link: str
+    preserved: frozenset[str]
+    fixed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +55,6 @@ class Control:
     kind: Literal["next", "branch", "jump", "call", "switch", "return", "stop", "handler"]
     target: Value | None = None
     table: InlineTable | None = None
-
-
-class Machine(Protocol):
-    """Follows the values of registers."""
-
-    def step(self, instruction: Instruction, registers: Registers) -> Registers:
-        """The registers after the instruction. Raises UnknownStackPointerError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +93,14 @@ class Architecture(Protocol):
         """The alignment in bytes of the stack at every call, and of an exception's frame."""
 
     @property
+    def calls(self) -> CallStandard:
+        """The procedure call standard."""
+
+    @property
+    def code_bit(self) -> int:
+        """What is added to the address of code in a pointer: 1 for Thumb."""
+
+    @property
     def falls_through_unless_last(self) -> frozenset[str]:
         """Calls and traps with which a function may end, because they never return."""
 
@@ -137,9 +114,6 @@ class Architecture(Protocol):
 
     def entry(self, code: Code, start: int, /) -> Registers:
         """The registers known at the first instruction of the function at ``start``."""
-
-    def after_call(self, registers: Registers) -> Registers:
-        """The registers known after a call returns."""
 
     def control(self, instruction: Instruction, registers: Registers, code: Code, /) -> Control:
         """Where execution continues."""

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from microgen.target.board import Board
 from microgen.verifier.instructions.arch_arm import Arm
 from microgen.verifier.instructions.arch_riscv import RiscV
-from microgen.verifier.instructions.architecture import Architecture, Instruction
+from microgen.verifier.instructions.architecture import Architecture
+from microgen.verifier.instructions.instruction import Instruction
 
 _ARCHITECTURES: Mapping[str, Architecture] = {"arm": Arm(), "riscv": RiscV()}
 

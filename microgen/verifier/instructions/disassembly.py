@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from microgen.verifier.instructions.architecture import Instruction
+from microgen.verifier.instructions.arm import COMPARES, CONDITIONS, effect
+from microgen.verifier.instructions.instruction import Instruction
 from microgen.verifier.instructions.listing import Line, lines
 
 # Encodings are one or two half words. The text of a line that has another form is not read.
@@ -15,8 +16,6 @@ _LINE = re.compile(
     r"\s*(?P<address>[0-9a-f]+):\t(?P<encoding>[0-9a-f]{4}(?: [0-9a-f]{4})?) *\t(?P<text>.*)"
 )
 _OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]!?|[^,\s][^,]*")
-_CONDITIONS = frozenset(re.findall(r"\w\w", "eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le al"))
-_COMPARES = frozenset({"cmp", "cmn", "tst", "teq"})
 _IT = re.compile(r"i(t[te]{0,3})")
 
 
@@ -41,7 +40,7 @@ def _grouped(instructions: list[Instruction]) -> Iterator[Instruction]:
 
 def _continues(before: Instruction, instruction: Instruction) -> bool:
     """Whether it runs if and only if the one before it does: same condition, same flags."""
-    sets_flags = before.mnemonic in _COMPARES or before.mnemonic.endswith("s")
+    sets_flags = before.mnemonic in COMPARES or before.mnemonic.endswith("s")
     is_same = before.condition and before.condition == instruction.condition
     return bool(is_same) and before.next == instruction.address and not sets_flags
 
@@ -66,12 +65,11 @@ def _instructions(text: str) -> Iterator[Instruction]:
 
 
 def _instruction(line: Line, is_conditional: bool) -> Instruction:
-    address, encoding, text, operands = line
-    mnemonic, condition = _mnemonic(text, is_conditional)
-    size = len(encoding)
-    return Instruction(
-        address, size, mnemonic, _operands(operands), condition, address + size, encoding
-    )
+    address, encoding, text, rest = line
+    name, condition = _mnemonic(text, is_conditional)
+    operands, end = _operands(rest), address + len(encoding)
+    found = effect(name, operands)
+    return Instruction(address, len(encoding), name, operands, condition, end, encoding, found)
 
 
 @functools.lru_cache(2**10)
@@ -81,7 +79,7 @@ def _mnemonic(text: str, is_conditional: bool) -> tuple[str, str]:
     if not is_conditional:
         return mnemonic, ""
     head, dot, tail = mnemonic.partition(".")
-    condition = head[-2:] if head[-2:] in _CONDITIONS else "al"
+    condition = head[-2:] if head[-2:] in CONDITIONS else "al"
     return _without_condition(head) + dot + tail, condition
 
 
@@ -91,9 +89,4 @@ def _operands(text: str) -> tuple[str, ...]:
 
 
 def _without_condition(mnemonic: str) -> str:
-    return mnemonic[:-2] if mnemonic[-2:] in _CONDITIONS else mnemonic
-
-
-def is_conditional_branch(mnemonic: str) -> bool:
-    """Whether it is ``b<condition>``, which is used outside of IT blocks."""
-    return mnemonic[:1] == "b" and mnemonic[1:] in _CONDITIONS
+    return mnemonic[:-2] if mnemonic[-2:] in CONDITIONS else mnemonic

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 from microgen.target.board import Board
 from microgen.verifier.elf.elf import Elf, Section, Symbol
-from microgen.verifier.instructions.architecture import Code, Control, InlineTable, Instruction
+from microgen.verifier.instructions.architecture import Code, Control, InlineTable
 from microgen.verifier.instructions.architectures import architecture_of
-from microgen.verifier.instructions.values import (
+from microgen.verifier.instructions.instruction import Instruction
+from microgen.verifier.instructions.stack_values import (
     HANDLER,
     Registers,
     UnknownStackPointerError,
@@ -220,11 +221,17 @@ class _Walk:
     def call(self, instruction: Instruction, control: Control, state: Registers) -> None:
         for target in self.targets(instruction, control):
             self.edge(instruction, target, state)
-        after = self.code.arch.after_call(state)
+        after = self.after_call(state)
         if control.table:
             self.switch(instruction, control.table, after)
         else:
             self.fall_through(instruction, after)
+
+    def after_call(self, state: Registers) -> Registers:
+        """The registers that the procedure call standard preserves."""
+        standard = self.code.arch.calls
+        kept = {"sp", *standard.preserved, *standard.fixed}
+        return {name: known for name, known in state.items() if name in kept}
 
     def edge(self, instruction: Instruction, target: int, state: Registers) -> None:
         """Record that another function runs from here. Without a stack, that is a problem."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from microgen.verifier.elf.elf import Elf, Section
-from microgen.verifier.instructions.architecture import Instruction
+from microgen.verifier.instructions.instruction import Instruction
 
 # Sources: Arm IHI 0044, "Mapping symbols"; RISC-V ELF psABI, "Mapping Symbol".
 _MAPPING = re.compile(r"\$([atdx])(?:\..*|rv.*)?")

@@ -1,25 +1,31 @@
-"""RISC-V instructions, read from the text of ``objdump -d``, and the registers after each.
+"""RV32IMAC instructions, read from the text of ``objdump -d``, and their effects.
 
-If this module cannot follow the stack pointer, it raises ``UnknownStackPointerError``. It never
-guesses.
+Source of the meanings: The RISC-V Instruction Set Manual, volume I.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 
-from microgen.verifier.instructions.architecture import Instruction
-from microgen.verifier.instructions.listing import UNDEFINED, lines
-from microgen.verifier.instructions.values import (
-    HANDLER,
-    Registers,
-    UnknownStackPointerError,
-    Value,
-    value,
+from microgen.verifier.instructions import instruction as language
+from microgen.verifier.instructions.instruction import (
+    NOTHING,
+    Access,
+    Address,
+    Effect,
+    Flow,
+    FlowKind,
+    Instruction,
+    Number,
+    Register,
+    Relative,
+    Source,
+    Test,
 )
+from microgen.verifier.instructions.listing import UNDEFINED, lines
 
 _LINE = re.compile(
     r"\s*(?P<address>[0-9a-f]+):\t(?P<encoding>[0-9a-f]{8}|[0-9a-f]{4}) *\t(?P<text>.*)"
@@ -34,6 +40,35 @@ _NO_RESULT = re.compile(
 # Zcmp, and vendors' pairs: several registers, including the stack pointer.
 _MANY_RESULTS = re.compile(r"cm\..*|th\..*")
 
+# Conditions of branches by Arm's names, and whether the operands change places.
+_BRANCHES = {
+    "beq": ("eq", False),
+    "bne": ("ne", False),
+    "blt": ("lt", False),
+    "bge": ("ge", False),
+    "bltu": ("lo", False),
+    "bgeu": ("hs", False),
+    "bgt": ("lt", True),
+    "ble": ("ge", True),
+    "bgtu": ("lo", True),
+    "bleu": ("hs", True),
+}
+_SETS = {"slt": "lt", "slti": "lt", "sltu": "lo", "sltiu": "lo"}
+_UNARY = {"mv": "move", "li": "move", "not": "not"}
+_BINARY = {
+    "add": "add",
+    "sub": "subtract",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+    "sll": "shift left modulo",
+    "srl": "shift right modulo",
+}
+# They write their first operand, with a value that no domain needs.
+_HAVOC = re.compile(r"(mul|mulhu?|mulhsu|divu?|remu?|sra|slt|sltu)i?|sltiu|sext\.[bh]")
+_TRANSFER = re.compile(r"(?P<way>[ls])(?P<size>[bhw])(?P<unsigned>u?)")
+_SIZES = {"b": 1, "h": 2, "w": 4}
+
 
 def parse(text: str) -> dict[int, Instruction]:
     """Address -> instruction. Data between instructions (``.word`` and so on) is left out."""
@@ -44,173 +79,127 @@ def _instructions(text: str) -> Iterator[Instruction]:
     for line in lines(text, _LINE, comment="#"):
         operands = line.operands.strip()
         parts = tuple(part.strip() for part in operands.split(",")) if operands else ()
-        size = len(line.encoding)
-        yield Instruction(line.address, size, line.mnemonic, parts, encoding=line.encoding)
+        size, found = len(line.encoding), effect(line.mnemonic, parts)
+        yield Instruction(
+            line.address, size, line.mnemonic, parts, encoding=line.encoding, effect=found
+        )
 
 
-def sets_trap_vector(instruction: Instruction) -> bool:
-    """Whether it writes ``mtvec``, or may write it."""
-    is_csr = instruction.mnemonic.startswith("csr") and instruction.mnemonic != "csrr"
-    return is_csr and TRAP_VECTOR in instruction.operands
-
-
-def _with_handler(instruction: Instruction, registers: Registers) -> Registers:
-    """``csrw mtvec, rs``; the effect of any other instruction is unknown."""
-    kept = {name: v for name, v in registers.items() if name != HANDLER}
-    if instruction.mnemonic != "csrw":
-        kept.pop(instruction.operands[0], None)
-        return kept
-    handler = registers.get(instruction.operands[-1])
-    return kept if handler is None else {**kept, HANDLER: handler}
-
-
-def pointed(operand: str, known: Registers) -> Value | None:
-    """The address that ``a5`` or ``16(a5)`` means."""
-    memory = _MEMORY.fullmatch(operand)
-    if memory is None:
-        return known.get(operand)
-    base = _operand(memory[2], known)
-    offset = int(memory[1] or 0)
-    if base is not None and base.base == "indexed":
-        return value("indexed", base.offset + offset)
-    return None if base is None else base.plus(value("const", offset), 1)
-
-
-def _operand(text: str, known: Registers) -> Value | None:
-    return _number(text) or known.get(text)
-
-
+# The same instruction with the same operands is in many places.
 @functools.lru_cache(2**14)
-def _number(text: str) -> Value | None:
-    if _NUMBER.fullmatch(text):
-        return value("const", int(text, 0))
-    return Value("const", 0) if text == "zero" else None
+def effect(name: str, operands: tuple[str, ...]) -> Effect:
+    """The effect of an instruction."""
+    try:
+        return _effect(name, operands)
+    except (LookupError, ValueError):  # objdump reads data as instructions, too
+        return language.UNDEFINED
 
 
-@functools.lru_cache(2**10)
-def _results(name: str) -> int | None:
-    """How many registers an instruction writes, 0 or 1; None if it cannot be followed."""
+def _effect(name: str, operands: tuple[str, ...]) -> Effect:
     if name == UNDEFINED or _MANY_RESULTS.fullmatch(name):
+        return language.UNDEFINED
+    if (flow := _control(name, operands)) is not None:
+        return Effect("", flow=flow)
+    if name in ("ebreak", "ecall"):  # semihosting and system calls return in a0
+        return Effect("unmodelled", clobbers=frozenset({"a0"}))
+    if name in ("mret", "sret", "uret"):
+        return Effect("unmodelled", flow=Flow("return"))
+    if name.startswith("csr") and name != "csrr" and TRAP_VECTOR in operands:
+        source = (Register(operands[-1]),) if name == "csrw" else ()
+        return Effect("install", sources=source, clobbers=frozenset({operands[0]}))
+    try:
+        found = _computed(name, operands)
+    except (LookupError, ValueError):
+        found = Effect("unmodelled")
+    has_result = operands and not _NO_RESULT.fullmatch(name)
+    return replace(found, clobbers=frozenset(operands[:1] if has_result else ()))
+
+
+def _control(name: str, operands: tuple[str, ...]) -> Flow | None:
+    """The flow of an instruction that does nothing else; None if it does."""
+    if test := _test(name, operands):
+        return Flow("branch", test=test)
+    if name == "ret":
+        return Flow("return", Address(Register("ra")))
+    simple: dict[str, FlowKind] = {
+        "j": "jump",
+        "jal": "call",
+        "unimp": "stop",
+        "jr": "indirect jump",
+        "jalr": "indirect call",
+    }
+    if name not in simple:
         return None
-    return 0 if _NO_RESULT.fullmatch(name) else 1
+    target = _address(operands[-1]) if name in ("jr", "jalr") else None
+    link = operands[0] if len(operands) > 1 else "ra"
+    return Flow(simple[name], target, link if name in ("jal", "jalr") else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """Follows instructions. ``constant`` reads a word of read-only memory and returns None
-    elsewhere. ``stack_top`` is the initial stack pointer; code that resets to it is as at its
-    entry.
-
-    An address takes two instructions, so between them ``sp`` is a constant that is not a stack.
-    Only the second instruction may then use it.
-    """
-
-    constant: Callable[[int], int | None]
-    stack_top: int
-
-    def step(self, instruction: Instruction, registers: Registers) -> Registers:
-        """The registers after the instruction. Raises UnknownStackPointerError."""
-        name, operands = instruction.mnemonic, instruction.operands
-        results = _results(name)
-        if results is None or not _may_use(instruction, registers):
-            raise UnknownStackPointerError(str(instruction))
-        known = dict(registers)
-        if name in ("ebreak", "ecall"):  # semihosting and system calls return in a0
-            known.pop("a0", None)
-        if sets_trap_vector(instruction):
-            return _with_handler(instruction, registers)
-        if not operands or not results:
-            return known
-        result = self._computed(instruction, registers)
-        known.pop(operands[0], None)
-        if result is not None:
-            known[operands[0]] = result
-        return self._with_stack(instruction, known)
-
-    def _with_stack(self, instruction: Instruction, known: dict[str, Value]) -> Registers:
-        sp = known.get("sp")
-        if sp is None or sp.base not in ("sp", "const"):
-            raise UnknownStackPointerError(str(instruction))
-        if self.stack_top and sp == Value("const", self.stack_top):
-            known["sp"] = Value("sp", 0)
-        return known
-
-    def _computed(self, instruction: Instruction, known: Registers) -> Value | None:
-        name, operands = instruction.mnemonic, instruction.operands
-        if name == "lw":
-            return self._loaded(operands[-1], known)
-        if name == "auipc":
-            return value("const", instruction.address + (int(operands[1], 0) << 12))
-        if name == "lui":
-            return value("const", int(operands[1], 0) << 12)
-        if name.startswith(("lr.", "sc.", "amo", "csr", "l")) and name != "li":
-            return None
-        values = [_operand(text, known) for text in operands[1:]]
-        if len(values) == 2:
-            return self._of_two(name, values[0], values[1])
-        return _of_one(name, values[0]) if len(values) == 1 else None
-
-    def _of_two(self, name: str, left: Value | None, right: Value | None) -> Value | None:
-        if name in ("add", "addi"):
-            return self._sum(left, right)
-        if left is None or right is None:
-            return None
-        if name == "sub":
-            return left.plus(right, -1)
-        is_constant = left.base == right.base == "const"
-        if name in ("sll", "slli") and is_constant:
-            return value("const", left.offset << right.offset % 32)
+def _test(name: str, operands: tuple[str, ...]) -> Test | None:
+    is_of_zero = name not in _BRANCHES and name.endswith("z")
+    found = _BRANCHES.get(name[:-1] if is_of_zero else name)
+    if found is None:
         return None
-
-    def _sum(self, left: Value | None, right: Value | None) -> Value | None:
-        if left is None or right is None:
-            return self._indexed(left or right)
-        if left.base == "const":
-            left, right = right, left
-        if right.base != "const":
-            return None
-        if left.base == "indexed":
-            return value("indexed", left.offset + _signed(right.offset))
-        if left.base == "table":  # of offsets from the table itself
-            return Value("offsets", left.offset) if right.offset == left.offset else None
-        return left.plus(right, 1)
-
-    def _indexed(self, table: Value | None) -> Value | None:
-        """The sum of a table's address and an unknown index."""
-        if table is None or table.base != "const" or self.constant(table.offset) is None:
-            return None
-        return Value("indexed", table.offset)
-
-    def _loaded(self, memory: str, known: Registers) -> Value | None:
-        at = pointed(memory, known)
-        word = None if at is None or at.base == "sp" else self.constant(at.offset)
-        if at is None or word is None:
-            return None
-        if at.base == "indexed":
-            return Value("table", at.offset)
-        return Value("const", word) if at.base == "const" else None
+    condition, is_swapped = found
+    values = *map(_source, operands[:-1]), *((Number(0),) if is_of_zero else ())
+    left, right = reversed(values) if is_swapped else values
+    return Test(condition, (left, right))
 
 
-def _of_one(name: str, operand: Value | None) -> Value | None:
-    if name in ("mv", "li"):
-        return operand
-    if operand is None or operand.base != "const":
-        return None
+def _source(text: str) -> Source:
+    if _NUMBER.fullmatch(text):
+        return Number(int(text, 0))
+    return Number(0) if text == "zero" else Register(text)
+
+
+def _address(text: str) -> Address:
+    """The address that ``16(a5)`` means, or ``a5`` in a jump."""
+    memory = _MEMORY.fullmatch(text)
+    if memory is None:
+        return Address(_source(text))
+    return Address(_source(memory[2]), int(memory[1] or 0))
+
+
+def _computed(name: str, operands: tuple[str, ...]) -> Effect:
+    """What the instruction does apart from flow. Raises LookupError or ValueError if its text has
+    another form than this module knows."""
+    if name in ("nop", "fence"):
+        return NOTHING
+    first, *others = operands
+    targets = () if first == "zero" else (first,)
+    if match := _TRANSFER.fullmatch(name):
+        size = _SIZES[match["size"]]
+        access = Access(_address(operands[1]), match["way"] == "s", size)
+        if access.is_store:
+            return Effect("store", (), (_source(first),), access=access)
+        is_signed = size < 4 and not match["unsigned"]
+        return Effect("load", targets, access=replace(access, is_signed=is_signed))
+    if name == "lui":
+        return Effect("move", targets, (Number(int(others[0], 0) << 12),))
+    if name == "auipc":
+        return Effect("move", targets, (Relative(int(others[0], 0) << 12),))
+    return _of_sources(name, targets, tuple(map(_source, others)))
+
+
+def _of_sources(name: str, targets: tuple[str, ...], sources: tuple[Source, ...]) -> Effect:
+    """An instruction that computes one value."""
+    stem = name.removesuffix("i") if name != "li" else name
+    if stem in _UNARY:
+        (_,) = sources
+        return Effect(_UNARY[stem], targets, sources)
+    if name == "zext.b":
+        return Effect("and", targets, (*sources, Number(0xFF)))
     if name == "neg":
-        return value("const", -operand.offset)
-    return value("const", ~operand.offset) if name == "not" else None
-
-
-def _signed(offset: int) -> int:
-    return (offset + 2**31) % 2**32 - 2**31
-
-
-def _may_use(instruction: Instruction, registers: Registers) -> bool:
-    """Whether the instruction does not use a stack pointer that is not set yet, or sets it."""
-    operands = instruction.operands
-    if registers["sp"].base == "sp" or not any(re.search(r"\bsp\b", text) for text in operands):
-        return True
-    reads = any(re.search(r"\bsp\b", text) for text in operands[1:])
-    return operands[0] == "sp" and (
-        not reads or (instruction.mnemonic in ("add", "addi") and operands[1] == "sp")
-    )
+        return Effect("subtract from", targets, (*sources, Number(0)))
+    if name in ("seqz", "snez"):
+        test = Test("eq" if name == "seqz" else "ne", (sources[0], Number(0)))
+        return Effect("select", targets, (Number(1), Number(0)), test=test)
+    if name in _SETS and len(sources) == 2:
+        test = Test(_SETS[name], (sources[0], sources[1]))
+        return Effect("select", targets, (Number(1), Number(0)), test=test)
+    if stem in _BINARY:
+        left, right = sources
+        return Effect(_BINARY[stem], targets, (left, right))
+    if not _HAVOC.fullmatch(name):
+        raise ValueError
+    return Effect("havoc", targets)

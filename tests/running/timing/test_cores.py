@@ -13,7 +13,7 @@ from microgen.running.timing import Core, of_cpu
 from microgen.running.timing.cores import CORES
 from microgen.target.cpu import CPUS
 from microgen.verifier.instructions import arch_arm, arch_riscv
-from microgen.verifier.instructions.architecture import Instruction
+from microgen.verifier.instructions.instruction import Instruction
 from tests.support.tools import NEEDS_ARM_GCC, NEEDS_RISCV_GCC
 
 Case = tuple[str, int]

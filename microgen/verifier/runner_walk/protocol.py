@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from microgen.verifier.aot.plan import Plan
-from microgen.verifier.aot.values import State, Value, const, result
+from microgen.verifier.runner_walk.plan import Plan
+from microgen.verifier.runner_walk.values import State, Value, const, result
 
 # kTvmErrorFunctionCallWrongArgType: a pointer is NULL; kTvmErrorFunctionCallInvalidArg: a pool is
 # misaligned.

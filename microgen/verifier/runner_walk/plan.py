@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from microgen.base.manifest import ArgumentRecord, CallRecord, DeviceRecord, ModuleRecord
-from microgen.verifier.aot import values
-from microgen.verifier.aot.values import Value
 from microgen.verifier.elf.elf import Elf
+from microgen.verifier.runner_walk import values
+from microgen.verifier.runner_walk.values import Value
 
 UNPACK = "mg_packed_tensors"
 _POINTER_BYTES = 4

@@ -156,11 +156,13 @@ def masked(a: Value | None, b: Value | None) -> Value | None:
     return None if b is None or not b.is_constant else low_bits(a, b.offset)
 
 
-def shifted_left(a: Value | None, b: Value | None, amount: Callable[[int], int]) -> Value | None:
-    """``a << amount(b)`` of numbers; of anything else, its low bits, as far as it matters whether
-    they are zero. ``amount`` is what the CPU makes of a number of bits that is too large."""
+def shifted_left(
+    a: Value | None, b: Value | None, shift: Callable[[int, int], int]
+) -> Value | None:
+    """``a << b`` of numbers, which ``shift`` computes; of anything else, its low bits, as far as it
+    matters whether they are zero."""
     if a is None or a.is_constant or b is None or not b.is_constant or not 0 < b.offset < 32:
-        return constants(a, b, lambda x, y: x << amount(y))
+        return constants(a, b, shift)
     return low_bits(a, 2 ** (32 - b.offset) - 1)
 
 

@@ -6,13 +6,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from microgen.verifier.aot import values
-from microgen.verifier.aot.arguments import argument_problems, unpacked
-from microgen.verifier.aot.cpu import Cpu, Onward
-from microgen.verifier.aot.memory import Memory
-from microgen.verifier.aot.plan import Plan
-from microgen.verifier.aot.protocol import next_step, return_problems
-from microgen.verifier.aot.values import (
+from microgen.verifier.instructions.architecture import Architecture
+from microgen.verifier.instructions.instruction import Instruction
+from microgen.verifier.runner_walk import values
+from microgen.verifier.runner_walk.arguments import argument_problems, unpacked
+from microgen.verifier.runner_walk.execution import Onward, execute
+from microgen.verifier.runner_walk.memory import Memory
+from microgen.verifier.runner_walk.plan import Plan
+from microgen.verifier.runner_walk.protocol import next_step, return_problems
+from microgen.verifier.runner_walk.values import (
     RETURN,
     STACK,
     CannotFollowError,
@@ -21,7 +23,6 @@ from microgen.verifier.aot.values import (
     Value,
     const,
 )
-from microgen.verifier.instructions.architecture import Instruction
 
 # Instructions on all paths: enough for each call's own, and for those of its failure.
 _MAX_STEPS = 20_000
@@ -40,12 +41,16 @@ _OWN = re.compile(
 class Runner:
     """What a walk reads. ``functions`` are names by address; ``start`` is where it begins."""
 
-    cpu: Cpu
+    arch: Architecture
     memory: Memory
     instructions: Mapping[int, Instruction]
     functions: Mapping[int, str]
     start: int
     registers: Mapping[str, Value]
+
+    def execute(self, instruction: Instruction, state: State) -> Onward:
+        """Change the state as an instruction does."""
+        return execute(instruction, state, self.memory, self.arch.calls)
 
 
 @dataclass(slots=True)
@@ -61,9 +66,9 @@ class Walk:
 
     def run(self) -> None:
         """Follow all paths until they return, or until enough is wrong."""
-        convention = self.runner.cpu.convention
-        registers = {name: Value(("register", name)) for name in convention.preserved}
-        registers |= {convention.link: Value(RETURN), **self.runner.registers}
+        standard = self.runner.arch.calls
+        registers = {name: Value(("register", name)) for name in standard.preserved}
+        registers |= {standard.link: Value(RETURN), **self.runner.registers}
         state = State(self.runner.start, registers, equal=self.plan.equal)
         for i in range(self.plan.parameters):
             self.pass_argument(state, i)
@@ -73,7 +78,7 @@ class Walk:
 
     def pass_argument(self, state: State, index: int) -> None:
         """Put a parameter where the caller does."""
-        names = self.runner.cpu.convention.arguments
+        names = self.runner.arch.calls.arguments
         if index < len(names):
             state.registers[names[index]] = values.parameter(index)
         else:
@@ -92,7 +97,7 @@ class Walk:
                 self.problem(address, f"has no end after {self.steps} instructions")
                 return
             try:
-                onward = self.runner.cpu.step(instruction, state, self.runner.memory)
+                onward = self.runner.execute(instruction, state)
                 state.forget_below_stack()
                 if not self.go_on(state, instruction, onward):
                     return
@@ -120,7 +125,7 @@ class Walk:
         if onward.kind == "next":
             return self.arrive(state, const(instruction.next))
         if onward.kind == "call":
-            state.registers[onward.link] = const(instruction.next | self.runner.cpu.code_bit)
+            state.registers[onward.link] = const(instruction.next | self.runner.arch.code_bit)
         return self.arrive(state, onward.target)
 
     def arrive(self, state: State, target: Value | None) -> bool:
@@ -137,7 +142,7 @@ class Walk:
             if name is None or address == runner.start or _OWN.fullmatch(name.split(".")[0]):
                 state.pc = address
                 return True
-            target = state.registers.get(runner.cpu.convention.link)
+            target = state.registers.get(runner.arch.calls.link)
             if not self.fills(state, name) and not self.call(state, address, name):
                 return False
 
@@ -170,7 +175,7 @@ class Walk:
 
     def passed(self, state: State, count: int) -> list[Value | None]:
         """The first ``count`` words that are passed, in registers and on the stack."""
-        names = self.runner.cpu.convention.arguments
+        names = self.runner.arch.calls.arguments
         sp = state.registers.get("sp")
         if sp is None or sp.base != STACK:
             raise CannotFollowError("calls with an unknown stack pointer")
@@ -195,22 +200,22 @@ class Walk:
     def forget(self, state: State, result: Value | None, words: int) -> None:
         """What a function that has returned may have changed: registers, and the stack up to the
         words that it was passed there."""
-        convention = self.runner.cpu.convention
-        kept = {*convention.preserved, "sp", "gp"}
+        standard = self.runner.arch.calls
+        kept = {*standard.preserved, *standard.fixed, "sp"}
         state.registers = {n: v for n, v in state.registers.items() if n in kept}
-        state.set(convention.result, result)
+        state.set(standard.result, result)
         state.flags = None
-        end = state.registers["sp"].offset + 4 * max(words - len(convention.arguments), 0)
+        end = state.registers["sp"].offset + 4 * max(words - len(standard.arguments), 0)
         state.stack = {offset: v for offset, v in state.stack.items() if offset >= end}
 
     def returns(self, state: State) -> None:
         """The end of a path."""
         self.paths += 1
-        convention = self.runner.cpu.convention
-        for what in return_problems(self.plan, state, state.registers.get(convention.result)):
+        standard = self.runner.arch.calls
+        for what in return_problems(self.plan, state, state.registers.get(standard.result)):
             self.problem(state.pc, what)
         if state.registers.get("sp") != Value(STACK):
             self.problem(state.pc, "returns with another stack pointer")
-        for name in convention.preserved:
+        for name in standard.preserved:
             if state.registers.get(name) != Value(("register", name)):
                 self.problem(state.pc, f"returns without the caller's {name}")

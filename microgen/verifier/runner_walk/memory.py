@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from microgen.verifier.aot.values import (
+from microgen.verifier.runner_walk.values import (
     STACK,
     CannotFollowError,
     State,

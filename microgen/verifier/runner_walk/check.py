@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 
 from microgen.base.manifest import ModuleRecord
-from microgen.verifier.aot import callers
-from microgen.verifier.aot import plan as plans
-from microgen.verifier.aot.arm import Thumb
-from microgen.verifier.aot.cpu import Cpu
-from microgen.verifier.aot.memory import Memory
-from microgen.verifier.aot.plan import Plan
-from microgen.verifier.aot.reached import is_reached
-from microgen.verifier.aot.riscv import Rv32
-from microgen.verifier.aot.values import STACK, Value, const
-from microgen.verifier.aot.walk import Runner, Walk
-from microgen.verifier.instructions.architectures import instructions
+from microgen.verifier.instructions.architectures import architecture_of, instructions
 from microgen.verifier.instructions.flow import code_of, constant
+from microgen.verifier.runner_walk import callers
+from microgen.verifier.runner_walk import plan as plans
+from microgen.verifier.runner_walk.memory import Memory
+from microgen.verifier.runner_walk.plan import Plan
+from microgen.verifier.runner_walk.reached import is_reached
+from microgen.verifier.runner_walk.values import STACK, Value, const
+from microgen.verifier.runner_walk.walk import Runner, Walk
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
-_CPUS: Mapping[str, Cpu] = {"arm": Thumb(), "riscv": Rv32()}
 _GLOBAL_POINTER = "__global_pointer$"
 
 
@@ -87,13 +83,13 @@ def _walked(subject: Subject, name: str, plan: Plan) -> tuple[Walk | None, list[
 def runner_of(subject: Subject, start: int, plan: Plan) -> Runner:
     """What a walk reads that begins at an address."""
     elf, board = subject.elf, subject.board
-    cpu = _CPUS[board.cpu.architecture]
+    arch = architecture_of(board)
     registers = {"sp": Value(STACK)}
     if pointer := elf.named(_GLOBAL_POINTER):
         registers["gp"] = const(pointer[0].address)
-    on_stack = max(plan.parameters - len(cpu.convention.arguments), 0)
+    on_stack = max(plan.parameters - len(arch.calls.arguments), 0)
     return Runner(
-        cpu=cpu,
+        arch=arch,
         memory=Memory(partial(_constant, subject), 4 * on_stack),
         instructions=instructions(board, subject.disassembly()),
         functions={elf.code_address(symbol): symbol.name for symbol in elf.functions()},

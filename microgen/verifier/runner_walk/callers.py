@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from microgen.base.manifest import ModuleRecord, PortRecord
-from microgen.verifier.aot.arguments import VALUE_BYTES
-from microgen.verifier.aot.cpu import Onward
-from microgen.verifier.aot.memory import Memory
-from microgen.verifier.aot.values import (
+from microgen.verifier.elf.elf import Elf
+from microgen.verifier.instructions.instruction import Instruction
+from microgen.verifier.runner_walk.arguments import VALUE_BYTES
+from microgen.verifier.runner_walk.execution import Onward
+from microgen.verifier.runner_walk.memory import Memory
+from microgen.verifier.runner_walk.values import (
     STACK,
     CannotFollowError,
     State,
@@ -20,13 +22,10 @@ from microgen.verifier.aot.values import (
     Value,
     const,
 )
-from microgen.verifier.aot.walk import Runner
-from microgen.verifier.elf.elf import Elf
-from microgen.verifier.instructions.architecture import Instruction
+from microgen.verifier.runner_walk.walk import Runner
 
 _POINTER_BYTES = 4
 _MAX_VISITS = 20_000
-_FIXED = frozenset({"sp", "gp"})
 _PLACE = re.compile(r"[0-9a-f]+ <.*>")  # the last operand of a branch
 
 
@@ -57,6 +56,11 @@ class Survey:
     states: dict[int, State] = field(default_factory=dict)
     work: list[int] = field(default_factory=list)
 
+    @property
+    def fixed(self) -> frozenset[str]:
+        """The registers that every function leaves as they are."""
+        return self.runner.arch.calls.fixed | {"sp"}
+
     def run(self) -> None:
         """Follow the function until nothing changes."""
         self.reach(State(self.runner.start, dict(self.runner.registers)), self.runner.start)
@@ -83,7 +87,7 @@ class Survey:
         """Where an instruction may lead, and what is known there."""
         after = _copy(state)
         try:
-            yield self.runner.cpu.step(instruction, after, self.runner.memory), after
+            yield self.runner.execute(instruction, after), after
         except UndecidedError as error:
             for is_zero in (False, True):
                 yield from self.outcomes(instruction, state.divided(error.value, is_zero=is_zero))
@@ -102,14 +106,14 @@ class Survey:
             yield Onward("jump", const(instruction.target)), _copy(state)
             yield Onward("next"), _copy(state)
         else:
-            yield Onward("next"), replace(state, registers=_only(state, _FIXED), flags=None)
+            yield Onward("next"), replace(state, registers=_only(state, self.fixed), flags=None)
 
     def go_on(self, instruction: Instruction, onward: Onward, after: State) -> None:
         """Continue where an instruction leads inside the function, past calls."""
         if onward.kind == "next":
             self.reach(after, instruction.next)
         elif onward.kind == "call":
-            known = _only(after, _FIXED | self.runner.cpu.convention.preserved)
+            known = _only(after, self.fixed | self.runner.arch.calls.preserved)
             self.reach(State(after.pc, known, after.stack), instruction.next)
         elif onward.target is not None and onward.target.is_constant:
             address = onward.target.offset & ~1
@@ -149,7 +153,7 @@ def _members(
     runner: Runner, module: ModuleRecord, state: State
 ) -> Iterator[tuple[PortRecord, Value | None]]:
     """What the structures of inputs and outputs contain. Rows that are fed have none."""
-    registers = runner.cpu.convention.arguments
+    registers = runner.arch.calls.arguments
     inputs: tuple[PortRecord, ...] = module.inputs
     if module.feed:
         yield inputs[0], state.registers.get(registers[0])
@@ -163,7 +167,7 @@ def _tensors(
     runner: Runner, module: ModuleRecord, state: State
 ) -> Iterator[tuple[PortRecord, Value | None]]:
     """The data of the tensors that are passed by the packed convention."""
-    values = state.registers.get(runner.cpu.convention.arguments[0])
+    values = state.registers.get(runner.arch.calls.arguments[0])
     for i, port in enumerate((*module.inputs, *module.outputs)):
         tensor = _loaded(runner, state, values, i * VALUE_BYTES)
         yield port, _loaded(runner, state, tensor, 0)
@@ -174,9 +178,8 @@ def _loaded(runner: Runner, state: State, base: Value | None, offset: int) -> Va
 
 
 def _goes_to(instruction: Instruction, target: int) -> bool:
-    if instruction.mnemonic not in ("bl", "b", "jal", "j"):
-        return False
-    return instruction.target == target
+    is_direct = instruction.effect.flow.kind in ("jump", "call")
+    return is_direct and instruction.target == target
 
 
 def calling(runner: Runner, target: int) -> list[int]:

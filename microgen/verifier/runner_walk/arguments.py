@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from microgen.verifier.aot import values
-from microgen.verifier.aot.memory import Memory
-from microgen.verifier.aot.plan import Planned, Step
-from microgen.verifier.aot.values import STACK, State, Value, const
+from microgen.verifier.runner_walk import values
+from microgen.verifier.runner_walk.memory import Memory
+from microgen.verifier.runner_walk.plan import Planned, Step
+from microgen.verifier.runner_walk.values import STACK, State, Value, const
 
 VALUE_BYTES = 8  # TVMValue
 _WORD_BYTES = 4

@@ -1,0 +1,204 @@
+"""What instructions do, in one language for all instruction sets and for all proofs.
+
+A decoder (``arm``, ``riscv``) reads the text of an instruction once, into an ``Effect``. Abstract
+domains give effects a meaning: ``machine`` follows the stack pointer and pointers to functions, and
+``runner_walk/execution`` follows a runner's arguments. A domain refuses, or forgets, the operations
+that it does not list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """The value of a register before the instruction."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An immediate value."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """The instruction's address plus ``offset``, rounded down to ``alignment`` bytes."""
+
+    offset: int
+    alignment: int = 1
+
+    def at(self, address: int) -> int:
+        """The number, for an instruction at an address."""
+        return address + self.offset & -self.alignment
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A value that no domain knows, such as a register that is shifted first."""
+
+    text: str
+
+
+Source = Register | Number | Relative | Opaque
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """``base + offset``, or ``base + (index << shift)`` if there is an index."""
+
+    base: Source
+    offset: int = 0
+    index: str = ""
+    shift: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A load or store of one or more values of ``size`` bytes in a row from an address."""
+
+    address: Address
+    is_store: bool
+    size: int = 4
+    is_signed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A register that an access changes by ``change`` bytes: the base of its address with
+    writeback. None: by an unknown number."""
+
+    register: str
+    change: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A condition, by Arm's name of it, of two values; of the flags if there are no values."""
+
+    condition: str
+    values: tuple[Source, Source] | None = None
+
+
+FlowKind = Literal[
+    "next", "stop", "branch", "jump", "call", "indirect jump", "indirect call", "return", "switch"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Where execution goes on. ``kind``:
+
+    - "next": at the instruction after it. "stop": nowhere.
+    - "branch", "jump", "call": at the place that the instruction names, after a branch only if its
+      ``test`` holds, which is None if no domain decides it.
+    - "indirect jump", "indirect call", "return": at ``target``, or if that is None, at the value
+      that the effect writes into the program counter.
+    - "switch": at an entry of the table after the instruction.
+
+    A call puts the return address into ``link``.
+    """
+
+    kind: FlowKind
+    target: Address | None = None
+    link: str = ""
+    test: Test | None = None
+
+
+NEXT = Flow("next")
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What an instruction does to registers and memory, and where execution goes on.
+
+    ``operation`` names a function of ``sources`` whose value the only one of ``targets`` gets;
+    a binary one with one source has its target as its first source. Other operations:
+
+    - "": none. "havoc": the targets get unknown values.
+    - "load" of one general register, "load several", "load vector", "store": ``access`` says from
+      or to where; a store's ``sources`` are the values.
+    - "move words": each target gets the source at its place.
+    - "select": the first source if ``test`` holds, otherwise the second, of which "select
+      increment", "select inverse" and "select negative" compute something.
+    - "compare", "compare sum", "compare and", "compare xor": only set the flags.
+    - "install": the source becomes the trap handler; without a source it is unknown.
+    - "unmodelled": no domain computes it. "undefined": no domain can tell which registers it
+      changes.
+
+    ``clobbers`` has every general register that the instruction may change, except by ``update``,
+    and may have more.
+    """
+
+    operation: str
+    targets: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    sets_flags: bool = False
+    test: Test | None = None
+    access: Access | None = None
+    update: Update | None = None
+    flow: Flow = NEXT
+    clobbers: frozenset[str] = frozenset()
+
+
+NOTHING = Effect("")
+UNDEFINED = Effect("undefined")
+
+# The operations that have the same meaning in each domain as far as the operands are numbers. A
+# register's shift by a register takes its lowest byte on Arm (DDI 0553, "Shift operations"), its
+# lowest five bits on RV32.
+OF_NUMBERS: Mapping[str, Callable[[int, int], int]] = {
+    "and not": lambda a, b: a & ~b,
+    "xor": lambda a, b: a ^ b,
+    "multiply": lambda a, b: a * b,
+    "shift left": lambda a, b: a << min(b & 255, 32),
+    "shift left modulo": lambda a, b: a << b % 32,
+    "shift right": lambda a, b: a >> min(b & 255, 32),
+    "shift right modulo": lambda a, b: a >> b % 32,
+    "move top": lambda a, b: a & 0xFFFF | b << 16,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction. ``mnemonic`` is without width (``.w``). Inside an IT block it is also
+    without the condition, which is in ``condition``. Operands are as objdump prints them.
+    ``encoding`` has the instruction's bytes in memory's order.
+
+    If several instructions in a row have one condition, only the first has it here, because the
+    others run if and only if the first does. If the condition is not met, execution continues at
+    ``skip_to``, the address after the last of them.
+    """
+
+    address: int
+    size: int
+    mnemonic: str
+    operands: tuple[str, ...]
+    condition: str = ""
+    skip_to: int = 0
+    encoding: bytes = b""
+    effect: Effect = field(default=UNDEFINED, repr=False, compare=False)
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether execution may skip the instruction."""
+        return bool(self.condition)
+
+    @property
+    def next(self) -> int:
+        """The address after it."""
+        return self.address + self.size
+
+    @property
+    def target(self) -> int:
+        """The address of a direct branch, from its last operand, ``<address> <name>``."""
+        return int(self.operands[-1].split()[0], 16)
+
+    def __str__(self) -> str:
+        return f"{self.mnemonic} {', '.join(self.operands)}"

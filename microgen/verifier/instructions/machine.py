@@ -1,0 +1,224 @@
+"""The effects of instructions on the values of the stack walk, for every instruction set.
+
+If the stack pointer cannot be followed, this raises ``UnknownStackPointerError``. It never guesses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from microgen.verifier.instructions.instruction import (
+    OF_NUMBERS,
+    Address,
+    Effect,
+    Instruction,
+    Number,
+    Register,
+    Relative,
+    Source,
+)
+from microgen.verifier.instructions.stack_values import (
+    HANDLER,
+    Registers,
+    UnknownStackPointerError,
+    Value,
+    value,
+)
+
+_SP = re.compile(r"\bsp\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Follows instructions. ``constant`` reads a word of read-only memory and returns None
+    elsewhere. ``stack_top`` is the initial stack pointer, 0 if it is not known; code that resets to
+    it is as at its entry.
+
+    ``adds_parts``: an address takes two instructions, as on RISC-V. So between them ``sp`` is a
+    constant that is not a stack, and only the second instruction may then use it. A table's index
+    is added before the load. On Arm a load has base and index itself.
+    """
+
+    constant: Callable[[int], int | None]
+    stack_top: int
+    adds_parts: bool
+
+    def step(self, instruction: Instruction, registers: Registers) -> Registers:
+        """The registers after the instruction. Raises UnknownStackPointerError."""
+        effect = instruction.effect
+        if effect.operation == "undefined" or not _may_use(instruction, registers):
+            raise UnknownStackPointerError(str(instruction))
+        known = {name: v for name, v in registers.items() if name not in effect.clobbers}
+        if effect.operation == "install":
+            known.pop(HANDLER, None)
+        result = self._computed(instruction, registers)
+        target = HANDLER if effect.operation == "install" else next(iter(effect.targets), "")
+        if result is not None and target:
+            known[target] = result
+        _write_back(effect, registers, known)
+        return self._with_stack(instruction, known)
+
+    def pointed(self, address: Address, known: Registers) -> Value | None:
+        """The value of ``base + offset``."""
+        base = _of_source(address.base, 0, known)
+        if base is not None and base.base == "indexed":
+            return value("indexed", base.offset + address.offset)
+        if base is None or not address.offset:
+            return base
+        return base.plus(value("const", address.offset), 1)
+
+    def _with_stack(self, instruction: Instruction, known: dict[str, Value]) -> Registers:
+        sp = known.get("sp")
+        if sp is not None and sp.base == "const":
+            if self.stack_top and sp.offset == self.stack_top:
+                return {**known, "sp": Value("sp", 0)}
+            if self.adds_parts:
+                return known
+        if sp is None or sp.base != "sp":
+            raise UnknownStackPointerError(str(instruction))
+        return known
+
+    def _computed(self, instruction: Instruction, before: Registers) -> Value | None:
+        effect = instruction.effect
+        values = [_of_source(source, instruction.address, before) for source in effect.sources]
+        match effect.operation:
+            case "move" | "install" if values:
+                return values[0]
+            case "load":
+                return self._loaded(effect, instruction.address, before)
+            case "add" | "subtract":
+                left, right = values if len(values) > 1 else (_target(effect, before), *values)
+                if effect.operation == "add":
+                    return self._sum(left, right)
+                return None if left is None else left.plus(right, -1)
+            case "clear bits":
+                first, count = values
+                return _aligned(_target(effect, before), count if first == _ZERO else None)
+            case "and not" if len(values) == 2 and not effect.sets_flags:
+                return _aligned(values[0], _mask_bits(values[1]))
+        numbers = [v.offset for v in values if v is not None and v.base == "const"]
+        is_known = bool(values) and len(numbers) == len(values)
+        return _of_numbers(effect, numbers, before) if is_known else None
+
+    def _sum(self, left: Value | None, right: Value | None) -> Value | None:
+        if left is None or right is None:
+            return self._indexed(left or right)
+        if left.base == "const":
+            left, right = right, left
+        if right.base != "const":
+            return None
+        if left.base == "indexed":
+            return value("indexed", left.offset + right.offset)
+        if left.base == "table" and self.adds_parts:  # of offsets from the table itself
+            return Value("offsets", left.offset) if right.offset == left.offset else None
+        return left.plus(right, 1)
+
+    def _indexed(self, table: Value | None) -> Value | None:
+        """The sum of a table's address and an unknown index."""
+        is_table = table is not None and self.adds_parts and self._is_constant(table)
+        return Value("indexed", table.offset) if table is not None and is_table else None
+
+    def _is_constant(self, place: Value) -> bool:
+        return place.base == "const" and self.constant(place.offset) is not None
+
+    def _loaded(self, effect: Effect, address: int, known: Registers) -> Value | None:
+        access = effect.access
+        if access is None or access.size != 4 or effect.update:
+            return None
+        if access.address.index:
+            # The index on this path does not matter, because other paths have other indices here.
+            base = _of_source(access.address.base, address, known)
+            index = None if access.address.shift else known.get(access.address.index)
+            table = _base(base, index)
+            is_table = table is not None and self._is_constant(table)
+            return Value("table", table.offset) if table is not None and is_table else None
+        at = self.pointed(_fixed(access.address, address), known)
+        word = None if at is None or at.base == "sp" else self.constant(at.offset)
+        if at is None or word is None:
+            return None
+        if at.base == "indexed":
+            return Value("table", at.offset)
+        return Value("const", word) if at.base == "const" else None
+
+
+_ZERO = Value("const", 0)
+
+
+def _fixed(address: Address, place: int) -> Address:
+    """The address, for an instruction at a place."""
+    if isinstance(address.base, Relative):
+        return Address(Number(address.base.at(place)), address.offset)
+    return address
+
+
+def _of_source(source: Source, address: int, known: Registers) -> Value | None:
+    if isinstance(source, Register):
+        return known.get(source.name)
+    if isinstance(source, Number):
+        return value("const", source.value)
+    return value("const", source.at(address)) if isinstance(source, Relative) else None
+
+
+def _target(effect: Effect, before: Registers) -> Value | None:
+    return before.get(effect.targets[0])
+
+
+def _base(left: Value | None, right: Value | None) -> Value | None:
+    """The base of an indexed load. Either register may be it; of two constants it is the larger."""
+    if left is None or right is None:
+        return left or right
+    return right if left.offset < right.offset else left
+
+
+def _of_numbers(effect: Effect, numbers: list[int], before: Registers) -> Value | None:
+    """Instructions for constants that are too wide for one instruction."""
+    operation = effect.operation
+    if operation == "move top":
+        low = _target(effect, before)
+        is_number = low is not None and low.base == "const"
+        numbers = [low.offset, *numbers] if low is not None and is_number else []
+    if operation in ("move top", "shift left", "shift left modulo") and len(numbers) == 2:
+        return value("const", OF_NUMBERS[operation](numbers[0], numbers[1]))
+    if operation in ("not", "not number"):
+        return value("const", ~numbers[0])
+    if operation == "subtract from" and numbers[1:] == [0]:
+        return value("const", -numbers[0])
+    return None
+
+
+def _aligned(source: Value | None, bits: Value | None) -> Value | None:
+    """The stack pointer rounded down by clearing its low bits. By how much is not known, so the
+    result is the lowest possible one. The hardware keeps the pointer a multiple of 4."""
+    if source is None or source.base != "sp" or bits is None:
+        return None
+    return value("sp", source.offset - max((1 << bits.offset) - 4, 0))
+
+
+def _mask_bits(mask: Value | None) -> Value | None:
+    """The number of ones in a mask that has ones only at its low end."""
+    if mask is None or mask.base != "const" or mask.offset & (mask.offset + 1):
+        return None
+    return Value("const", mask.offset.bit_length())
+
+
+def _write_back(effect: Effect, before: Registers, known: dict[str, Value]) -> None:
+    if effect.update is None:
+        return
+    register, change = effect.update.register, effect.update.change
+    old = before.get(register)
+    if old is None or change is None or old.base == "table":
+        known.pop(register, None)
+    else:
+        known[register] = value(old.base, old.offset + change)
+
+
+def _may_use(instruction: Instruction, registers: Registers) -> bool:
+    """Whether the instruction does not use a stack pointer that is not set yet, or sets it."""
+    operands = instruction.operands
+    if registers["sp"].base == "sp" or not any(map(_SP.search, operands)):
+        return True
+    reads = any(map(_SP.search, operands[1:]))
+    is_sum = instruction.effect.operation == "add" and operands[1] == "sp"
+    return operands[0] == "sp" and (not reads or is_sum)

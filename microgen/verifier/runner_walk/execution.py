@@ -1,0 +1,293 @@
+"""The effects of instructions on the values of a runner's walk, for every instruction set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from microgen.verifier.instructions.architecture import CallStandard
+from microgen.verifier.instructions.instruction import (
+    OF_NUMBERS,
+    Access,
+    Address,
+    Effect,
+    Instruction,
+    Number,
+    Register,
+    Relative,
+    Source,
+    Test,
+)
+from microgen.verifier.runner_walk.memory import Memory
+from microgen.verifier.runner_walk.values import (
+    CannotFollowError,
+    Flags,
+    State,
+    Value,
+    added,
+    const,
+    constants,
+    low_bits,
+    masked,
+    negated,
+    shifted_left,
+    subtracted,
+    united,
+)
+
+Binary = Callable[[Value | None, Value | None], Value | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """Where a path continues: at the next instruction, at ``target``, or, for a call, at ``target``
+    with the next instruction as the return address in the register ``link``."""
+
+    kind: Literal["next", "jump", "call"]
+    target: Value | None = None
+    link: str = ""
+
+
+_NEXT = Onward("next")
+
+
+def execute(
+    instruction: Instruction, state: State, memory: Memory, standard: CallStandard
+) -> Onward:
+    """Change the registers, stack and flags as the instruction does.
+
+    Raises UndecidedError, before anything is changed, if the path has to divide, and
+    CannotFollowError if the effect is not known. Any LookupError or ValueError means that the
+    instruction's text cannot be read.
+    """
+    condition, flow = instruction.condition, instruction.effect.flow
+    if condition and not _holds(Test(condition), instruction, state):
+        return Onward("jump", const(instruction.skip_to))
+    if flow.kind in ("branch", "jump"):
+        is_taken = flow.kind == "jump" or _holds(flow.test, instruction, state)
+        return Onward("jump", const(instruction.target)) if is_taken else _NEXT
+    if flow.kind in ("stop", "switch"):
+        raise CannotFollowError
+    _apply(instruction, state, memory, standard)
+    if flow.kind == "next":
+        return _NEXT
+    if flow.kind == "call":
+        target: Value | None = const(instruction.target)
+    elif flow.target is None or instruction.effect.operation:
+        target = state.registers.pop("pc", None)
+    else:
+        target = _address(flow.target, instruction, state)
+    is_call = flow.kind.endswith("call") and flow.link != "zero"
+    return Onward("call", target, flow.link) if is_call else Onward("jump", target)
+
+
+def _value(source: Source, instruction: Instruction, state: State) -> Value | None:
+    if isinstance(source, Register):
+        return state.registers.get(source.name)
+    if isinstance(source, Number):
+        return const(source.value)
+    return const(source.at(instruction.address)) if isinstance(source, Relative) else None
+
+
+def _address(address: Address, instruction: Instruction, state: State) -> Value | None:
+    base = _value(address.base, instruction, state)
+    if not address.index:
+        return _moved(base, address.offset)
+    index = state.registers.get(address.index)
+    if index is None or base is None:
+        return None
+    if index.is_constant:
+        return base.plus(index.offset << address.shift)
+    return index.plus(base.offset) if base.is_constant and not address.shift else None
+
+
+def _moved(at: Value | None, nbytes: int | None) -> Value | None:
+    return None if at is None or nbytes is None else at.plus(nbytes)
+
+
+def _holds(test: Test | None, instruction: Instruction, state: State) -> bool:
+    """Whether a condition holds, of its values or after what set the flags."""
+    flags = state.flags
+    if test is not None and test.values is not None:
+        left, right = (_value(source, instruction, state) for source in test.values)
+        flags = Flags(left, right, True)
+    if test is None or flags is None:
+        raise CannotFollowError
+    return test.condition == "al" or _CONDITIONS[test.condition](flags, state)
+
+
+def _equal(flags: Flags, state: State) -> bool:
+    return state.is_equal(flags.left, flags.right)
+
+
+def _carry(flags: Flags, state: State) -> bool:
+    if not flags.has_carry:
+        raise CannotFollowError
+    return state.is_at_least(flags.left, flags.right)
+
+
+def _higher(flags: Flags, state: State) -> bool:
+    return _carry(flags, state) and not _equal(flags, state)
+
+
+def _negative(flags: Flags, state: State) -> bool:
+    return state.is_less(subtracted(flags.left, flags.right), const(0))
+
+
+def _less(flags: Flags, state: State) -> bool:
+    if not flags.has_carry:
+        raise CannotFollowError
+    return state.is_less(flags.left, flags.right)
+
+
+def _less_or_equal(flags: Flags, state: State) -> bool:
+    return _less(flags, state) or _equal(flags, state)
+
+
+def _not(test: Callable[[Flags, State], bool]) -> Callable[[Flags, State], bool]:
+    return lambda flags, state: not test(flags, state)
+
+
+_CONDITIONS: Mapping[str, Callable[[Flags, State], bool]] = {
+    "eq": _equal,
+    "ne": _not(_equal),
+    "mi": _negative,
+    "pl": _not(_negative),
+    "cs": _carry,
+    "hs": _carry,
+    "cc": _not(_carry),
+    "lo": _not(_carry),
+    "hi": _higher,
+    "ls": _not(_higher),
+    "lt": _less,
+    "ge": _not(_less),
+    "le": _less_or_equal,
+    "gt": _not(_less_or_equal),
+}
+
+
+def _of_numbers(operation: str) -> Binary:
+    return lambda a, b: constants(a, b, OF_NUMBERS[operation])
+
+
+def _shift_left(operation: str) -> Binary:
+    return lambda a, b: shifted_left(a, b, OF_NUMBERS[operation])
+
+
+def _inverse(a: Value | None) -> Value | None:
+    return _moved(negated(a), -1)
+
+
+_UNARY: Mapping[str, Callable[[Value | None], Value | None]] = {
+    "move": lambda a: a,
+    "not": _inverse,
+    "not number": lambda a: constants(a, const(0), lambda x, _: ~x),
+    "negate": negated,
+    "low byte": lambda a: low_bits(a, 0xFF),
+    "low half": lambda a: low_bits(a, 0xFFFF),
+}
+_BINARY: Mapping[str, Binary] = {
+    **{name: _of_numbers(name) for name in OF_NUMBERS},
+    **{name: _shift_left(name) for name in ("shift left", "shift left modulo")},
+    "add": added,
+    "subtract": subtracted,
+    "subtract from": lambda a, b: subtracted(b, a),
+    "and": masked,
+    "or": united,
+}
+_COMPARES: Mapping[str, Binary] = {
+    "compare sum": added,
+    "compare and": masked,
+    "compare xor": _of_numbers("xor"),
+}
+_SELECTS: Mapping[str, Callable[[Value | None], Value | None]] = {
+    "select": lambda a: a,
+    "select increment": lambda a: added(a, const(1)),
+    "select inverse": _inverse,
+    "select negative": negated,
+}
+
+
+def _apply(instruction: Instruction, state: State, memory: Memory, standard: CallStandard) -> None:
+    """What the instruction does apart from flow."""
+    effect = instruction.effect
+    values = [_value(source, instruction, state) for source in effect.sources]
+    if effect.access is None:
+        results, flags = _results(instruction, values, state)
+    else:
+        results, flags = _transferred(effect.access, instruction, values, state, memory), None
+        if update := effect.update:
+            moved = _moved(state.registers.get(update.register), update.change)
+            state.set(update.register, moved)
+    for target, result in zip(effect.targets, results, strict=False):
+        if target in standard.fixed:
+            raise CannotFollowError("changes what every function relies on")
+        state.set(target, result)
+    if effect.sets_flags:
+        state.flags = flags
+
+
+def _transferred(
+    access: Access,
+    instruction: Instruction,
+    values: list[Value | None],
+    state: State,
+    memory: Memory,
+) -> list[Value | None]:
+    """What a load gives. A store puts ``values`` into memory."""
+    at = _address(access.address, instruction, state)
+    for i, value in enumerate(values):
+        memory.store(state, _moved(at, i * access.size), value, access.size)
+    places = [_moved(at, i * access.size) for i in range(len(instruction.effect.targets))]
+    loaded = [memory.load(state, place, access.size) for place in places]
+    return [None] * len(loaded) if access.is_signed else loaded
+
+
+def _results(
+    instruction: Instruction, values: list[Value | None], state: State
+) -> tuple[list[Value | None], Flags | None]:
+    """What an instruction computes from the values of its operands, and the flags after it."""
+    effect = instruction.effect
+    operation = effect.operation
+    if operation == "move words":
+        return values, None
+    if operation in ("", "havoc"):
+        return [None], Flags(None, const(0), False)
+    if operation == "compare":
+        return [], Flags(values[0], values[1], True)
+    if operation in _COMPARES:
+        return [], Flags(_COMPARES[operation](*values), const(0), False)
+    if operation in _SELECTS:
+        is_met = _holds(effect.test, instruction, state)
+        return [values[0] if is_met else _SELECTS[operation](values[1])], None
+    if operation in _UNARY:
+        result = _UNARY[operation](values[0])
+    else:
+        left, right = _both(effect, values, state)
+        result = _of_two(operation, left, right, state)
+        if operation in ("subtract", "subtract from"):
+            compared = (left, right) if operation == "subtract" else (right, left)
+            return [result], Flags(*compared, True)
+    return [result], Flags(result, const(0), False)
+
+
+def _both(
+    effect: Effect, values: list[Value | None], state: State
+) -> tuple[Value | None, Value | None]:
+    """The operands of a binary operation. Its first one may be its target."""
+    if len(values) == 1:
+        return state.registers.get(effect.targets[0]), values[0]
+    left, right = values
+    return left, right
+
+
+def _of_two(operation: str, a: Value | None, b: Value | None, state: State) -> Value | None:
+    if operation in _BINARY:
+        return _BINARY[operation](a, b)
+    if operation not in ("add with carry", "subtract with carry") or state.flags is None:
+        raise CannotFollowError
+    carry = int(_carry(state.flags, state))
+    if operation == "add with carry":
+        return added(added(a, b), const(carry))
+    return added(subtracted(a, b), const(carry - 1))
