@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -19,32 +19,15 @@ from microgen.graph.ir.graph import Array
 from microgen.relay.blob.payloads.base import PayloadReader
 from microgen.target.board import Board
 from microgen.verifier import scopes, sizes, stack
-from microgen.verifier.again import build_settings, built_from, reproduce
-from microgen.verifier.checks import (
-    boot_block,
-    consistency,
-    constants,
-    external_functions,
-    graph,
-    image,
-    layout,
-    linked,
-    memory,
-    module_blob,
-    proofs,
-    registry,
-    requantization,
-    subtree,
-    vectors,
-    workspaces,
-)
+from microgen.verifier.again import build_settings
+from microgen.verifier.checks import subtree
 from microgen.verifier.elf import elf, header_rules
 from microgen.verifier.elf.elf import Elf
 from microgen.verifier.report import Check, VerifyReport
-from microgen.verifier.runner_walk.check import runner
 from microgen.verifier.sizes import Contributor, Sizes
 from microgen.verifier.stack import StackBound
 from microgen.verifier.subject import Finding, Reproduction, Scope, Subject, joined
+from microgen.verifier.table import CHECKS, FIRMWARE, CheckFunction, CheckRow
 
 __all__ = [
     "CHECKS",
@@ -60,58 +43,7 @@ __all__ = [
     "with_painted_stack",
 ]
 
-# The fixed list of checks, in the order of reports. docs/reference/verify.md says what each
-# check reads.
-CHECKS: Mapping[str, Callable[[Subject], Finding]] = {
-    "manifest": consistency.manifest,
-    "built_from": built_from.built_from,
-    "entry_point": vectors.entry_point,
-    "vector_table": vectors.vector_table,
-    "boot_block": boot_block.boot_block,
-    "run_symbol": linked.run_symbol,
-    "operators": linked.operators,
-    "runner": runner,
-    "device_hooks": linked.device_hooks,
-    "registry": registry.registry,
-    "graph": graph.graph,
-    "module_blob": module_blob.module_blob,
-    "module_loaders": module_blob.module_loaders,
-    "external_functions": external_functions.external_functions,
-    "sids": memory.sids,
-    "sid_overlap": memory.sid_overlap,
-    "arena": memory.arena,
-    "shared_workspace": workspaces.shared_workspace,
-    "constants_section": constants.constants_section,
-    "constants_bytes": constants.constants_bytes,
-    "requantization": requantization.requantization,
-    "proofs": proofs.proofs,
-    "layout": layout.layout,
-    "segments": image.segments,
-    "sections_fit": sizes.sections_fit,
-    "heap": linked.heap,
-    "libc": linked.libc,
-    "soft_float": linked.soft_float,
-    "build_attributes": image.build_attributes,
-    "kernels": linked.kernels,
-    "stack": stack.stack,
-    "ram_budget": sizes.ram_budget,
-    "flash_budget": sizes.flash_budget,
-    "project_files": image.project_files,
-    "reproduce": reproduce.reproduce,
-}
-
-
 _MISSING = "name a file that is there"
-# Checks of the firmware as a whole, or of all its models at once; the other checks look at each
-# model by itself.
-_OF_FIRMWARE = frozenset(
-    {
-        *("built_from", "entry_point", "vector_table", "boot_block", "registry", "graph"),
-        *("module_loaders", "shared_workspace", "layout", "segments"),
-        *("sections_fit", "heap", "libc", "soft_float", "build_attributes", "kernels", "stack"),
-        *("ram_budget", "flash_budget", "project_files", "reproduce"),
-    }
-)
 
 
 def verify(
@@ -147,8 +79,8 @@ def verify(
     if reproduce:
         asked = Reproduction(codegen_path, codegen_option, build_settings.parsed(levels))
         subject = replace(subject, reproduction=asked)
-    counted = progress.counted("checks", CHECKS.items(), len(CHECKS))
-    checks = tuple(_run(name, check, subject) for name, check in counted)
+    counted = progress.counted("checks", CHECKS.values(), len(CHECKS))
+    checks = tuple(_run(row, subject) for row in counted)
     required = ("reproduce",) if reproduce else ()
     failed = any(check.status == "failed" for check in checks)
     notice = scopes.notice(subject, elf is not None, failed)
@@ -184,13 +116,12 @@ def _in_scope(subject: Subject, scope: Scope) -> Subject:
     return replace(subject, scope=scope, reached=reached, functions=lambda: reached().functions)
 
 
-def _run(name: str, check: Callable[[Subject], Finding], subject: Subject) -> Check:
-    check = scopes.check_in(subject.scope, name, check)
-    finding = check(subject) if name in _OF_FIRMWARE else _of_each_model(check, subject)
-    return Check(name, finding.status, finding.expected, finding.found, finding.values)
+def _run(row: CheckRow, subject: Subject) -> Check:
+    finding = row(subject) if row.extent == FIRMWARE else _of_each_model(row, subject)
+    return Check(row.name, finding.status, finding.expected, finding.found, finding.values)
 
 
-def _of_each_model(check: Callable[[Subject], Finding], subject: Subject) -> Finding:
+def _of_each_model(check: CheckFunction, subject: Subject) -> Finding:
     record = subject.manifest
     if not record.more:
         return check(subject)

@@ -6,14 +6,9 @@ only those checks apply that make sense wherever the model is linked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from microgen.verifier.again import built_from
-from microgen.verifier.checks import image, layout, linked, subtree
 from microgen.verifier.elf.elf import Elf
-from microgen.verifier.subject import Finding, Scope, Subject, not_applicable
-
-_Check = Callable[[Subject], Finding]
+from microgen.verifier.subject import Subject
 
 NOT_OURS = "the ELF is not the project's: --scope model"
 NOT_LOOKED_AT = (
@@ -30,37 +25,6 @@ IS_FOREIGN = (
 _OUR_SECTIONS = (".rodata.tvm", ".bss.noinit.tvm")
 # Symbols of the project's linker script, for models without constants and arena.
 _OUR_SYMBOLS = ("__stack_limit", "__stack_top", "__data_load")
-
-# The checks that differ in the scope "model", with their functions there. None: the check is about
-# the firmware as a whole, so it does not apply. All others are the same in both scopes, because
-# ``objects`` knows where the linker may put an object.
-_IN_MODEL: Mapping[str, _Check | None] = {
-    "entry_point": None,
-    "vector_table": None,
-    "boot_block": None,
-    "layout": layout.headers_only,
-    "segments": None,
-    "sections_fit": None,
-    "heap": subtree.if_followed(linked.heap),
-    "libc": subtree.if_followed(linked.libc),
-    "soft_float": subtree.if_followed(linked.soft_float),
-    "build_attributes": image.runs_model,
-    "kernels": subtree.if_followed(linked.kernels),
-    "stack": subtree.stack,
-    "ram_budget": None,
-    "flash_budget": None,
-}
-
-
-def check_in(scope: Scope, name: str, check: _Check) -> _Check:
-    """The function of a check in a scope; ``check`` is that of the scope "project"."""
-    if scope == "project":
-        return check
-    return _IN_MODEL.get(name, check) or _does_not_apply
-
-
-def _does_not_apply(_subject: Subject) -> Finding:
-    return not_applicable(NOT_OURS)
 
 
 def is_foreign(elf: Elf) -> bool:

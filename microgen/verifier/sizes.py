@@ -167,8 +167,8 @@ def _is_planned_buffer(symbol: Symbol) -> bool:
 
 
 def sections_fit(subject: Subject) -> Finding:
-    """Every section ends inside the memory it starts in, both in RAM and in the image, and the
-    stack has the bytes that the board reserves."""
+    """Each section ends inside the memory it starts in, totals fit flash and RAM, and the stack
+    has the bytes that are reserved."""
     if subject.board.is_host:
         return not_applicable("the host has no fixed memories")
     problems = [p for s in subject.elf.sections for p in _overrun(subject, s)]
@@ -239,12 +239,12 @@ def _reserved_stack(subject: Subject) -> int | None:
 
 
 def flash_budget(subject: Subject) -> Finding:
-    """The image is within the budget of ``--flash``."""
+    """The image is within the budget."""
     return _budget(subject, "flash", subject.flash or subject.manifest.estimate.flash_budget)
 
 
 def ram_budget(subject: Subject) -> Finding:
-    """RAM, including the stack that the board reserves, is within the budget of ``--ram``."""
+    """RAM, the reserved stack included, is within the budget."""
     return _budget(subject, "ram", subject.ram or subject.manifest.estimate.ram_budget)
 
 

@@ -124,8 +124,9 @@ def unknown_modules(subject: Subject, graph: CallGraph) -> Iterator[str]:
 
 
 def stack(subject: Subject) -> Finding:
-    """The bound and the margin are within what is reserved, and the bound is not below the measured
-    high-water mark."""
+    """All code was read as the ELF has it; the worst-case stack is bounded, is within the
+    reserve with the margin for nested exceptions, and is not below the measured high-water mark
+    if one is given."""
     if subject.board.is_host:
         return not_applicable("the host's stack is not the firmware's")
     result = bound(subject)

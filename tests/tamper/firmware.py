@@ -58,7 +58,7 @@ def failed(project: Path, elf: Path, *checks: str) -> list[str]:
             return [check.name for check in report.failed]
         subject = verifier._subject(project, elf, project_files=False)
         known = [name for name in checks if name != UNREADABLE]
-        found = {name: verifier._run(name, verifier.CHECKS[name], subject) for name in known}
+        found = {name: verifier._run(verifier.CHECKS[name], subject) for name in known}
         return [name for name, check in found.items() if check.status == "failed"]
     except ProjectError:
         return [UNREADABLE]

@@ -178,7 +178,7 @@ def _changed(board: str, folder: Path, offset: int, flip: int = 1) -> Path:
 
 def _said(board: str, elf: Path) -> verifier.Check:
     subject = verifier._subject(firmware(board), elf, project_files=False)
-    return verifier._run("boot_block", verifier.CHECKS["boot_block"], subject)
+    return verifier._run(verifier.CHECKS["boot_block"], subject)
 
 
 @NEEDS_NINJA

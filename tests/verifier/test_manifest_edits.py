@@ -262,7 +262,7 @@ def test_which_edits_are_noticed_without_the_digests(
     def noticed() -> bool:
         try:
             subject = verifier._subject(project, None)
-            checks = (verifier._run(name, verifier.CHECKS[name], subject) for name in order)
+            checks = (verifier._run(verifier.CHECKS[name], subject) for name in order)
             return any(check.status == "failed" for check in checks)
         except MicrogenError:
             return True

@@ -43,8 +43,10 @@ class _Note:
 
 
 def built_from(subject: Subject) -> Finding:
-    """There is one note for each source of the models; all say what the manifest says, whose
-    digest is computed again, and name one compiler."""
+    """The ELF has one note for each of the model's sources, and no others (in the scope
+    ``model``, notes of other projects' models may be there, too); each says what the manifest
+    says, including the digest of all that decides the code, which ``verify`` computes again;
+    all name one compiler."""
     record, guests = subject.manifest, others(subject)
     notes = [found for found in _notes(subject.elf) if found.module not in guests]
     stale = list(_differences(record, notes))

@@ -6,8 +6,8 @@ from microgen.verifier.subject import Finding, Subject, not_applicable
 
 
 def reproduce(subject: Subject) -> Finding:
-    """The project's files are those that its model gives with its options, and the ELF is what
-    they give when built in another folder: all loaded bytes, addresses and symbols.
+    """With ``--reproduce``: the project's files are those that its models give when they are
+    generated again, and the ELF equals the one that these files give when built again.
 
     ``n/a`` if nobody asked for it, or if it cannot be done here; never ok without a comparison.
     """

@@ -19,7 +19,8 @@ _SECURE_ARM_PROGRAM = 0x1021  # for RP2350; 5.9.3.1 has the bits
 
 
 def boot_block(subject: Subject) -> Finding:
-    """The block that the board's boot ROM looks for is where it looks, and as it must be."""
+    """On a board whose boot ROM wants a block: it is where the ROM looks; RP2040's has the
+    CRC-32 of its bytes, RP2350's has the fields of a Secure program for Arm."""
     board, block = subject.board, subject.board.boot_block
     if block is None:
         return not_applicable("the board's boot ROM needs no block in flash")

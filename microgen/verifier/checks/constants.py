@@ -15,8 +15,8 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 
 def constants_section(subject: Subject) -> Finding:
-    """Each constant: one object of its size and alignment in ``.rodata.tvm`` or its pool's section,
-    in memory that nothing writes."""
+    """Each constant is one object of its size, aligned to ``--constant-alignment``, in
+    ``.rodata.tvm`` or its pool's section, in no writable section, segment or memory."""
     records = [record for record in subject.manifest.constants if record.symbol]
     if not records:
         return not_applicable("the model has no constants except those that a caller passes")
@@ -53,7 +53,9 @@ def _alignment(subject: Subject) -> int:
 
 
 def constants_bytes(subject: Subject) -> Finding:
-    """Each constant's bytes in the ELF equal the recorded transform of the model's parameters."""
+    """Each constant equals its recorded transform
+    (``microgen/kernels/requantization/transforms.py``) of the model's parameters; for a
+    constant pool that the caller passes, the bytes are those in ``main.c``'s array."""
     records = subject.manifest.constants
     if not records:
         return not_applicable("the model has no constants")

@@ -27,8 +27,12 @@ _DTYPES = {
 
 
 def external_functions(subject: Subject) -> Finding:
-    """Each external function has one provider: C, or one module of the blob. Functions of the blob
-    equal those that were partitioned, and get the constants of the plan."""
+    """Each external function is exactly one function symbol; exactly one module, with the
+    planned type key, provides a function that a runtime computes, and no module provides a
+    function in C; a payload whose codegen says so (a JSON graph, ExampleJSON) has the planned
+    shapes and dtypes of inputs, outputs and constants, and names of constants;
+    ``tvmgen_<m>_module_symbols`` and ``-module_constants``, which nothing writes, have each
+    symbol, and each constant with its name, address, shape and dtype."""
     module = subject.manifest
     if not module.external:
         return not_applicable("the model has no external functions")

@@ -18,8 +18,9 @@ _BITS = {"bool": 8}  # for other dtypes, the number after the name
 
 
 def graph(subject: Subject) -> Finding:
-    """The JSON in the ELF calls the plan's operators in the plan's order, with its arguments. The
-    executor puts its storages where the plan has their buffers."""
+    """With ``--executor graph``: the JSON calls the plan's operators in the plan's order, with
+    the plan's buffers, inputs and constants, and the executor puts each storage where the plan
+    has it."""
     modules = [m for m in subject.manifest.modules if m.options.get("executor") == "graph"]
     if not modules:
         return not_applicable("no graph is run")

@@ -14,9 +14,12 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 
 def segments(subject: Subject) -> Finding:
-    """Each segment starts in a memory of the board that has the segment's rights, has the rights
-    that its sections need, and is not both writable and executable. ``sections_fit`` checks that
-    segments also end there."""
+    """No segment is both writable and executable; each starts in a memory of the board that has the
+    rights it needs, and is loaded from one; each is writable or executable if and only if its
+    sections are (start-up code may clear sections that an ELF does not mark as writable).
+
+    ``sections_fit`` checks that segments also end in these memories.
+    """
     problems = [
         f"the segment at {segment.address:#x} is writable and executable"
         for segment in subject.elf.segments
@@ -65,7 +68,8 @@ def _rights_problems(elf: Elf, segment: Segment) -> Iterator[str]:
 
 
 def build_attributes(subject: Subject) -> Finding:
-    """The ELF's attributes name the board's instruction set and float calling convention."""
+    """Architecture (profile, extensions) and float calling convention are the CPU's, in the
+    attributes and in ``e_flags``; nothing uses an FPU, DSP instructions or MVE that it lacks."""
     cpu = subject.board.cpu
     if not cpu.attributes:
         return not_applicable("the format has no build attributes for this CPU")
@@ -95,7 +99,9 @@ def _tags(values: Mapping[str, str]) -> str:
 
 
 def project_files(subject: Subject) -> Finding:
-    """Each file that microgen generated is unchanged, in the scope "model" except main."""
+    """Each generated file is unchanged, and so is ``microgen.json``, which has a digest of
+    itself. This finds accidental edits, not forgeries. In the scope ``model``, ``src/main.c``
+    may have been replaced."""
     if not subject.with_project_files:
         return not_applicable("switched off")
     problems, replaced = [], ""

@@ -34,8 +34,8 @@ class Extent(NamedTuple):
 
 
 def layout(subject: Subject) -> Finding:
-    """Segments and sections agree and do not overlap, nor do objects and the stack; symbols are
-    inside their sections; the model's sections hold the planned objects only."""
+    """Debuggers, ``objcopy`` and start-up code get the same bytes at the same addresses, and
+    each loaded byte belongs to something."""
     if subject.board.is_host:
         return not_applicable("the host's linker and loader lay the program out")
     elf = subject.elf

@@ -58,7 +58,9 @@ def calls_executor(subject: Subject) -> bool:
 
 
 def run_symbol(subject: Subject) -> Finding:
-    """The ``entry`` exists once, is a global function, and is in code."""
+    """``tvmgen_<m>_run``, or ``tvmgen_<m>_feed`` if the input comes in rows, exists once,
+    global, a function, in code. In the scope ``model`` it may be ``TVMGraphExecutor_RunNode``,
+    in a program that calls the graph executor's own functions."""
     name = entry(subject)
     symbols = subject.elf.named(name)
     problems = []
@@ -74,14 +76,16 @@ def run_symbol(subject: Subject) -> Finding:
 
 
 def operators(subject: Subject) -> Finding:
-    """Each function that the plan calls exists once and is a function."""
+    """Each function that the plan calls exists once, a function, in code; so does each packed
+    function that wraps one."""
     calls = subject.manifest.calls
     names = sorted({name for call in calls for name in (call.function, call.packed) if name})
     return _each_one_function(subject, names, "operators")
 
 
 def device_hooks(subject: Subject) -> Finding:
-    """Each hook of each device exists once and is a function."""
+    """Each hook of each device (``TVMDevice<Kind>Activate``, ``Open``, ``Close``,
+    ``Deactivate``) exists once and is a function; ``n/a`` without devices."""
     names = [hook for device in subject.manifest.devices for hook in device.hooks]
     if not names:
         return not_applicable("the model has no devices")
@@ -110,8 +114,9 @@ def _not_function(subject: Subject, symbol: Symbol) -> list[str]:
 
 
 def kernels(subject: Subject) -> Finding:
-    """Only kernels in the manifest are linked, and every operator is called. A compiler may keep
-    parts of kernels as local functions."""
+    """Only kernels (``mg_<op>_<dtype>``) that the manifest lists are linked, and only operators
+    that are called; local functions that the project's headers mark as inline may be linked,
+    too, because not every compiler copies them into kernels."""
     modules = subject.manifest.modules
     planned = {kernel for module in modules for kernel in module.kernels}
     calls = [call for module in modules for call in module.calls]
@@ -145,7 +150,7 @@ def _local_parts(subject: Subject) -> set[str]:
 
 
 def heap(subject: Subject) -> Finding:
-    """No heap function is linked."""
+    """There is no malloc, free, sbrk or the like."""
     if subject.board.is_host:
         return not_applicable("the host's libc has a heap")
     found = sorted({s.name for s in subject.functions() if s.name in HEAP})
@@ -154,11 +159,11 @@ def heap(subject: Subject) -> Finding:
 
 
 def libc(subject: Subject) -> Finding:
-    """No C library function is linked except the memcpy and memset family.
+    """There is no C library function except memcpy, memmove, memset, memcmp.
 
     A function belongs to the library if C99 or POSIX names it, or if it has a name reserved for
-    the implementation (``_...``) that is in no source of the project. The heap's functions
-    and the compiler's helpers have checks of their own.
+    the implementation (``_...``) that is in no source of the project. The heap's functions and
+    the compiler's helpers have checks of their own.
     """
     if subject.board.is_host:
         return not_applicable("the host's firmware uses the host's libc")
@@ -195,8 +200,8 @@ def _texts(subject: Subject, suffixes: tuple[str, ...]) -> Iterator[str]:
 
 
 def soft_float(subject: Subject) -> Finding:
-    """No software floating point is linked for integer firmware, or for operations that the FPU
-    has."""
+    """Integer firmware has no software floating point, and no firmware has it for operations
+    that the board's FPU does."""
     if subject.board.is_host:
         return not_applicable("the host has floating point")
     pattern, kind = _SOFT_FLOAT, "float"

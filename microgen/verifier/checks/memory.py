@@ -23,7 +23,8 @@ BUFFER_NAME = re.compile(r"(sid|scratch)_\d+|module_pool")
 
 
 def arena(subject: Subject) -> Finding:
-    """Each pool's arena is one object of the plan's size and alignment in the pool's section."""
+    """Each pool's symbol is one object of the planned size and alignment in the planned section
+    (``.bss.noinit.tvm``) and memory, no larger than its declared size."""
     pools = _placed_pools(subject)
     if not pools:
         return not_applicable("the plan has no workspace")
@@ -57,8 +58,11 @@ def _arena_problems(subject: Subject, pool: PoolRecord) -> Iterator[str]:
 
 
 def sids(subject: Subject) -> Finding:
-    """Each planned buffer is one local object at arena + offset, of its exact size, and no other
-    symbol has such a name. Buffers in a pool that the caller passes have no symbol."""
+    """Each ``sid_<n>`` and ``scratch_<n>`` exists once under the file symbol ``<m>_memory.S``:
+    a local object at arena + offset, of its exact size and alignment, in the pool's section; no
+    other symbol is called ``sid_<n>``, wherever it is, and none in the pools' sections has a
+    buffer's name. After ``strip -g``, which removes the files' names, buffers are told by their
+    places. Buffers in a pool that the caller passes have no symbol."""
     symbols = _buffer_symbols(subject)
     problems: list[str] = []
     for record in _placed_buffers(subject):
@@ -105,13 +109,13 @@ class _Life:
 
 
 def sid_overlap(subject: Subject) -> Finding:
-    """Buffers that share addresses are never live at the same time. In a pool that the caller
-    passes, offsets are compared.
+    """Buffers that share addresses are never live at the same time, except recorded in-place
+    pairs at one address; in a pool that the caller passes, offsets are used as addresses.
 
-    This is checked with the manifest's lifetimes, and independently with lifetimes from the first
-    to the last call that names the buffer. State is live during all calls. A recorded in-place pair
-    may meet in its call, if the output begins as much before the input as is recorded, rounded up
-    to the alignment. For each buffer, only the first overlap is reported.
+    Lifetimes are from the first to the last call that names the buffer. State is live during
+    all calls. A recorded in-place pair may meet in its call, if the output begins as much
+    before the input as is recorded, rounded up to the alignment. For each buffer, only the
+    first overlap is reported.
     """
     lives = _lives(subject)
     buffers = {name: extent for name, extent in _extents(subject).items() if name in lives}

@@ -21,8 +21,11 @@ _KINDS = ("load", "find", "init", "run")
 
 
 def module_blob(subject: Subject) -> Finding:
-    """The blob is one object of its size in its section, in memory that nothing writes. It is a
-    valid tree of the planned modules, with the planned bytes."""
+    """For a model with modules that are loaded: the blob is one object of its size in
+    ``.rodata.tvm``, in no writable section, segment or memory; it decodes to a sound tree,
+    whose root is a const loader without arrays that imports the library and the planned modules
+    and lists their symbols and constants; its bytes, and those of each payload, have the
+    manifest's SHA-256."""
     module = subject.manifest
     if module.blob is None:
         return not_applicable("the model has no modules that are loaded")
@@ -76,8 +79,9 @@ def _payload_problems(blob: Blob, module: ModuleRecord) -> Iterator[str]:
 
 
 def module_loaders(subject: Subject) -> Finding:
-    """Each type key in the blobs has one loader, whose functions are at the same index of each
-    table. The tables are in memory that nothing writes."""
+    """Each type key of the blobs is in ``mg_loader_names`` once, and at the same index
+    ``mg_loader_loads``, ``-finds``, ``-inits`` and ``-runs`` have the functions of the planned
+    runtime; nothing writes the tables."""
     loaded = {own.type_key: own for m in subject.manifest.modules for own in m.loaded}
     if not loaded:
         return not_applicable("no model has modules that are loaded")

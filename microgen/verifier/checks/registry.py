@@ -21,8 +21,10 @@ _POINTERS = {
 
 
 def registry(subject: Subject) -> Finding:
-    """``TVMSystemLibEntryPoint`` exists, and the registry names every packed function of the
-    plan with its address. All of it is constant."""
+    """With ``--interface packed`` or ``--executor graph``: ``TVMSystemLibEntryPoint`` exists
+    once, a global function, and the registry lists every packed function of the plan (and, for
+    AOT, the entry point and ``get_c_metadata``), each at its address; its tables and the
+    pointers to them are in memory that nothing writes."""
     modules = [m for m in subject.manifest.modules if _has_registry(m)]
     if not modules:
         return not_applicable("no function is called by name")

@@ -30,8 +30,12 @@ _WRONG = (MicrogenError, KeyError, TypeError, ValueError, ArithmeticError, Index
 
 
 def requantization(subject: Subject) -> Finding:
-    """Each requantization whose tables a proof has found equals the specified one for all sums that
-    its layer's weights and bias can make."""
+    """Each layer that is requantized in one step, in any of the forms, gets the specified
+    outputs for all sums that its weights and bias can make: bisection finds where the form
+    steps with the ELF's tables, and the specification must step at the same sums. The factors
+    of int16 dense layers must step at the sums around each value over the scale where the
+    specification steps. The searches for the tables are not repeated; ``n/a`` if no layer has
+    such tables."""
     layers = list(_layers(subject))
     if not layers:
         return not_applicable("no layer is requantized otherwise than specified")

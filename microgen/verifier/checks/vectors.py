@@ -12,8 +12,8 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 
 def entry_point(subject: Subject) -> Finding:
-    """The ELF's entry point is a function in executable memory, and on a board the address where
-    the core starts."""
+    """The entry is a function symbol in executable memory; on a board it is also where the core
+    starts: the reset vector on Arm, the start of flash on RISC-V."""
     entry = subject.elf.entry
     names = [s.name for s in subject.elf.functions() if s.address == entry]
     problems = []
@@ -30,7 +30,9 @@ def entry_point(subject: Subject) -> Finding:
 
 
 def vector_table(subject: Subject) -> Finding:
-    """The initial stack pointer is in RAM and aligned; reset and fault vectors are valid code."""
+    """Arm: the initial stack pointer is in RAM and aligned to 8; reset, the faults and all
+    other vectors of the core that are not 0 have the Thumb bit and lead to the start of a
+    function. RISC-V: the stack pointer is in RAM and aligned to 16, and ``mtvec`` is set, only to starts of functions that are aligned to 4."""
     if subject.board.is_host:
         return not_applicable("the host has no vector table")
     arch = architecture_of(subject.board)

@@ -12,8 +12,8 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 
 def shared_workspace(subject: Subject) -> Finding:
-    """The shared memory is one object. The pools of its models begin where it begins and end inside
-    it, and none of these models keeps a state. No other pools overlap each other or this memory."""
+    """For several models: no two arenas overlap, except those in the shared workspace, which
+    begin where ``mg_shared_workspace`` begins and end inside it; none of these holds a state."""
     record = subject.manifest.shared_workspace
     if not subject.manifest.more:
         return not_applicable("there is one model")

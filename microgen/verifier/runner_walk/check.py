@@ -21,9 +21,8 @@ _GLOBAL_POINTER = "__global_pointer$"
 
 
 def runner(subject: Subject) -> Finding:
-    """The entry point calls the planned functions in the planned order with the planned pointers,
-    on every path, and returns their status. With the graph executor, which makes the calls itself,
-    only the packed functions are checked."""
+    """The AOT runner makes the plan's calls in the plan's order, each with the planned
+    pointers, the devices' hooks included, on every path."""
     module = subject.manifest
     if subject.board.is_host:
         return not_applicable("the host's instructions are not followed")

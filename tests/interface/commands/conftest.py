@@ -16,6 +16,14 @@ from tests.support.places import SMALL
 
 ROOT = Path(__file__).resolve().parents[3]
 SEED = ROOT / "examples" / "seed_demo.relay"
+BUDGETS = frozenset({"ram_budget", "flash_budget"})
+# The checks that do not apply to the small network's firmware; nor do budgets that nobody gives.
+NOT_APPLICABLE = frozenset(
+    {
+        *("boot_block", "device_hooks", "external_functions", "graph", "module_blob"),
+        *("module_loaders", "proofs", "registry", "reproduce", "shared_workspace"),
+    }
+)
 
 
 class Terminal(io.StringIO):
