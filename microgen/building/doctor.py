@@ -61,6 +61,6 @@ def _package(name: str, needed_for: str, required: bool) -> ToolStatus:
     return ToolStatus(name, found, needed_for, install, required)
 
 
-def _program(tool: tools.Tool, state: tools.State) -> ToolStatus:
+def _program(tool: tools.Tool, state: tools.ToolState) -> ToolStatus:
     install = f"apt-get install {' '.join(state.packages)}" if state.packages else ""
     return ToolStatus(tool.name, state.found, tool.needed_for, install, tool.required)

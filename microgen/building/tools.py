@@ -44,7 +44,7 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ToolState:
     """A tool's version or "present", empty if it does not work; then, what to install."""
 
     found: str
@@ -145,20 +145,20 @@ def named(name: str) -> Tool:
     return {tool.name: tool for tool in TOOLS}[name]
 
 
-def state(tool: Tool) -> State:
+def state(tool: Tool) -> ToolState:
     """The state of the tool, found by using it. Raises nothing."""
     program = tool.program or tool.name
     printed = _run([program, "--version"])
     if printed is None:
         missing = packages_of(program) if "{" in tool.package else tool.package
-        return State("", tuple(missing.split()))
+        return ToolState("", tuple(missing.split()))
     version = version_in(printed)
     if tool.links and not _links(program, tool):
-        return State("", tuple(tool.package.format(major=version.partition(".")[0]).split()))
-    return State("present" if tool.program else version, ())
+        return ToolState("", tuple(tool.package.format(major=version.partition(".")[0]).split()))
+    return ToolState("present" if tool.program else version, ())
 
 
-def states() -> dict[str, State]:
+def states() -> dict[str, ToolState]:
     """The state of every tool by its name. Raises nothing."""
     with ThreadPoolExecutor() as pool:
         return dict(zip((tool.name for tool in TOOLS), pool.map(state, TOOLS), strict=True))

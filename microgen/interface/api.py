@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from microgen.project.firmware.compiled import Compiled, Firmware
     from microgen.relay import IRModule
     from microgen.running.comparing.verdict import Verdict
-    from microgen.running.runner import Costs, Cycles, Target
-    from microgen.running.runner import RunResult as Ran
+    from microgen.running.runner import Cycles, RemoteTarget, RunCosts
+    from microgen.running.runner import JobResult as Ran
     from microgen.running.runner.remote.address import Address
     from microgen.target.board import Board
     from microgen.verifier import VerifyReport
@@ -60,7 +60,7 @@ class RunResult:
     checks: VerifyReport
     per_module: tuple[tuple[int, ...], ...] | None = None
     verdicts: tuple[Verdict, ...] = ()
-    modelled: Costs | None = None
+    modelled: RunCosts | None = None
     cycles: Cycles | None = None
 
 
@@ -331,7 +331,7 @@ def _ran(
     project: Path,
     inputs: Mapping[str, Array] | None,
     elf: Path,
-    target: Target | None,
+    target: RemoteTarget | None,
     **options: Any,
 ) -> Ran:
     """A run. A status that a model returns is explained in the error."""
@@ -384,7 +384,7 @@ def _compared(
     inputs: Mapping[str, Array] | None,
     ran: Ran,
     elf: Path,
-    target: Target | None,
+    target: RemoteTarget | None,
 ) -> tuple[Verdict, ...]:
     from microgen.base import manifest
     from microgen.running.comparing import compare

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from microgen.base.errors import MicrogenError
 from microgen.base.manifest import Manifest
 from microgen.graph.ir.graph import Array
 from microgen.relay.blob.payloads.base import PayloadReader
 from microgen.target.board import Board
 from microgen.verifier.elf.elf import Elf, Symbol
+
+Item = TypeVar("Item")
 
 # The part that is checked: the project's whole firmware, or only the model in another one.
 Scope = Literal["project", "model"]
@@ -87,6 +90,24 @@ def judged(expected: str, problems: Sequence[str], found: str, **values: Any) ->
         return Finding("ok", expected, found, values)
     more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
     return Finding("failed", expected, "; ".join(problems[:3]) + more, values)
+
+
+def judged_by_parameters(
+    subject: Subject,
+    expected: str,
+    items: Iterable[Item],
+    problems: Callable[[Item, Mapping[str, Array]], Iterable[str]],
+    found: str,
+    **values: Any,
+) -> Finding:
+    """``judged`` with the problems of each item and the model's parameters; failed if these cannot
+    be read."""
+    try:
+        parameters = subject.parameters()
+    except MicrogenError as error:
+        return Finding("failed", expected, str(error))
+    wrong = [problem for item in items for problem in problems(item, parameters)]
+    return judged(expected, wrong, found, **values)
 
 
 def not_applicable(why: str) -> Finding:

@@ -76,11 +76,11 @@ def surroundings(asked: Job) -> Iterator[Path]:
             yield Path(folder)
 
 
-def _timings(flash: timing.Flash | None) -> Callable[[Cpu], timing.Core | None]:
+def _timings(flash: timing.Flash | None) -> Callable[[Cpu], timing.CoreTimings | None]:
     """The timings of CPUs, with a flash if it is given."""
     usual = timing.of_cpu
 
-    def of_cpu(cpu: Cpu) -> timing.Core | None:
+    def of_cpu(cpu: Cpu) -> timing.CoreTimings | None:
         core = usual(cpu)
         return replace(core, flash=flash, _found={}) if core and flash else core
 

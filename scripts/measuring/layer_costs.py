@@ -23,9 +23,9 @@ from microgen.kernels.base import Implementation
 from microgen.options import Options
 from microgen.planner.program.types import PrimFunc
 from microgen.running.runner import profile
-from microgen.running.runner.costs import Cost
+from microgen.running.runner.costs import RunCost
 from microgen.running.runner.profile import FlashPlan
-from microgen.running.timing import Core
+from microgen.running.timing import CoreTimings
 from microgen.target.board import Board
 from microgen.target.cpu import Cpu
 from microgen.verifier.elf import elf as elf_files
@@ -184,7 +184,7 @@ def measure(wanted: Sequence[Case], core: str, folder: Path, *, shared: bool) ->
     ]
 
 
-def _with_misses(board: Board, core: Core | None) -> FlashPlan:
+def _with_misses(board: Board, core: CoreTimings | None) -> FlashPlan:
     """The plan of the profiler for a board whose flash has wait states, so that it counts misses;
     the cycles remain those of the board."""
     return _flash_plan(replace(board, flash_wait_states=1), core)
@@ -215,7 +215,7 @@ def _measured(
     graph: Graph,
     function: PrimFunc,
     instructions: int,
-    took: Cost,
+    took: RunCost,
     sizes: Mapping[str, int],
     kept: Collection[int],
     shared: bool,

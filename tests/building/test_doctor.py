@@ -104,10 +104,10 @@ def test_a_program_that_fails_counts_as_missing(bin_folder: Path):
 def test_exit_1_only_without_what_a_default_command_needs(
     tool: tools.Tool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    states = {other.name: tools.State("1", ()) for other in tools.TOOLS}
+    states = {other.name: tools.ToolState("1", ()) for other in tools.TOOLS}
     monkeypatch.setattr(tools, "states", lambda: states)
     assert main(["doctor"]) == 0
-    states[tool.name] = tools.State("", ("a-package",))
+    states[tool.name] = tools.ToolState("", ("a-package",))
     optional = tool.name not in {
         *("cmake", "ninja", "cc", "objdump", "qemu-system-arm"),
         *("newlib", "arm-none-eabi-gcc", "arm-none-eabi-objdump"),

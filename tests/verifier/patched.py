@@ -18,8 +18,8 @@ from microgen.verifier.instructions.architectures import instructions
 from microgen.verifier.instructions.instruction import NOTHING, Instruction
 from microgen.verifier.runner_walk import plan as plans
 from microgen.verifier.runner_walk.check import runner_of
-from microgen.verifier.runner_walk.plan import Plan
-from microgen.verifier.runner_walk.walk import Runner, Walk
+from microgen.verifier.runner_walk.plan import CallPlan
+from microgen.verifier.runner_walk.walk import Runner, RunnerWalk
 from microgen.verifier.subject import Subject
 from tests.tamper.elf32 import Elf32
 from tests.tamper.encodings import riscv_call, thumb_call, word
@@ -123,7 +123,7 @@ class Built:
         return [f"{i.address:#x}: {i}" for i in own if not self.without(i)]
 
     @cached_property
-    def runner(self) -> tuple[Runner, Plan]:
+    def runner(self) -> tuple[Runner, CallPlan]:
         subject = self.subject(self.path)
         plan = plans.of_model(subject.manifest, self.elf)
         return runner_of(subject, self.address(f"{self.prefix}_run"), plan), plan
@@ -132,7 +132,7 @@ class Built:
         """What is wrong with the runner if an instruction does nothing."""
         runner, plan = self.runner
         nop = replace(left_out, mnemonic="nop", operands=(), condition="", effect=NOTHING)
-        walk = Walk(replace(runner, instructions={**self.code, left_out.address: nop}), plan)
+        walk = RunnerWalk(replace(runner, instructions={**self.code, left_out.address: nop}), plan)
         walk.run()
         return [*walk.problems.values()]
 

@@ -8,15 +8,20 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from microgen.verifier.again.known_flags import ROWS, row_of
-from microgen.verifier.again.producers import Unit
-from microgen.verifier.again.recorded_flags import Flags, UnknownFlagError, described, of_source
+from microgen.verifier.again.producers import CompiledUnit
+from microgen.verifier.again.recorded_flags import (
+    RecordedFlags,
+    UnknownFlagError,
+    described,
+    of_source,
+)
 from microgen.verifier.again.regenerated import ImpossibleError
 
 SOURCE = PurePosixPath("model", "codegen", "host", "src", "default_lib1.c")
 
 
-def _found(*producers: str, source: PurePosixPath = SOURCE) -> Flags | None:
-    return of_source([Unit(source, producer) for producer in producers], SOURCE)
+def _found(*producers: str, source: PurePosixPath = SOURCE) -> RecordedFlags | None:
+    return of_source([CompiledUnit(source, producer) for producer in producers], SOURCE)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +34,7 @@ def _found(*producers: str, source: PurePosixPath = SOURCE) -> Flags | None:
     ],
 )  # fmt: skip
 def test_versions(producer: str, version: str) -> None:
-    assert _found(producer) == Flags(version, ("-O2",))
+    assert _found(producer) == RecordedFlags(version, ("-O2",))
 
 
 ACCEPTED = (
@@ -73,12 +78,12 @@ REFUSED = (
 
 @pytest.mark.parametrize("flag", ACCEPTED)
 def test_accepted(flag: str) -> None:
-    assert _found(f"GNU C17 12.2.0 {flag} -O2") == Flags("12.2.0", (flag, "-O2"))
+    assert _found(f"GNU C17 12.2.0 {flag} -O2") == RecordedFlags("12.2.0", (flag, "-O2"))
 
 
 @pytest.mark.parametrize("flag", IGNORED)
 def test_ignored(flag: str) -> None:
-    assert _found(f"GNU C17 12.2.0 {flag} -O2") == Flags("12.2.0", ("-O2",))
+    assert _found(f"GNU C17 12.2.0 {flag} -O2") == RecordedFlags("12.2.0", ("-O2",))
 
 
 @pytest.mark.parametrize("flag", REFUSED)
@@ -115,16 +120,16 @@ def test_words_that_are_no_flags_are_no_producer() -> None:
 
 def test_the_unit_with_the_most_common_folders_counts() -> None:
     units = [
-        Unit(PurePosixPath("/a/src/default_lib1.c"), "GNU C17 12.2.0 -O1"),
-        Unit(PurePosixPath("/a/host/src/default_lib1.c"), "GNU C17 12.2.0 -O2"),
-        Unit(PurePosixPath("/a/host/src/default_lib0.c"), "GNU C17 12.2.0 -O3"),
+        CompiledUnit(PurePosixPath("/a/src/default_lib1.c"), "GNU C17 12.2.0 -O1"),
+        CompiledUnit(PurePosixPath("/a/host/src/default_lib1.c"), "GNU C17 12.2.0 -O2"),
+        CompiledUnit(PurePosixPath("/a/host/src/default_lib0.c"), "GNU C17 12.2.0 -O3"),
     ]
-    assert of_source(units, SOURCE) == Flags("12.2.0", ("-O2",))
+    assert of_source(units, SOURCE) == RecordedFlags("12.2.0", ("-O2",))
     assert of_source(units[2:], SOURCE) is None
 
 
 def test_switches_without_a_source_are_everybodys() -> None:
-    assert _found("GNU C17 12.2.0 -O2", source=PurePosixPath()) == Flags("12.2.0", ("-O2",))
+    assert _found("GNU C17 12.2.0 -O2", source=PurePosixPath()) == RecordedFlags("12.2.0", ("-O2",))
 
 
 def test_two_sets_of_flags_are_no_answer() -> None:
@@ -134,7 +139,7 @@ def test_two_sets_of_flags_are_no_answer() -> None:
 
 
 def test_described() -> None:
-    one, two = Flags("1", ("-O1", "-g")), Flags("1", ("-O2",))
+    one, two = RecordedFlags("1", ("-O1", "-g")), RecordedFlags("1", ("-O2",))
     first, second = PurePosixPath("a"), PurePosixPath("b")
     assert described({first: one, second: one}) == "-O1 -g, as the ELF says"
     assert described({first: one, second: two}) == "2 sets of flags, as the ELF says"

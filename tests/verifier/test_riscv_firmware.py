@@ -15,7 +15,11 @@ from microgen.verifier.instructions.flow import code_of, frame
 from microgen.verifier.instructions.instruction import Instruction
 from microgen.verifier.instructions.machine import Machine
 from microgen.verifier.instructions.riscv import parse
-from microgen.verifier.instructions.stack_values import Registers, UnknownStackPointerError, Value
+from microgen.verifier.instructions.stack_values import (
+    Registers,
+    StackValue,
+    UnknownStackPointerError,
+)
 from tests.support.tools import NEEDS_RISCV_GCC
 
 Make = Callable[..., Any]
@@ -264,30 +268,30 @@ def test_data_is_no_instruction() -> None:
     assert parse(text) == {0x12: Instruction(0x12, 2, "nop", (), encoding=b"\x01\0")}
 
 
-def step(text: str, **known: Value) -> Registers:
+def step(text: str, **known: StackValue) -> Registers:
     (instruction,) = parse(f"  80000100:\t00000000          \t{text}").values()
     machine = Machine({0x80001000: 0x42}.get, 0x80402000, adds_parts=True)
-    return machine.step(instruction, {"sp": Value("sp", -16), **known})
+    return machine.step(instruction, {"sp": StackValue("sp", -16), **known})
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("auipc\ta0,0x1", Value("const", 0x80001100)),
-        ("lui\ta0,0xffffb", Value("const", 0xFFFFB000)),
-        ("add\ta0,sp,-2000", Value("sp", -2016)),
-        ("add\ta0,a1,a2", Value("indexed", 0x80001000)),  # the value of a2 is not known
-        ("lw\ta0,0(a1)", Value("const", 0x42)),
+        ("auipc\ta0,0x1", StackValue("const", 0x80001100)),
+        ("lui\ta0,0xffffb", StackValue("const", 0xFFFFB000)),
+        ("add\ta0,sp,-2000", StackValue("sp", -2016)),
+        ("add\ta0,a1,a2", StackValue("indexed", 0x80001000)),  # the value of a2 is not known
+        ("lw\ta0,0(a1)", StackValue("const", 0x42)),
         ("lw\ta0,4(a1)", None),
-        ("mv\ta0,sp", Value("sp", -16)),
-        ("neg\ta0,a1", Value("const", 0x7FFFF000)),
+        ("mv\ta0,sp", StackValue("sp", -16)),
+        ("neg\ta0,a1", StackValue("const", 0x7FFFF000)),
         ("lbu\ta0,0(a1)", None),
         ("amoadd.w\ta0,a1,(a2)", None),
         ("csrr\ta0,mcause", None),
     ],
 )
-def test_what_an_instruction_leaves(text: str, expected: Value | None) -> None:
-    before = {"a0": Value("const", 7), "a1": Value("const", 0x80001000)}
+def test_what_an_instruction_leaves(text: str, expected: StackValue | None) -> None:
+    before = {"a0": StackValue("const", 7), "a1": StackValue("const", 0x80001000)}
     assert step(text, **before).get("a0") == expected
 
 

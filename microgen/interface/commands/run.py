@@ -22,7 +22,7 @@ from microgen.interface.commands import compiling
 from microgen.target import projects
 
 if TYPE_CHECKING:
-    from microgen.running.runner import Cost, Costs, Cycles
+    from microgen.running.runner import Cycles, RunCost, RunCosts
 
 _Numbers: TypeAlias = tuple[str, list[str]]  # a heading, and the cells below it
 
@@ -173,7 +173,7 @@ def profile_tables(result: api.RunResult, record: Manifest) -> Iterator[Table]:
         yield _profile_table(module, calls, total, title, more=columns)
 
 
-def _modelled(costs: Costs, row: Sequence[Cost]) -> tuple[_Numbers, ...]:
+def _modelled(costs: RunCosts, row: Sequence[RunCost]) -> tuple[_Numbers, ...]:
     """The columns of modelled costs, of which ``row`` has the inference's, then the calls'."""
     listed = [*row[1:], costs.outside_calls(row), row[0]]
     return (

@@ -25,7 +25,7 @@ def explained(
     project: Path,
     inputs: Mapping[str, Array] | None,
     elf: Path,
-    target: runner.Target | None = None,
+    target: runner.RemoteTarget | None = None,
 ) -> StatusRunError:
     """The same error with what is known about its cause: from the reference, evaluated on the
     samples that were run, or from the firmware's call that returned the status."""
@@ -88,7 +88,7 @@ def _blamed(
 
 
 def _located(
-    error: StatusRunError, module: ModuleRecord, layers: tuple[runner.Layer, ...]
+    error: StatusRunError, module: ModuleRecord, layers: tuple[runner.TracedLayer, ...]
 ) -> StatusRunError:
     """The firmware's explanation: the call that returned the status, or the last call that
     completed."""

@@ -42,7 +42,7 @@ from microgen.running.comparing import apart
 from microgen.running.comparing.ends import End, Ends, explained, judged, upto
 from microgen.running.comparing.traced import Output, Traced, of_model, of_reduced, traced
 from microgen.running.comparing.verdict import Verdict
-from microgen.running.runner import Layer, samples
+from microgen.running.runner import TracedLayer, samples
 from microgen.running.runner.compare import Comparison, unseen
 from microgen.running.runner.compare import compare as compare_layers
 from microgen.target import targets
@@ -57,7 +57,7 @@ def compare(
     inputs: Mapping[str, Array],
     outputs: Mapping[str, Array],
     elf: Path,
-    target: runner.Target | None = None,
+    target: runner.RemoteTarget | None = None,
 ) -> tuple[Verdict, ...]:
     """Compare ``outputs``, which the project's ``elf`` gave for ``inputs``, and the layers of one
     sample, with the numpy reference. Compare them also with the oracle of the model's format if it
@@ -104,7 +104,7 @@ class _Seen:
 
     inferences: Sequence[runner.Inference]
 
-    def of(self, _module: ModuleRecord, chosen: tuple[int, ...]) -> list[Layer]:
+    def of(self, _module: ModuleRecord, chosen: tuple[int, ...]) -> list[TracedLayer]:
         """The layers of these inferences, numbered from 0."""
         return [
             replace(layer, sample=number)
@@ -122,17 +122,17 @@ class _Traces:
         project: Path,
         elf: Path,
         inputs: Mapping[str, Array],
-        target: runner.Target | None,
+        target: runner.RemoteTarget | None,
     ) -> None:
         self._project, self._elf, self._inputs, self._target = project, elf, inputs, target
-        self._read: dict[tuple[int, ...], tuple[Layer, ...]] = {}
+        self._read: dict[tuple[int, ...], tuple[TracedLayer, ...]] = {}
 
     @property
     def count(self) -> int:
         """The number of samples."""
         return next((len(array) for array in self._inputs.values()), 0)
 
-    def of(self, module: ModuleRecord, chosen: tuple[int, ...]) -> list[Layer]:
+    def of(self, module: ModuleRecord, chosen: tuple[int, ...]) -> list[TracedLayer]:
         """A module's layers for those samples. Raises as ``runner.run`` does."""
         if chosen not in self._read:
             given = {name: array[list(chosen)] for name, array in self._inputs.items()}

@@ -48,7 +48,7 @@ def run(
     profile: bool,
     compare: bool,
     timeout: float,
-) -> tuple[runner.RunResult, tuple[Verdict, ...]]:
+) -> tuple[runner.JobResult, tuple[Verdict, ...]]:
     """The result of the run, and the verdicts on the calls of the models. Raises RunError if there
     is nothing to profile or to compare, although that was asked for."""
     with place.opened(where, elf, timeout) as target:

@@ -12,7 +12,7 @@ from microgen.graph.ir import layouts
 from microgen.graph.ir.beside import Expected
 from microgen.graph.ir.graph import Array, Graph
 from microgen.graph.ir.layouts import Shown
-from microgen.running.runner import Layer
+from microgen.running.runner import TracedLayer
 
 Output = tuple[str, Array]  # the model's name of an output, and its array
 
@@ -64,7 +64,7 @@ class Traced:
 def traced(
     graph: Graph,
     shows: Mapping[str, Shown],
-    layers: Iterable[Layer],
+    layers: Iterable[TracedLayer],
     outputs: Sequence[Mapping[str, Output]],
     states: set[str],
 ) -> Traced:

@@ -6,21 +6,21 @@ debugger's server reaches.
 """
 
 from microgen.running.runner.application import Followed, Inference
-from microgen.running.runner.costs import Cost, Costs
+from microgen.running.runner.costs import RunCost, RunCosts
 from microgen.running.runner.execute import followed, run, until_failure
-from microgen.running.runner.job import Cycles, RunResult
-from microgen.running.runner.remote.target import Target
-from microgen.running.runner.trace import Layer
+from microgen.running.runner.job import Cycles, JobResult
+from microgen.running.runner.remote.target import RemoteTarget
+from microgen.running.runner.trace import TracedLayer
 
 __all__ = [
-    "Cost",
-    "Costs",
     "Cycles",
     "Followed",
     "Inference",
-    "Layer",
-    "RunResult",
-    "Target",
+    "JobResult",
+    "RemoteTarget",
+    "RunCost",
+    "RunCosts",
+    "TracedLayer",
     "followed",
     "run",
     "until_failure",

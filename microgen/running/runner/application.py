@@ -18,10 +18,10 @@ from microgen.base.errors import InputError, ToolError
 from microgen.base.manifest import CallRecord, Manifest, ModuleRecord, PortRecord
 from microgen.graph.ir.graph import Array, DType
 from microgen.running.runner import faults, qemu
-from microgen.running.runner.calls import CONVENTIONS, EndError, Program
+from microgen.running.runner.calls import CONVENTIONS, DebuggedProgram, EndError
 from microgen.running.runner.gdb import GdbError, Stub
 from microgen.running.runner.image import Image
-from microgen.running.runner.trace import Layer, Tracer, load_bias, location
+from microgen.running.runner.trace import TracedLayer, Tracer, load_bias, location
 from microgen.verifier.elf import elf
 
 MOST_READ = 8  # inferences of each model whose layers are read
@@ -42,7 +42,7 @@ class Inference:
     returned_to: int
     inputs: Mapping[str, Array]
     outputs: Mapping[str, Array]
-    layers: tuple[Layer, ...] = ()
+    layers: tuple[TracedLayer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,9 @@ def follow(
 class _Follower(Tracer):
     """Follows a program from inference to inference."""
 
-    def __init__(self, program: Program, image: Image, manifest: Manifest, bias: int) -> None:
+    def __init__(
+        self, program: DebuggedProgram, image: Image, manifest: Manifest, bias: int
+    ) -> None:
         super().__init__(program, image, manifest, bias)
         known = [(image.address_or_none(m.entry), m) for m in manifest.modules]
         self._entries = {address + bias: m for address, m in known if address is not None}
@@ -158,7 +160,7 @@ class _Follower(Tracer):
         end = self.return_address(registers)
         inputs: dict[str, Array] = {}
         places: dict[str, int] = {}
-        layers: list[Layer] = []
+        layers: list[TracedLayer] = []
         has_returned = False
         if is_read:
             _check_readable(module)
@@ -177,10 +179,12 @@ class _Follower(Tracer):
         outputs = {p.tensor: self._port(p, places[p.tensor]) for p in module.outputs}
         return Inference(module.module, status, end - self._bias, inputs, outputs, tuple(layers))
 
-    def _layers(self, module: ModuleRecord, number: int, end: int) -> tuple[list[Layer], bool]:
+    def _layers(
+        self, module: ModuleRecord, number: int, end: int
+    ) -> tuple[list[TracedLayer], bool]:
         """The layers of the inference, and whether the run function has returned, which it does
         before its last call if something is wrong."""
-        found: list[Layer] = []
+        found: list[TracedLayer] = []
         self._end = end
         try:
             for call in module.calls:

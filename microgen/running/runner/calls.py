@@ -48,7 +48,7 @@ class EndError(Exception):
         self.exit_code = exit_code
 
 
-class Program(Protocol):
+class DebuggedProgram(Protocol):
     """A stopped program under a debugger. Methods raise GdbError and TimeoutError."""
 
     def registers(self, count: int, width: int) -> tuple[int, ...]:
@@ -74,9 +74,9 @@ class Program(Protocol):
 
 class Walker:
     """Runs a program from place to place. There are no breakpoints while it is stopped. Raises
-    EndError when the program ends, and the errors of ``Program``."""
+    EndError when the program ends, and the errors of ``DebuggedProgram``."""
 
-    def __init__(self, program: Program, machine: str) -> None:
+    def __init__(self, program: DebuggedProgram, machine: str) -> None:
         self._program = program
         self._convention = CONVENTIONS[machine]
 

@@ -12,14 +12,14 @@ import numpy as np
 
 from microgen.building.builder import disassemble
 from microgen.running import timing
-from microgen.running.timing import Conditions, Core
-from microgen.running.timing.model import Block, Model, Part
+from microgen.running.timing import Conditions, CoreTimings
+from microgen.running.timing.model import BasicBlock, ProgramPart, TimingModel
 from microgen.target.board import Board
 from microgen.verifier.instructions import architectures
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class RunCost:
     """What an inference or a call takes: modelled cycles, and bytes read from flash as data.
     ``waited`` and ``followed`` are the lines of flash for which the core waits: those of data and
     after jumps, and next lines of code. They are counted where there are wait states."""
@@ -29,8 +29,8 @@ class Cost:
     waited: int = 0
     followed: int = 0
 
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(
+    def __add__(self, other: RunCost) -> RunCost:
+        return RunCost(
             self.cycles + other.cycles,
             self.flash_bytes + other.flash_bytes,
             self.waited + other.waited,
@@ -39,16 +39,16 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class RunCosts:
     """Modelled costs of a run. ``rows``: for each sample and each model, in order, the cost of the
     inference, then of each operator call. ``core`` is the one whose timings were used.
     ``clock_hz`` is 0 if the clock is not known; ``wait_states`` are those of flash. ``stands`` says
     whose timings stand for the board's CPU, if they are not its own."""
 
-    core: Core
+    core: CoreTimings
     clock_hz: int
     wait_states: int
-    rows: tuple[tuple[tuple[Cost, ...], ...], ...]
+    rows: tuple[tuple[tuple[RunCost, ...], ...], ...]
     stands: str = ""
 
     @property
@@ -57,7 +57,7 @@ class Costs:
         return Conditions(self.core, self.clock_hz, self.wait_states)
 
     @property
-    def totals(self) -> tuple[Cost, ...]:
+    def totals(self) -> tuple[RunCost, ...]:
         """The cost of each sample, of all models."""
         return tuple(sum((row[0] for row in sample), _NOTHING) for sample in self.rows)
 
@@ -65,10 +65,10 @@ class Costs:
         """The time of so many cycles; None if the clock is not known."""
         return self.conditions.milliseconds(cycles)
 
-    def outside_calls(self, row: Sequence[Cost]) -> Cost:
+    def outside_calls(self, row: Sequence[RunCost]) -> RunCost:
         """The part of an inference's cost, the first of a row, that is no call's."""
         cycles = row[0].cycles - sum(cost.cycles for cost in row[1:])
-        return Cost(cycles, row[0].flash_bytes - sum(cost.flash_bytes for cost in row[1:]))
+        return RunCost(cycles, row[0].flash_bytes - sum(cost.flash_bytes for cost in row[1:]))
 
     def __str__(self) -> str:
         return "; ".join(filter(None, (str(self.conditions), self.stands)))
@@ -90,24 +90,28 @@ class Costs:
         }
 
 
-_NOTHING = Cost(0, 0)
+_NOTHING = RunCost(0, 0)
 
 
-def of_run(core: Core, board: Board, elf: Path, counted: Path, calls: Sequence[int]) -> Costs:
+def of_run(
+    core: CoreTimings, board: Board, elf: Path, counted: Path, calls: Sequence[int]
+) -> RunCosts:
     """The costs of a run of ``elf``, of which ``counted`` is the plugin's file of blocks. ``calls``
     has each model's number of operator calls. Raises BuildError if objdump fails."""
     code = architectures.instructions(board, disassemble(elf, board))
-    found = list(_inferences(Model(core, board, code), counted, calls))
+    found = list(_inferences(TimingModel(core, board, code), counted, calls))
     width = len(calls)
     rows = tuple(tuple(found[i : i + width]) for i in range(0, len(found), width))
     stands = timing.said(board.cpu)
-    return Costs(core, board.clock_hz, board.flash_wait_states, rows, stands)
+    return RunCosts(core, board.clock_hz, board.flash_wait_states, rows, stands)
 
 
-def _inferences(model: Model, counted: Path, calls: Sequence[int]) -> Iterator[tuple[Cost, ...]]:
+def _inferences(
+    model: TimingModel, counted: Path, calls: Sequence[int]
+) -> Iterator[tuple[RunCost, ...]]:
     """The costs of each inference in the file: its own, then those of its calls."""
-    blocks: dict[int, Block] = {}
-    costs: list[Cost] = []
+    blocks: dict[int, BasicBlock] = {}
+    costs: list[RunCost] = []
     number = 0
     with counted.open() as file:
         for line in file:
@@ -115,18 +119,18 @@ def _inferences(model: Model, counted: Path, calls: Sequence[int]) -> Iterator[t
             kind, _, numbers = line.partition(" ")
             if kind == "b":
                 key, address, count = map(int, numbers.split())
-                blocks[key] = Block(address, count)
+                blocks[key] = BasicBlock(address, count)
             elif kind == "p":
                 call, part = _part(numbers)
                 cycles = model.cycles(part, blocks.__getitem__)
                 lines = (part.data_misses + part.jumps, part.follows)
-                costs[call] += Cost(cycles, part.flash_bytes, *lines)
+                costs[call] += RunCost(cycles, part.flash_bytes, *lines)
             else:
                 yield (sum(costs, _NOTHING), *islice(costs, 1, None))
                 costs, number = [], number + 1
 
 
-def _part(text: str) -> tuple[int, Part]:
+def _part(text: str) -> tuple[int, ProgramPart]:
     call, flash_bytes, data, jumps, follows, *_ = numbers = np.array(text.split(), np.int64)
-    part = Part(numbers[5:], int(flash_bytes), int(data), int(jumps), int(follows))
+    part = ProgramPart(numbers[5:], int(flash_bytes), int(data), int(jumps), int(follows))
     return int(call), part

@@ -16,11 +16,11 @@ from microgen.running.runner import job as jobs
 from microgen.running.runner import profile as profiling
 from microgen.running.runner import trace as tracing
 from microgen.running.runner.application import Followed
-from microgen.running.runner.job import Job, RunResult
+from microgen.running.runner.job import Job, JobResult
 from microgen.running.runner.process import HangError, Process
 from microgen.running.runner.remote import session
-from microgen.running.runner.remote.target import Target
-from microgen.running.runner.trace import Layer, Trace
+from microgen.running.runner.remote.target import RemoteTarget
+from microgen.running.runner.trace import Trace, TracedLayer
 
 _END_SECONDS = 5.0
 ELF = Path("build") / "firmware.elf"
@@ -34,9 +34,9 @@ def run(
     profile: bool = False,
     trace: bool = False,
     timeout: float = 60.0,
-    target: Target | None = None,
+    target: RemoteTarget | None = None,
     is_application: bool = False,
-) -> RunResult:
+) -> JobResult:
     """Run a built project's firmware on samples, all in one process. Without ``inputs``, run it on
     one sample of zeros.
 
@@ -73,8 +73,8 @@ def until_failure(
     *,
     elf: Path,
     timeout: float = 60.0,
-    target: Target | None = None,
-) -> tuple[Layer, ...]:
+    target: RemoteTarget | None = None,
+) -> tuple[TracedLayer, ...]:
     """The layers of a run that fails, up to the call that returned a status other than 0, or up to
     the last call before the failure. Raises as ``run`` does before the program ends."""
     job = jobs.of(project, inputs, elf, timeout)
@@ -84,7 +84,7 @@ def until_failure(
         return traced.layers
 
 
-def _plain(job: Job) -> RunResult:
+def _plain(job: Job) -> JobResult:
     with process.directory() as where:
         return _execute(job, where)
 
@@ -138,7 +138,7 @@ def _check_counts(job: Job) -> None:
         )
 
 
-def _profiled(job: Job, runs: Followed | None = None) -> RunResult:
+def _profiled(job: Job, runs: Followed | None = None) -> JobResult:
     """``runs`` are the inferences of a program that has another main than the project's."""
     _check_counts(job)
     assert job.board.qemu is not None
@@ -170,7 +170,7 @@ def _profiled(job: Job, runs: Followed | None = None) -> RunResult:
     )
 
 
-def _execute(job: Job, where: Path, plugin: str = "") -> RunResult:
+def _execute(job: Job, where: Path, plugin: str = "") -> JobResult:
     _write_input(job, where)
     command = qemu.command(job.board, _program(job, where), plugin=plugin)
     with process.started(command, where, gdb=not job.board.is_host) as running:
@@ -194,7 +194,7 @@ def _count(job: Job, output_size: int) -> None:
     progress.count("samples", job.done(output_size), job.samples)
 
 
-def _traced(job: Job) -> RunResult:
+def _traced(job: Job) -> JobResult:
     with process.directory() as where, _followed(job, where) as (running, traced):
         result = _result(job, running, _exit_code(job, running, traced))
     jobs.check_complete(job, traced.layers)
@@ -242,7 +242,7 @@ def _hang(job: Job, running: Process) -> RunError:
     return faults.hang(job.limit, done, place, job.image.path)
 
 
-def _result(job: Job, running: Process, code: int) -> RunResult:
+def _result(job: Job, running: Process, code: int) -> JobResult:
     """The result of a program that has ended. Raises RunError unless all went well."""
     output = running.directory / qemu.OUTPUT
     data = output.read_bytes() if output.exists() else b""

@@ -12,10 +12,10 @@ from microgen.base.errors import RunError
 from microgen.base.manifest import Manifest
 from microgen.graph.ir.graph import Array
 from microgen.running.runner import faults, image, samples
-from microgen.running.runner.costs import Costs
+from microgen.running.runner.costs import RunCosts
 from microgen.running.runner.image import Image
 from microgen.running.runner.samples import Batch
-from microgen.running.runner.trace import Layer
+from microgen.running.runner.trace import TracedLayer
 from microgen.target import projects
 from microgen.target.board import Board
 
@@ -48,7 +48,7 @@ class Cycles:
 
 
 @dataclass(frozen=True, slots=True)
-class RunResult:
+class JobResult:
     """The result of a run.
 
     ``outputs`` are by the model's tensor name, in the model's order. With several models each name
@@ -76,8 +76,8 @@ class RunResult:
     instructions: tuple[int, ...] | None = None
     per_call: tuple[tuple[int, ...], ...] | None = None
     per_module: tuple[tuple[int, ...], ...] | None = None
-    layers: tuple[Layer, ...] | None = None
-    modelled: Costs | None = None
+    layers: tuple[TracedLayer, ...] | None = None
+    modelled: RunCosts | None = None
     cycles: Cycles | None = None
 
 
@@ -119,7 +119,7 @@ def of(
     return Job(record, board, image.load(elf), batch, timeout, is_application)
 
 
-def result(job: Job, code: int, console: str, diagnostics: str, output: bytes) -> RunResult:
+def result(job: Job, code: int, console: str, diagnostics: str, output: bytes) -> JobResult:
     """The result of firmware that has ended with exit code ``code`` after it wrote ``output``.
 
     Raises RunError unless all went well.
@@ -130,21 +130,21 @@ def result(job: Job, code: int, console: str, diagnostics: str, output: bytes) -
     if code != 0 or line is None:
         raise faults.failure(code, console, diagnostics, job.image)
     status, count, stack = line
-    return RunResult(_outputs(job, output, count), console, status, count, stack)
+    return JobResult(_outputs(job, output, count), console, status, count, stack)
 
 
-def _of_application(job: Job, console: str, output: bytes) -> RunResult:
+def _of_application(job: Job, console: str, output: bytes) -> JobResult:
     """The result of a program that ended well and did not say how many samples it ran. It has
     outputs if it wrote those of all samples."""
     ports = samples.outputs(job.manifest)
     expected = job.samples * sum(port.nbytes for port in ports)
     if job.batch is None or len(output) != expected:
-        return RunResult({}, console, 0, 0, 0)
+        return JobResult({}, console, 0, 0, 0)
     outputs = samples.unpack(ports, output, stacked=job.batch.stacked)
-    return RunResult(outputs, console, 0, job.samples, 0)
+    return JobResult(outputs, console, 0, job.samples, 0)
 
 
-def check_complete(job: Job, layers: tuple[Layer, ...]) -> None:
+def check_complete(job: Job, layers: tuple[TracedLayer, ...]) -> None:
     """Raise RunError unless all layers have been read."""
     expected = job.samples * job.manifest.seen_count
     if len(layers) != expected:

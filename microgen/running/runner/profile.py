@@ -21,7 +21,7 @@ from microgen.base.errors import RunError, ToolError
 from microgen.base.manifest import Manifest, ModuleRecord
 from microgen.building import toolchain
 from microgen.running.runner.image import Image
-from microgen.running.timing import Core, Flash
+from microgen.running.timing import CoreTimings, Flash
 from microgen.target.board import Board
 
 _SOURCE = Path(__file__).parent / "plugin" / "profile.c"
@@ -46,7 +46,7 @@ class FlashPlan:
 _NO_FLASH = FlashPlan()
 
 
-def flash_plan(board: Board, core: Core | None) -> FlashPlan:
+def flash_plan(board: Board, core: CoreTimings | None) -> FlashPlan:
     """The regions of a board for code and constants. Misses matter if there are wait states."""
     names = dict.fromkeys((board.flash, board.constants, board.large_constants))
     regions = tuple(

@@ -26,7 +26,7 @@ from microgen.base.manifest import (
 from microgen.base.output import progress
 from microgen.graph.ir.graph import Array, DType
 from microgen.running.runner import faults
-from microgen.running.runner.calls import CONVENTIONS, EndError, Program, Walker
+from microgen.running.runner.calls import CONVENTIONS, DebuggedProgram, EndError, Walker
 from microgen.running.runner.gdb import GdbError, Stub
 from microgen.running.runner.image import Image
 
@@ -35,7 +35,7 @@ _AT_ENTRY = 9  # Linux: include/uapi/linux/auxvec.h
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class TracedLayer:
     """The result of a layer that call ``call`` of sample ``sample`` computed, and the variables
     that were passed to the call, by their names, uint8. Both numbers count from 0, and each
     module's calls are counted separately. ``status`` is the value that the call returned."""
@@ -54,7 +54,7 @@ class Trace:
     """The layers that were read, and the program's exit code. If the debugger's connection ended
     before the program, the exit code is None and ``broken`` has the reason."""
 
-    layers: tuple[Layer, ...]
+    layers: tuple[TracedLayer, ...]
     exit_code: int | None
     broken: str = ""
 
@@ -79,7 +79,7 @@ def follow(
             f"layers cannot be read on a processor of kind {image.machine}",
             hint=f"kinds that can be read: {', '.join(CONVENTIONS)}",
         )
-    layers: list[Layer] = []
+    layers: list[TracedLayer] = []
     bias = 0
     try:
         stub = Stub(connection, limit)
@@ -93,16 +93,16 @@ def follow(
 
 
 def walk(
-    program: Program,
+    program: DebuggedProgram,
     image: Image,
     manifest: Manifest,
     *,
     samples: int,
-    layers: list[Layer],
+    layers: list[TracedLayer],
     bias: int = 0,
 ) -> Trace:
     """Run a stopped program, which is ``bias`` above its ELF's addresses, to its end. Each layer is
-    added to ``layers`` when it has been read. Raises as ``Program`` does."""
+    added to ``layers`` when it has been read. Raises as ``DebuggedProgram`` does."""
     tracer = Tracer(program, image, manifest, bias)
     try:
         total = samples * manifest.seen_count
@@ -113,7 +113,7 @@ def walk(
         return Trace(tuple(layers), end.exit_code)
 
 
-def progressed(layers: Sequence[Layer], samples: int, manifest: Manifest) -> str:
+def progressed(layers: Sequence[TracedLayer], samples: int, manifest: Manifest) -> str:
     """How far the reading of layers came, as text."""
     return f"after {len(layers)} of {samples * manifest.seen_count} layers"
 
@@ -140,20 +140,22 @@ def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
 class Tracer(Walker):
     """Follows a program from operator to operator."""
 
-    def __init__(self, program: Program, image: Image, manifest: Manifest, bias: int) -> None:
+    def __init__(
+        self, program: DebuggedProgram, image: Image, manifest: Manifest, bias: int
+    ) -> None:
         super().__init__(program, image.machine)
         self._image = image
         self._manifest = manifest
         self._bias = bias
 
-    def layers(self, samples: int) -> Iterator[Layer]:
+    def layers(self, samples: int) -> Iterator[TracedLayer]:
         """Every layer that can be read, sample by sample."""
         for sample in range(samples):
             for module in self._manifest.modules:
                 for call in module.calls:
                     yield from self.layers_of(sample, call, module)
 
-    def layers_of(self, sample: int, call: CallRecord, module: ModuleRecord) -> list[Layer]:
+    def layers_of(self, sample: int, call: CallRecord, module: ModuleRecord) -> list[TracedLayer]:
         """Let the program run through a call; return the layers that it has computed."""
         rows = list(call.row_calls)
         if rows:
@@ -170,7 +172,7 @@ class Tracer(Walker):
         variables = {record.tensor: self._bytes(at, record.nbytes) for record, at in passed}
         status = self.result()
         return [
-            Layer(
+            TracedLayer(
                 *(sample, call.index, step.tensor, self._tensor(step, at), module.module),
                 variables,
                 status,
@@ -184,7 +186,7 @@ class Tracer(Walker):
         call: CallRecord,
         module: ModuleRecord,
         rows: Sequence[tuple[StepRecord, RowsRecord]],
-    ) -> list[Layer]:
+    ) -> list[TracedLayer]:
         """The layers of a call that computes them row by row: what each of its parts has written
         when it returns."""
         found: dict[str, list[Array]] = {step.tensor: [] for step in call.steps if step.in_rows}
@@ -199,7 +201,7 @@ class Tracer(Walker):
             height = min(each.rows, step.shape[1] - done)
             found[step.tensor].append(self._rows(step, pointer, height))
         return [
-            Layer(sample, call.index, tensor, np.concatenate(parts)[None], module.module)
+            TracedLayer(sample, call.index, tensor, np.concatenate(parts)[None], module.module)
             for tensor, parts in found.items()
         ]
 

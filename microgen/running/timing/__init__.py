@@ -5,7 +5,7 @@ is modelled.
 """
 
 from microgen.running.timing.conditions import Conditions
-from microgen.running.timing.core import Core, Flash
+from microgen.running.timing.core import CoreTimings, Flash
 from microgen.running.timing.cores import of_cpu, said
 
-__all__ = ["Conditions", "Core", "Flash", "of_cpu", "said"]
+__all__ = ["Conditions", "CoreTimings", "Flash", "of_cpu", "said"]

@@ -6,14 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from microgen.running.timing.core import Core
+from microgen.running.timing.core import CoreTimings
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
     """A core, its clock (0 if it is not known), and the wait states of flash at that clock."""
 
-    core: Core
+    core: CoreTimings
     clock_hz: int
     wait_states: int
 

@@ -12,7 +12,7 @@ from microgen.verifier.instructions.instruction import Instruction
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TimingRow:
     """Instructions that take equally long. ``mnemonics`` is a regular expression of the whole
     mnemonic, without width and without an IT block's condition.
 
@@ -51,12 +51,12 @@ class Flash:
 class Pipeline(Protocol):
     """How the instructions of a block overlap."""
 
-    def cycles(self, core: Core, block: Sequence[Instruction]) -> int:
+    def cycles(self, core: CoreTimings, block: Sequence[Instruction]) -> int:
         """The cycles of a block, if execution continues after it."""
 
 
 @dataclass(frozen=True)
-class Core:
+class CoreTimings:
     """A core's timings. The first row that has a mnemonic holds, the last row has all others.
 
     ``is_fitted``: the timings are not all published, so rows are assumed, and were compared with
@@ -67,15 +67,15 @@ class Core:
 
     name: str
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[TimingRow, ...]
     pipeline: Pipeline
     assumptions: tuple[str, ...]
     is_fitted: bool = False
     unaligned: int = 0
     flash: Flash = Flash(8, 128, 4)  # 64 bits; caches of 1 KB and 256 bytes, as in STM32L4
-    _found: dict[str, Row] = field(default_factory=dict, compare=False, repr=False)
+    _found: dict[str, TimingRow] = field(default_factory=dict, compare=False, repr=False)
 
-    def row(self, mnemonic: str) -> Row:
+    def row(self, mnemonic: str) -> TimingRow:
         """The row that has the mnemonic."""
         if mnemonic not in self._found:
             self._found[mnemonic] = next(r for r in self.rows if _pattern(r).fullmatch(mnemonic))
@@ -92,5 +92,5 @@ class Core:
 
 
 @functools.cache
-def _pattern(row: Row) -> re.Pattern[str]:
+def _pattern(row: TimingRow) -> re.Pattern[str]:
     return re.compile(row.mnemonics)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microgen.running.timing.core import Core
+from microgen.running.timing.core import CoreTimings
 from microgen.running.timing.cortex_m0 import CORTEX_M0, CORTEX_M0PLUS, CORTEX_M23
 from microgen.running.timing.cortex_m3 import CORTEX_M3, CORTEX_M4
 from microgen.running.timing.cortex_m7 import CORTEX_M7
@@ -30,7 +30,7 @@ _TIMED = {
 }
 
 
-def of_cpu(cpu: Cpu) -> Core | None:
+def of_cpu(cpu: Cpu) -> CoreTimings | None:
     """The timings of a CPU, or of the core that stands for it (``standing.core``); None for the
     host."""
     found = standing.core(cpu, _TIMED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microgen.running.timing.core import Core, Row
+from microgen.running.timing.core import CoreTimings, TimingRow
 from microgen.running.timing.one_by_one import Neighbours
 
 _M3 = "DDI 0337I, table 3-1"
@@ -18,42 +18,42 @@ _LONG = "SMULL and UMULL take 4 of 3 to 5 cycles, SMLAL and UMLAL 5 of 4 to 7"
 _SKIPPED = "an instruction that an IT block skips takes as long as one that it executes"
 
 
-def _common(source: str) -> tuple[Row, ...]:
+def _common(source: str) -> tuple[TimingRow, ...]:
     """What both cores have in common."""
     return (
-        Row(r"b|bl", 1, source, taken=1),
-        Row(r"b(?!x|fc|fi|ic|kpt)\w\w|cbn?z", 1, source, taken=1),
-        Row(r"bx|blx", 1, source, taken=2),
-        Row(r"tb[bh]", 3, source, taken=3),
-        Row(r"ldrd|strd", 3, source),
-        Row(r"ldm.*|pop", 1, source, each=1, taken=2),
-        Row(r"stm.*|push", 1, source, each=1),
-        Row(r"ldr.*", 2, source, taken=3),
-        Row(r"str.*", 2, source),
-        Row(r"[su]div", 7, source),
+        TimingRow(r"b|bl", 1, source, taken=1),
+        TimingRow(r"b(?!x|fc|fi|ic|kpt)\w\w|cbn?z", 1, source, taken=1),
+        TimingRow(r"bx|blx", 1, source, taken=2),
+        TimingRow(r"tb[bh]", 3, source, taken=3),
+        TimingRow(r"ldrd|strd", 3, source),
+        TimingRow(r"ldm.*|pop", 1, source, each=1, taken=2),
+        TimingRow(r"stm.*|push", 1, source, each=1),
+        TimingRow(r"ldr.*", 2, source, taken=3),
+        TimingRow(r"str.*", 2, source),
+        TimingRow(r"[su]div", 7, source),
     )
 
 
 _M3_ROWS = (
     *_common(_M3),
-    Row(r"ml[as]", 2, _M3),
-    Row(r"[su]mull", 4, _M3),
-    Row(r"[su]mlal", 5, _M3),
-    Row(r"mrs|msr", 2, _M3),
-    Row(r".*", 1, _M3, taken=2),
+    TimingRow(r"ml[as]", 2, _M3),
+    TimingRow(r"[su]mull", 4, _M3),
+    TimingRow(r"[su]mlal", 5, _M3),
+    TimingRow(r"mrs|msr", 2, _M3),
+    TimingRow(r".*", 1, _M3, taken=2),
 )
 _M4_ROWS = (
     *_common(_M4),
-    Row(r"v(div|sqrt).*", 14, _FPU, latency=2, unit="fpu"),
-    Row(r"v(n?ml|fn?m)[as]\..*", 3, _FPU, latency=2, unit="fpu"),
-    Row(r"v(add|sub|n?mul|cvt\w*|rint\w*)(\..*)?", 1, _FPU, latency=2, unit="fpu"),
-    Row(r"v(ldm|stm).*|vpush|vpop", 1, _FPU, each=1),
-    Row(r"vldr|vstr", 1, _FPU, each=1),
-    Row(r"mrs|msr", 2, _M4),
-    Row(r".*", 1, _M4, taken=2),
+    TimingRow(r"v(div|sqrt).*", 14, _FPU, latency=2, unit="fpu"),
+    TimingRow(r"v(n?ml|fn?m)[as]\..*", 3, _FPU, latency=2, unit="fpu"),
+    TimingRow(r"v(add|sub|n?mul|cvt\w*|rint\w*)(\..*)?", 1, _FPU, latency=2, unit="fpu"),
+    TimingRow(r"v(ldm|stm).*|vpush|vpop", 1, _FPU, each=1),
+    TimingRow(r"vldr|vstr", 1, _FPU, each=1),
+    TimingRow(r"mrs|msr", 2, _M4),
+    TimingRow(r".*", 1, _M4, taken=2),
 )
 
-CORTEX_M3 = Core(
+CORTEX_M3 = CoreTimings(
     "cortex-m3",
     "Cortex-M3",
     _M3_ROWS,
@@ -61,6 +61,6 @@ CORTEX_M3 = Core(
     (_DIVIDE, _REFILL, _LONG, _SKIPPED),
     unaligned=1,
 )
-CORTEX_M4 = Core(
+CORTEX_M4 = CoreTimings(
     "cortex-m4", "Cortex-M4", _M4_ROWS, Neighbours(), (_DIVIDE, _REFILL, _SKIPPED), unaligned=1
 )

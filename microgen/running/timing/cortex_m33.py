@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from microgen.running.timing.core import Core, Flash, Row
+from microgen.running.timing.core import CoreTimings, Flash, TimingRow
 from microgen.running.timing.cortex_m3 import CORTEX_M4
 from microgen.running.timing.one_by_one import Neighbours
 
@@ -15,11 +15,11 @@ _FIT = (
 )
 
 
-def _fitted(row: Row) -> Row:
+def _fitted(row: TimingRow) -> TimingRow:
     return replace(row, source=_FIT, taken=_REFILL if row.taken == 1 else row.taken)
 
 
-CORTEX_M33 = Core(
+CORTEX_M33 = CoreTimings(
     "cortex-m33",
     "Cortex-M33",
     tuple(_fitted(row) for row in CORTEX_M4.rows),

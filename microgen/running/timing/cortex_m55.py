@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microgen.running.timing.core import Core, Flash, Row
+from microgen.running.timing.core import CoreTimings, Flash, TimingRow
 from microgen.running.timing.in_order import InOrder
 
 _BEATS = "Cortex-M55 (101051) computes two of a vector's four beats in a cycle; overlap fitted"
@@ -12,39 +12,39 @@ _FIT = "fitted: assumed; single layers to compare with (docs/explanation/timing.
 _VECTORS = frozenset({"vmemory", "vmultiply", "valu"})
 
 
-def _rows(beats: int) -> tuple[Row, ...]:
+def _rows(beats: int) -> tuple[TimingRow, ...]:
     """The table of a core whose vector instructions take ``beats`` cycles."""
     many = r"(\.[suif]?\d+)?"
     return (
-        Row(r"le|letp", 0, _LOOP),
-        Row(r"wls\w*|dls\w*", 1, _LOOP, taken=2, unit="alone"),
-        Row(r"b|bl", 1, _FIT, taken=1, unit="branch"),
-        Row(r"b(?!x|fc|fi|ic|kpt)\w\w|cbn?z", 1, _FIT, taken=1, unit="branch"),
-        Row(r"bx|blx", 1, _FIT, taken=2, unit="branch"),
-        Row(r"tb[bh]", 3, _FIT, taken=2, unit="alone"),
-        Row(r"ldrd|strd", 1, _FIT, latency=2, unit="memory"),
-        Row(r"ldm.*|pop|stm.*|push", 1, _FIT, each=1, taken=2, unit="alone"),
-        Row(r"ldr.*", 1, _FIT, latency=2, taken=3, unit="memory"),
-        Row(r"str.*", 1, _FIT, unit="memory"),
-        Row(r"[su]div", 7, _FIT, unit="alone"),
-        Row(r"v(div|sqrt).*", 14, _FIT, unit="alone"),
-        Row(r"v(ld|st)[24].*", beats, _BEATS, latency=beats + 1, unit="vmemory"),
-        Row(r"v(ldr|str)[bhwd].*", beats, _BEATS, latency=beats + 1, unit="vmemory"),
-        Row(r"v(ldm|stm).*|vpush|vpop", 1, _FIT, each=1, unit="alone"),
-        Row(r"v(ldr|str).*", 1, _FIT, latency=2, unit="memory"),
-        Row(
+        TimingRow(r"le|letp", 0, _LOOP),
+        TimingRow(r"wls\w*|dls\w*", 1, _LOOP, taken=2, unit="alone"),
+        TimingRow(r"b|bl", 1, _FIT, taken=1, unit="branch"),
+        TimingRow(r"b(?!x|fc|fi|ic|kpt)\w\w|cbn?z", 1, _FIT, taken=1, unit="branch"),
+        TimingRow(r"bx|blx", 1, _FIT, taken=2, unit="branch"),
+        TimingRow(r"tb[bh]", 3, _FIT, taken=2, unit="alone"),
+        TimingRow(r"ldrd|strd", 1, _FIT, latency=2, unit="memory"),
+        TimingRow(r"ldm.*|pop|stm.*|push", 1, _FIT, each=1, taken=2, unit="alone"),
+        TimingRow(r"ldr.*", 1, _FIT, latency=2, taken=3, unit="memory"),
+        TimingRow(r"str.*", 1, _FIT, unit="memory"),
+        TimingRow(r"[su]div", 7, _FIT, unit="alone"),
+        TimingRow(r"v(div|sqrt).*", 14, _FIT, unit="alone"),
+        TimingRow(r"v(ld|st)[24].*", beats, _BEATS, latency=beats + 1, unit="vmemory"),
+        TimingRow(r"v(ldr|str)[bhwd].*", beats, _BEATS, latency=beats + 1, unit="vmemory"),
+        TimingRow(r"v(ldm|stm).*|vpush|vpop", 1, _FIT, each=1, unit="alone"),
+        TimingRow(r"v(ldr|str).*", 1, _FIT, latency=2, unit="memory"),
+        TimingRow(
             r"v(r?ml[as]|mul|q?r?dml|q?r?dmul|fm)\w*" + many,
             *(beats, _BEATS),
             latency=beats + 1,
             unit="vmultiply",
         ),
-        Row(r"vmrs|vmsr|vpst\w*|vpnot|vctp.*", 1, _FIT, unit="alu"),
-        Row(r"vmov", 1, _FIT, unit="alu"),
-        Row(r"v.*", beats, _BEATS, latency=beats, unit="valu"),
-        Row(
+        TimingRow(r"vmrs|vmsr|vpst\w*|vpnot|vctp.*", 1, _FIT, unit="alu"),
+        TimingRow(r"vmov", 1, _FIT, unit="alu"),
+        TimingRow(r"v.*", beats, _BEATS, latency=beats, unit="valu"),
+        TimingRow(
             r"(ml[as]|[su]mull|[su]ml[as]\w+|sm[mu]\w+|mul)s?", 1, _FIT, latency=2, unit="multiply"
         ),
-        Row(r".*", 1, _FIT, taken=2, unit="alu"),
+        TimingRow(r".*", 1, _FIT, taken=2, unit="alu"),
     )
 
 
@@ -53,7 +53,7 @@ _ASSUMED = (
     "vector instructions of different units overlap by one cycle",
     "data is in TCM, or in the cache",
 )
-CORTEX_M55 = Core(
+CORTEX_M55 = CoreTimings(
     "cortex-m55",
     "Cortex-M55",
     _rows(2),
@@ -62,7 +62,7 @@ CORTEX_M55 = Core(
     is_fitted=True,
     flash=Flash(32, 1024, 128),
 )
-CORTEX_M85 = Core(
+CORTEX_M85 = CoreTimings(
     "cortex-m85",
     "Cortex-M85",
     _rows(2),

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from microgen.running.timing import operands
-from microgen.running.timing.core import Core, Row
-from microgen.running.timing.operands import Operands
+from microgen.running.timing.core import CoreTimings, TimingRow
+from microgen.running.timing.operands import UsedRegisters
 from microgen.verifier.instructions.instruction import Instruction
 
-_Issued = list[tuple[Row, Instruction]]
+_Issued = list[tuple[TimingRow, Instruction]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class InOrder:
     is_narrow: bool = False
     overlap: frozenset[str] = frozenset()
     busy: frozenset[str] = frozenset()
-    read: Callable[[Instruction], Operands] = operands.arm
+    read: Callable[[Instruction], UsedRegisters] = operands.arm
 
-    def cycles(self, core: Core, block: Sequence[Instruction]) -> int:
+    def cycles(self, core: CoreTimings, block: Sequence[Instruction]) -> int:
         """As in ``Pipeline``."""
         ready: dict[str, int] = {}
         issued: _Issued = []
@@ -53,7 +53,7 @@ class InOrder:
                 clock, issued = clock + taken, []
         return clock + (self._occupied(issued, None) if issued else 0)
 
-    def _fits(self, issued: _Issued, row: Row, instruction: Instruction) -> bool:
+    def _fits(self, issued: _Issued, row: TimingRow, instruction: Instruction) -> bool:
         if len(issued) >= self.width or row.unit == "alone" or row.cycles + row.each > 1:
             return False
         if any(r.unit == "alone" or r.cycles + r.each > 1 for r, _ in issued):
@@ -62,7 +62,7 @@ class InOrder:
         same = sum(r.unit == row.unit for r, _ in issued)
         return not (self.is_narrow and is_wide) and same < self.units.get(row.unit, 1)
 
-    def _occupied(self, issued: _Issued, row: Row | None) -> int:
+    def _occupied(self, issued: _Issued, row: TimingRow | None) -> int:
         """The cycles before an instruction can follow those issued together."""
         before = issued[-1][0]
         both = {before.unit, row.unit if row else ""} & self.overlap

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.running.timing.core import Core
+from microgen.running.timing.core import CoreTimings
 from microgen.target.board import Board
 from microgen.verifier.instructions.instruction import Instruction
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class BasicBlock:
     """A run of instructions that was translated at once: address of the first, and their number."""
 
     address: int
@@ -21,7 +21,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ProgramPart:
     """What ran for a call, or for none. ``executions``: a row for each block that ran with its
     number, how often it began, and how often execution continued right after it. ``flash_bytes``
     were read from flash as data, in ``data_misses`` lines; ``jumps`` and ``follows`` are the lines
@@ -34,33 +34,33 @@ class Part:
     follows: int
 
 
-class Model:
+class TimingModel:
     """Cycles of parts of a program, whose disassembly is ``code``, on a board."""
 
-    def __init__(self, core: Core, board: Board, code: Mapping[int, Instruction]) -> None:
+    def __init__(self, core: CoreTimings, board: Board, code: Mapping[int, Instruction]) -> None:
         self._core, self._code = core, code
         self._wait = board.flash_wait_states
-        self._costs: dict[Block, tuple[int, int]] = {}
+        self._costs: dict[BasicBlock, tuple[int, int]] = {}
 
-    def cycles(self, part: Part, block: Callable[[int], Block]) -> int:
+    def cycles(self, part: ProgramPart, block: Callable[[int], BasicBlock]) -> int:
         """The cycles of a part, whose blocks ``block`` finds by number."""
         numbers, began, fell = part.executions.reshape(-1, 3).T
         costs = [self._cost(block(int(number))) for number in numbers]
         through, taken = np.array(costs, np.int64).reshape(-1, 2).T
         return int(through @ began + taken @ (began - fell)) + self._waiting(part)
 
-    def _waiting(self, part: Part) -> int:
+    def _waiting(self, part: ProgramPart) -> int:
         """The cycles in which the core waits for flash."""
         waited = part.data_misses + part.jumps
         return self._core.flash.waiting(self._wait, waited, part.follows)
 
-    def _cost(self, block: Block) -> tuple[int, int]:
+    def _cost(self, block: BasicBlock) -> tuple[int, int]:
         """The cycles of a block that falls through, and those that a jump at its end adds."""
         if block not in self._costs:
             self._costs[block] = self._priced(block)
         return self._costs[block]
 
-    def _priced(self, block: Block) -> tuple[int, int]:
+    def _priced(self, block: BasicBlock) -> tuple[int, int]:
         found: list[Instruction] = []
         address = block.address
         while len(found) < block.instructions and address in self._code:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.running.timing import operands
-from microgen.running.timing.core import Core
+from microgen.running.timing.core import CoreTimings
 from microgen.verifier.instructions.instruction import Instruction
 
 
@@ -14,7 +14,7 @@ from microgen.verifier.instructions.instruction import Instruction
 class Sum:
     """Nothing overlaps. Sources: DDI 0432C, section 3.3; DDI 0484C, section 3.3."""
 
-    def cycles(self, core: Core, block: Sequence[Instruction]) -> int:
+    def cycles(self, core: CoreTimings, block: Sequence[Instruction]) -> int:
         """As in ``Pipeline``."""
         return sum(_alone(core, instruction) for instruction in block)
 
@@ -30,7 +30,7 @@ class Neighbours:
     table 7-1.
     """
 
-    def cycles(self, core: Core, block: Sequence[Instruction]) -> int:
+    def cycles(self, core: CoreTimings, block: Sequence[Instruction]) -> int:
         """As in ``Pipeline``."""
         total, before = 0, None
         for instruction in block:
@@ -39,12 +39,12 @@ class Neighbours:
         return total
 
 
-def _alone(core: Core, instruction: Instruction) -> int:
+def _alone(core: CoreTimings, instruction: Instruction) -> int:
     row = core.row(instruction.mnemonic)
     return row.cycles + (row.each and row.each * operands.count(instruction))
 
 
-def _beside(core: Core, before: Instruction | None, instruction: Instruction) -> int:
+def _beside(core: CoreTimings, before: Instruction | None, instruction: Instruction) -> int:
     """The cycles that a neighbour adds to an instruction, or saves."""
     is_store = operands.is_store(instruction.mnemonic)
     is_buffered = is_store and _has_immediate_offset(instruction)

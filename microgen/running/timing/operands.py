@@ -34,7 +34,7 @@ _RISCV_WRITES_NOTHING = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Operands:
+class UsedRegisters:
     """The registers that an instruction writes and reads, those of its address among them."""
 
     writes: frozenset[str]
@@ -62,7 +62,7 @@ def count(instruction: Instruction) -> int:
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def arm(instruction: Instruction) -> Operands:
+def arm(instruction: Instruction) -> UsedRegisters:
     """The operands of a Thumb instruction."""
     name, operands = instruction.mnemonic, instruction.operands
     where = next((o for o in operands if "[" in o), "")
@@ -71,7 +71,7 @@ def arm(instruction: Instruction) -> Operands:
         written, first_read = 0, 0
     elif _LISTS.fullmatch(name):
         base = _registers(operands[0]) if len(operands) > 1 else {"sp"}
-        return Operands(
+        return UsedRegisters(
             frozenset(_registers(operands[-1]) | base), frozenset(base), frozenset(base)
         )
     else:
@@ -83,7 +83,7 @@ def arm(instruction: Instruction) -> Operands:
     if where and (where.endswith("!") or where != operands[-1]):
         writes |= address
     reads = {r for operand in operands[first_read:] for r in _registers(operand)}
-    return Operands(frozenset(writes), frozenset(reads), frozenset(address))
+    return UsedRegisters(frozenset(writes), frozenset(reads), frozenset(address))
 
 
 def _is_two_operand(instruction: Instruction) -> bool:
@@ -108,11 +108,11 @@ def _parts(name: str) -> list[str]:
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def riscv(instruction: Instruction) -> Operands:
+def riscv(instruction: Instruction) -> UsedRegisters:
     """The operands of an RV32 instruction."""
     operands = instruction.operands
     written = 0 if _RISCV_WRITES_NOTHING.fullmatch(instruction.mnemonic) else 1
     writes = {r for operand in operands[:written] for r in _RISCV.findall(operand)}
     reads = {r for operand in operands[written:] for r in _RISCV.findall(operand)}
     address = {r for operand in operands if "(" in operand for r in _RISCV.findall(operand)}
-    return Operands(frozenset(writes), frozenset(reads), frozenset(address))
+    return UsedRegisters(frozenset(writes), frozenset(reads), frozenset(address))

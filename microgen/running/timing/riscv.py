@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.running.timing import operands
-from microgen.running.timing.core import Core, Row
+from microgen.running.timing.core import CoreTimings, TimingRow
 from microgen.running.timing.in_order import InOrder
 
 _E31 = "SiFive FE310-G000 Manual, section 3.3"
@@ -11,18 +11,18 @@ _BRANCH = "SiFive FE310-G000 Manual, section 3.2: no cycles if predicted, which 
 _FLOAT = "fitted: assumed, E31 has no FPU"
 
 _ROWS = (
-    Row(r"lw|c\.lw\w*|flw", 1, _E31, latency=2),
-    Row(r"l[bh]u?", 1, _E31, latency=3),
-    Row(r"mul\w*", 1, _E31, latency=5, unit="multiplier"),
-    Row(r"(div|rem)u?", 1, _E31, latency=17, unit="multiplier"),
-    Row(r"csr\w*", 1, _E31, latency=3),
-    Row(r"f(div|sqrt).*", 20, _FLOAT, unit="alone"),
-    Row(r"f(add|sub|mul|madd|msub|nmadd|nmsub|cvt)\..*", 1, _FLOAT, latency=4),
-    Row(r"b\w+|j|jal|jalr|jr|ret", 1, _BRANCH),
-    Row(r".*", 1, _E31),
+    TimingRow(r"lw|c\.lw\w*|flw", 1, _E31, latency=2),
+    TimingRow(r"l[bh]u?", 1, _E31, latency=3),
+    TimingRow(r"mul\w*", 1, _E31, latency=5, unit="multiplier"),
+    TimingRow(r"(div|rem)u?", 1, _E31, latency=17, unit="multiplier"),
+    TimingRow(r"csr\w*", 1, _E31, latency=3),
+    TimingRow(r"f(div|sqrt).*", 20, _FLOAT, unit="alone"),
+    TimingRow(r"f(add|sub|mul|madd|msub|nmadd|nmsub|cvt)\..*", 1, _FLOAT, latency=4),
+    TimingRow(r"b\w+|j|jal|jalr|jr|ret", 1, _BRANCH),
+    TimingRow(r".*", 1, _E31),
 )
 
-E31 = Core(
+E31 = CoreTimings(
     "sifive-e31",
     "SiFive E31 (RV32IMAC)",
     _ROWS,

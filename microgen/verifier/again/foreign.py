@@ -15,7 +15,7 @@ from microgen.verifier.again import (
     same_functions,
 )
 from microgen.verifier.again.recompiled import Sources
-from microgen.verifier.again.recorded_flags import Flags, UnknownFlagError
+from microgen.verifier.again.recorded_flags import RecordedFlags, UnknownFlagError
 from microgen.verifier.again.regenerated import ImpossibleError
 from microgen.verifier.instructions.architectures import architecture_of
 from microgen.verifier.subject import Finding, Reproduction, Subject, judged, not_applicable
@@ -48,7 +48,9 @@ def compared(subject: Subject, asked: Reproduction, project: Path) -> Finding:
     return _as_said(subject, sources, flags) if flags else _as_in_project(subject, asked, sources)
 
 
-def _as_said(subject: Subject, sources: Sources, flags: Mapping[PurePosixPath, Flags]) -> Finding:
+def _as_said(
+    subject: Subject, sources: Sources, flags: Mapping[PurePosixPath, RecordedFlags]
+) -> Finding:
     """The finding for those types of integers with which the fewest functions differ."""
     findings = []
     for types, macros in recompiled.INTEGERS.items():

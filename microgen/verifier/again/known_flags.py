@@ -12,7 +12,7 @@ import re
 from typing import NamedTuple
 
 
-class Row(NamedTuple):
+class FlagRow(NamedTuple):
     """Flags of one kind, as a regular expression for the whole flag, and why they are accepted.
     ``is_repeated``: the model is compiled with them again; the others decide no code."""
 
@@ -21,101 +21,101 @@ class Row(NamedTuple):
     is_repeated: bool = True
 
 
-ROWS: tuple[Row, ...] = (
-    Row(r"-O[0-3sgz]?", "levels only choose passes, all of which keep the ABI"),
-    Row(r"-g(?:gdb)?[0-3]?|-gdwarf(?:-[2-5])?", "debug information is not loaded"),
-    Row(
+ROWS: tuple[FlagRow, ...] = (
+    FlagRow(r"-O[0-3sgz]?", "levels only choose passes, all of which keep the ABI"),
+    FlagRow(r"-g(?:gdb)?[0-3]?|-gdwarf(?:-[2-5])?", "debug information is not loaded"),
+    FlagRow(
         r"-f(?:no-)?(?:function-sections|data-sections|common|section-anchors)"
         r"|-msmall-data-limit=\d+",
         "they decide in which section, and after what, an object is",
     ),
     # The core. How it passes floats is compared with the ELF: see ``Architecture.abi_problem``.
-    Row(
+    FlagRow(
         r"-m(?:cpu|tune)=cortex-m\d+(?:plus)?(?:\+\w+(?:\.\w+)?)*|-mthumb|-mlittle-endian"
         r"|-m(?:arch|libarch)=armv(?:6s?|7e?|8|8\.1)-m(?:\.base|\.main)?(?:\+\w+(?:\.\w+)?)*"
         r"|-mfpu=(?:auto|fpv4-sp-d16|fpv5-sp-d16|fpv5-d16)",
         "Arm's M profile has one procedure call standard, whatever the core",
     ),
-    Row(
+    FlagRow(
         r"-m(?:arch|libarch)=rv32[ig][a-z0-9_]*|-misa-spec=(?:2\.2|20190608|20191213)"
         r"|-mtune=(?:rocket|size|sifive-\d-series)",
         "extensions choose no registers for arguments; RV32E, which does, is not listed",
     ),
-    Row(r"-mfloat-abi=(?:soft|softfp|hard)|-mabi=ilp32[fd]?", "the ELF header names the same"),
-    Row(r"-mabi=aapcs", "it is the standard that the ELF header's version means"),
-    Row(
+    FlagRow(r"-mfloat-abi=(?:soft|softfp|hard)|-mabi=ilp32[fd]?", "the ELF header names the same"),
+    FlagRow(r"-mabi=aapcs", "it is the standard that the ELF header's version means"),
+    FlagRow(
         r"-m(?:no-)?unaligned-access|-m(?:no-)?strict-align|-mcmodel=(?:medlow|medany)"
         r"|-m(?:no-)?relax",
         "they decide how memory is accessed and how addresses are made",
     ),
-    Row(
+    FlagRow(
         r"-m(?:no-)?save-restore",
         "libgcc's functions save and restore the registers that the code would",
     ),
-    Row(
+    FlagRow(
         r"-mfp16-format=ieee|-mtp=soft",
         "the code has no __fp16 and no variables of threads",
     ),
-    Row(r"-mcmse", "it changes functions with its own attributes only, which no source has"),
+    FlagRow(r"-mcmse", "it changes functions with its own attributes only, which no source has"),
     # The language.
-    Row(
+    FlagRow(
         r"-ansi|-std=(?:(?:c|gnu)(?:89|90|99|9x|11|1x|17|18|2x)|iso9899:(?:1990|1999|2011|2017|2018))",
         "the C standards do not say how functions are called",
     ),
-    Row(
+    FlagRow(
         r"-f(?:no-)?(?:freestanding|hosted|builtin)|-fno-printf-return-value",
         "they decide which library functions the compiler knows",
     ),
-    Row(
+    FlagRow(
         r"-f(?:no-)?(?:strict-aliasing|strict-overflow|wrapv|delete-null-pointer-checks)",
         "they decide what the compiler may assume; the models' code needs none of it",
     ),
-    Row(
+    FlagRow(
         r"-ffp-contract=off|-fno-fast-math|-f(?:no-)?math-errno",
         "floats are computed as the C code says, or errno is not set, which no code reads",
     ),
-    Row(r"-fno-exceptions|-f(?:no-)?(?:asynchronous-)?unwind-tables", "tables, and no code"),
+    FlagRow(r"-fno-exceptions|-f(?:no-)?(?:asynchronous-)?unwind-tables", "tables, and no code"),
     # What code looks like inside of functions.
-    Row(
+    FlagRow(
         r"-f(?:no-)?(?:omit-frame-pointer|defer-pop|inline|inline-functions|inline-small-functions"
         r"|reorder-functions|reorder-blocks|jump-tables|unroll-loops|tree-vectorize|gcse"
         r"|merge-constants|optimize-sibling-calls)",
         "passes inside of functions, which keep the registers that the ABI preserves",
     ),
-    Row(
+    FlagRow(
         r"-f(?:no-)?align-(?:functions|jumps|labels|loops)"
         r"|-falign-(?:functions|jumps|labels|loops)=\d+",
         "padding",
     ),
-    Row(
+    FlagRow(
         r"-f(?:no-)?(?:pic|pie|PIC|PIE)",
         "addresses come from a table; arguments and saved registers are the same",
     ),
-    Row(
+    FlagRow(
         r"-f(?:no-)?stack-protector|-fstack-protector-(?:all|strong|explicit)"
         r"|-mstack-protector-guard=global",
         "a word in the function's own frame, which it compares before it returns",
     ),
-    Row(
+    FlagRow(
         r"-fvisibility=(?:default|hidden|internal|protected)|-ftls-model=local-exec",
         "symbols of dynamic libraries and variables of threads, which firmware does not have",
     ),
-    Row(r"--param=min-pagesize=0", "it decides about warnings at addresses near 0"),
+    FlagRow(r"--param=min-pagesize=0", "it decides about warnings at addresses near 0"),
     # Left out: they decide no code.
-    Row(
+    FlagRow(
         r"-g(?:no-)?(?:column-info|record-gcc-switches|statement-frontiers|strict-dwarf)"
         r"|-f(?:no-)?var-tracking(?:-assignments)?",
         "what debug information is like",
         False,
     ),
-    Row(
+    FlagRow(
         r"-W(?:no-)?[a-z][\w+=-]*|-W|-w|-pedantic(?:-errors)?|-fmessage-length=\d+",
         "warnings",
         False,
     ),
-    Row(r"-fdiagnostics-[a-z-]+(?:=[a-z]+)?|-fverbose-asm", "how the compiler prints", False),
-    Row(r"-f(?:file|macro|debug)-prefix-map=\S+", "names of files in debug information", False),
-    Row(
+    FlagRow(r"-fdiagnostics-[a-z-]+(?:=[a-z]+)?|-fverbose-asm", "how the compiler prints", False),
+    FlagRow(r"-f(?:file|macro|debug)-prefix-map=\S+", "names of files in debug information", False),
+    FlagRow(
         r"-fstack-usage|-fcallgraph-info(?:=[a-z,]+)?|-frecord-gcc-switches|-nostdinc|-fno-lto",
         "reports, notes, where headers are, and that functions are compiled file by file",
         False,
@@ -125,6 +125,6 @@ ROWS: tuple[Row, ...] = (
 _KNOWN = [(re.compile(row.pattern, re.ASCII), row) for row in ROWS]
 
 
-def row_of(flag: str) -> Row | None:
+def row_of(flag: str) -> FlagRow | None:
     """The row of a flag; None if it is not known."""
     return next((row for pattern, row in _KNOWN if pattern.fullmatch(flag)), None)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from microgen.verifier.again.placement import UNKNOWN, Reading, Target
+from microgen.verifier.again.placement import UNKNOWN, PlacedTarget, Reading
 from microgen.verifier.again.regenerated import ImpossibleError
 from microgen.verifier.elf.elf import Elf
-from microgen.verifier.elf.relocatable import Piece, Relocation
+from microgen.verifier.elf.relocatable import ObjectPiece, Relocation
 from microgen.verifier.instructions import relocations_arm
-from microgen.verifier.instructions.relocations_arm import Kind
+from microgen.verifier.instructions.relocations_arm import RelocationKind
 
 _NONE = 0  # R_ARM_NONE
-_Field = tuple[Relocation, Kind, int, int]  # with the values in the ELF and in the object file
+_Field = tuple[
+    Relocation, RelocationKind, int, int
+]  # with the values in the ELF and in the object file
 
 
-def read(piece: Piece, program: Elf, address: int) -> Reading:
+def read(piece: ObjectPiece, program: Elf, address: int) -> Reading:
     """The section at an address, as ``Reader``."""
     assert piece.data is not None
     found = program.read(address, len(piece.data))
@@ -29,7 +31,7 @@ def read(piece: Piece, program: Elf, address: int) -> Reading:
     return Reading(tuple(_target(own, fields, address) for own in fields), tuple(differing))
 
 
-def _fields(piece: Piece, found: bytes) -> list[_Field]:
+def _fields(piece: ObjectPiece, found: bytes) -> list[_Field]:
     assert piece.data is not None
     fields = []
     for own in piece.relocations:
@@ -40,7 +42,7 @@ def _fields(piece: Piece, found: bytes) -> list[_Field]:
     return fields
 
 
-def _kind(own: Relocation, piece: Piece) -> Kind:
+def _kind(own: Relocation, piece: ObjectPiece) -> RelocationKind:
     kind = relocations_arm.KINDS.get(own.kind)
     if kind is None or piece.has_addends:
         raise ImpossibleError(f"relocation {own.kind} of {piece.name} is not understood")
@@ -51,14 +53,14 @@ def _word(data: bytes | bytearray) -> int:
     return int.from_bytes(data, "little")
 
 
-def _target(field: _Field, fields: list[_Field], address: int) -> Target:
+def _target(field: _Field, fields: list[_Field], address: int) -> PlacedTarget:
     own, kind, value, addend = field
     whole = _joined(own, addend, fields) if kind.half else value
     place = address + own.offset
     if whole == UNKNOWN:
-        return Target(own.label, UNKNOWN, addend, place)
+        return PlacedTarget(own.label, UNKNOWN, addend, place)
     found = relocations_arm.symbol_value(kind, whole, addend, place)
-    return Target(own.label, found, addend, place)
+    return PlacedTarget(own.label, found, addend, place)
 
 
 def _joined(relocation: Relocation, addend: int, fields: list[_Field]) -> int:

@@ -13,10 +13,10 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from microgen.verifier.again.placement import UNKNOWN, Reading, Target
+from microgen.verifier.again.placement import UNKNOWN, PlacedTarget, Reading
 from microgen.verifier.again.regenerated import ImpossibleError
 from microgen.verifier.elf.elf import Elf
-from microgen.verifier.elf.relocatable import Label, Piece, Relocation
+from microgen.verifier.elf.relocatable import Label, ObjectPiece, Relocation
 from microgen.verifier.instructions import relocations_riscv as rv
 from microgen.verifier.instructions.relocations_riscv import Immediate, signed
 
@@ -48,7 +48,7 @@ class _Use:
         return self.relocation.addend - self.base
 
 
-def read(piece: Piece, program: Elf, address: int) -> Reading:
+def read(piece: ObjectPiece, program: Elf, address: int) -> Reading:
     """The section at an address, as ``Reader``."""
     walk = _Walk(piece, program, address)
     walk.all()
@@ -60,7 +60,7 @@ class _Walk:
     """Goes through a section and the program at the same time. ``before`` and ``after`` are the
     offsets in them."""
 
-    def __init__(self, piece: Piece, program: Elf, address: int) -> None:
+    def __init__(self, piece: ObjectPiece, program: Elf, address: int) -> None:
         self.piece, self.program, self.address = piece, program, address
         self.data = piece.data or b""
         self.before = self.after = 0
@@ -238,7 +238,7 @@ def _by_label(walk: _Walk) -> Iterator[list[_Use]]:
     yield from groups.values()
 
 
-def _targets(uses: list[_Use]) -> Iterator[Target]:
+def _targets(uses: list[_Use]) -> Iterator[PlacedTarget]:
     """The uses of one label with the value that all of them agree on."""
     values = {use.number - use.offset & _WORD for use in uses if use.form == "whole"}
     uppers, lowers, gone = (
@@ -250,7 +250,7 @@ def _targets(uses: list[_Use]) -> Iterator[Target]:
     is_known = len(values) == 1 and not _is_stale(uppers, lowers, gone)
     value = values.pop() if is_known else UNKNOWN
     for use in uses:
-        yield Target(use.relocation.label, value, use.relocation.addend, use.place)
+        yield PlacedTarget(use.relocation.label, value, use.relocation.addend, use.place)
 
 
 def _sum(upper: _Use, lower: _Use) -> int:

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from microgen.verifier.elf.elf import Elf
-from microgen.verifier.elf.relocatable import Label, Piece
+from microgen.verifier.elf.relocatable import Label, ObjectPiece
 
 UNKNOWN = -1  # the value of a symbol to which nothing can lead
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class PlacedTarget:
     """What the linker filled in at the address ``place``: the ``value`` that the label has there,
     UNKNOWN if the code contradicts itself, and the relocation's addend."""
 
@@ -29,7 +29,7 @@ class Reading:
     neither the object file's nor filled in by the linker. ``moves`` are pairs of offsets: in the
     object file, and in the program, whose code a linker may have made shorter there."""
 
-    targets: tuple[Target, ...]
+    targets: tuple[PlacedTarget, ...]
     differing: tuple[int, ...]
     moves: tuple[tuple[int, int], ...] = ((0, 0),)
 
@@ -41,4 +41,4 @@ class Reading:
 
 
 # Reads a section that has bytes. Raises ImpossibleError for what it does not understand.
-Reader = Callable[[Piece, Elf, int], Reading]
+Reader = Callable[[ObjectPiece, Elf, int], Reading]

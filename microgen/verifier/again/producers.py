@@ -27,7 +27,7 @@ _DEBUG_SECTIONS = (".debug_info", ".debug_abbrev", ".debug_str", ".debug_line_st
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class CompiledUnit:
     """A source file and what the compiler says of itself. ``source`` is empty if it is not known
     which files the text is about."""
 
@@ -35,7 +35,7 @@ class Unit:
     producer: str
 
 
-def units(path: Path) -> list[Unit]:
+def units(path: Path) -> list[CompiledUnit]:
     """What the ELF says about its sources; nothing if it says nothing.
 
     Raises ImpossibleError if it cannot be read.
@@ -48,7 +48,7 @@ def units(path: Path) -> list[Unit]:
         raise ImpossibleError("the ELF's debug information is damaged: link again") from error
 
 
-def _debugged(file: ELFFile) -> Iterator[Unit]:
+def _debugged(file: ELFFile) -> Iterator[CompiledUnit]:
     if file.get_section_by_name(".debug_info") is None:
         return
     for name in _DEBUG_SECTIONS:
@@ -60,7 +60,7 @@ def _debugged(file: ELFFile) -> Iterator[Unit]:
             raise ImpossibleError(f"the ELF has more than {_MOST_UNITS} compile units")
         found = unit.get_top_DIE().attributes
         if "DW_AT_name" in found and "DW_AT_producer" in found:
-            yield Unit(
+            yield CompiledUnit(
                 PurePosixPath(_text(found["DW_AT_name"].value)),
                 _text(found["DW_AT_producer"].value),
             )
@@ -72,11 +72,11 @@ def _no_links(file: ELFFile) -> Iterator[CompileUnit]:
     yield from information.iter_CUs()
 
 
-def _recorded(file: ELFFile) -> Iterator[Unit]:
+def _recorded(file: ELFFile) -> Iterator[CompiledUnit]:
     section = file.get_section_by_name(_SWITCHES)
     if section and not section["sh_flags"] & _SHF_COMPRESSED:
         for text in sorted({*section.data().split(b"\0")} - {b""}):
-            yield Unit(PurePosixPath(), _text(text))
+            yield CompiledUnit(PurePosixPath(), _text(text))
 
 
 def _text(value: object) -> str:

@@ -14,7 +14,7 @@ from microgen.building import toolchain
 from microgen.project.exporting import pragmas
 from microgen.target.board import Board
 from microgen.verifier.again import producers, recorded_flags
-from microgen.verifier.again.recorded_flags import Flags
+from microgen.verifier.again.recorded_flags import RecordedFlags
 from microgen.verifier.again.regenerated import ImpossibleError
 
 _SECONDS = 600.0
@@ -69,7 +69,7 @@ def _listed(text: str, name: str) -> list[str]:
     return found[1].split() if found else []
 
 
-def recorded(elf: Path, of: Sources) -> dict[PurePosixPath, Flags]:
+def recorded(elf: Path, of: Sources) -> dict[PurePosixPath, RecordedFlags]:
     """The flags of each C file; empty if the ELF names them for none.
 
     Raises ImpossibleError if it names them for some only, UnknownFlagError for flags that are not
@@ -85,7 +85,7 @@ def recorded(elf: Path, of: Sources) -> dict[PurePosixPath, Flags]:
 
 
 def compiled(
-    of: Sources, flags: Mapping[PurePosixPath, Flags], board: Board, macros: Sequence[str]
+    of: Sources, flags: Mapping[PurePosixPath, RecordedFlags], board: Board, macros: Sequence[str]
 ) -> list[Path]:
     """The object files of all sources, each compiled with its own flags and the same ``macros``.
 

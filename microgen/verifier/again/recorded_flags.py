@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from microgen.base.errors import MicrogenError
 from microgen.verifier.again import known_flags
-from microgen.verifier.again.producers import Unit
+from microgen.verifier.again.producers import CompiledUnit
 from microgen.verifier.again.regenerated import ImpossibleError
 
 _PRODUCER = re.compile(r"GNU C\d\w* (?P<version>\S.*?)(?P<flags>(?: -\S+)+)")
@@ -25,14 +25,14 @@ class UnknownFlagError(MicrogenError):
 
 
 @dataclass(frozen=True, slots=True)
-class Flags:
+class RecordedFlags:
     """The compiler's version, as ``__VERSION__``, and its flags."""
 
     version: str
     flags: tuple[str, ...]
 
 
-def of_source(units: Sequence[Unit], source: PurePosixPath) -> Flags | None:
+def of_source(units: Sequence[CompiledUnit], source: PurePosixPath) -> RecordedFlags | None:
     """The flags of a source file of the project; None if the ELF names none at all for it.
 
     Raises ImpossibleError if the ELF says several things, UnknownFlagError for flags that are not
@@ -45,7 +45,7 @@ def of_source(units: Sequence[Unit], source: PurePosixPath) -> Flags | None:
     return _parsed(*texts) if texts else None
 
 
-def _of_name(units: Sequence[Unit], source: PurePosixPath) -> list[Unit]:
+def _of_name(units: Sequence[CompiledUnit], source: PurePosixPath) -> list[CompiledUnit]:
     """The units whose path has the most last parts in common with the source's."""
     common = {id(own): _common(own.source, source) for own in units}
     most = max(common.values(), default=0)
@@ -59,7 +59,7 @@ def _common(one: PurePosixPath, other: PurePosixPath) -> int:
     )
 
 
-def _parsed(producer: str) -> Flags:
+def _parsed(producer: str) -> RecordedFlags:
     found = _PRODUCER.fullmatch(producer)
     assert found
     repeated = []
@@ -74,10 +74,10 @@ def _parsed(producer: str) -> Flags:
             )
         if row.is_repeated:
             repeated.append(flag)
-    return Flags(found["version"], tuple(repeated))
+    return RecordedFlags(found["version"], tuple(repeated))
 
 
-def described(flags: Mapping[PurePosixPath, Flags]) -> str:
+def described(flags: Mapping[PurePosixPath, RecordedFlags]) -> str:
     """The flags in one line; only their number if they are not all equal."""
     sets = {own.flags for own in flags.values()}
     if len(sets) > 1:

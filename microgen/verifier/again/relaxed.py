@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from microgen.verifier.elf.relocatable import Label, ObjectFile, Piece
+from microgen.verifier.elf.relocatable import Label, ObjectFile, ObjectPiece
 from microgen.verifier.instructions.relocations_riscv import ALIGN, RELAX
 
 
@@ -40,7 +40,7 @@ def by_function(file: ObjectFile) -> ObjectFile:
     return ObjectFile(pieces, tuple(labels[own] for own in file.labels))
 
 
-def _is_relaxed(piece: Piece) -> bool:
+def _is_relaxed(piece: ObjectPiece) -> bool:
     return any(own.kind in (ALIGN, RELAX) for own in piece.relocations)
 
 
@@ -65,7 +65,7 @@ def _moved(label: Label, relaxed: set[int], parts: tuple[_Part, ...]) -> Label:
     return replace(label, section=None)
 
 
-def _cut(piece: Piece, labels: Mapping[Label, Label], part: _Part | None) -> Piece:
+def _cut(piece: ObjectPiece, labels: Mapping[Label, Label], part: _Part | None) -> ObjectPiece:
     """A piece with the new labels; only a part of it, if one is given."""
     start, end = (part.start, part.end) if part else (0, len(piece.data or b""))
     relocations = tuple(

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from microgen.verifier.again import placed_arm, placed_riscv, relaxed
-from microgen.verifier.again.placement import UNKNOWN, Reader, Reading, Target
+from microgen.verifier.again.placement import UNKNOWN, PlacedTarget, Reader, Reading
 from microgen.verifier.again.regenerated import ImpossibleError
 from microgen.verifier.elf import relocatable
 from microgen.verifier.elf.elf import Elf, Symbol
-from microgen.verifier.elf.relocatable import Label, ObjectFile, Piece
+from microgen.verifier.elf.relocatable import Label, ObjectFile, ObjectPiece
 
 READERS: Mapping[str, Reader] = {"EM_ARM": placed_arm.read, "EM_RISCV": placed_riscv.read}
 
@@ -31,7 +31,7 @@ class _Placed:
     places: dict[int, int] = field(default_factory=dict)
     pending: list[tuple[int, str]] = field(default_factory=list)
     readings: dict[int, Reading] = field(default_factory=dict)
-    late: list[tuple[Target, str]] = field(default_factory=list)
+    late: list[tuple[PlacedTarget, str]] = field(default_factory=list)
 
     def put(self, section: int, address: int, user: str) -> bool:
         """Whether the section can be at that address."""
@@ -149,12 +149,12 @@ def _is_in_section(program: Elf, start: int, end: int) -> bool:
     return start == end or (section is not None and section.has_bytes and end <= section.end)
 
 
-def _wrong(target: Target, user: str) -> str:
+def _wrong(target: PlacedTarget, user: str) -> str:
     wrong = target.label.name or "a local object"
     return f"{user}: what is at {target.place:#x} does not lead to {wrong}"
 
 
-def _refers(placed: _Placed, target: Target, user: str) -> bool:
+def _refers(placed: _Placed, target: PlacedTarget, user: str) -> bool:
     """Whether a symbol's value in the ELF is right. If that is not known yet, it is compared
     later."""
     label = target.label
@@ -181,7 +181,7 @@ def _addresses(program: Elf, symbol: Symbol) -> set[int]:
     return {symbol.address} if is_data else {symbol.address, program.code_address(symbol)}
 
 
-def _is_same_element(program: Elf, piece: Piece, target: Target) -> bool:
+def _is_same_element(program: Elf, piece: ObjectPiece, target: PlacedTarget) -> bool:
     """Whether it leads to equal bytes, wherever the linker has put these."""
     assert piece.data is not None
     more = target.addend if target.label.is_section else 0
@@ -190,7 +190,7 @@ def _is_same_element(program: Elf, piece: Piece, target: Target) -> bool:
     return program.read(target.value + more, end - start) == piece.data[start:end]
 
 
-def _is_inside(placed: _Placed, target: Target) -> bool:
+def _is_inside(placed: _Placed, target: PlacedTarget) -> bool:
     """Whether it leads to the right place inside a function.
 
     Raises ImpossibleError if nothing says where the function is.

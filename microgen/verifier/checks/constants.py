@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from microgen.base.manifest import BlobRecord, ConstantRecord
 from microgen.graph.ir.graph import Array
 from microgen.kernels.requantization import transforms
 from microgen.verifier.checks import objects
-from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+from microgen.verifier.subject import Finding, Subject, judged, judged_by_parameters, not_applicable
 
 
 def constants_section(subject: Subject) -> Finding:
@@ -60,13 +61,15 @@ def constants_bytes(subject: Subject) -> Finding:
     if not records:
         return not_applicable("the model has no constants")
     expected = f"the bytes of {len(records)} constants equal the model's after their transforms"
-    try:
-        parameters = subject.parameters()
-    except MicrogenError as error:
-        return Finding("failed", expected, str(error))
-    problems = [p for record in records for p in _byte_problems(subject, record, parameters)]
     total = sum(record.nbytes for record in records)
-    return judged(expected, problems, f"{total} bytes equal", nbytes=total)
+    return judged_by_parameters(
+        subject,
+        expected,
+        records,
+        partial(_byte_problems, subject),
+        f"{total} bytes equal",
+        nbytes=total,
+    )
 
 
 def _byte_problems(

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from microgen.base.errors import MicrogenError
 from microgen.base.manifest import ConstantRecord
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Attrs, DType, Quant, TensorType
@@ -24,7 +23,7 @@ from microgen.graph.ops.elementwise.rescaled import RescaledAttrs
 from microgen.graph.ops.elementwise.subtract import SubtractAttrs
 from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
 from microgen.graph.ops.reductions.mean import MeanAttrs
-from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+from microgen.verifier.subject import Finding, Subject, judged_by_parameters, not_applicable
 
 Arguments = Mapping[str, Any]
 # From a constant's sources and arguments, for all values: the reference's results and the form's.
@@ -42,12 +41,9 @@ def proofs(subject: Subject) -> Finding:
     if not records:
         return not_applicable("no kernel needs a proof")
     expected = f"the arithmetic of {len(records)} constants equals the references for all values"
-    try:
-        parameters = subject.parameters()
-    except MicrogenError as error:
-        return Finding("failed", expected, str(error))
-    problems = [p for record in records for p in _problems(record, parameters)]
-    return judged(expected, problems, f"{len(records)} are equal", proofs=len(records))
+    return judged_by_parameters(
+        subject, expected, records, _problems, f"{len(records)} are equal", proofs=len(records)
+    )
 
 
 def _problems(record: ConstantRecord, parameters: Mapping[str, Array]) -> Iterator[str]:

@@ -8,6 +8,7 @@ steps at the same sums, both are equal for all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from microgen.graph.ir.graph import Array
 from microgen.kernels.requantization import paired
 from microgen.kernels.requantization.linear import channels
 from microgen.verifier.checks import constants, factors
-from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+from microgen.verifier.subject import Finding, Subject, judged_by_parameters, not_applicable
 
 Arguments = Mapping[str, Any]
 Tables = Sequence[Array]
@@ -40,12 +41,14 @@ def requantization(subject: Subject) -> Finding:
     if not layers:
         return not_applicable("no layer is requantized otherwise than specified")
     expected = f"the requantization of {len(layers)} layers is exact for all their sums"
-    try:
-        parameters = subject.parameters()
-    except MicrogenError as error:
-        return Finding("failed", expected, str(error))
-    problems = [p for layer in layers for p in _problems(subject, layer, parameters)]
-    return judged(expected, problems, f"{len(layers)} layers proven again", layers=len(layers))
+    return judged_by_parameters(
+        subject,
+        expected,
+        layers,
+        partial(_problems, subject),
+        f"{len(layers)} layers proven again",
+        layers=len(layers),
+    )
 
 
 def _layers(subject: Subject) -> Iterator[dict[str, ConstantRecord]]:

@@ -32,7 +32,8 @@ def entry_point(subject: Subject) -> Finding:
 def vector_table(subject: Subject) -> Finding:
     """Arm: the initial stack pointer is in RAM and aligned to 8; reset, the faults and all
     other vectors of the core that are not 0 have the Thumb bit and lead to the start of a
-    function. RISC-V: the stack pointer is in RAM and aligned to 16, and ``mtvec`` is set, only to starts of functions that are aligned to 4."""
+    function. RISC-V: the stack pointer is in RAM and aligned to 16, and ``mtvec`` is set, only
+    to starts of functions that are aligned to 4."""
     if subject.board.is_host:
         return not_applicable("the host has no vector table")
     arch = architecture_of(subject.board)

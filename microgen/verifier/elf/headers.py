@@ -78,7 +78,7 @@ class SectionHeader(NamedTuple):
         return self.kind != SHT_NOBITS
 
 
-class Form(NamedTuple):
+class HeaderForm(NamedTuple):
     """How a class of files stores its records: formats of ``struct``, sizes in bytes, and the order
     of the fields of a program header."""
 
@@ -95,8 +95,12 @@ class Form(NamedTuple):
 
 # Source: System V ABI, "Object Files", for 32 and 64 bits, little-endian.
 FORMS = {
-    1: Form("<HHIIIIIHHHHHH", "<8I", "<10I", 52, 32, 40, 16, (0, 6, 1, 2, 3, 4, 5, 7), 1 << 32),
-    2: Form("<HHIQQQIHHHHHH", "<IIQQQQQQ", "<IIQQQQIIQQ", 64, 56, 64, 24, tuple(range(8)), 1 << 64),
+    1: HeaderForm(
+        "<HHIIIIIHHHHHH", "<8I", "<10I", 52, 32, 40, 16, (0, 6, 1, 2, 3, 4, 5, 7), 1 << 32
+    ),
+    2: HeaderForm(
+        "<HHIQQQIHHHHHH", "<IIQQQQQQ", "<IIQQQQIIQQ", 64, 56, 64, 24, tuple(range(8)), 1 << 64
+    ),
 }
 _NOTHING = FileHeader(*[0] * 13)
 _UNKNOWN = FORMS[1]
@@ -109,7 +113,7 @@ class Headers:
 
     data: bytes
     ident: bytes
-    form: Form
+    form: HeaderForm
     file: FileHeader
     segments: tuple[ProgramHeader, ...]
     sections: tuple[SectionHeader, ...]

@@ -40,7 +40,7 @@ class Relocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ObjectPiece:
     """A section, or a function of a section that a linker may make shorter (``is_relaxed``).
     ``data`` is None if it has no bytes. ``element`` is the bytes of an element if the linker merges
     equal ones: 0 if it does not, -1 for strings."""
@@ -57,7 +57,7 @@ class Piece:
 class ObjectFile:
     """An object file: its loaded sections, or functions, by number, and its symbols."""
 
-    pieces: dict[int, Piece]
+    pieces: dict[int, ObjectPiece]
     labels: tuple[Label, ...]
 
 
@@ -76,11 +76,13 @@ def read(path: Path) -> ObjectFile:
         return ObjectFile(pieces, tuple(labels))
 
 
-def _piece(section: ElfSection, fixes: RelocationSection | None, labels: list[Label]) -> Piece:
+def _piece(
+    section: ElfSection, fixes: RelocationSection | None, labels: list[Label]
+) -> ObjectPiece:
     found = fixes.iter_relocations() if fixes else ()
     flags = section["sh_flags"]
     merged = -1 if flags & _SHF_STRINGS else int(section["sh_entsize"])
-    return Piece(
+    return ObjectPiece(
         section.name,
         None if section["sh_type"] == "SHT_NOBITS" else bytes(section.data()),
         tuple(

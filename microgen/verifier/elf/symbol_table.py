@@ -15,7 +15,7 @@ UNDEFINED = 0  # the number of the section of a symbol that another file defines
 _NO_SECTIONS = {0xFFF1, 0xFFF2}  # absolute and common symbols
 
 
-class Entry(NamedTuple):
+class SymbolEntry(NamedTuple):
     """A row of the table. ``kind`` and ``binding`` are ELF's names in lower case ("object",
     "func"; "local"), ``section`` is its section's number, None for absolute and common symbols."""
 
@@ -37,7 +37,7 @@ _KINDS = _names(ENUM_ST_INFO_TYPE)
 _BINDINGS = _names(ENUM_ST_INFO_BIND)
 
 
-def entries(file: ELFFile) -> Iterator[Entry]:
+def entries(file: ELFFile) -> Iterator[SymbolEntry]:
     """Every row of ``.symtab``, or nothing without it. Raises ELFError or struct.error if the file
     lacks a part of it."""
     table = file.get_section_by_name(".symtab")
@@ -53,7 +53,7 @@ def entries(file: ELFFile) -> Iterator[Entry]:
     for name, value, size, info, index in _fields(file, rows, table["sh_entsize"]):
         kind, binding = _KINDS[info & 15], _BINDINGS[info >> 4]
         section = None if index in _NO_SECTIONS else index
-        yield Entry(_text(texts, name), value, size, kind, binding, section)
+        yield SymbolEntry(_text(texts, name), value, size, kind, binding, section)
 
 
 def _fields(file: ELFFile, rows: bytes, row_bytes: int) -> Iterator[tuple[int, int, int, int, int]]:

@@ -16,7 +16,7 @@ from microgen.verifier.instructions.architecture import CallStandard, Code, Cont
 from microgen.verifier.instructions.arm import register_list
 from microgen.verifier.instructions.instruction import Instruction
 from microgen.verifier.instructions.machine import Machine
-from microgen.verifier.instructions.stack_values import ENTRY, Registers, Value
+from microgen.verifier.instructions.stack_values import ENTRY, Registers, StackValue
 
 # Exception numbers of the vector table; Armv6-M and the baseline of Armv8-M have only the first two
 # faults. DDI 0403, B1.5.2; DDI 0553, B3.8.
@@ -94,7 +94,7 @@ class Arm:
             case "call":
                 return _direct_call(instruction, code)
             case "branch" | "jump":
-                return Control(flow.kind, Value("const", instruction.target))
+                return Control(flow.kind, StackValue("const", instruction.target))
             case "switch":
                 width = 1 if instruction.mnemonic == "tbb" else 2
                 table = InlineTable(instruction.next, width, 2, signed=False)
@@ -187,7 +187,7 @@ class Arm:
 
 
 def _direct_call(instruction: Instruction, code: Code) -> Control:
-    target = Value("const", instruction.target)
+    target = StackValue("const", instruction.target)
     if _is_far_jump(instruction, code):
         return Control("jump", target)
     table = _TABLE_CALL.fullmatch(code.functions.get(instruction.target, ""))
@@ -201,13 +201,15 @@ def _table_after(instruction: Instruction, name: re.Match[str]) -> InlineTable:
     return InlineTable(base, width, 1 if width == 4 else 2, signed=name[1] == "s")
 
 
-def _clangs_table(instruction: Instruction, target: Value | None, code: Code) -> InlineTable | None:
+def _clangs_table(
+    instruction: Instruction, target: StackValue | None, code: Code
+) -> InlineTable | None:
     """The table after the jump of a switch, in clang's form for Armv6-M: words that are addresses,
     or offsets from the place where the program counter is read."""
     name, operands = instruction.mnemonic, instruction.operands
     if name == "mov":
         base = (instruction.next + 3) & ~3
-        follows = target == Value("table", base)
+        follows = target == StackValue("table", base)
         return InlineTable(base, 4, 1, signed=False, origin=0) if follows else None
     width = _offset_bytes(instruction, code) if name == "add" and len(operands) == 2 else 0
     origin = instruction.address + 4

@@ -17,7 +17,7 @@ from microgen.verifier.instructions import riscv
 from microgen.verifier.instructions.architecture import CallStandard, Code, Control
 from microgen.verifier.instructions.instruction import Instruction
 from microgen.verifier.instructions.machine import Machine
-from microgen.verifier.instructions.stack_values import ENTRY, Registers, Value
+from microgen.verifier.instructions.stack_values import ENTRY, Registers, StackValue
 
 _STACK_TOP = "__stack_top"  # from the linker script
 _GLOBAL_POINTER = "__global_pointer$"  # from the linker script, if gp is used
@@ -60,18 +60,18 @@ class RiscV:
     def entry(self, code: Code, start: int) -> Registers:
         """The return address; the global pointer if the program has one; a stack pointer, except
         at the reset."""
-        known = {**ENTRY, "ra": Value("link", 0)}
+        known = {**ENTRY, "ra": StackValue("link", 0)}
         if start == code.reset:
-            return {"sp": Value("const", 0)}
+            return {"sp": StackValue("const", 0)}
         gp = code.elf.named(_GLOBAL_POINTER)
-        return {**known, "gp": Value("const", gp[0].address)} if gp else known
+        return {**known, "gp": StackValue("const", gp[0].address)} if gp else known
 
     def control(self, instruction: Instruction, registers: Registers, code: Code) -> Control:
         """As in ``Architecture``."""
         flow = instruction.effect.flow
         match flow.kind:
             case "branch" | "jump":
-                return Control(flow.kind, Value("const", instruction.target))
+                return Control(flow.kind, StackValue("const", instruction.target))
             case "return" | "stop":
                 return Control(flow.kind)
             case "next" if instruction.effect.operation == "install":
@@ -81,12 +81,12 @@ class RiscV:
         target = code.machine.pointed(flow.target, registers) if flow.target else None
         if flow.kind == "indirect jump":
             is_unknown = target is None and instruction.operands == ("ra",)
-            is_return = is_unknown or target == Value("link", 0)
+            is_return = is_unknown or target == StackValue("link", 0)
             return Control("return") if is_return else Control("jump", target)
         if flow.link != "ra":  # libgcc's -msave-restore, whose functions change the caller's stack
             return Control("call")
         is_direct = flow.kind == "call"
-        return Control("call", Value("const", instruction.target) if is_direct else target)
+        return Control("call", StackValue("const", instruction.target) if is_direct else target)
 
     def vector_table(self, _board: Board) -> None:
         """None: there is no table, because ``mtvec`` has the handler's address."""
@@ -156,7 +156,7 @@ def _letters(architecture: str) -> set[str]:
     return {base[:4], *letters, *longer}
 
 
-def _installed(instruction: Instruction, registers: Registers) -> Value | None:
+def _installed(instruction: Instruction, registers: Registers) -> StackValue | None:
     if instruction.mnemonic != "csrw":
         return None
     value = registers.get(instruction.operands[-1])

@@ -14,7 +14,7 @@ from microgen.target.cpu import Cpu
 from microgen.verifier.elf.elf import Elf
 from microgen.verifier.instructions.instruction import Instruction
 from microgen.verifier.instructions.machine import Machine
-from microgen.verifier.instructions.stack_values import Registers, Value
+from microgen.verifier.instructions.stack_values import Registers, StackValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Control:
     """
 
     kind: Literal["next", "branch", "jump", "call", "switch", "return", "stop", "handler"]
-    target: Value | None = None
+    target: StackValue | None = None
     table: InlineTable | None = None
 
 

@@ -5,7 +5,6 @@ Source of the meanings: Armv8-M Architecture Reference Manual (DDI 0553), chapte
 
 from __future__ import annotations
 
-import functools
 import re
 from dataclasses import replace
 
@@ -14,17 +13,18 @@ from microgen.verifier.instructions.instruction import (
     NEXT,
     NOTHING,
     Access,
-    Address,
+    ControlFlow,
     Effect,
-    Flow,
+    EffectiveAddress,
     FlowKind,
     Number,
-    Opaque,
     Register,
     Relative,
     Source,
     Test,
+    UnknownSource,
     Update,
+    decoder,
 )
 from microgen.verifier.instructions.listing import UNDEFINED
 
@@ -129,21 +129,13 @@ def _source(text: str) -> Source:
     return _PC if text == "pc" else Register(register_name(text))
 
 
-# The same instruction with the same operands is in many places.
-@functools.lru_cache(2**14)
+@decoder
 def effect(name: str, operands: tuple[str, ...]) -> Effect:
     """The effect of an instruction."""
-    try:
-        return _effect(name, operands)
-    except (LookupError, ValueError):  # objdump reads data as instructions, too
-        return language.UNDEFINED
-
-
-def _effect(name: str, operands: tuple[str, ...]) -> Effect:
     if name == UNDEFINED or (name == "msr" and operands[0].lower() in _STACK_POINTERS):
         return language.UNDEFINED
     if name == "bxns":
-        return Effect("unmodelled", flow=Flow("indirect jump"))
+        return Effect("unmodelled", flow=ControlFlow("indirect jump"))
     if (flow := _control(name, operands)) is not None:
         return Effect("", flow=flow)
     try:
@@ -157,34 +149,34 @@ def _effect(name: str, operands: tuple[str, ...]) -> Effect:
     return replace(found, update=_write_back(name, operands), flow=flow, clobbers=clobbers)
 
 
-def _control(name: str, operands: tuple[str, ...]) -> Flow | None:
+def _control(name: str, operands: tuple[str, ...]) -> ControlFlow | None:
     """The flow of an instruction that does nothing else; None if it does."""
     if name == "bl":
-        return Flow("call", link="lr")
+        return ControlFlow("call", link="lr")
     if name in ("bx", "blx"):
-        target = Address(Register(register_name(operands[-1])))
+        target = EffectiveAddress(Register(register_name(operands[-1])))
         if name == "blx":
-            return Flow("indirect call", target, "lr")
-        return Flow("return" if operands[-1] == "lr" else "indirect jump", target)
+            return ControlFlow("indirect call", target, "lr")
+        return ControlFlow("return" if operands[-1] == "lr" else "indirect jump", target)
     if name[:1] == "b" and name[1:] in CONDITIONS:
-        return Flow("branch", test=Test(name[1:]))
+        return ControlFlow("branch", test=Test(name[1:]))
     if name in ("cbz", "cbnz"):
         values = _source(operands[0]), Number(0)
-        return Flow("branch", test=Test("eq" if name == "cbz" else "ne", values))
+        return ControlFlow("branch", test=Test("eq" if name == "cbz" else "ne", values))
     if name in _LOOP_ENDS:
-        return Flow("branch")
+        return ControlFlow("branch")
     simple: dict[str, FlowKind] = {"b": "jump", "tbb": "switch", "tbh": "switch", "udf": "stop"}
-    return Flow(simple[name]) if name in simple else None
+    return ControlFlow(simple[name]) if name in simple else None
 
 
-def _leaving(name: str, operands: tuple[str, ...]) -> Flow:
+def _leaving(name: str, operands: tuple[str, ...]) -> ControlFlow:
     """The flow of an instruction that writes the program counter."""
     if name == "mov" and len(operands) == 2:
         kind: FlowKind = "return" if operands[1] == "lr" else "indirect jump"
-        return Flow(kind, Address(Register(register_name(operands[1]))))
+        return ControlFlow(kind, EffectiveAddress(Register(register_name(operands[1]))))
     is_popped = name == "ldr" and len(operands) == 3 and operands[1] == "[sp]"
     is_return = is_popped or name.startswith(("pop", "ldm"))
-    return Flow("return" if is_return else "indirect jump")
+    return ControlFlow("return" if is_return else "indirect jump")
 
 
 def _computed(name: str, operands: tuple[str, ...]) -> Effect:
@@ -201,7 +193,7 @@ def _computed(name: str, operands: tuple[str, ...]) -> Effect:
     target = register_name(operands[0])
     sources = tuple(map(_source, operands[1:]))
     if _SHIFTED.fullmatch(operands[-1]):
-        sources = (*sources[:-2], Opaque(operands[-1]))
+        sources = (*sources[:-2], UnknownSource(operands[-1]))
     if name in COMPARES:
         left, right = _source(operands[0]), *sources
         return Effect(COMPARES[name], sources=(left, right), sets_flags=True)
@@ -216,7 +208,7 @@ def _of_sources(name: str, target: str, sources: tuple[Source, ...]) -> Effect:
         return Effect("subtract from", (target,), (*sources, Number(0)), has_flags)
     if stem in _UNARY and count == 1:
         return Effect(_UNARY[stem], (target,), sources, has_flags)
-    is_opaque = any(isinstance(source, Opaque) for source in sources)
+    is_opaque = any(isinstance(source, UnknownSource) for source in sources)
     if stem in _BINARY and count in (1, 2) and not (is_opaque and stem in ("adc", "sbc")):
         return Effect(_BINARY[stem], (target,), sources, has_flags)
     if name == "bfc":
@@ -248,13 +240,13 @@ def _vector_move(name: str, operands: tuple[str, ...]) -> Effect:
     words = [word for text in operands[1:] for word in _words_of(text)]
     sources: list[Source] = [Register(word) for word in words]
     if stem == "vdup":
-        sources = [sources[0] if width == "32" else Opaque(operands[1])] * len(targets)
+        sources = [sources[0] if width == "32" else UnknownSource(operands[1])] * len(targets)
     elif stem != "vmov" or "[" in "".join(operands):
         raise ValueError
     elif operands[1].startswith("#"):
         value = Number(_number(operands[1]))
         is_word = width in ("i32", "u32", "s32")
-        sources = [value if is_word else Opaque(operands[1])] * len(targets)
+        sources = [value if is_word else UnknownSource(operands[1])] * len(targets)
     elif len(sources) != len(targets):  # `vmov r2, r3, d7`
         both = [*targets, *words]
         half = len(both) // 2
@@ -272,7 +264,7 @@ def _transfer(name: str, operands: tuple[str, ...]) -> Effect:
         is_stack = match["way"] in ("push", "pop")
         base = "sp" if is_stack else register_name(operands[0].rstrip("!"))
         is_below = match["way"] == "push" or name.endswith("db")
-        address = Address(Register(base), -4 * len(names) if is_below else 0)
+        address = EffectiveAddress(Register(base), -4 * len(names) if is_below else 0)
         return _access("load several", names, Access(address, match["way"] in ("push", "stm")))
     if match := _SINGLE.fullmatch(stem):
         count, size = 2 if match["double"] else 1, _SIZES[match["size"]]
@@ -296,17 +288,17 @@ def _access(operation: str, names: tuple[str, ...], access: Access) -> Effect:
     return Effect(operation, names, access=access)
 
 
-def _address(text: str, is_after: bool) -> Address:
+def _address(text: str, is_after: bool) -> EffectiveAddress:
     """``[r0, #4]`` and ``[r0, r1, lsl #2]``. ``is_after``: an operand that changes the base
     follows."""
     base, *index = (part.strip() for part in text.strip("[]!").split(","))
     source = _source(base)
     if not index or is_after:
-        return Address(source)
+        return EffectiveAddress(source)
     if index[0].startswith("#"):
-        return Address(source, _number(index[0]))
+        return EffectiveAddress(source, _number(index[0]))
     shift = _number(index[1].removeprefix("lsl").strip()) if len(index) > 1 else 0
-    return Address(source, index=register_name(index[0]), shift=shift)
+    return EffectiveAddress(source, index=register_name(index[0]), shift=shift)
 
 
 def _clobbers(name: str, operands: tuple[str, ...]) -> list[str]:

@@ -17,8 +17,8 @@ from microgen.verifier.instructions.instruction import Instruction
 from microgen.verifier.instructions.stack_values import (
     HANDLER,
     Registers,
+    StackValue,
     UnknownStackPointerError,
-    Value,
     depth,
     has_stack,
     joined,
@@ -288,7 +288,7 @@ class _Walk:
             self.problem(instruction.address, what)
         return found
 
-    def pointers(self, value: Value | None) -> set[int]:
+    def pointers(self, value: StackValue | None) -> set[int]:
         """The possible targets of a value as a function pointer; empty if they are not known."""
         if value is None:
             return set()

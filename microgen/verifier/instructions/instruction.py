@@ -8,6 +8,7 @@ that it does not list.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -40,17 +41,17 @@ class Relative:
 
 
 @dataclass(frozen=True, slots=True)
-class Opaque:
+class UnknownSource:
     """A value that no domain knows, such as a register that is shifted first."""
 
     text: str
 
 
-Source = Register | Number | Relative | Opaque
+Source = Register | Number | Relative | UnknownSource
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class EffectiveAddress:
     """``base + offset``, or ``base + (index << shift)`` if there is an index."""
 
     base: Source
@@ -63,7 +64,7 @@ class Address:
 class Access:
     """A load or store of one or more values of ``size`` bytes in a row from an address."""
 
-    address: Address
+    address: EffectiveAddress
     is_store: bool
     size: int = 4
     is_signed: bool = False
@@ -92,7 +93,7 @@ FlowKind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class ControlFlow:
     """Where execution goes on. ``kind``:
 
     - "next": at the instruction after it. "stop": nowhere.
@@ -106,12 +107,12 @@ class Flow:
     """
 
     kind: FlowKind
-    target: Address | None = None
+    target: EffectiveAddress | None = None
     link: str = ""
     test: Test | None = None
 
 
-NEXT = Flow("next")
+NEXT = ControlFlow("next")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +144,26 @@ class Effect:
     test: Test | None = None
     access: Access | None = None
     update: Update | None = None
-    flow: Flow = NEXT
+    flow: ControlFlow = NEXT
     clobbers: frozenset[str] = frozenset()
+
+
+Decoder = Callable[[str, tuple[str, ...]], Effect]
+
+
+def decoder(decode: Decoder) -> Decoder:
+    """The decoder that calls ``decode`` with mnemonic and operands, and knows nothing of texts for
+    which that raises LookupError or ValueError: objdump reads data as instructions, too."""
+
+    # The same instruction with the same operands is in many places.
+    @functools.lru_cache(2**14)
+    def decoded(name: str, operands: tuple[str, ...]) -> Effect:
+        try:
+            return decode(name, operands)
+        except (LookupError, ValueError):
+            return UNDEFINED
+
+    return decoded
 
 
 NOTHING = Effect("")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from microgen.verifier.instructions.instruction import (
     OF_NUMBERS,
-    Address,
     Effect,
+    EffectiveAddress,
     Instruction,
     Number,
     Register,
@@ -22,8 +22,8 @@ from microgen.verifier.instructions.instruction import (
 from microgen.verifier.instructions.stack_values import (
     HANDLER,
     Registers,
+    StackValue,
     UnknownStackPointerError,
-    Value,
     value,
 )
 
@@ -60,7 +60,7 @@ class Machine:
         _write_back(effect, registers, known)
         return self._with_stack(instruction, known)
 
-    def pointed(self, address: Address, known: Registers) -> Value | None:
+    def pointed(self, address: EffectiveAddress, known: Registers) -> StackValue | None:
         """The value of ``base + offset``."""
         base = _of_source(address.base, 0, known)
         if base is not None and base.base == "indexed":
@@ -69,18 +69,18 @@ class Machine:
             return base
         return base.plus(value("const", address.offset), 1)
 
-    def _with_stack(self, instruction: Instruction, known: dict[str, Value]) -> Registers:
+    def _with_stack(self, instruction: Instruction, known: dict[str, StackValue]) -> Registers:
         sp = known.get("sp")
         if sp is not None and sp.base == "const":
             if self.stack_top and sp.offset == self.stack_top:
-                return {**known, "sp": Value("sp", 0)}
+                return {**known, "sp": StackValue("sp", 0)}
             if self.adds_parts:
                 return known
         if sp is None or sp.base != "sp":
             raise UnknownStackPointerError(str(instruction))
         return known
 
-    def _computed(self, instruction: Instruction, before: Registers) -> Value | None:
+    def _computed(self, instruction: Instruction, before: Registers) -> StackValue | None:
         effect = instruction.effect
         values = [_of_source(source, instruction.address, before) for source in effect.sources]
         match effect.operation:
@@ -102,7 +102,7 @@ class Machine:
         is_known = bool(values) and len(numbers) == len(values)
         return _of_numbers(effect, numbers, before) if is_known else None
 
-    def _sum(self, left: Value | None, right: Value | None) -> Value | None:
+    def _sum(self, left: StackValue | None, right: StackValue | None) -> StackValue | None:
         if left is None or right is None:
             return self._indexed(left or right)
         if left.base == "const":
@@ -112,18 +112,18 @@ class Machine:
         if left.base == "indexed":
             return value("indexed", left.offset + right.offset)
         if left.base == "table" and self.adds_parts:  # of offsets from the table itself
-            return Value("offsets", left.offset) if right.offset == left.offset else None
+            return StackValue("offsets", left.offset) if right.offset == left.offset else None
         return left.plus(right, 1)
 
-    def _indexed(self, table: Value | None) -> Value | None:
+    def _indexed(self, table: StackValue | None) -> StackValue | None:
         """The sum of a table's address and an unknown index."""
         is_table = table is not None and self.adds_parts and self._is_constant(table)
-        return Value("indexed", table.offset) if table is not None and is_table else None
+        return StackValue("indexed", table.offset) if table is not None and is_table else None
 
-    def _is_constant(self, place: Value) -> bool:
+    def _is_constant(self, place: StackValue) -> bool:
         return place.base == "const" and self.constant(place.offset) is not None
 
-    def _loaded(self, effect: Effect, address: int, known: Registers) -> Value | None:
+    def _loaded(self, effect: Effect, address: int, known: Registers) -> StackValue | None:
         access = effect.access
         if access is None or access.size != 4 or effect.update:
             return None
@@ -133,27 +133,27 @@ class Machine:
             index = None if access.address.shift else known.get(access.address.index)
             table = _base(base, index)
             is_table = table is not None and self._is_constant(table)
-            return Value("table", table.offset) if table is not None and is_table else None
+            return StackValue("table", table.offset) if table is not None and is_table else None
         at = self.pointed(_fixed(access.address, address), known)
         word = None if at is None or at.base == "sp" else self.constant(at.offset)
         if at is None or word is None:
             return None
         if at.base == "indexed":
-            return Value("table", at.offset)
-        return Value("const", word) if at.base == "const" else None
+            return StackValue("table", at.offset)
+        return StackValue("const", word) if at.base == "const" else None
 
 
-_ZERO = Value("const", 0)
+_ZERO = StackValue("const", 0)
 
 
-def _fixed(address: Address, place: int) -> Address:
+def _fixed(address: EffectiveAddress, place: int) -> EffectiveAddress:
     """The address, for an instruction at a place."""
     if isinstance(address.base, Relative):
-        return Address(Number(address.base.at(place)), address.offset)
+        return EffectiveAddress(Number(address.base.at(place)), address.offset)
     return address
 
 
-def _of_source(source: Source, address: int, known: Registers) -> Value | None:
+def _of_source(source: Source, address: int, known: Registers) -> StackValue | None:
     if isinstance(source, Register):
         return known.get(source.name)
     if isinstance(source, Number):
@@ -161,18 +161,18 @@ def _of_source(source: Source, address: int, known: Registers) -> Value | None:
     return value("const", source.at(address)) if isinstance(source, Relative) else None
 
 
-def _target(effect: Effect, before: Registers) -> Value | None:
+def _target(effect: Effect, before: Registers) -> StackValue | None:
     return before.get(effect.targets[0])
 
 
-def _base(left: Value | None, right: Value | None) -> Value | None:
+def _base(left: StackValue | None, right: StackValue | None) -> StackValue | None:
     """The base of an indexed load. Either register may be it; of two constants it is the larger."""
     if left is None or right is None:
         return left or right
     return right if left.offset < right.offset else left
 
 
-def _of_numbers(effect: Effect, numbers: list[int], before: Registers) -> Value | None:
+def _of_numbers(effect: Effect, numbers: list[int], before: Registers) -> StackValue | None:
     """Instructions for constants that are too wide for one instruction."""
     operation = effect.operation
     if operation == "move top":
@@ -188,7 +188,7 @@ def _of_numbers(effect: Effect, numbers: list[int], before: Registers) -> Value 
     return None
 
 
-def _aligned(source: Value | None, bits: Value | None) -> Value | None:
+def _aligned(source: StackValue | None, bits: StackValue | None) -> StackValue | None:
     """The stack pointer rounded down by clearing its low bits. By how much is not known, so the
     result is the lowest possible one. The hardware keeps the pointer a multiple of 4."""
     if source is None or source.base != "sp" or bits is None:
@@ -196,14 +196,14 @@ def _aligned(source: Value | None, bits: Value | None) -> Value | None:
     return value("sp", source.offset - max((1 << bits.offset) - 4, 0))
 
 
-def _mask_bits(mask: Value | None) -> Value | None:
+def _mask_bits(mask: StackValue | None) -> StackValue | None:
     """The number of ones in a mask that has ones only at its low end."""
     if mask is None or mask.base != "const" or mask.offset & (mask.offset + 1):
         return None
-    return Value("const", mask.offset.bit_length())
+    return StackValue("const", mask.offset.bit_length())
 
 
-def _write_back(effect: Effect, before: Registers, known: dict[str, Value]) -> None:
+def _write_back(effect: Effect, before: Registers, known: dict[str, StackValue]) -> None:
     if effect.update is None:
         return
     register, change = effect.update.register, effect.update.change

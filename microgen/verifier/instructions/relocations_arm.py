@@ -12,7 +12,7 @@ _WORD = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RelocationKind:
     """A relocation of four bytes. ``kept`` are the bits of the word that the linker leaves as they
     are. ``value`` decodes the others. ``is_relative``: the value is relative to the place."""
 
@@ -56,13 +56,13 @@ def _kept(one: int, two: int) -> int:
 
 
 KINDS = {
-    2: Kind(0, lambda word: word),  # R_ARM_ABS32
-    3: Kind(0, lambda word: word, is_relative=True),  # R_ARM_REL32
-    10: Kind(_kept(0xF800, 0xD000), _branch, is_relative=True),  # R_ARM_THM_CALL
-    30: Kind(_kept(0xF800, 0xD000), _branch, is_relative=True),  # R_ARM_THM_JUMP24
-    47: Kind(_kept(0xFBF0, 0x8F00), _moved, half=1),  # R_ARM_THM_MOVW_ABS_NC
-    48: Kind(_kept(0xFBF0, 0x8F00), _moved, half=2),  # R_ARM_THM_MOVT_ABS
-    51: Kind(_kept(0xFBC0, 0xD000), _conditional, is_relative=True),  # R_ARM_THM_JUMP19
+    2: RelocationKind(0, lambda word: word),  # R_ARM_ABS32
+    3: RelocationKind(0, lambda word: word, is_relative=True),  # R_ARM_REL32
+    10: RelocationKind(_kept(0xF800, 0xD000), _branch, is_relative=True),  # R_ARM_THM_CALL
+    30: RelocationKind(_kept(0xF800, 0xD000), _branch, is_relative=True),  # R_ARM_THM_JUMP24
+    47: RelocationKind(_kept(0xFBF0, 0x8F00), _moved, half=1),  # R_ARM_THM_MOVW_ABS_NC
+    48: RelocationKind(_kept(0xFBF0, 0x8F00), _moved, half=2),  # R_ARM_THM_MOVT_ABS
+    51: RelocationKind(_kept(0xFBC0, 0xD000), _conditional, is_relative=True),  # R_ARM_THM_JUMP19
 }
 
 
@@ -71,6 +71,6 @@ def joined(lower: int, upper: int) -> int:
     return (upper & 0xFFFF) << 16 | lower & 0xFFFF
 
 
-def symbol_value(kind: Kind, found: int, addend: int, place: int) -> int:
+def symbol_value(kind: RelocationKind, found: int, addend: int, place: int) -> int:
     """The value of the symbol with which a linker made ``found`` at the address ``place``."""
     return (found - addend + (place if kind.is_relative else 0)) & _WORD

@@ -5,7 +5,6 @@ Source of the meanings: The RISC-V Instruction Set Manual, volume I.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,9 +13,9 @@ from microgen.verifier.instructions import instruction as language
 from microgen.verifier.instructions.instruction import (
     NOTHING,
     Access,
-    Address,
+    ControlFlow,
     Effect,
-    Flow,
+    EffectiveAddress,
     FlowKind,
     Instruction,
     Number,
@@ -24,6 +23,7 @@ from microgen.verifier.instructions.instruction import (
     Relative,
     Source,
     Test,
+    decoder,
 )
 from microgen.verifier.instructions.listing import UNDEFINED, lines
 
@@ -85,17 +85,9 @@ def _instructions(text: str) -> Iterator[Instruction]:
         )
 
 
-# The same instruction with the same operands is in many places.
-@functools.lru_cache(2**14)
+@decoder
 def effect(name: str, operands: tuple[str, ...]) -> Effect:
     """The effect of an instruction."""
-    try:
-        return _effect(name, operands)
-    except (LookupError, ValueError):  # objdump reads data as instructions, too
-        return language.UNDEFINED
-
-
-def _effect(name: str, operands: tuple[str, ...]) -> Effect:
     if name == UNDEFINED or _MANY_RESULTS.fullmatch(name):
         return language.UNDEFINED
     if (flow := _control(name, operands)) is not None:
@@ -103,7 +95,7 @@ def _effect(name: str, operands: tuple[str, ...]) -> Effect:
     if name in ("ebreak", "ecall"):  # semihosting and system calls return in a0
         return Effect("unmodelled", clobbers=frozenset({"a0"}))
     if name in ("mret", "sret", "uret"):
-        return Effect("unmodelled", flow=Flow("return"))
+        return Effect("unmodelled", flow=ControlFlow("return"))
     if name.startswith("csr") and name != "csrr" and TRAP_VECTOR in operands:
         source = (Register(operands[-1]),) if name == "csrw" else ()
         return Effect("install", sources=source, clobbers=frozenset({operands[0]}))
@@ -115,12 +107,12 @@ def _effect(name: str, operands: tuple[str, ...]) -> Effect:
     return replace(found, clobbers=frozenset(operands[:1] if has_result else ()))
 
 
-def _control(name: str, operands: tuple[str, ...]) -> Flow | None:
+def _control(name: str, operands: tuple[str, ...]) -> ControlFlow | None:
     """The flow of an instruction that does nothing else; None if it does."""
     if test := _test(name, operands):
-        return Flow("branch", test=test)
+        return ControlFlow("branch", test=test)
     if name == "ret":
-        return Flow("return", Address(Register("ra")))
+        return ControlFlow("return", EffectiveAddress(Register("ra")))
     simple: dict[str, FlowKind] = {
         "j": "jump",
         "jal": "call",
@@ -132,7 +124,7 @@ def _control(name: str, operands: tuple[str, ...]) -> Flow | None:
         return None
     target = _address(operands[-1]) if name in ("jr", "jalr") else None
     link = operands[0] if len(operands) > 1 else "ra"
-    return Flow(simple[name], target, link if name in ("jal", "jalr") else "")
+    return ControlFlow(simple[name], target, link if name in ("jal", "jalr") else "")
 
 
 def _test(name: str, operands: tuple[str, ...]) -> Test | None:
@@ -152,12 +144,12 @@ def _source(text: str) -> Source:
     return Number(0) if text == "zero" else Register(text)
 
 
-def _address(text: str) -> Address:
+def _address(text: str) -> EffectiveAddress:
     """The address that ``16(a5)`` means, or ``a5`` in a jump."""
     memory = _MEMORY.fullmatch(text)
     if memory is None:
-        return Address(_source(text))
-    return Address(_source(memory[2]), int(memory[1] or 0))
+        return EffectiveAddress(_source(text))
+    return EffectiveAddress(_source(memory[2]), int(memory[1] or 0))
 
 
 def _computed(name: str, operands: tuple[str, ...]) -> Effect:

@@ -15,7 +15,7 @@ class UnknownStackPointerError(Exception):
     """An instruction writes the stack pointer in a way that cannot be followed."""
 
 
-class Value(NamedTuple):
+class StackValue(NamedTuple):
     """A value of a register that is known. Values of other kinds are treated as unknown.
 
     ``base`` "sp": the stack pointer at the function's entry plus ``offset``. "const": ``offset``
@@ -27,23 +27,23 @@ class Value(NamedTuple):
     base: Base
     offset: int
 
-    def plus(self, other: Value | None, sign: int) -> Value | None:
+    def plus(self, other: StackValue | None, sign: int) -> StackValue | None:
         """The sum or difference with a constant; None if the result is not known."""
         if other is None or other.base != "const" or self.base not in ("sp", "const"):
             return None
         return value(self.base, self.offset + sign * other.offset)
 
 
-def value(base: Base, offset: int) -> Value:
+def value(base: Base, offset: int) -> StackValue:
     """The value with its offset in the range of 32 bits, which is signed for the stack pointer."""
     if base == "sp":  # small and signed
-        return Value(base, (offset + _WORD // 2) % _WORD - _WORD // 2)
-    return Value(base, offset % _WORD)
+        return StackValue(base, (offset + _WORD // 2) % _WORD - _WORD // 2)
+    return StackValue(base, offset % _WORD)
 
 
-Registers = Mapping[str, Value]
+Registers = Mapping[str, StackValue]
 HANDLER = "handler"  # a key among the registers: the address of the trap handler, once it is set
-ENTRY: Registers = {"sp": Value("sp", 0)}
+ENTRY: Registers = {"sp": StackValue("sp", 0)}
 
 
 def depth(registers: Registers) -> int:
@@ -63,7 +63,7 @@ def joined(a: Registers, b: Registers) -> Registers:
     pointer. Raises UnknownStackPointerError if only one path has a stack."""
     common = {name: value for name, value in a.items() if b.get(name) == value}
     if has_stack(a) and has_stack(b):
-        common["sp"] = Value("sp", min(a["sp"].offset, b["sp"].offset))
+        common["sp"] = StackValue("sp", min(a["sp"].offset, b["sp"].offset))
     if "sp" not in common:
         raise UnknownStackPointerError("paths that meet with different stacks")
     return common

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator
 
 from microgen.verifier.runner_walk import values
-from microgen.verifier.runner_walk.memory import Memory
-from microgen.verifier.runner_walk.plan import Planned, Step
-from microgen.verifier.runner_walk.values import STACK, State, Value, const
+from microgen.verifier.runner_walk.memory import RunnerMemory
+from microgen.verifier.runner_walk.plan import PlannedArgument, PlannedCall
+from microgen.verifier.runner_walk.values import STACK, PathState, SymbolicValue, const
 
 VALUE_BYTES = 8  # TVMValue
 _WORD_BYTES = 4
@@ -17,10 +17,12 @@ _TENSOR_HANDLE = 7  # kTVMDLTensorHandle
 _DATA = 0
 _BYTE_OFFSET = (32, 36)
 
-Passed = list[Value | None]
+Passed = list[SymbolicValue | None]
 
 
-def argument_problems(step: Step, passed: Passed, state: State, memory: Memory) -> list[str]:
+def argument_problems(
+    step: PlannedCall, passed: Passed, state: PathState, memory: RunnerMemory
+) -> list[str]:
     """What is wrong with the arguments of a planned call. ``passed`` are the words that it is
     passed."""
     if step.form == "tensors":
@@ -32,7 +34,7 @@ def argument_problems(step: Step, passed: Passed, state: State, memory: Memory) 
     return [p for i, (a, v) in enumerate(pairs) for p in _problems(i, a, v)]
 
 
-def _pointers(step: Step, passed: Passed, state: State, memory: Memory) -> Iterator[Value | None]:
+def _pointers(step: PlannedCall, passed: Passed, state: PathState, memory: RunnerMemory) -> Iterator[SymbolicValue | None]:
     """The pointers that a function gets, in the order of the planned arguments: words that it is
     passed, or those of the structure to which one of them points."""
     words, structure, members = iter(passed), None, itertools.count()
@@ -45,7 +47,7 @@ def _pointers(step: Step, passed: Passed, state: State, memory: Memory) -> Itera
         yield memory.load(state, _at(structure, number * _WORD_BYTES))
 
 
-def _problems(index: int, planned: Planned, found: Value | None) -> Iterator[str]:
+def _problems(index: int, planned: PlannedArgument, found: SymbolicValue | None) -> Iterator[str]:
     if planned.value is None:
         yield f"{planned.name} is nowhere"
     elif found != planned.value:
@@ -53,7 +55,9 @@ def _problems(index: int, planned: Planned, found: Value | None) -> Iterator[str
         yield f"argument {index + 1} is {said}, planned {planned.name}, {planned.value}"
 
 
-def _tensor_problems(step: Step, passed: Passed, state: State, memory: Memory) -> Iterator[str]:
+def _tensor_problems(
+    step: PlannedCall, passed: Passed, state: PathState, memory: RunnerMemory
+) -> Iterator[str]:
     """``(TVMValue *args, int *type_codes, int num_args, NULL, NULL, NULL)``"""
     args, codes, count, *others = passed
     planned = len(step.arguments)
@@ -71,11 +75,11 @@ def _tensor_problems(step: Step, passed: Passed, state: State, memory: Memory) -
             yield f"argument {i + 1} has another type code than a tensor's"
 
 
-def _at(base: Value | None, nbytes: int) -> Value | None:
+def _at(base: SymbolicValue | None, nbytes: int) -> SymbolicValue | None:
     return None if base is None else base.plus(nbytes)
 
 
-def _data(step: Step, passed: Passed) -> int | None:
+def _data(step: PlannedCall, passed: Passed) -> int | None:
     """Which argument of ``mg_packed_tensors`` says where it stores its results; None if its other
     arguments are not planned.
 
@@ -97,7 +101,7 @@ def _data(step: Step, passed: Passed) -> int | None:
 _SPECS_AND_COUNT = ("specs", "count")
 
 
-def unpacked(step: Step, passed: Passed, state: State, memory: Memory) -> int:
+def unpacked(step: PlannedCall, passed: Passed, state: PathState, memory: RunnerMemory) -> int:
     """Store what ``mg_packed_tensors`` stores. Returns the number of words that it was passed."""
     index, count = _data(step, passed), step.arguments[-1].value
     assert index is not None

@@ -13,13 +13,13 @@ from microgen.verifier.elf.elf import Elf
 from microgen.verifier.instructions.instruction import Instruction
 from microgen.verifier.runner_walk.arguments import VALUE_BYTES
 from microgen.verifier.runner_walk.execution import Onward
-from microgen.verifier.runner_walk.memory import Memory
+from microgen.verifier.runner_walk.memory import RunnerMemory
 from microgen.verifier.runner_walk.values import (
     STACK,
     CannotFollowError,
-    State,
+    PathState,
+    SymbolicValue,
     UndecidedError,
-    Value,
     const,
 )
 from microgen.verifier.runner_walk.walk import Runner
@@ -29,18 +29,22 @@ _MAX_VISITS = 20_000
 _PLACE = re.compile(r"[0-9a-f]+ <.*>")  # the last operand of a branch
 
 
-class Lenient(Memory):
+class Lenient(RunnerMemory):
     """A program may write anything. What it writes through a pointer to the stack is remembered."""
 
     def store(
-        self, state: State, at: Value | None, value: Value | None, size: int = _POINTER_BYTES
+        self,
+        state: PathState,
+        at: SymbolicValue | None,
+        value: SymbolicValue | None,
+        size: int = _POINTER_BYTES,
     ) -> None:
-        """As in ``Memory``, but elsewhere nothing happens."""
+        """As in ``RunnerMemory``, but elsewhere nothing happens."""
         if at is not None and at.base == STACK:
-            Memory.store(replace(self, own=2**31), state, at, value, size)
+            RunnerMemory.store(replace(self, own=2**31), state, at, value, size)
 
 
-class Buffer(NamedTuple):
+class PassedBuffer(NamedTuple):
     """What the instruction at ``site`` passes for ``port``."""
 
     site: int
@@ -53,7 +57,7 @@ class Survey:
     """What is known at each instruction of a function: what all paths that lead there know."""
 
     runner: Runner
-    states: dict[int, State] = field(default_factory=dict)
+    states: dict[int, PathState] = field(default_factory=dict)
     work: list[int] = field(default_factory=list)
 
     @property
@@ -63,7 +67,7 @@ class Survey:
 
     def run(self) -> None:
         """Follow the function until nothing changes."""
-        self.reach(State(self.runner.start, dict(self.runner.registers)), self.runner.start)
+        self.reach(PathState(self.runner.start, dict(self.runner.registers)), self.runner.start)
         for _ in range(_MAX_VISITS):
             if not self.work:
                 return
@@ -73,7 +77,7 @@ class Survey:
                 self.go_on(instruction, onward, after)
         self.states = {}  # nothing is known
 
-    def reach(self, state: State, address: int) -> None:
+    def reach(self, state: PathState, address: int) -> None:
         """Continue at an address of the function."""
         if address not in self.runner.instructions:
             return
@@ -83,7 +87,9 @@ class Survey:
             self.states[address] = new
             self.work.append(address)
 
-    def outcomes(self, instruction: Instruction, state: State) -> Iterator[tuple[Onward, State]]:
+    def outcomes(
+        self, instruction: Instruction, state: PathState
+    ) -> Iterator[tuple[Onward, PathState]]:
         """Where an instruction may lead, and what is known there."""
         after = _copy(state)
         try:
@@ -95,8 +101,8 @@ class Survey:
             yield from self.unknown_outcomes(instruction, state)
 
     def unknown_outcomes(
-        self, instruction: Instruction, state: State
-    ) -> Iterator[tuple[Onward, State]]:
+        self, instruction: Instruction, state: PathState
+    ) -> Iterator[tuple[Onward, PathState]]:
         """The same for an instruction that cannot be followed: both ways of a branch; after any
         other, no register is known except the stack pointer."""
         if instruction.condition:
@@ -108,36 +114,36 @@ class Survey:
         else:
             yield Onward("next"), replace(state, registers=_only(state, self.fixed), flags=None)
 
-    def go_on(self, instruction: Instruction, onward: Onward, after: State) -> None:
+    def go_on(self, instruction: Instruction, onward: Onward, after: PathState) -> None:
         """Continue where an instruction leads inside the function, past calls."""
         if onward.kind == "next":
             self.reach(after, instruction.next)
         elif onward.kind == "call":
             known = _only(after, self.fixed | self.runner.arch.calls.preserved)
-            self.reach(State(after.pc, known, after.stack), instruction.next)
+            self.reach(PathState(after.pc, known, after.stack), instruction.next)
         elif onward.target is not None and onward.target.is_constant:
             address = onward.target.offset & ~1
             if address not in self.runner.functions:
                 self.reach(after, address)
 
 
-def _only(state: State, names: frozenset[str]) -> dict[str, Value]:
+def _only(state: PathState, names: frozenset[str]) -> dict[str, SymbolicValue]:
     return {name: value for name, value in state.registers.items() if name in names}
 
 
-def _copy(state: State) -> State:
+def _copy(state: PathState) -> PathState:
     return replace(state, registers=dict(state.registers), stack=dict(state.stack))
 
 
-def _common(a: State, b: State) -> State:
+def _common(a: PathState, b: PathState) -> PathState:
     """What both know."""
     registers = {n: v for n, v in a.registers.items() if b.registers.get(n) == v}
     stack = {n: v for n, v in a.stack.items() if b.stack.get(n) == v}
     zeros = {v: is_zero for v, is_zero in a.zeros.items() if b.zeros.get(v) == is_zero}
-    return State(a.pc, registers, stack, a.flags if a.flags == b.flags else None, zeros)
+    return PathState(a.pc, registers, stack, a.flags if a.flags == b.flags else None, zeros)
 
 
-def buffers(runner: Runner, module: ModuleRecord, target: int) -> Iterator[Buffer]:
+def buffers(runner: Runner, module: ModuleRecord, target: int) -> Iterator[PassedBuffer]:
     """Each buffer that is known where the function calls the model's entry point at ``target``."""
     survey = Survey(runner)
     survey.run()
@@ -146,12 +152,12 @@ def buffers(runner: Runner, module: ModuleRecord, target: int) -> Iterator[Buffe
             passed = _tensors if module.options.get("interface") == "packed" else _members
             for port, found in passed(runner, module, state):
                 if found is not None and found.is_constant:
-                    yield Buffer(site, port, found.offset)
+                    yield PassedBuffer(site, port, found.offset)
 
 
 def _members(
-    runner: Runner, module: ModuleRecord, state: State
-) -> Iterator[tuple[PortRecord, Value | None]]:
+    runner: Runner, module: ModuleRecord, state: PathState
+) -> Iterator[tuple[PortRecord, SymbolicValue | None]]:
     """What the structures of inputs and outputs contain. Rows that are fed have none."""
     registers = runner.arch.calls.arguments
     inputs: tuple[PortRecord, ...] = module.inputs
@@ -164,8 +170,8 @@ def _members(
 
 
 def _tensors(
-    runner: Runner, module: ModuleRecord, state: State
-) -> Iterator[tuple[PortRecord, Value | None]]:
+    runner: Runner, module: ModuleRecord, state: PathState
+) -> Iterator[tuple[PortRecord, SymbolicValue | None]]:
     """The data of the tensors that are passed by the packed convention."""
     values = state.registers.get(runner.arch.calls.arguments[0])
     for i, port in enumerate((*module.inputs, *module.outputs)):
@@ -173,7 +179,9 @@ def _tensors(
         yield port, _loaded(runner, state, tensor, 0)
 
 
-def _loaded(runner: Runner, state: State, base: Value | None, offset: int) -> Value | None:
+def _loaded(
+    runner: Runner, state: PathState, base: SymbolicValue | None, offset: int
+) -> SymbolicValue | None:
     return None if base is None else runner.memory.load(state, base.plus(offset))
 
 

@@ -10,11 +10,11 @@ from microgen.verifier.instructions.architectures import architecture_of, instru
 from microgen.verifier.instructions.flow import code_of, constant
 from microgen.verifier.runner_walk import callers
 from microgen.verifier.runner_walk import plan as plans
-from microgen.verifier.runner_walk.memory import Memory
-from microgen.verifier.runner_walk.plan import Plan
+from microgen.verifier.runner_walk.memory import RunnerMemory
+from microgen.verifier.runner_walk.plan import CallPlan
 from microgen.verifier.runner_walk.reached import is_reached
-from microgen.verifier.runner_walk.values import STACK, Value, const
-from microgen.verifier.runner_walk.walk import Runner, Walk
+from microgen.verifier.runner_walk.values import STACK, SymbolicValue, const
+from microgen.verifier.runner_walk.walk import Runner, RunnerWalk
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 _GLOBAL_POINTER = "__global_pointer$"
@@ -69,27 +69,27 @@ def _wrapper_problems(subject: Subject, module: ModuleRecord) -> list[str]:
     ]
 
 
-def _walked(subject: Subject, name: str, plan: Plan) -> tuple[Walk | None, list[str]]:
+def _walked(subject: Subject, name: str, plan: CallPlan) -> tuple[RunnerWalk | None, list[str]]:
     """The walk through a function, and what is wrong; None if the function is not there."""
     found = [s for s in subject.elf.named(name) if s.kind == "func"]
     if len(found) != 1:
         return None, [f"{len(found)} functions {name}"]
-    walk = Walk(runner_of(subject, subject.elf.code_address(found[0]), plan), plan)
+    walk = RunnerWalk(runner_of(subject, subject.elf.code_address(found[0]), plan), plan)
     walk.run()
     return walk, [f"{name} {what}" for what in walk.problems.values()]
 
 
-def runner_of(subject: Subject, start: int, plan: Plan) -> Runner:
+def runner_of(subject: Subject, start: int, plan: CallPlan) -> Runner:
     """What a walk reads that begins at an address."""
     elf, board = subject.elf, subject.board
     arch = architecture_of(board)
-    registers = {"sp": Value(STACK)}
+    registers = {"sp": SymbolicValue(STACK)}
     if pointer := elf.named(_GLOBAL_POINTER):
         registers["gp"] = const(pointer[0].address)
     on_stack = max(plan.parameters - len(arch.calls.arguments), 0)
     return Runner(
         arch=arch,
-        memory=Memory(partial(_constant, subject), 4 * on_stack),
+        memory=RunnerMemory(partial(_constant, subject), 4 * on_stack),
         instructions=instructions(board, subject.disassembly()),
         functions={elf.code_address(symbol): symbol.name for symbol in elf.functions()},
         start=start,

@@ -10,8 +10,8 @@ from microgen.verifier.instructions.architecture import CallStandard
 from microgen.verifier.instructions.instruction import (
     OF_NUMBERS,
     Access,
-    Address,
     Effect,
+    EffectiveAddress,
     Instruction,
     Number,
     Register,
@@ -19,12 +19,12 @@ from microgen.verifier.instructions.instruction import (
     Source,
     Test,
 )
-from microgen.verifier.runner_walk.memory import Memory
+from microgen.verifier.runner_walk.memory import RunnerMemory
 from microgen.verifier.runner_walk.values import (
     CannotFollowError,
     Flags,
-    State,
-    Value,
+    PathState,
+    SymbolicValue,
     added,
     const,
     constants,
@@ -36,7 +36,7 @@ from microgen.verifier.runner_walk.values import (
     united,
 )
 
-Binary = Callable[[Value | None, Value | None], Value | None]
+Binary = Callable[[SymbolicValue | None, SymbolicValue | None], SymbolicValue | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Onward:
     with the next instruction as the return address in the register ``link``."""
 
     kind: Literal["next", "jump", "call"]
-    target: Value | None = None
+    target: SymbolicValue | None = None
     link: str = ""
 
 
@@ -53,7 +53,7 @@ _NEXT = Onward("next")
 
 
 def execute(
-    instruction: Instruction, state: State, memory: Memory, standard: CallStandard
+    instruction: Instruction, state: PathState, memory: RunnerMemory, standard: CallStandard
 ) -> Onward:
     """Change the registers, stack and flags as the instruction does.
 
@@ -73,7 +73,7 @@ def execute(
     if flow.kind == "next":
         return _NEXT
     if flow.kind == "call":
-        target: Value | None = const(instruction.target)
+        target: SymbolicValue | None = const(instruction.target)
     elif flow.target is None or instruction.effect.operation:
         target = state.registers.pop("pc", None)
     else:
@@ -82,7 +82,7 @@ def execute(
     return Onward("call", target, flow.link) if is_call else Onward("jump", target)
 
 
-def _value(source: Source, instruction: Instruction, state: State) -> Value | None:
+def _value(source: Source, instruction: Instruction, state: PathState) -> SymbolicValue | None:
     if isinstance(source, Register):
         return state.registers.get(source.name)
     if isinstance(source, Number):
@@ -90,7 +90,9 @@ def _value(source: Source, instruction: Instruction, state: State) -> Value | No
     return const(source.at(instruction.address)) if isinstance(source, Relative) else None
 
 
-def _address(address: Address, instruction: Instruction, state: State) -> Value | None:
+def _address(
+    address: EffectiveAddress, instruction: Instruction, state: PathState
+) -> SymbolicValue | None:
     base = _value(address.base, instruction, state)
     if not address.index:
         return _moved(base, address.offset)
@@ -102,11 +104,11 @@ def _address(address: Address, instruction: Instruction, state: State) -> Value 
     return index.plus(base.offset) if base.is_constant and not address.shift else None
 
 
-def _moved(at: Value | None, nbytes: int | None) -> Value | None:
+def _moved(at: SymbolicValue | None, nbytes: int | None) -> SymbolicValue | None:
     return None if at is None or nbytes is None else at.plus(nbytes)
 
 
-def _holds(test: Test | None, instruction: Instruction, state: State) -> bool:
+def _holds(test: Test | None, instruction: Instruction, state: PathState) -> bool:
     """Whether a condition holds, of its values or after what set the flags."""
     flags = state.flags
     if test is not None and test.values is not None:
@@ -117,39 +119,39 @@ def _holds(test: Test | None, instruction: Instruction, state: State) -> bool:
     return test.condition == "al" or _CONDITIONS[test.condition](flags, state)
 
 
-def _equal(flags: Flags, state: State) -> bool:
+def _equal(flags: Flags, state: PathState) -> bool:
     return state.is_equal(flags.left, flags.right)
 
 
-def _carry(flags: Flags, state: State) -> bool:
+def _carry(flags: Flags, state: PathState) -> bool:
     if not flags.has_carry:
         raise CannotFollowError
     return state.is_at_least(flags.left, flags.right)
 
 
-def _higher(flags: Flags, state: State) -> bool:
+def _higher(flags: Flags, state: PathState) -> bool:
     return _carry(flags, state) and not _equal(flags, state)
 
 
-def _negative(flags: Flags, state: State) -> bool:
+def _negative(flags: Flags, state: PathState) -> bool:
     return state.is_less(subtracted(flags.left, flags.right), const(0))
 
 
-def _less(flags: Flags, state: State) -> bool:
+def _less(flags: Flags, state: PathState) -> bool:
     if not flags.has_carry:
         raise CannotFollowError
     return state.is_less(flags.left, flags.right)
 
 
-def _less_or_equal(flags: Flags, state: State) -> bool:
+def _less_or_equal(flags: Flags, state: PathState) -> bool:
     return _less(flags, state) or _equal(flags, state)
 
 
-def _not(test: Callable[[Flags, State], bool]) -> Callable[[Flags, State], bool]:
+def _not(test: Callable[[Flags, PathState], bool]) -> Callable[[Flags, PathState], bool]:
     return lambda flags, state: not test(flags, state)
 
 
-_CONDITIONS: Mapping[str, Callable[[Flags, State], bool]] = {
+_CONDITIONS: Mapping[str, Callable[[Flags, PathState], bool]] = {
     "eq": _equal,
     "ne": _not(_equal),
     "mi": _negative,
@@ -175,11 +177,11 @@ def _shift_left(operation: str) -> Binary:
     return lambda a, b: shifted_left(a, b, OF_NUMBERS[operation])
 
 
-def _inverse(a: Value | None) -> Value | None:
+def _inverse(a: SymbolicValue | None) -> SymbolicValue | None:
     return _moved(negated(a), -1)
 
 
-_UNARY: Mapping[str, Callable[[Value | None], Value | None]] = {
+_UNARY: Mapping[str, Callable[[SymbolicValue | None], SymbolicValue | None]] = {
     "move": lambda a: a,
     "not": _inverse,
     "not number": lambda a: constants(a, const(0), lambda x, _: ~x),
@@ -201,7 +203,7 @@ _COMPARES: Mapping[str, Binary] = {
     "compare and": masked,
     "compare xor": _of_numbers("xor"),
 }
-_SELECTS: Mapping[str, Callable[[Value | None], Value | None]] = {
+_SELECTS: Mapping[str, Callable[[SymbolicValue | None], SymbolicValue | None]] = {
     "select": lambda a: a,
     "select increment": lambda a: added(a, const(1)),
     "select inverse": _inverse,
@@ -209,7 +211,9 @@ _SELECTS: Mapping[str, Callable[[Value | None], Value | None]] = {
 }
 
 
-def _apply(instruction: Instruction, state: State, memory: Memory, standard: CallStandard) -> None:
+def _apply(
+    instruction: Instruction, state: PathState, memory: RunnerMemory, standard: CallStandard
+) -> None:
     """What the instruction does apart from flow."""
     effect = instruction.effect
     values = [_value(source, instruction, state) for source in effect.sources]
@@ -231,10 +235,10 @@ def _apply(instruction: Instruction, state: State, memory: Memory, standard: Cal
 def _transferred(
     access: Access,
     instruction: Instruction,
-    values: list[Value | None],
-    state: State,
-    memory: Memory,
-) -> list[Value | None]:
+    values: list[SymbolicValue | None],
+    state: PathState,
+    memory: RunnerMemory,
+) -> list[SymbolicValue | None]:
     """What a load gives. A store puts ``values`` into memory."""
     at = _address(access.address, instruction, state)
     for i, value in enumerate(values):
@@ -245,8 +249,8 @@ def _transferred(
 
 
 def _results(
-    instruction: Instruction, values: list[Value | None], state: State
-) -> tuple[list[Value | None], Flags | None]:
+    instruction: Instruction, values: list[SymbolicValue | None], state: PathState
+) -> tuple[list[SymbolicValue | None], Flags | None]:
     """What an instruction computes from the values of its operands, and the flags after it."""
     effect = instruction.effect
     operation = effect.operation
@@ -273,8 +277,8 @@ def _results(
 
 
 def _both(
-    effect: Effect, values: list[Value | None], state: State
-) -> tuple[Value | None, Value | None]:
+    effect: Effect, values: list[SymbolicValue | None], state: PathState
+) -> tuple[SymbolicValue | None, SymbolicValue | None]:
     """The operands of a binary operation. Its first one may be its target."""
     if len(values) == 1:
         return state.registers.get(effect.targets[0]), values[0]
@@ -282,7 +286,9 @@ def _both(
     return left, right
 
 
-def _of_two(operation: str, a: Value | None, b: Value | None, state: State) -> Value | None:
+def _of_two(
+    operation: str, a: SymbolicValue | None, b: SymbolicValue | None, state: PathState
+) -> SymbolicValue | None:
     if operation in _BINARY:
         return _BINARY[operation](a, b)
     if operation not in ("add with carry", "subtract with carry") or state.flags is None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from microgen.verifier.runner_walk.values import (
     STACK,
     CannotFollowError,
-    State,
-    Value,
+    PathState,
+    SymbolicValue,
     const,
     member,
 )
@@ -19,7 +19,7 @@ _MOST_BYTES = 2**16  # that one call may fill or copy
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class RunnerMemory:
     """``constant`` reads a word of read-only memory by its address and returns None elsewhere.
     ``own`` are the bytes above the entry's stack pointer that belong to the runner: its parameters
     that are passed on the stack."""
@@ -27,7 +27,9 @@ class Memory:
     constant: Callable[[int], int | None]
     own: int
 
-    def load(self, state: State, at: Value | None, size: int = _WORD_BYTES) -> Value | None:
+    def load(
+        self, state: PathState, at: SymbolicValue | None, size: int = _WORD_BYTES
+    ) -> SymbolicValue | None:
         """The value of ``size`` bytes; None if it is not known."""
         if at is None:
             return None
@@ -43,7 +45,7 @@ class Memory:
             return member(index, at.offset)
         return None
 
-    def _constant(self, address: int, size: int) -> Value | None:
+    def _constant(self, address: int, size: int) -> SymbolicValue | None:
         word = self.constant(address & ~3)
         shift = 8 * (address & 3)
         if word is None or (address & 3) + size > _WORD_BYTES:
@@ -51,7 +53,11 @@ class Memory:
         return const(word >> shift & 2 ** (8 * size) - 1)
 
     def store(
-        self, state: State, at: Value | None, value: Value | None, size: int = _WORD_BYTES
+        self,
+        state: PathState,
+        at: SymbolicValue | None,
+        value: SymbolicValue | None,
+        size: int = _WORD_BYTES,
     ) -> None:
         """Write ``size`` bytes. A runner writes its own stack and nothing else."""
         if at is None or at.base != STACK or at.offset + size > self.own:
@@ -61,7 +67,13 @@ class Memory:
         if value is not None and size == _WORD_BYTES and at.offset % _WORD_BYTES == 0:
             state.stack[at.offset] = value
 
-    def fill(self, state: State, at: Value | None, byte: Value | None, size: Value | None) -> None:
+    def fill(
+        self,
+        state: PathState,
+        at: SymbolicValue | None,
+        byte: SymbolicValue | None,
+        size: SymbolicValue | None,
+    ) -> None:
         """``memset``."""
         for i in self._words(at, size):
             known = byte is not None and byte.is_constant
@@ -69,14 +81,18 @@ class Memory:
             self.store(state, _moved(at, i), None if word is None else const(word))
 
     def copy(
-        self, state: State, to: Value | None, source: Value | None, size: Value | None
+        self,
+        state: PathState,
+        to: SymbolicValue | None,
+        source: SymbolicValue | None,
+        size: SymbolicValue | None,
     ) -> None:
         """``memcpy``."""
         words = [self.load(state, _moved(source, i)) for i in self._words(to, size)]
         for i, word in enumerate(words):
             self.store(state, _moved(to, i * _WORD_BYTES), word)
 
-    def _words(self, at: Value | None, size: Value | None) -> range:
+    def _words(self, at: SymbolicValue | None, size: SymbolicValue | None) -> range:
         is_known = at is not None and size is not None and size.is_constant
         if not is_known or at is None or size is None or (at.offset | size.offset) % _WORD_BYTES:
             raise CannotFollowError("fills memory of unknown size")
@@ -85,5 +101,5 @@ class Memory:
         return range(0, size.offset, _WORD_BYTES)
 
 
-def _moved(at: Value | None, nbytes: int) -> Value | None:
+def _moved(at: SymbolicValue | None, nbytes: int) -> SymbolicValue | None:
     return None if at is None else at.plus(nbytes)

@@ -10,7 +10,7 @@ from typing import Literal
 from microgen.base.manifest import ArgumentRecord, CallRecord, DeviceRecord, ModuleRecord
 from microgen.verifier.elf.elf import Elf
 from microgen.verifier.runner_walk import values
-from microgen.verifier.runner_walk.values import Value
+from microgen.verifier.runner_walk.values import SymbolicValue
 
 UNPACK = "mg_packed_tensors"
 _POINTER_BYTES = 4
@@ -20,17 +20,17 @@ Form = Literal["pointers", "tensors", "unpack"]
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedArgument:
     """An argument: its name for messages, and its value; None if the ELF has no such symbol.
     ``in_struct``: it is passed in the structure of such arguments."""
 
     name: str
-    value: Value | None
+    value: SymbolicValue | None
     in_struct: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlannedCall:
     """A planned call of a function at one of ``addresses``.
 
     ``form``: it takes its arguments as plain pointers, or as tensors by the packed convention;
@@ -41,7 +41,7 @@ class Step:
 
     function: str
     addresses: frozenset[int]
-    arguments: tuple[Planned, ...]
+    arguments: tuple[PlannedArgument, ...]
     form: Form = "pointers"
     can_fail: bool = True
     opener: int | None = None
@@ -57,24 +57,24 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CallPlan:
     """The calls of a run without failures, in order. ``parameters`` is the number of the entry
     point's. ``pointers`` are the values that it may compare with NULL, each with the alignment in
     bytes that it may ask for. ``equal`` are distances of pointers that have to be 0, ``apart``
     those that must not be."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[PlannedCall, ...]
     parameters: int
-    pointers: Mapping[Value, int] = field(default_factory=dict)
-    equal: frozenset[Value] = frozenset()
-    apart: frozenset[Value] = frozenset()
+    pointers: Mapping[SymbolicValue, int] = field(default_factory=dict)
+    equal: frozenset[SymbolicValue] = frozenset()
+    apart: frozenset[SymbolicValue] = frozenset()
 
     def after_failure(self, failed: int) -> list[int]:
         """The calls that follow if a call is the first that fails: they undo what was done."""
         later = range(failed + 1, len(self.steps))
         return [i for i in later if _undoes(self.steps[i].opener, failed)]
 
-    def may_test(self, value: Value) -> bool:
+    def may_test(self, value: SymbolicValue) -> bool:
         """Whether the runner may depend on a value that is zero or not."""
         kind, *parts = value.base
         if kind == "result":
@@ -82,12 +82,18 @@ class Plan:
             return isinstance(call, int) and self.steps[call].can_fail
         if kind == "masked":
             whole, mask = parts
-            return isinstance(whole, Value) and isinstance(mask, int) and self._aligns(whole, mask)
+            return (
+                isinstance(whole, SymbolicValue)
+                and isinstance(mask, int)
+                and self._aligns(whole, mask)
+            )
         return value in self.pointers or value in self.equal | self.apart
 
-    def _aligns(self, value: Value, mask: int) -> bool:
+    def _aligns(self, value: SymbolicValue, mask: int) -> bool:
         if value.base[0] == "union":
-            return all(isinstance(v, Value) and self._aligns(v, mask) for v in value.base[1:])
+            return all(
+                isinstance(v, SymbolicValue) and self._aligns(v, mask) for v in value.base[1:]
+            )
         return mask < self.pointers.get(value, 0)
 
 
@@ -95,10 +101,10 @@ def _undoes(opener: int | None, failed: int) -> bool:
     return opener is not None and opener < failed
 
 
-def of_model(module: ModuleRecord, elf: Elf) -> Plan:
+def of_model(module: ModuleRecord, elf: Elf) -> CallPlan:
     """The plan of a model's entry point."""
     places = _Places(module, elf)
-    steps: list[Step] = []
+    steps: list[PlannedCall] = []
     if places.is_packed:
         steps.append(_unpack(elf, len(module.inputs) + len(module.outputs)))
     activated = {}
@@ -109,7 +115,7 @@ def of_model(module: ModuleRecord, elf: Elf) -> Plan:
         steps += places.call(call, len(steps))
     for device in reversed(module.devices):
         steps.append(places.hook(device, "deactivate", activated[device.name]))
-    return Plan(
+    return CallPlan(
         tuple(steps),
         _PACKED_PARAMETERS if places.is_packed else len(places.structs),
         {} if places.is_packed else places.pointers(),
@@ -118,28 +124,30 @@ def of_model(module: ModuleRecord, elf: Elf) -> Plan:
     )
 
 
-def of_wrapper(call: CallRecord, module: ModuleRecord, elf: Elf) -> Plan:
+def of_wrapper(call: CallRecord, module: ModuleRecord, elf: Elf) -> CallPlan:
     """The plan of the packed function that passes a call on. The graph executor does not know of
     scratch buffers, so there the packed function has their address itself."""
     places, is_graph = _Places(module, elf), module.options.get("executor") == "graph"
     numbers = itertools.count()
     passed = tuple(
-        Planned(a.name, places.buffer(a.name))
+        PlannedArgument(a.name, places.buffer(a.name))
         if is_graph and a.storage == "scratch"
-        else Planned(a.name, values.data(next(numbers)), a.in_struct)
+        else PlannedArgument(a.name, values.data(next(numbers)), a.in_struct)
         for a in call.args
     )
     steps = (
         _unpack(elf, next(numbers)),
-        Step(call.function, _addresses(elf, call.function), passed),
+        PlannedCall(call.function, _addresses(elf, call.function), passed),
     )
-    return Plan(steps, _PACKED_PARAMETERS)
+    return CallPlan(steps, _PACKED_PARAMETERS)
 
 
-def _unpack(elf: Elf, count: int) -> Step:
+def _unpack(elf: Elf, count: int) -> PlannedCall:
     found = frozenset(elf.code_address(s) for s in elf.functions() if s.stem == UNPACK)
-    arguments = [Planned(name, values.parameter(i)) for i, name in enumerate(_PASSED_ON)]
-    return Step(UNPACK, found, (*arguments, Planned("count", values.const(count))), "unpack")
+    arguments = [PlannedArgument(name, values.parameter(i)) for i, name in enumerate(_PASSED_ON)]
+    return PlannedCall(
+        UNPACK, found, (*arguments, PlannedArgument("count", values.const(count))), "unpack"
+    )
 
 
 _PASSED_ON = ("args", "type_codes", "num_args")
@@ -168,7 +176,7 @@ class _Places:
         self.buffers = {buffer.name: buffer for buffer in module.plan.buffers}
         self.constants = {c.symbol or c.name: c for c in module.constants}
 
-    def pointers(self) -> dict[Value, int]:
+    def pointers(self) -> dict[SymbolicValue, int]:
         """The structures and their members, except the devices' contexts, which may be NULL."""
         found = {values.parameter(i): 1 for i in range(len(self.structs))}
         for i, (struct, names) in enumerate(self.structs.items()):
@@ -176,7 +184,7 @@ class _Places:
                 found[values.member(i, n * _POINTER_BYTES)] = self.promised(struct, name)
         return found
 
-    def equal(self) -> frozenset[Value]:
+    def equal(self) -> frozenset[SymbolicValue]:
         """For each output in an input's buffer, the distance between both pointers."""
         pairs = [
             (self.member("outputs", port.name), self.member("inputs", port.over))
@@ -185,7 +193,7 @@ class _Places:
         ]
         return _distances(pairs)
 
-    def apart(self) -> frozenset[Value]:
+    def apart(self) -> frozenset[SymbolicValue]:
         """The distance of the only output, if other tensors lie there, to the only input."""
         shared = {pool.port for pool in self.module.plan.pools}
         ports = [*self.module.inputs, *self.module.outputs]
@@ -210,35 +218,37 @@ class _Places:
         """The alignment of a pool that the caller passes, in bytes."""
         return self.pools[pool].alignment if pool in self.pools else _MOST_ALIGNMENT
 
-    def hook(self, device: DeviceRecord, name: str, opener: int | None = None) -> Step:
+    def hook(self, device: DeviceRecord, name: str, opener: int | None = None) -> PlannedCall:
         """A call of a device's hook with the device's context."""
         function = dict(zip(_HOOKS, device.hooks, strict=False)).get(name, "")
-        context = Planned(f"the context of {device.name}", self.member("devices", device.name))
-        return Step(function, _addresses(self.elf, function), (context,), opener=opener)
+        context = PlannedArgument(
+            f"the context of {device.name}", self.member("devices", device.name)
+        )
+        return PlannedCall(function, _addresses(self.elf, function), (context,), opener=opener)
 
-    def call(self, call: CallRecord, number: int) -> Iterator[Step]:
+    def call(self, call: CallRecord, number: int) -> Iterator[PlannedCall]:
         """An operator's call, between the hooks of its device."""
         device = next((d for d in self.module.devices if d.name == call.device), None)
         if device is not None:
             yield self.hook(device, "open")
         elif call.device:
-            yield Step(f"the hooks of {call.device}", frozenset(), ())
+            yield PlannedCall(f"the hooks of {call.device}", frozenset(), ())
         function = call.packed or call.function
         form: Form = "tensors" if call.packed else "pointers"
         arguments = tuple(
             Planned(a.name, self.argument(a), a.in_struct and not call.packed) for a in call.args
         )
         addresses = _addresses(self.elf, function)
-        yield Step(function, addresses, arguments, form, call.can_fail or bool(call.packed))
+        yield PlannedCall(function, addresses, arguments, form, call.can_fail or bool(call.packed))
         if device is not None:
             yield self.hook(device, "close", number)
 
-    def argument(self, argument: ArgumentRecord) -> Value | None:
+    def argument(self, argument: ArgumentRecord) -> SymbolicValue | None:
         """The value of an argument; None if it is nowhere."""
         whole = self._whole(argument)
         return whole.plus(argument.offset) if whole and argument.offset else whole
 
-    def _whole(self, argument: ArgumentRecord) -> Value | None:
+    def _whole(self, argument: ArgumentRecord) -> SymbolicValue | None:
         """The value of the buffer that has an argument's tensor."""
         name, storage = argument.name, argument.storage
         if storage in ("sid", "scratch"):
@@ -249,7 +259,7 @@ class _Places:
             return self.member("devices", name)
         return self.port(f"{storage}s", name)
 
-    def port(self, struct: str, name: str) -> Value | None:
+    def port(self, struct: str, name: str) -> SymbolicValue | None:
         """The caller's buffer for an input or output."""
         if self.module.feed and struct == "inputs":
             return values.parameter(0)
@@ -259,7 +269,7 @@ class _Places:
         before = len(self.module.inputs) if struct == "outputs" else 0
         return values.data(before + names.index(name)) if name in names else None
 
-    def member(self, struct: str, name: str) -> Value | None:
+    def member(self, struct: str, name: str) -> SymbolicValue | None:
         """A pointer in one of the caller's structures, which have one pointer for each name."""
         names = self.structs.get(struct, ())
         if name not in names:
@@ -267,12 +277,12 @@ class _Places:
         index = list(self.structs).index(struct)
         return values.member(index, names.index(name) * _POINTER_BYTES)
 
-    def buffer(self, name: str) -> Value | None:
+    def buffer(self, name: str) -> SymbolicValue | None:
         """A planned buffer."""
         buffer = self.buffers.get(name)
         return None if buffer is None else self.in_pool(buffer.pool, buffer.offset)
 
-    def constant(self, name: str) -> Value | None:
+    def constant(self, name: str) -> SymbolicValue | None:
         """A constant, which has a symbol or lies in a pool that the caller passes."""
         constant = self.constants.get(name)
         if constant is None:
@@ -281,7 +291,7 @@ class _Places:
             return self.symbol(name)
         return self.in_pool(constant.pool, constant.offset)
 
-    def in_pool(self, name: str, offset: int) -> Value | None:
+    def in_pool(self, name: str, offset: int) -> SymbolicValue | None:
         """A place in a pool."""
         if name in self.pools and (port := self.pools[name].port):
             found = self.port("inputs", port) or self.port("outputs", port)
@@ -292,13 +302,15 @@ class _Places:
             base = self.symbol(self.pools[name].symbol) if name in self.pools else None
         return None if base is None else base.plus(offset)
 
-    def symbol(self, name: str) -> Value | None:
+    def symbol(self, name: str) -> SymbolicValue | None:
         """The address of the only object of that name."""
         found = self.elf.named(name)
         return values.const(found[0].address) if len(found) == 1 else None
 
 
-def _distances(pairs: Iterable[tuple[Value | None, Value | None]]) -> frozenset[Value]:
+def _distances(
+    pairs: Iterable[tuple[SymbolicValue | None, SymbolicValue | None]],
+) -> frozenset[SymbolicValue]:
     return frozenset(values.apart(a, b) for a, b in pairs if a is not None and b is not None)
 
 

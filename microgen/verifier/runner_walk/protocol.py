@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from microgen.verifier.runner_walk.plan import Plan
-from microgen.verifier.runner_walk.values import State, Value, const, result
+from microgen.verifier.runner_walk.plan import CallPlan
+from microgen.verifier.runner_walk.values import PathState, SymbolicValue, const, result
 
 # kTvmErrorFunctionCallWrongArgType: a pointer is NULL; kTvmErrorFunctionCallInvalidArg: a pool is
 # misaligned.
 _REFUSALS = (const(0x0801), const(0x0803))
 
 
-def failures(state: State) -> list[int | None]:
+def failures(state: PathState) -> list[int | None]:
     """Which call may be the first that has failed, as far as the path has decided; None: none."""
     if state.failed is None:
         return [*state.pending, None]
     return [*(number for number in state.pending if number < state.failed), state.failed]
 
 
-def following(plan: Plan, state: State, failed: int | None) -> int | None:
+def following(plan: CallPlan, state: PathState, failed: int | None) -> int | None:
     """The number of the call that comes next if that call has failed; None: the runner returns."""
     if failed is None:
         return state.made if state.made < len(plan.steps) else None
@@ -28,7 +28,7 @@ def following(plan: Plan, state: State, failed: int | None) -> int | None:
     return clean_up[position] if position < len(clean_up) else None
 
 
-def next_step(plan: Plan, state: State) -> tuple[int | None, str]:
+def next_step(plan: CallPlan, state: PathState) -> tuple[int | None, str]:
     """The number of the only call that may come next, None if there is none; and what is wrong
     with any call now, empty if nothing is."""
     possible = failures(state)
@@ -41,7 +41,7 @@ def next_step(plan: Plan, state: State) -> tuple[int | None, str]:
     return numbers.pop(), ""
 
 
-def return_problems(plan: Plan, state: State, value: Value | None) -> Iterator[str]:
+def return_problems(plan: CallPlan, state: PathState, value: SymbolicValue | None) -> Iterator[str]:
     """What is wrong with a return of a value here."""
     said = "an unknown value" if value is None else str(value)
     if state.has_refused:
@@ -64,13 +64,13 @@ def return_problems(plan: Plan, state: State, value: Value | None) -> Iterator[s
         yield f"never looks at {unseen[0]}"
 
 
-def _is_seen(state: State, pointer: Value) -> bool:
+def _is_seen(state: PathState, pointer: SymbolicValue) -> bool:
     """Whether a pointer was compared with NULL, or one that equals it."""
     equal = [d for d, is_zero in state.zeros.items() if is_zero and d.base[0] == "apart"]
     same = {other for d in equal if pointer in d.base for other in d.base[1:]}
     return not state.zeros.keys().isdisjoint({pointer, *same})
 
 
-def _is_success(state: State, value: Value | None) -> bool:
+def _is_success(state: PathState, value: SymbolicValue | None) -> bool:
     """Whether it is 0, or the status of a call, which is 0 if none has failed."""
     return value == const(0) or value in [result(number) for number in state.pending]

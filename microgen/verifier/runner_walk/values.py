@@ -19,7 +19,7 @@ STACK: Base = ("stack",)  # the stack pointer at the entry of the runner
 RETURN: Base = ("return",)  # where the runner's caller goes on
 
 
-class Value(NamedTuple):
+class SymbolicValue(NamedTuple):
     """``base`` + ``offset``, modulo 2**32."""
 
     base: Base
@@ -30,7 +30,7 @@ class Value(NamedTuple):
         """Whether it is a number."""
         return self.base == CONST
 
-    def plus(self, nbytes: int) -> Value:
+    def plus(self, nbytes: int) -> SymbolicValue:
         """The sum with a number."""
         return of(self.base, self.offset + nbytes)
 
@@ -62,44 +62,44 @@ class CannotFollowError(Exception):
 class UndecidedError(Exception):
     """Whether ``value`` is zero is not known yet: the path divides."""
 
-    def __init__(self, value: Value) -> None:
+    def __init__(self, value: SymbolicValue) -> None:
         super().__init__(str(value))
         self.value = value
 
 
-def of(base: Base, offset: int) -> Value:
+def of(base: Base, offset: int) -> SymbolicValue:
     """The value with its offset in the range of 32 bits, which is signed unless it is a number."""
     if base == CONST:
-        return Value(CONST, offset % WORD)
-    return Value(base, (offset + WORD // 2) % WORD - WORD // 2)
+        return SymbolicValue(CONST, offset % WORD)
+    return SymbolicValue(base, (offset + WORD // 2) % WORD - WORD // 2)
 
 
-def const(number: int) -> Value:
+def const(number: int) -> SymbolicValue:
     """A number."""
-    return Value(CONST, number % WORD)
+    return SymbolicValue(CONST, number % WORD)
 
 
-def parameter(index: int) -> Value:
+def parameter(index: int) -> SymbolicValue:
     """A parameter of the entry point."""
-    return Value(("parameter", index))
+    return SymbolicValue(("parameter", index))
 
 
-def member(index: int, offset: int) -> Value:
+def member(index: int, offset: int) -> SymbolicValue:
     """The word at an offset of the structure that a parameter of the entry point points to."""
-    return Value(("member", index, offset))
+    return SymbolicValue(("member", index, offset))
 
 
-def result(call: int) -> Value:
+def result(call: int) -> SymbolicValue:
     """The status that a planned call has returned."""
-    return Value(("result", call))
+    return SymbolicValue(("result", call))
 
 
-def data(index: int) -> Value:
+def data(index: int) -> SymbolicValue:
     """The address of the elements of a packed function's argument."""
-    return Value(("data", index))
+    return SymbolicValue(("data", index))
 
 
-def added(a: Value | None, b: Value | None) -> Value | None:
+def added(a: SymbolicValue | None, b: SymbolicValue | None) -> SymbolicValue | None:
     """The sum."""
     if a is None or b is None:
         return None
@@ -112,7 +112,7 @@ def added(a: Value | None, b: Value | None) -> Value | None:
     return None
 
 
-def negated(a: Value | None) -> Value | None:
+def negated(a: SymbolicValue | None) -> SymbolicValue | None:
     """The value with the other sign."""
     if a is None:
         return None
@@ -122,34 +122,36 @@ def negated(a: Value | None) -> Value | None:
     return of(base, -a.offset)
 
 
-def subtracted(a: Value | None, b: Value | None) -> Value | None:
+def subtracted(a: SymbolicValue | None, b: SymbolicValue | None) -> SymbolicValue | None:
     """The difference."""
     if a is not None and b is not None and a.base == b.base:
         return const(a.offset - b.offset)
     return added(a, negated(b))
 
 
-def low_bits(a: Value | None, mask: int) -> Value | None:
+def low_bits(a: SymbolicValue | None, mask: int) -> SymbolicValue | None:
     """``a & mask`` for a mask that has ones only at its low end; None for any other."""
     if a is None or mask & (mask + 1):
         return None
     is_known = a.is_constant or mask == 0
-    return const(a.offset & mask) if is_known else Value(("masked", a, mask))
+    return const(a.offset & mask) if is_known else SymbolicValue(("masked", a, mask))
 
 
-def apart(a: Value, b: Value) -> Value:
+def apart(a: SymbolicValue, b: SymbolicValue) -> SymbolicValue:
     """The distance between two of the caller's pointers, as far as it matters whether it is 0."""
-    return Value(("apart", *sorted((a, b), key=str)))
+    return SymbolicValue(("apart", *sorted((a, b), key=str)))
 
 
-def constants(a: Value | None, b: Value | None, f: Callable[[int, int], int]) -> Value | None:
+def constants(
+    a: SymbolicValue | None, b: SymbolicValue | None, f: Callable[[int, int], int]
+) -> SymbolicValue | None:
     """``f`` of two numbers."""
     if a is None or b is None or not (a.is_constant and b.is_constant):
         return None
     return const(f(a.offset, b.offset))
 
 
-def masked(a: Value | None, b: Value | None) -> Value | None:
+def masked(a: SymbolicValue | None, b: SymbolicValue | None) -> SymbolicValue | None:
     """``a & b`` if one of them is a number that has ones only at its low end."""
     if b is None or (a is not None and a.is_constant):
         a, b = b, a
@@ -157,8 +159,8 @@ def masked(a: Value | None, b: Value | None) -> Value | None:
 
 
 def shifted_left(
-    a: Value | None, b: Value | None, shift: Callable[[int, int], int]
-) -> Value | None:
+    a: SymbolicValue | None, b: SymbolicValue | None, shift: Callable[[int, int], int]
+) -> SymbolicValue | None:
     """``a << b`` of numbers, which ``shift`` computes; of anything else, its low bits, as far as it
     matters whether they are zero."""
     if a is None or a.is_constant or b is None or not b.is_constant or not 0 < b.offset < 32:
@@ -166,7 +168,7 @@ def shifted_left(
     return low_bits(a, 2 ** (32 - b.offset) - 1)
 
 
-def united(a: Value | None, b: Value | None) -> Value | None:
+def united(a: SymbolicValue | None, b: SymbolicValue | None) -> SymbolicValue | None:
     """``a | b`` as far as it matters whether its low bits are zero."""
     if a is None or b is None:
         return None
@@ -174,20 +176,20 @@ def united(a: Value | None, b: Value | None) -> Value | None:
         return const(a.offset | b.offset)
     if const(0) in (a, b):
         return b if a == const(0) else a
-    return Value(("union", a, b))
+    return SymbolicValue(("union", a, b))
 
 
 class Flags(NamedTuple):
     """What the last instruction that set flags compared. ``has_carry``: it was a subtraction, so
     the carry and the order are known, too."""
 
-    left: Value | None
-    right: Value | None
+    left: SymbolicValue | None
+    right: SymbolicValue | None
     has_carry: bool
 
 
 @dataclass(slots=True)
-class State:
+class PathState:
     """One path, before the instruction at ``pc``. ``stack`` has words by their offset from the
     entry's stack pointer. ``zeros``: whether a value is zero, as far as the path has decided.
 
@@ -197,24 +199,24 @@ class State:
     """
 
     pc: int
-    registers: dict[str, Value]
-    stack: dict[int, Value] = field(default_factory=dict)
+    registers: dict[str, SymbolicValue]
+    stack: dict[int, SymbolicValue] = field(default_factory=dict)
     flags: Flags | None = None
-    zeros: dict[Value, bool] = field(default_factory=dict)
+    zeros: dict[SymbolicValue, bool] = field(default_factory=dict)
     made: int = 0
     pending: tuple[int, ...] = ()
     failed: int | None = None
     has_refused: bool = False
-    equal: frozenset[Value] = frozenset()
+    equal: frozenset[SymbolicValue] = frozenset()
 
-    def divided(self, value: Value, *, is_zero: bool) -> State:
+    def divided(self, value: SymbolicValue, *, is_zero: bool) -> PathState:
         """The path on which a value is zero, or is not. A value that is zero is a number from now
         on, because compilers pass it where they need a zero."""
 
-        def seen(known: Value) -> Value:
+        def seen(known: SymbolicValue) -> SymbolicValue:
             if is_zero and value.base[0] == "apart" and known == value.base[2]:
                 first = value.base[1]  # compilers take either pointer if they are equal
-                return first if isinstance(first, Value) else known
+                return first if isinstance(first, SymbolicValue) else known
             return const(known.offset) if is_zero and known.base == value.base else known
 
         flags = self.flags
@@ -229,7 +231,7 @@ class State:
             zeros={**self.zeros, value: is_zero},
         )._decided(value, is_zero=is_zero)
 
-    def _decided(self, value: Value, *, is_zero: bool) -> State:
+    def _decided(self, value: SymbolicValue, *, is_zero: bool) -> PathState:
         """Note what it means that a value is zero or is not."""
         kind, *details = value.base
         if kind != "result":
@@ -250,14 +252,14 @@ class State:
         if any(offset < sp.offset for offset in self.stack):
             self.stack = {offset: v for offset, v in self.stack.items() if offset >= sp.offset}
 
-    def set(self, register: str, value: Value | None) -> None:
+    def set(self, register: str, value: SymbolicValue | None) -> None:
         """Write a register; None if nothing is known of the value."""
         if value is None:
             self.registers.pop(register, None)
         else:
             self.registers[register] = value
 
-    def is_zero(self, value: Value | None) -> bool:
+    def is_zero(self, value: SymbolicValue | None) -> bool:
         """Whether a value is zero. Raises UndecidedError if the path has to divide."""
         if value is None:
             raise CannotFollowError
@@ -271,7 +273,7 @@ class State:
             raise UndecidedError(value)
         return self.zeros[value]
 
-    def is_equal(self, a: Value | None, b: Value | None) -> bool:
+    def is_equal(self, a: SymbolicValue | None, b: SymbolicValue | None) -> bool:
         """Whether two values are equal."""
         if a is not None and b is not None and a.base != b.base:
             is_member = {a.base[0], b.base[0]} == {"member"}
@@ -279,7 +281,7 @@ class State:
                 return self.is_zero(apart(a, b))
         return self.is_zero(subtracted(a, b))
 
-    def is_at_least(self, a: Value | None, b: Value | None) -> bool:
+    def is_at_least(self, a: SymbolicValue | None, b: SymbolicValue | None) -> bool:
         """Whether ``a >= b`` without sign."""
         if a is None or b is None:
             raise CannotFollowError
@@ -293,7 +295,7 @@ class State:
             return self.is_zero(b)
         raise CannotFollowError
 
-    def is_less(self, a: Value | None, b: Value | None) -> bool:
+    def is_less(self, a: SymbolicValue | None, b: SymbolicValue | None) -> bool:
         """Whether ``a < b`` with sign."""
         if a is None or b is None or not (a.is_constant and b.is_constant):
             raise CannotFollowError

@@ -11,16 +11,16 @@ from microgen.verifier.instructions.instruction import Instruction
 from microgen.verifier.runner_walk import values
 from microgen.verifier.runner_walk.arguments import argument_problems, unpacked
 from microgen.verifier.runner_walk.execution import Onward, execute
-from microgen.verifier.runner_walk.memory import Memory
-from microgen.verifier.runner_walk.plan import Plan
+from microgen.verifier.runner_walk.memory import RunnerMemory
+from microgen.verifier.runner_walk.plan import CallPlan
 from microgen.verifier.runner_walk.protocol import next_step, return_problems
 from microgen.verifier.runner_walk.values import (
     RETURN,
     STACK,
     CannotFollowError,
-    State,
+    PathState,
+    SymbolicValue,
     UndecidedError,
-    Value,
     const,
 )
 
@@ -42,41 +42,41 @@ class Runner:
     """What a walk reads. ``functions`` are names by address; ``start`` is where it begins."""
 
     arch: Architecture
-    memory: Memory
+    memory: RunnerMemory
     instructions: Mapping[int, Instruction]
     functions: Mapping[int, str]
     start: int
-    registers: Mapping[str, Value]
+    registers: Mapping[str, SymbolicValue]
 
-    def execute(self, instruction: Instruction, state: State) -> Onward:
+    def execute(self, instruction: Instruction, state: PathState) -> Onward:
         """Change the state as an instruction does."""
         return execute(instruction, state, self.memory, self.arch.calls)
 
 
 @dataclass(slots=True)
-class Walk:
+class RunnerWalk:
     """The paths of a runner. ``problems`` are by address; ``paths`` counts those that return."""
 
     runner: Runner
-    plan: Plan
+    plan: CallPlan
     problems: dict[int, str] = field(default_factory=dict)
     paths: int = 0
     steps: int = 0
-    work: list[State] = field(default_factory=list)
+    work: list[PathState] = field(default_factory=list)
 
     def run(self) -> None:
         """Follow all paths until they return, or until enough is wrong."""
         standard = self.runner.arch.calls
-        registers = {name: Value(("register", name)) for name in standard.preserved}
-        registers |= {standard.link: Value(RETURN), **self.runner.registers}
-        state = State(self.runner.start, registers, equal=self.plan.equal)
+        registers = {name: SymbolicValue(("register", name)) for name in standard.preserved}
+        registers |= {standard.link: SymbolicValue(RETURN), **self.runner.registers}
+        state = PathState(self.runner.start, registers, equal=self.plan.equal)
         for i in range(self.plan.parameters):
             self.pass_argument(state, i)
         self.work.append(state)
         while self.work and len(self.problems) < _MAX_PROBLEMS:
             self.follow(self.work.pop())
 
-    def pass_argument(self, state: State, index: int) -> None:
+    def pass_argument(self, state: PathState, index: int) -> None:
         """Put a parameter where the caller does."""
         names = self.runner.arch.calls.arguments
         if index < len(names):
@@ -84,7 +84,7 @@ class Walk:
         else:
             state.stack[4 * (index - len(names))] = values.parameter(index)
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: PathState) -> None:
         """Follow one path up to its end or to where it divides."""
         while True:
             address = state.pc
@@ -109,7 +109,7 @@ class Walk:
                 self.problem(address, f"cannot follow `{instruction}`{why}")
                 return
 
-    def divide(self, state: State, instruction: Instruction, value: Value) -> None:
+    def divide(self, state: PathState, instruction: Instruction, value: SymbolicValue) -> None:
         """Continue on two paths, if the runner may depend on the value."""
         if not self.plan.may_test(value):
             self.problem(state.pc, f"`{instruction}` depends on {value}")
@@ -120,7 +120,7 @@ class Walk:
         """Note what is wrong. Only the first note for each address is kept."""
         self.problems.setdefault(address, f"at {address:#x}: {what}")
 
-    def go_on(self, state: State, instruction: Instruction, onward: Onward) -> bool:
+    def go_on(self, state: PathState, instruction: Instruction, onward: Onward) -> bool:
         """Move the path to where an instruction leads. False if it ends there."""
         if onward.kind == "next":
             return self.arrive(state, const(instruction.next))
@@ -128,11 +128,11 @@ class Walk:
             state.registers[onward.link] = const(instruction.next | self.runner.arch.code_bit)
         return self.arrive(state, onward.target)
 
-    def arrive(self, state: State, target: Value | None) -> bool:
+    def arrive(self, state: PathState, target: SymbolicValue | None) -> bool:
         """Continue at an address, past the calls of functions that are not the runner's own."""
         functions, runner = self.runner.functions, self.runner
         while True:
-            if target == Value(RETURN):
+            if target == SymbolicValue(RETURN):
                 self.returns(state)
                 return False
             if target is None or not target.is_constant:
@@ -146,7 +146,7 @@ class Walk:
             if not self.fills(state, name) and not self.call(state, address, name):
                 return False
 
-    def call(self, state: State, address: int, name: str) -> bool:
+    def call(self, state: PathState, address: int, name: str) -> bool:
         """The call of a function at an address. False if it is not the next in the plan."""
         number, wrong = next_step(self.plan, state)
         if number is None or address not in self.plan.steps[number].addresses:
@@ -173,7 +173,7 @@ class Walk:
         self.forget(state, values.result(number), words)
         return True
 
-    def passed(self, state: State, count: int) -> list[Value | None]:
+    def passed(self, state: PathState, count: int) -> list[SymbolicValue | None]:
         """The first ``count`` words that are passed, in registers and on the stack."""
         names = self.runner.arch.calls.arguments
         sp = state.registers.get("sp")
@@ -185,7 +185,7 @@ class Walk:
             *(state.stack.get(sp.offset + 4 * i) for i in on_stack),
         ]
 
-    def fills(self, state: State, name: str) -> bool:
+    def fills(self, state: PathState, name: str) -> bool:
         """Whether it is a call with which a compiler initialises the runner's own variables."""
         if name not in ("memset", "memcpy"):
             return False
@@ -197,7 +197,7 @@ class Walk:
         self.forget(state, to, 3)
         return True
 
-    def forget(self, state: State, result: Value | None, words: int) -> None:
+    def forget(self, state: PathState, result: SymbolicValue | None, words: int) -> None:
         """What a function that has returned may have changed: registers, and the stack up to the
         words that it was passed there."""
         standard = self.runner.arch.calls
@@ -208,14 +208,14 @@ class Walk:
         end = state.registers["sp"].offset + 4 * max(words - len(standard.arguments), 0)
         state.stack = {offset: v for offset, v in state.stack.items() if offset >= end}
 
-    def returns(self, state: State) -> None:
+    def returns(self, state: PathState) -> None:
         """The end of a path."""
         self.paths += 1
         standard = self.runner.arch.calls
         for what in return_problems(self.plan, state, state.registers.get(standard.result)):
             self.problem(state.pc, what)
-        if state.registers.get("sp") != Value(STACK):
+        if state.registers.get("sp") != SymbolicValue(STACK):
             self.problem(state.pc, "returns with another stack pointer")
         for name in standard.preserved:
-            if state.registers.get(name) != Value(("register", name)):
+            if state.registers.get(name) != SymbolicValue(("register", name)):
                 self.problem(state.pc, f"returns without the caller's {name}")

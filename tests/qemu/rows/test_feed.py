@@ -12,7 +12,7 @@ import microgen
 from microgen.base import manifest
 from microgen.building import builder
 from microgen.running.comparing import compare, stimuli
-from microgen.running.runner.job import RunResult
+from microgen.running.runner.job import JobResult
 from tests.qemu.broken import broken
 from tests.support.places import DIGITS, SMALL
 from tests.support.tools import NEEDS_ARM, NEEDS_LLVM, NEEDS_NINJA, NEEDS_RISCV
@@ -22,7 +22,7 @@ HEIGHT = 8  # of an image of the digits
 SOURCES = "model/codegen/host/src"
 
 
-def _checked(project: Path, **options: Any) -> RunResult:
+def _checked(project: Path, **options: Any) -> JobResult:
     """The run of a project, every layer of which equals the references."""
     found = microgen.run(project, compare=True, **options)
     assert found.checks.ok, found.checks.to_text()

@@ -22,7 +22,7 @@ from microgen.graph.ir.interpreter import evaluate_node, initial_state
 from microgen.graph.ops import registry
 from microgen.running.comparing.compare import _fitting, _Module
 from microgen.running.comparing.verdict import Verdict
-from microgen.running.runner import Layer
+from microgen.running.runner import TracedLayer
 from tests.differential.generator import generate
 from tests.frontends.onnx.graphs import float_networks, quantized_networks
 from tests.frontends.onnx.graphs.case import Case
@@ -164,10 +164,10 @@ class _Traces:
     def __init__(self, found: Sequence[Mapping[str, Array]]) -> None:
         self._found = found
 
-    def of(self, _module: ModuleRecord, chosen: Sequence[int]) -> list[Layer]:
+    def of(self, _module: ModuleRecord, chosen: Sequence[int]) -> list[TracedLayer]:
         """The layers of some samples."""
         return [
-            Layer(k, 0, name, array)
+            TracedLayer(k, 0, name, array)
             for k, i in enumerate(chosen)
             for name, array in self._found[i].items()
         ]

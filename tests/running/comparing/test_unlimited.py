@@ -17,7 +17,7 @@ from microgen.graph.ir import beside
 from microgen.graph.ir.beside import no_slack
 from microgen.graph.ops import registry
 from microgen.running.comparing import ends
-from microgen.running.runner import Layer
+from microgen.running.runner import TracedLayer
 from tests.frontends.onnx.models import info, model, written
 from tests.running.comparing import standins
 from tests.running.comparing.standins import Planted, Standin
@@ -71,7 +71,7 @@ def test_a_masked_score_does_not_hide_errors_of_others(
 class _Unread:
     """Layers that cannot be read."""
 
-    def of(self, _module: ModuleRecord, _chosen: Sequence[int]) -> list[Layer]:
+    def of(self, _module: ModuleRecord, _chosen: Sequence[int]) -> list[TracedLayer]:
         """No layers."""
         raise ToolError("there is no debugger")
 

@@ -11,7 +11,7 @@ import pytest
 
 from microgen.base.errors import InputError, ProjectError, RunError, ToolError
 from microgen.base.manifest import ArgumentRecord
-from microgen.running.runner import RunResult, execute, image, process, qemu, run, trace
+from microgen.running.runner import JobResult, execute, image, process, qemu, run, trace
 from microgen.running.runner import job as jobs
 from microgen.target import board as boards
 from tests.running.runner import standin
@@ -115,7 +115,7 @@ def test_native_says_that_it_cannot_count(project: Project) -> None:
         run(project("native"), profile=True)
 
 
-def check_layers(result: RunResult, samples: int) -> None:
+def check_layers(result: JobResult, samples: int) -> None:
     layers = result.layers
     assert layers is not None
     assert [(layer.sample, layer.call) for layer in layers] == [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from microgen.running.timing import Core, of_cpu
+from microgen.running.timing import CoreTimings, of_cpu
 from microgen.running.timing.cores import CORES
 from microgen.target.cpu import CPUS
 from microgen.verifier.instructions import arch_arm, arch_riscv
@@ -157,7 +157,7 @@ def test_every_core_but_the_host_is_modelled() -> None:
 
 
 @pytest.mark.parametrize("core", CORES, ids=lambda core: core.name)
-def test_every_row_names_its_source(core: Core) -> None:
+def test_every_row_names_its_source(core: CoreTimings) -> None:
     manuals = r"(DDI \w+, (table|section) [\w.-]+|SiFive .* Manual, section [\d.]+)"
     for row in core.rows:
         assert re.match(manuals, row.source) or "fitted" in row.source

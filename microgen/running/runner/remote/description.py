@@ -24,7 +24,7 @@ _WIDEST = 1024  # bits of a register
 
 
 @dataclass(frozen=True, slots=True)
-class Register:
+class DebugRegister:
     """A register's number in the protocol, and its size in bytes."""
 
     number: int
@@ -38,11 +38,11 @@ class Description:
 
     architecture: str = ""
     features: tuple[str, ...] = ()
-    registers: Mapping[str, Register] = field(default_factory=dict)
+    registers: Mapping[str, DebugRegister] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class MemoryRegion:
     """A memory from ``start`` up to, not including, ``end``. ``kind`` is ram, rom or flash; flash
     is erased in blocks of ``block`` bytes."""
 
@@ -63,7 +63,7 @@ def read(document: Callable[[str], str]) -> Description:
     )
 
 
-def regions(text: str) -> tuple[Region, ...]:
+def regions(text: str) -> tuple[MemoryRegion, ...]:
     """The memories of a memory map. Those whose numbers make no sense are left out."""
     return tuple(_regions(_COMMENT.sub("", text)))
 
@@ -78,7 +78,7 @@ def _documents(document: Callable[[str], str]) -> Iterator[str]:
         waiting = [*_INCLUDE.findall(text), *waiting]
 
 
-def _registers(text: str) -> Iterator[tuple[str, Register]]:
+def _registers(text: str) -> Iterator[tuple[str, DebugRegister]]:
     """A register without a number has the one after its predecessor's."""
     following = 0
     for match in _REGISTER.finditer(text):
@@ -88,17 +88,17 @@ def _registers(text: str) -> Iterator[tuple[str, Register]]:
         number = following if number is None else number
         following = number + 1
         size = -(-bits // 8) if 0 < bits <= _WIDEST else 4
-        yield values.get("name", "").lower(), Register(number, size)
+        yield values.get("name", "").lower(), DebugRegister(number, size)
 
 
-def _regions(text: str) -> Iterator[Region]:
+def _regions(text: str) -> Iterator[MemoryRegion]:
     for match in _MEMORY.finditer(text):
         values = dict(_ATTRIBUTE.findall(match[1]))
         start, length = (_number(values.get(key, "")) for key in ("start", "length"))
         block = _BLOCK.search(match[2] or "")
         size = _number(block[1]) if block else 1
         if start is not None and length and length > 0 and size and size > 0:
-            yield Region(values.get("type", ""), start, start + length, size)
+            yield MemoryRegion(values.get("type", ""), start, start + length, size)
 
 
 def _number(text: str) -> int | None:

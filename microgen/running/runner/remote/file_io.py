@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from microgen.running.runner.gdb import GdbError
 from microgen.running.runner.remote.files import EBADF, EPERM, STDERR, Files, RefusedError
-from microgen.running.runner.remote.memory import Memory
+from microgen.running.runner.remote.memory import RemoteMemory
 
 _REQUEST = re.compile(rb"F([a-z]{1,16})((?:,-?[0-9a-fA-F]{1,16}(?:/[0-9a-fA-F]{1,8})?)*)")
 _LONGEST_NAME = 256
@@ -24,7 +24,7 @@ class FileIo:
     """Answers requests with a run's files. Raises GdbError for what is no request, and what
     ``memory`` raises."""
 
-    def __init__(self, files: Files, memory: Memory) -> None:
+    def __init__(self, files: Files, memory: RemoteMemory) -> None:
         self._files = files
         self._memory = memory
         self._calls: dict[bytes, Callable[[Sequence[int]], int]] = {

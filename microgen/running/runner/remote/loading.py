@@ -9,7 +9,7 @@ from microgen.base.errors import RunError
 from microgen.base.formats.crc32 import crc32
 from microgen.base.output import progress
 from microgen.running.runner.gdb import GdbError
-from microgen.running.runner.remote.description import Region
+from microgen.running.runner.remote.description import MemoryRegion
 from microgen.running.runner.remote.protocol import Remote
 from microgen.verifier.elf import elf
 
@@ -46,7 +46,7 @@ def load(remote: Remote, image: Path, where: str) -> bool:
     return True
 
 
-def write(remote: Remote, wanted: Sequence[Part], regions: Iterable[Region]) -> None:
+def write(remote: Remote, wanted: Sequence[Part], regions: Iterable[MemoryRegion]) -> None:
     """Write to flash, by whole blocks that are erased first, and to other memory."""
     flash = [region for region in regions if region.kind == _FLASH]
     in_flash = [(one, part) for part in wanted for one in flash if _meets(one, part)]
@@ -62,12 +62,12 @@ def write(remote: Remote, wanted: Sequence[Part], regions: Iterable[Region]) -> 
             remote.write(address, data)
 
 
-def _meets(region: Region, part: Part) -> bool:
+def _meets(region: MemoryRegion, part: Part) -> bool:
     address, data = part
     return address < region.end and region.start < address + len(data)
 
 
-def _blocks(found: Iterable[tuple[Region, Part]]) -> list[tuple[int, int]]:
+def _blocks(found: Iterable[tuple[MemoryRegion, Part]]) -> list[tuple[int, int]]:
     """The ranges of whole blocks to erase, none twice, in order."""
     ranges: list[tuple[int, int]] = []
     for start, end in sorted(_whole(region, part) for region, part in found):
@@ -78,7 +78,7 @@ def _blocks(found: Iterable[tuple[Region, Part]]) -> list[tuple[int, int]]:
     return ranges
 
 
-def _whole(region: Region, part: Part) -> tuple[int, int]:
+def _whole(region: MemoryRegion, part: Part) -> tuple[int, int]:
     """The range of the region's blocks that have bytes of the part."""
     address, data = part
     first = max(address - region.start, 0) // region.block

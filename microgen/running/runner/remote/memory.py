@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class Memory(Protocol):
+class RemoteMemory(Protocol):
     """A core's memory. Methods raise GdbError and TimeoutError."""
 
     def read(self, address: int, size: int) -> bytes:

@@ -11,7 +11,7 @@ from microgen.base.errors import UsageError
 from microgen.running.runner import qemu
 from microgen.running.runner.remote import address, target
 from microgen.running.runner.remote.address import Address
-from microgen.running.runner.remote.target import Target
+from microgen.running.runner.remote.target import RemoteTarget
 from microgen.target import projects
 
 
@@ -29,7 +29,7 @@ def checked(project: Path, on: str) -> Address | None:
 
 
 @contextlib.contextmanager
-def opened(where: Address | None, elf: Path, limit: float) -> Iterator[Target | None]:
+def opened(where: Address | None, elf: Path, limit: float) -> Iterator[RemoteTarget | None]:
     """The core on which the firmware runs, None for here. See ``target.opened``."""
     if where is None:
         yield None

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from microgen.running.runner.gdb import GdbError, Stop, Stub, from_hex, parse_stop
 from microgen.running.runner.remote import description
-from microgen.running.runner.remote.description import Description, Region, Register
+from microgen.running.runner.remote.description import DebugRegister, Description, MemoryRegion
 
 _ANSWER_SECONDS = 10.0
 _FLASH_SECONDS = 120.0  # a large flash is erased in one command
@@ -49,7 +49,7 @@ class Remote(Stub):
         """The server's description of the core. QEMU takes no writes to registers before."""
         return description.read(lambda name: self._transfer("features", name))
 
-    def memory_map(self) -> tuple[Region, ...]:
+    def memory_map(self) -> tuple[MemoryRegion, ...]:
         """The server's memories, or none if it does not say."""
         return description.regions(self._transfer("memory-map", ""))
 
@@ -68,14 +68,14 @@ class Remote(Stub):
         """Why the core is stopped."""
         return parse_stop(self.command(b"?"))
 
-    def set_register(self, register: Register, value: int) -> None:
+    def set_register(self, register: DebugRegister, value: int) -> None:
         """Write a register, little-endian."""
         if value >> 8 * register.nbytes:
             raise GdbError(f"register {register.number} is too small for {value:#x}")
         data = value.to_bytes(register.nbytes, "little").hex().encode()
         self._expect_ok(b"P%x=%b" % (register.number, data))
 
-    def register(self, register: Register) -> int:
+    def register(self, register: DebugRegister) -> int:
         """The value of a register."""
         data = from_hex(self.command(b"p%x" % register.number))
         if not data:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 
 from microgen.running.runner.remote.files import STDOUT, Files, RefusedError
-from microgen.running.runner.remote.memory import Memory
+from microgen.running.runner.remote.memory import RemoteMemory
 
 _OPEN, _CLOSE, _WRITE0, _WRITE, _READ = 0x01, 0x02, 0x04, 0x05, 0x06
 _FAILED = 0xFFFFFFFF
@@ -24,14 +24,14 @@ _CALLS = {
 }
 
 
-def skipped(machine: str, pc: int, memory: Memory) -> int | None:
+def skipped(machine: str, pc: int, memory: RemoteMemory) -> int | None:
     """The address after the semihosting call at ``pc``; None if no call is there."""
     before, code, size = _CALLS[machine]
     is_call = memory.read(pc + before, len(code)) == code
     return pc + size if is_call else None
 
 
-def perform(operation: int, argument: int, files: Files, memory: Memory) -> int:
+def perform(operation: int, argument: int, files: Files, memory: RemoteMemory) -> int:
     """The result of a call, as the register gets it. Calls other than those for files and text
     fail, those for time among them: their time would be the debugger's."""
     try:
@@ -40,7 +40,7 @@ def perform(operation: int, argument: int, files: Files, memory: Memory) -> int:
         return _FAILED
 
 
-def _performed(operation: int, argument: int, files: Files, memory: Memory) -> int:
+def _performed(operation: int, argument: int, files: Files, memory: RemoteMemory) -> int:
     if operation == _OPEN:
         name, mode, size = _block(memory, argument, 3)
         text = memory.read(name, min(size, _LONGEST_NAME)).decode(errors="replace")
@@ -62,11 +62,11 @@ def _performed(operation: int, argument: int, files: Files, memory: Memory) -> i
     return _FAILED
 
 
-def _block(memory: Memory, address: int, words: int) -> tuple[int, ...]:
+def _block(memory: RemoteMemory, address: int, words: int) -> tuple[int, ...]:
     return struct.unpack(f"<{words}I", memory.read(address, 4 * words))
 
 
-def _text(memory: Memory, address: int) -> bytes:
+def _text(memory: RemoteMemory, address: int) -> bytes:
     data = b""
     while b"\0" not in data and len(data) < _LONGEST_TEXT:
         at = address + len(data)

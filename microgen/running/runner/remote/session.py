@@ -15,11 +15,11 @@ from microgen.running.runner import job as jobs
 from microgen.running.runner import trace as tracing
 from microgen.running.runner.calls import EndError, Walker
 from microgen.running.runner.gdb import GdbError
-from microgen.running.runner.job import Cycles, Job, RunResult
+from microgen.running.runner.job import Cycles, Job, JobResult
 from microgen.running.runner.remote.cycles import Counter, Missing, Stopwatch
 from microgen.running.runner.remote.files import Files
-from microgen.running.runner.remote.target import CHECK, Target
-from microgen.running.runner.trace import Layer, Trace
+from microgen.running.runner.remote.target import CHECK, RemoteTarget
+from microgen.running.runner.trace import Trace, TracedLayer
 
 _START, _STOP = "TVMPlatformTimerStart", "TVMPlatformTimerStop"
 _Row = list[list[int | None]]  # of a sample: each module's inference, and its calls
@@ -30,13 +30,13 @@ _SERVES = (
 )
 
 
-def plain(job: Job, target: Target) -> RunResult:
+def plain(job: Job, target: RemoteTarget) -> JobResult:
     """Run all samples. Cycles are counted if the core can. Raises RunError."""
     result, rows, counter = _timed(job, target, by_call=False)
     return replace(result, cycles=_cycles(counter, rows))
 
 
-def profiled(job: Job, target: Target) -> RunResult:
+def profiled(job: Job, target: RemoteTarget) -> JobResult:
     """The same, and then run all samples again with cycles counted call by call, if the core can.
 
     The second run stops the core before and after each call, which costs some cycles, so the counts
@@ -49,7 +49,7 @@ def profiled(job: Job, target: Target) -> RunResult:
     return replace(result, cycles=replace(result.cycles, per_call=_known(rows)))
 
 
-def traced(job: Job, target: Target) -> RunResult:
+def traced(job: Job, target: RemoteTarget) -> JobResult:
     """Run all samples, and read every layer. Raises RunError."""
     files = _started(job, target)
     found = _followed(job, target, files)
@@ -58,12 +58,12 @@ def traced(job: Job, target: Target) -> RunResult:
     return replace(result, layers=found.layers)
 
 
-def until_failure(job: Job, target: Target) -> tuple[Layer, ...]:
+def until_failure(job: Job, target: RemoteTarget) -> tuple[TracedLayer, ...]:
     """The layers of a run that fails. Raises RunError."""
     return _followed(job, target, _started(job, target)).layers
 
 
-def _started(job: Job, target: Target) -> Files:
+def _started(job: Job, target: RemoteTarget) -> Files:
     def grown(size: int) -> None:
         target.progress()
         progress.count("samples", job.done(size), job.samples)
@@ -74,13 +74,13 @@ def _started(job: Job, target: Target) -> Files:
     return files
 
 
-def _followed(job: Job, target: Target, files: Files) -> Trace:
-    layers: list[Layer] = []
+def _followed(job: Job, target: RemoteTarget, files: Files) -> Trace:
+    layers: list[TracedLayer] = []
     with _said(job, target, files, layers):
         return tracing.walk(target, job.image, job.manifest, samples=job.samples, layers=layers)
 
 
-def _ended(target: Target) -> int:
+def _ended(target: RemoteTarget) -> int:
     code = target.resume().exit_code
     if code is None:
         raise GdbError("the program stopped without a breakpoint")
@@ -88,8 +88,8 @@ def _ended(target: Target) -> int:
 
 
 def _timed(
-    job: Job, target: Target, *, by_call: bool
-) -> tuple[RunResult, list[_Row], Counter | Missing]:
+    job: Job, target: RemoteTarget, *, by_call: bool
+) -> tuple[JobResult, list[_Row], Counter | Missing]:
     """Run all samples; the result, a row for each sample, and the counter."""
     files = _started(job, target)
     counter = target.counter()
@@ -106,7 +106,7 @@ def _timed(
 class _Timer(Walker):
     """Follows a program from inference to inference, or from call to call."""
 
-    def __init__(self, job: Job, target: Target, watch: Stopwatch) -> None:
+    def __init__(self, job: Job, target: RemoteTarget, watch: Stopwatch) -> None:
         super().__init__(target, job.image.machine)
         self._job = job
         self._watch = watch
@@ -174,7 +174,7 @@ def _known(rows: Sequence[_Row]) -> tuple[tuple[tuple[int, ...], ...], ...] | No
     return known if sizes == [[len(one) for one in row] for row in known] else None
 
 
-def _result(job: Job, target: Target, files: Files, code: int) -> RunResult:
+def _result(job: Job, target: RemoteTarget, files: Files, code: int) -> JobResult:
     if not files.opened and not files.console:
         what = "the firmware ended, and the server passed none of its semihosting calls on"
         raise RunError(what, where=target.where, hint=_SERVES)
@@ -183,7 +183,7 @@ def _result(job: Job, target: Target, files: Files, code: int) -> RunResult:
 
 @contextlib.contextmanager
 def _said(
-    job: Job, target: Target, files: Files, layers: list[Layer] | None = None
+    job: Job, target: RemoteTarget, files: Files, layers: list[TracedLayer] | None = None
 ) -> Iterator[None]:
     """Turn a hang, and a connection that ends, into RunError with what was reached until then."""
 

@@ -17,7 +17,7 @@ from microgen.running.runner.gdb import GdbError, Stop
 from microgen.running.runner.image import Image
 from microgen.running.runner.remote import cycles, loading, semihosting, servers
 from microgen.running.runner.remote.address import Address
-from microgen.running.runner.remote.description import Description, Register
+from microgen.running.runner.remote.description import DebugRegister, Description
 from microgen.running.runner.remote.file_io import FileIo
 from microgen.running.runner.remote.files import Files
 from microgen.running.runner.remote.protocol import Remote
@@ -34,7 +34,7 @@ _PLAIN = ("control", "primask", "faultmask", "basepri")  # privileged, main stac
 _NAMES = {"EM_ARM": "arm", "EM_RISCV": "riscv:rv32"}
 
 
-class Target:
+class RemoteTarget:
     """A core that is stopped. ``where`` names the server in errors, and ``limit`` is that of
     ``opened``. It is a ``calls.Program``, and raises as ``Remote`` does."""
 
@@ -149,7 +149,7 @@ class Target:
         first, second = self._convention.arguments[:2]
         registers = self._registers()
         result = semihosting.perform(registers[first], registers[second], self._files, self._remote)
-        self._set(Register(self._convention.result, 4), result)
+        self._set(DebugRegister(self._convention.result, 4), result)
         self._set(self._number("pc", self._convention.pc), after)
         return True
 
@@ -186,15 +186,15 @@ class Target:
             self._set(self._number("xpsr", 25), _THUMB)
         self._set(self._number("sp", self._convention.stack), stack)
 
-    def _number(self, name: str, usual: int) -> Register:
-        return self._description.registers.get(name, Register(usual, 4))
+    def _number(self, name: str, usual: int) -> DebugRegister:
+        return self._description.registers.get(name, DebugRegister(usual, 4))
 
-    def _set(self, register: Register, value: int) -> None:
+    def _set(self, register: DebugRegister, value: int) -> None:
         self._remote.set_register(register, value)
 
 
 @contextlib.contextmanager
-def opened(address: Address, path: Path, limit: float) -> Iterator[Target]:
+def opened(address: Address, path: Path, limit: float) -> Iterator[RemoteTarget]:
     """The core that a server debugs, for running the firmware ``path``. ``limit``: the firmware is
     considered hung after so many seconds without progress.
 
@@ -208,7 +208,7 @@ def opened(address: Address, path: Path, limit: float) -> Iterator[Target]:
         remote = Remote(server.connection, limit)
         description = remote.describe()
         _check_core(description, image, where)
-        target = Target(remote, image, description, where)
+        target = RemoteTarget(remote, image, description, where)
         try:
             yield target
         finally:

@@ -74,7 +74,7 @@ def _samples(project: Path) -> dict[str, Array]:
     return {port.tensor: SAMPLES["input"].reshape(-1, *port.shape)}
 
 
-def _run(project: Path, on: str, *, limit: float = 30.0) -> runner.RunResult:
+def _run(project: Path, on: str, *, limit: float = 30.0) -> runner.JobResult:
     """A run without the checks of ``microgen run``, which a broken main would not pass."""
     with target.opened(address.parse(on), project / "build" / "firmware.elf", limit) as core:
         return runner.run(project, _samples(project), target=core)
@@ -173,7 +173,7 @@ def test_a_server_killed_between_samples_says_how_far_it_came(
 ) -> None:
     port = free_port()
     with qemu("mps2-an386", port=port) as (process, _):
-        monkeypatch.setattr(target.Target, "progress", lambda _: process.kill())
+        monkeypatch.setattr(target.RemoteTarget, "progress", lambda _: process.kill())
         with pytest.raises(RunError, match=r"connection (is closed|broke), after [12] of 3 samp"):
             _run(make("mps2_an386"), f"gdb:127.0.0.1:{port}")
 

@@ -14,7 +14,7 @@ from microgen.running.runner.job import Cycles
 from microgen.running.runner.remote import address, cycles, loading
 from microgen.running.runner.remote.address import Address
 from microgen.running.runner.remote.cycles import Counter, Missing
-from microgen.running.runner.remote.description import Description, Region, Register
+from microgen.running.runner.remote.description import DebugRegister, Description, MemoryRegion
 from microgen.running.runner.remote.protocol import Remote
 from tests.running.runner.remote.fake import slow_crc
 
@@ -58,7 +58,7 @@ def test_the_protocols_sum() -> None:
 class Flash:
     """Notes what is erased and written."""
 
-    def __init__(self, regions: tuple[Region, ...]) -> None:
+    def __init__(self, regions: tuple[MemoryRegion, ...]) -> None:
         self.regions = regions
         self.log: list[tuple[object, ...]] = []
 
@@ -76,7 +76,7 @@ class Flash:
 
 
 def test_flash_is_erased_by_blocks_and_ram_is_not() -> None:
-    flash = Flash((Region("flash", 0, 0x40, 0x10), Region("flash", 0x40, 0x100, 0x40)))
+    flash = Flash((MemoryRegion("flash", 0, 0x40, 0x10), MemoryRegion("flash", 0x40, 0x100, 0x40)))
     parts = [(0x08, b"a" * 4), (0x12, b"b"), (0x3C, b"cccCCC"), (0x2000, b"ram")]
     loading.write(cast(Remote, flash), parts, flash.regions)
     assert flash.log == [
@@ -107,13 +107,13 @@ class Core:
         if address != self._fixed:
             self._words[address] = int.from_bytes(data, "little")
 
-    def register(self, register: Register) -> int:
+    def register(self, register: DebugRegister) -> int:
         self._words[register.number] = self._words.get(register.number, 0) + self._ticks
         return self._words[register.number]
 
 
 def _find(core: Core, machine: str = "EM_ARM", **registers: int) -> Counter | Missing:
-    known = {name: Register(number, 4) for name, number in registers.items()}
+    known = {name: DebugRegister(number, 4) for name, number in registers.items()}
     return cycles.find(cast(Remote, core), machine, Description(registers=known))
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from microgen.running.runner.gdb import GdbError, Stop
-from microgen.running.runner.remote.description import Region, Register
+from microgen.running.runner.remote.description import DebugRegister, MemoryRegion
 from microgen.running.runner.remote.protocol import Remote, escaped
 from tests.running.runner.remote.fake import Commands, packet
 
@@ -171,7 +171,11 @@ def test_registers_are_found_by_their_names() -> None:
         remote.set_register(found.registers["xpsr"], 0x7F)
         assert remote.register(found.registers["xpsr"]) == 0x7F
     assert (found.architecture, found.features) == ("arm", ("org.gnu.gdb.arm.m-profile",))
-    assert found.registers == {"r0": Register(4, 4), "sp": Register(5, 4), "xpsr": Register(16, 1)}
+    assert found.registers == {
+        "r0": DebugRegister(4, 4),
+        "sp": DebugRegister(5, 4),
+        "xpsr": DebugRegister(16, 1),
+    }
 
 
 def test_a_description_that_includes_itself_ends() -> None:
@@ -188,8 +192,8 @@ def test_a_memory_map() -> None:
     )
     with scripted({b"qXfer:memory-map:read::0,30": text}) as (remote, _):
         assert remote.memory_map() == (
-            Region("ram", 0x20000000, 0x20000100, 1),
-            Region("flash", 0x8000000, 0x8000400, 0x80),
+            MemoryRegion("ram", 0x20000000, 0x20000100, 1),
+            MemoryRegion("flash", 0x8000000, 0x8000400, 0x80),
         )
 
 
