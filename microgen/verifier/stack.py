@@ -51,6 +51,7 @@ class CallGraph:
             names = " -> ".join(self.code.name(address) for address in cycle)
             self.problems.append(f"recursion: {names}")
             return 0, ()
+        # A cycle is a call of an active function: its depth has no bound.
         self.active.append(start)
         self.deepest[start] = self._deepest_path(start)
         self.active.pop()

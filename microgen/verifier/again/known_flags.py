@@ -27,7 +27,7 @@ ROWS: tuple[FlagRow, ...] = (
     FlagRow(
         r"-f(?:no-)?(?:function-sections|data-sections|common|section-anchors)"
         r"|-msmall-data-limit=\d+",
-        "they decide in which section, and after what, an object is",
+        "they decide the section of an object, and its neighbours",
     ),
     # The core. How it passes floats is compared with the ELF: see ``Architecture.abi_problem``.
     FlagRow(
@@ -68,7 +68,7 @@ ROWS: tuple[FlagRow, ...] = (
     ),
     FlagRow(
         r"-f(?:no-)?(?:strict-aliasing|strict-overflow|wrapv|delete-null-pointer-checks)",
-        "they decide what the compiler may assume; the models' code needs none of it",
+        "they decide on assumptions of the compiler; the models' code needs none of them",
     ),
     FlagRow(
         r"-ffp-contract=off|-fno-fast-math|-f(?:no-)?math-errno",
@@ -105,7 +105,7 @@ ROWS: tuple[FlagRow, ...] = (
     FlagRow(
         r"-g(?:no-)?(?:column-info|record-gcc-switches|statement-frontiers|strict-dwarf)"
         r"|-f(?:no-)?var-tracking(?:-assignments)?",
-        "what debug information is like",
+        "the form of debug information",
         False,
     ),
     FlagRow(

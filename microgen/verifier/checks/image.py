@@ -61,6 +61,7 @@ def _rights_problems(elf: Elf, segment: Segment) -> Iterator[str]:
             yield f"{section.name} is writable and executable"
         if section.writable and "w" not in segment.rights:
             yield f"{title} is not writable, {section.name} in it is"
+        # Start-up code clears sections without bytes, which an ELF need not mark as writable.
         if section.has_bytes and not section.writable and "w" in segment.rights:
             yield f"{title} is writable, {section.name} in it is not"
     if any(section.executable for section in sections) != ("x" in segment.rights):

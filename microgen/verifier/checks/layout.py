@@ -133,6 +133,7 @@ def _is_zero(elf: Elf, start: int, end: int) -> bool:
 def _segment_overlaps(elf: Elf) -> Iterator[str]:
     found = [(s, _title(s)) for s in elf.segments]
     yield from overlaps([Extent(s.address, s.end, name) for s, name in found], "in memory")
+    # A segment without bytes in the file reserves its place there, too.
     loads = [Extent(s.load, s.load + (s.file_size or s.size), name) for s, name in found]
     yield from overlaps(loads, "when loaded")
     files = [Extent(s.offset, s.offset + s.file_size, name) for s, name in found]
@@ -150,6 +151,7 @@ def overlaps(extents: Iterable[Extent], where: str) -> Iterator[str]:
     """Each extent that reaches into one that starts before it."""
     last = Extent(0, 0, "")
     for extent in sorted(extents):
+        # Of an empty extent the start alone overlaps nothing.
         if extent.start < min(last.end, extent.end):
             yield f"{last.what} and {extent.what} overlap {where} at {extent.start:#x}"
         last = max(last, extent, key=lambda e: e.end)
@@ -176,6 +178,7 @@ def _symbol_problems(elf: Elf, symbol: Symbol) -> Iterator[str]:
         return
     if not section.address <= start <= start + symbol.size <= section.end:
         yield f"{symbol} is not inside it ({section.address:#x} to {section.end:#x})"
+    # An empty object at the end would be in the next section as well.
     elif is_sized and start == section.end:
         yield f"{symbol} is at its end"
 

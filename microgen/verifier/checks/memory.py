@@ -166,6 +166,7 @@ def _overlaps(
     live: dict[str, list[tuple[int, int, str]]] = {e.space: [] for e in buffers.values()}
     births = [(spans[name][0], True, name) for name in buffers]
     deaths = [(spans[name][1] + 1, False, name) for name in buffers]
+    # At one time, ends come first: False sorts before True.
     for _, is_born, name in sorted((*births, *deaths)):
         extent = buffers[name]
         there, own = live[extent.space], (extent.start, extent.end, name)
@@ -200,6 +201,7 @@ def _lives(subject: Subject) -> dict[str, _Life]:
     for record in subject.manifest.plan.buffers:
         planned = (record.first, record.last)
         steps = used.get(record.name)
+        # In half steps, of which each call takes two.
         called = (2 * min(steps), 2 * max(steps) + 1) if steps else planned
         if record.is_state:
             called = (0, 2 * len(subject.manifest.calls) + 1)

@@ -75,6 +75,7 @@ def _overlaps(elf: Elf) -> Iterator[str]:
         is_inside = start < before + length and "func" in (kind, other)
         if is_inside and not (name.startswith("__") and longest.startswith("__")):
             yield f"{longest} and {name} overlap at {start:#x}"
+        # The one that reaches farthest is the one that the next may begin in.
         last = [own] if start + size > before + length else last
 
 
@@ -110,7 +111,7 @@ def _not_padding(
     elf: Elf, section: Section | None, start: int, end: int, is_measured: bool
 ) -> Iterator[str]:
     """Bytes that are too many or others. Gaps between sections are measured by ``layout``."""
-    data = elf.read(start, end - start) or b"\1"
+    data = elf.read(start, end - start) or b"\1"  # bytes that the file lacks are no padding
     where = f"{section.name if section else 'a segment'} has bytes of no symbol at {start:#x}"
     alignment = max(section.alignment if section else 1, _LEAST_ALIGNMENT)
     if end - start >= alignment and not is_measured:

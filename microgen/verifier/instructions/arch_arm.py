@@ -128,7 +128,7 @@ class Arm:
         numbers = _SMALL_FAULTS if is_small else _FAULTS
         names = {_RESET: "Reset", **{n: _FAULTS[n] for n in numbers}}
         for number in range(_RESET + 1, _VECTORS):
-            if self._vector(elf, board, number):
+            if self._vector(elf, board, number):  # 0: reserved, or never taken
                 name = {**_FAULTS, **_OTHERS}.get(number, f"exception {number}")
                 names.setdefault(number, name)
         return {name: self._vector(elf, board, number) for number, name in names.items()}

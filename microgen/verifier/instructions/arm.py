@@ -144,6 +144,7 @@ def effect(name: str, operands: tuple[str, ...]) -> Effect:
         found = Effect("unmodelled")
     clobbers = frozenset(_clobbers(name, operands))
     is_first = operands[:1] == ("pc",) or name.startswith(("pop", "ldm"))
+    # A store has the program counter among its sources only.
     has_left = "pc" in found.targets or (is_first and "pc" in clobbers)
     flow = _leaving(name, operands) if has_left else NEXT
     return replace(found, update=_write_back(name, operands), flow=flow, clobbers=clobbers)
@@ -204,11 +205,13 @@ def _of_sources(name: str, target: str, sources: tuple[Source, ...]) -> Effect:
     """An instruction that computes one value."""
     stem = name.removesuffix("s") if name != "mls" else name
     has_flags, count = stem != name, len(sources)
+    # `negs` is the assembler's name of `rsbs` with 0, which decides the flags.
     if name == "negs" and count == 1:
         return Effect("subtract from", (target,), (*sources, Number(0)), has_flags)
     if stem in _UNARY and count == 1:
         return Effect(_UNARY[stem], (target,), sources, has_flags)
     is_opaque = any(isinstance(source, UnknownSource) for source in sources)
+    # Nothing is known of a shifted operand, and no address is made of one with a carry.
     if stem in _BINARY and count in (1, 2) and not (is_opaque and stem in ("adc", "sbc")):
         return Effect(_BINARY[stem], (target,), sources, has_flags)
     if name == "bfc":
@@ -245,6 +248,7 @@ def _vector_move(name: str, operands: tuple[str, ...]) -> Effect:
         raise ValueError
     elif operands[1].startswith("#"):
         value = Number(_number(operands[1]))
+        # A float's immediate is printed as its encoding; smaller integers are repeated.
         is_word = width in ("i32", "u32", "s32")
         sources = [value if is_word else UnknownSource(operands[1])] * len(targets)
     elif len(sources) != len(targets):  # `vmov r2, r3, d7`
@@ -271,6 +275,7 @@ def _transfer(name: str, operands: tuple[str, ...]) -> Effect:
         is_signed = bool(match["signed"])
         operation = "load" if name == "ldr" else "load several"
     elif match := _VECTOR.fullmatch(stem):
+        # Narrower elements are extended, or leave parts of the words as they are.
         if match["size"] and width not in ("32", "u32", "s32"):
             raise ValueError
         count, size, is_signed, operation = 1, 4, False, "load vector"
@@ -325,7 +330,7 @@ def _write_back(name: str, operands: tuple[str, ...]) -> Update | None:
 
 
 def _list_bytes(text: str) -> int:
-    sizes = {"d": 8, "q": 16}
+    sizes = {"d": 8, "q": 16}  # bytes; all others have 4
     return sum(sizes.get(name[0], 4) for name in register_list(text) if name != "vpr")
 
 
@@ -342,5 +347,6 @@ def _indexed(operands: tuple[str, ...]) -> Update | None:
         change = operands[memory + 1]
     else:
         return None
+    # A register as the change is not followed.
     is_known = change.startswith("#")
     return Update(register_name(base.strip()), _number(change) if is_known else None)

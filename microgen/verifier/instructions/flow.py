@@ -91,6 +91,7 @@ def frame(code: Code, start: int) -> Frame:
 
 def _is_padding(instruction: Instruction) -> bool:
     """Whether it is alignment: ``nop``, or two zero bytes, which clang puts before literals."""
+    # `movs r0, r0` is encoded as 0x0000.
     zeros = instruction.mnemonic == "movs" and instruction.operands == ("r0", "r0")
     return zeros or instruction.mnemonic == "nop"
 
@@ -138,6 +139,7 @@ class _Walk:
         new = state if old is None else joined(old, state)
         if new == old:
             return
+        # The lattice has no bottom: a loop that pushes finds a deeper stack each time.
         self.visits[address] = self.visits.get(address, 0) + 1
         if self.visits[address] > _MAX_VISITS:
             self.problem(address, "the stack grows in a loop")
@@ -147,6 +149,7 @@ class _Walk:
 
     def jump(self, instruction: Instruction, target: int, state: Registers) -> None:
         """Follow a branch inside the function, or to another one, which returns to the caller."""
+        # A tail call: the other function returns to this one's caller, at this depth.
         if target in self.code.functions and target != self.start:
             self.edge(instruction, target, state)
         elif target in self.code.instructions:
@@ -166,6 +169,7 @@ class _Walk:
     def follows_call(self, instruction: Instruction) -> bool:
         """Whether it is a call or breakpoint, or only alignment after one."""
         while _is_padding(instruction):
+            # The instruction before has 2 or 4 bytes. Of two candidates one ends here.
             before = [self.code.instructions.get(instruction.address - n) for n in (2, 4)]
             found = next((i for i in before if i and i.next == instruction.address), None)
             if found is None:
@@ -206,6 +210,7 @@ class _Walk:
                 what = problem or "leads to no code"
                 self.problem(instruction.address, f"the trap vector {target:#x} {what}")
                 continue
+            # At a reset no register is known, and the stack pointer is not set.
             nothing = arch.entry(self.code, self.code.reset)
             self.reach(target, {**nothing, HANDLER: control.target})
 
@@ -237,6 +242,7 @@ class _Walk:
         """Record that another function runs from here. Without a stack, that is a problem."""
         if not has_stack(state):
             raise UnknownStackPointerError(str(instruction))
+        # A caller adds its depth to that of the target: what is above the call is the target's.
         self.edges.add(Edge(instruction.address, target, depth(state)))
 
     def leave(self, instruction: Instruction, control: Control, state: Registers) -> None:
@@ -271,6 +277,7 @@ class _Walk:
             if data is None:
                 self.problem(instruction.address, "its jump table has no end")
                 return
+            # The low bit is Thumb's, as in every pointer to code.
             offset = int.from_bytes(data, "little", signed=table.signed)
             target = origin + table.unit * offset & ~1
             if target in self.code.instructions:
@@ -280,6 +287,7 @@ class _Walk:
     def targets(self, instruction: Instruction, control: Control) -> list[int]:
         """Possible targets: a constant, or every word of a constant table. For the graph executor,
         which reaches the registry's table through a pointer, every function of the registry."""
+        # Sorted, so that reports do not depend on how sets are hashed.
         found = sorted(self.pointers(control.target))
         if not found and self.code.name(self.start) == _CALLS_BY_REGISTRY:
             found = sorted(self.table(self.code.registry, 0))
@@ -314,6 +322,7 @@ class _Walk:
             target = -1 if word is None else (base + word) % 2**32 & ~1
             if end is None and not self.is_inside(target):
                 return targets
+            # One word that is no code pointer: the object is no table, so nothing is known.
             if target not in self.code.instructions:
                 return set()
             targets.add(target)

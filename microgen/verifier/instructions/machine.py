@@ -48,12 +48,15 @@ class Machine:
     def step(self, instruction: Instruction, registers: Registers) -> Registers:
         """The registers after the instruction. Raises UnknownStackPointerError."""
         effect = instruction.effect
+        # An unknown encoding may change the stack pointer. `_may_use`: before there is a stack, a
+        # use of the stack pointer would be one of any memory.
         if effect.operation == "undefined" or not _may_use(instruction, registers):
             raise UnknownStackPointerError(str(instruction))
         known = {name: v for name, v in registers.items() if name not in effect.clobbers}
         if effect.operation == "install":
             known.pop(HANDLER, None)
         result = self._computed(instruction, registers)
+        # A write to RISC-V's `zero` has no target.
         target = HANDLER if effect.operation == "install" else next(iter(effect.targets), "")
         if result is not None and target:
             known[target] = result
@@ -96,6 +99,7 @@ class Machine:
             case "clear bits":
                 first, count = values
                 return _aligned(_target(effect, before), count if first == _ZERO else None)
+            # Compilers align the stack by `bic` or `bfc`. Other masks are of no use here.
             case "and not" if len(values) == 2 and not effect.sets_flags:
                 return _aligned(values[0], _mask_bits(values[1]))
         numbers = [v.offset for v in values if v is not None and v.base == "const"]
@@ -177,6 +181,7 @@ def _of_numbers(effect: Effect, numbers: list[int], before: Registers) -> StackV
     operation = effect.operation
     if operation == "move top":
         low = _target(effect, before)
+        # Its lower half is kept, so that has to be a number, too.
         is_number = low is not None and low.base == "const"
         numbers = [low.offset, *numbers] if low is not None and is_number else []
     if operation in ("move top", "shift left", "shift left modulo") and len(numbers) == 2:
@@ -208,6 +213,7 @@ def _write_back(effect: Effect, before: Registers, known: dict[str, StackValue])
         return
     register, change = effect.update.register, effect.update.change
     old = before.get(register)
+    # A table's word plus a number is no word of the table.
     if old is None or change is None or old.base == "table":
         known.pop(register, None)
     else:

@@ -97,6 +97,7 @@ def effect(name: str, operands: tuple[str, ...]) -> Effect:
     if name in ("mret", "sret", "uret"):
         return Effect("unmodelled", flow=ControlFlow("return"))
     if name.startswith("csr") and name != "csrr" and TRAP_VECTOR in operands:
+        # The other forms set or clear bits, of which the old value is not known.
         source = (Register(operands[-1]),) if name == "csrw" else ()
         return Effect("install", sources=source, clobbers=frozenset({operands[0]}))
     try:
@@ -158,7 +159,7 @@ def _computed(name: str, operands: tuple[str, ...]) -> Effect:
     if name in ("nop", "fence"):
         return NOTHING
     first, *others = operands
-    targets = () if first == "zero" else (first,)
+    targets = () if first == "zero" else (first,)  # x0 keeps its value
     if match := _TRANSFER.fullmatch(name):
         size = _SIZES[match["size"]]
         access = Access(_address(operands[1]), match["way"] == "s", size)
@@ -181,7 +182,7 @@ def _of_sources(name: str, targets: tuple[str, ...], sources: tuple[Source, ...]
         return Effect(_UNARY[stem], targets, sources)
     if name == "zext.b":
         return Effect("and", targets, (*sources, Number(0xFF)))
-    if name == "neg":
+    if name == "neg":  # the assembler's name of `sub` from zero
         return Effect("subtract from", targets, (*sources, Number(0)))
     if name in ("seqz", "snez"):
         test = Test("eq" if name == "seqz" else "ne", (sources[0], Number(0)))

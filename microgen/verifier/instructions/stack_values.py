@@ -63,6 +63,7 @@ def joined(a: Registers, b: Registers) -> Registers:
     pointer. Raises UnknownStackPointerError if only one path has a stack."""
     common = {name: value for name, value in a.items() if b.get(name) == value}
     if has_stack(a) and has_stack(b):
+        # The deeper one is a bound for both, though it is the pointer of only one.
         common["sp"] = StackValue("sp", min(a["sp"].offset, b["sp"].offset))
     if "sp" not in common:
         raise UnknownStackPointerError("paths that meet with different stacks")

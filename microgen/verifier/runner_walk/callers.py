@@ -75,7 +75,7 @@ class Survey:
             instruction = self.runner.instructions[state.pc]
             for onward, after in self.outcomes(instruction, state):
                 self.go_on(instruction, onward, after)
-        self.states = {}  # nothing is known
+        self.states = {}  # nothing is known, so nothing is reported
 
     def reach(self, state: PathState, address: int) -> None:
         """Continue at an address of the function."""
@@ -123,7 +123,7 @@ class Survey:
             self.reach(PathState(after.pc, known, after.stack), instruction.next)
         elif onward.target is not None and onward.target.is_constant:
             address = onward.target.offset & ~1
-            if address not in self.runner.functions:
+            if address not in self.runner.functions:  # otherwise a tail call
                 self.reach(after, address)
 
 

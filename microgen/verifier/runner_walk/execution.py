@@ -62,6 +62,7 @@ def execute(
     instruction's text cannot be read.
     """
     condition, flow = instruction.condition, instruction.effect.flow
+    # May divide the path, so it comes before any change.
     if condition and not _holds(Test(condition), instruction, state):
         return Onward("jump", const(instruction.skip_to))
     if flow.kind in ("branch", "jump"):
@@ -75,9 +76,10 @@ def execute(
     if flow.kind == "call":
         target: SymbolicValue | None = const(instruction.target)
     elif flow.target is None or instruction.effect.operation:
-        target = state.registers.pop("pc", None)
+        target = state.registers.pop("pc", None)  # written by the effect, as `pop {pc}` does
     else:
         target = _address(flow.target, instruction, state)
+    # RISC-V's `jal zero` keeps no return address.
     is_call = flow.kind.endswith("call") and flow.link != "zero"
     return Onward("call", target, flow.link) if is_call else Onward("jump", target)
 
@@ -226,6 +228,7 @@ def _apply(
             state.set(update.register, moved)
     for target, result in zip(effect.targets, results, strict=False):
         if target in standard.fixed:
+            # Calls are not followed: they would find another global pointer.
             raise CannotFollowError("changes what every function relies on")
         state.set(target, result)
     if effect.sets_flags:
@@ -245,6 +248,7 @@ def _transferred(
         memory.store(state, _moved(at, i * access.size), value, access.size)
     places = [_moved(at, i * access.size) for i in range(len(instruction.effect.targets))]
     loaded = [memory.load(state, place, access.size) for place in places]
+    # No planned argument is extended with a sign.
     return [None] * len(loaded) if access.is_signed else loaded
 
 
@@ -293,7 +297,7 @@ def _of_two(
         return _BINARY[operation](a, b)
     if operation not in ("add with carry", "subtract with carry") or state.flags is None:
         raise CannotFollowError
-    carry = int(_carry(state.flags, state))
+    carry = int(_carry(state.flags, state))  # of a subtraction: 1 if nothing was borrowed
     if operation == "add with carry":
         return added(added(a, b), const(carry))
     return added(subtracted(a, b), const(carry - 1))

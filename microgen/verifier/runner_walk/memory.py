@@ -47,7 +47,7 @@ class RunnerMemory:
 
     def _constant(self, address: int, size: int) -> SymbolicValue | None:
         word = self.constant(address & ~3)
-        shift = 8 * (address & 3)
+        shift = 8 * (address & 3)  # little-endian
         if word is None or (address & 3) + size > _WORD_BYTES:
             return None
         return const(word >> shift & 2 ** (8 * size) - 1)
@@ -62,6 +62,7 @@ class RunnerMemory:
         """Write ``size`` bytes. A runner writes its own stack and nothing else."""
         if at is None or at.base != STACK or at.offset + size > self.own:
             raise CannotFollowError("writes memory that is not its stack")
+        # Whatever words it reaches into are no longer known.
         for word in range(at.offset & ~3, at.offset + size, _WORD_BYTES):
             state.stack.pop(word, None)
         if value is not None and size == _WORD_BYTES and at.offset % _WORD_BYTES == 0:

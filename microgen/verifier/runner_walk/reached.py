@@ -11,6 +11,7 @@ def is_reached(code: Code, start: int) -> bool:
     are reached inside their functions count, and the functions below ``start`` are not read."""
     seen, work = {code.reset}, [code.reset]
     while work:
+        # Breadth first: the way from the reset to main is short, and libraries are deep.
         found = {edge.target for edge in frame(code, work.pop(0)).edges} - seen
         if start in found:
             return True

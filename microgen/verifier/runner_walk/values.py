@@ -131,7 +131,7 @@ def subtracted(a: SymbolicValue | None, b: SymbolicValue | None) -> SymbolicValu
 
 def low_bits(a: SymbolicValue | None, mask: int) -> SymbolicValue | None:
     """``a & mask`` for a mask that has ones only at its low end; None for any other."""
-    if a is None or mask & (mask + 1):
+    if a is None or mask & (mask + 1):  # not 0...01...1
         return None
     is_known = a.is_constant or mask == 0
     return const(a.offset & mask) if is_known else SymbolicValue(("masked", a, mask))
@@ -265,9 +265,9 @@ class PathState:
             raise CannotFollowError
         if value.is_constant:
             return value.offset == 0
-        if value.base == STACK:
+        if value.base == STACK:  # a place on the stack is not NULL
             return False
-        if value.offset:
+        if value.offset:  # whether a pointer is at one certain address: nothing may depend on it
             raise CannotFollowError
         if value not in self.zeros:
             raise UndecidedError(value)
@@ -289,7 +289,7 @@ class PathState:
             return a.offset >= b.offset
         if b == const(0):
             return True
-        if b == const(1):
+        if b == const(1):  # compilers write `x != 0` so, without a branch
             return not self.is_zero(a)
         if a == const(0):
             return self.is_zero(b)

@@ -27,7 +27,7 @@ from microgen.verifier.runner_walk.values import (
 # Instructions on all paths: enough for each call's own, and for those of its failure.
 _MAX_STEPS = 20_000
 _MAX_STEPS_PER_CALL = 500
-_MAX_PROBLEMS = 8
+_MAX_PROBLEMS = 8  # of which a report prints the first three
 
 # Functions that belong to the runner although they have a name: the parts of generated code that a
 # compiler need not inline, and what compilers and linkers put between a call and its function.
@@ -67,6 +67,7 @@ class RunnerWalk:
     def run(self) -> None:
         """Follow all paths until they return, or until enough is wrong."""
         standard = self.runner.arch.calls
+        # Each register has a value of its own, so that a return with another one is noticed.
         registers = {name: SymbolicValue(("register", name)) for name in standard.preserved}
         registers |= {standard.link: SymbolicValue(RETURN), **self.runner.registers}
         state = PathState(self.runner.start, registers, equal=self.plan.equal)
@@ -98,6 +99,7 @@ class RunnerWalk:
                 return
             try:
                 onward = self.runner.execute(instruction, state)
+                # An exception may come after any instruction, and pushes its frame there.
                 state.forget_below_stack()
                 if not self.go_on(state, instruction, onward):
                     return
@@ -137,7 +139,7 @@ class RunnerWalk:
                 return False
             if target is None or not target.is_constant:
                 raise CannotFollowError("goes to an unknown address")
-            address = target.offset & ~1
+            address = target.offset & ~1  # without Thumb's bit
             name = functions.get(address)
             if name is None or address == runner.start or _OWN.fullmatch(name.split(".")[0]):
                 state.pc = address
@@ -204,7 +206,7 @@ class RunnerWalk:
         kept = {*standard.preserved, *standard.fixed, "sp"}
         state.registers = {n: v for n, v in state.registers.items() if n in kept}
         state.set(standard.result, result)
-        state.flags = None
+        state.flags = None  # no procedure call standard preserves them
         end = state.registers["sp"].offset + 4 * max(words - len(standard.arguments), 0)
         state.stack = {offset: v for offset, v in state.stack.items() if offset >= end}
 
