@@ -18,10 +18,10 @@ from microgen.verifier.instructions.instruction import (
     EffectiveAddress,
     FlowKind,
     Number,
+    Predicate,
     Register,
     Relative,
     Source,
-    Test,
     UnknownSource,
     Update,
     decoder,
@@ -87,6 +87,8 @@ _VECTOR = re.compile(r"v(?:ldr|str)(?P<size>w?)")
 _SEVERAL = re.compile(r"v?(?P<way>ldm|stm|push|pop)(ia|db)?")
 _TRANSFER = re.compile(r"(v?(ldr|str|ldm|stm|push|pop)).*")
 _SIZES = {"": 4, "b": 1, "h": 2}
+# Calls of non-secure code, and branches that happen at a later instruction.
+_UNKNOWN = frozenset({UNDEFINED, "blxns", "bf", "bfx", "bfl", "bflx", "bfcsel"})
 _STACK_POINTERS = ("msp", "psp", "control")
 _LOOP_ENDS = ("le", "letp", "wls", "wlstp")
 
@@ -132,7 +134,7 @@ def _source(text: str) -> Source:
 @decoder
 def effect(name: str, operands: tuple[str, ...]) -> Effect:
     """The effect of an instruction."""
-    if name == UNDEFINED or (name == "msr" and operands[0].lower() in _STACK_POINTERS):
+    if name in _UNKNOWN or (name == "msr" and operands[0].lower() in _STACK_POINTERS):
         return language.UNDEFINED
     if name == "bxns":
         return Effect("unmodelled", flow=ControlFlow("indirect jump"))
@@ -160,10 +162,10 @@ def _control(name: str, operands: tuple[str, ...]) -> ControlFlow | None:
             return ControlFlow("indirect call", target, "lr")
         return ControlFlow("return" if operands[-1] == "lr" else "indirect jump", target)
     if name[:1] == "b" and name[1:] in CONDITIONS:
-        return ControlFlow("branch", test=Test(name[1:]))
+        return ControlFlow("branch", test=Predicate(name[1:]))
     if name in ("cbz", "cbnz"):
         values = _source(operands[0]), Number(0)
-        return ControlFlow("branch", test=Test("eq" if name == "cbz" else "ne", values))
+        return ControlFlow("branch", test=Predicate("eq" if name == "cbz" else "ne", values))
     if name in _LOOP_ENDS:
         return ControlFlow("branch")
     simple: dict[str, FlowKind] = {"b": "jump", "tbb": "switch", "tbh": "switch", "udf": "stop"}
@@ -231,7 +233,7 @@ def _select(name: str, operands: tuple[str, ...]) -> Effect:
     elif name == "cinc":
         name, sources, condition = "csinc", (*sources, *sources), _OPPOSITE[condition]
     left, right = sources
-    test = Test(condition)
+    test = Predicate(condition)
     return Effect(_SELECTS[name], (register_name(target),), (left, right), test=test)
 
 
@@ -244,7 +246,7 @@ def _vector_move(name: str, operands: tuple[str, ...]) -> Effect:
     sources: list[Source] = [Register(word) for word in words]
     if stem == "vdup":
         sources = [sources[0] if width == "32" else UnknownSource(operands[1])] * len(targets)
-    elif stem != "vmov" or "[" in "".join(operands):
+    elif stem != "vmov" or width == "f16" or "[" in "".join(operands):  # a part of a register
         raise ValueError
     elif operands[1].startswith("#"):
         value = Number(_number(operands[1]))

@@ -80,7 +80,7 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Predicate:
     """A condition, by Arm's name of it, of two values; of the flags if there are no values."""
 
     condition: str
@@ -109,7 +109,7 @@ class ControlFlow:
     kind: FlowKind
     target: EffectiveAddress | None = None
     link: str = ""
-    test: Test | None = None
+    test: Predicate | None = None
 
 
 NEXT = ControlFlow("next")
@@ -141,7 +141,7 @@ class Effect:
     targets: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     sets_flags: bool = False
-    test: Test | None = None
+    test: Predicate | None = None
     access: Access | None = None
     update: Update | None = None
     flow: ControlFlow = NEXT

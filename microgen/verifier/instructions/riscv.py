@@ -19,10 +19,10 @@ from microgen.verifier.instructions.instruction import (
     FlowKind,
     Instruction,
     Number,
+    Predicate,
     Register,
     Relative,
     Source,
-    Test,
     decoder,
 )
 from microgen.verifier.instructions.listing import UNDEFINED, lines
@@ -128,7 +128,7 @@ def _control(name: str, operands: tuple[str, ...]) -> ControlFlow | None:
     return ControlFlow(simple[name], target, link if name in ("jal", "jalr") else "")
 
 
-def _test(name: str, operands: tuple[str, ...]) -> Test | None:
+def _test(name: str, operands: tuple[str, ...]) -> Predicate | None:
     is_of_zero = name not in _BRANCHES and name.endswith("z")
     found = _BRANCHES.get(name[:-1] if is_of_zero else name)
     if found is None:
@@ -136,7 +136,7 @@ def _test(name: str, operands: tuple[str, ...]) -> Test | None:
     condition, is_swapped = found
     values = *map(_source, operands[:-1]), *((Number(0),) if is_of_zero else ())
     left, right = reversed(values) if is_swapped else values
-    return Test(condition, (left, right))
+    return Predicate(condition, (left, right))
 
 
 def _source(text: str) -> Source:
@@ -185,10 +185,10 @@ def _of_sources(name: str, targets: tuple[str, ...], sources: tuple[Source, ...]
     if name == "neg":  # the assembler's name of `sub` from zero
         return Effect("subtract from", targets, (*sources, Number(0)))
     if name in ("seqz", "snez"):
-        test = Test("eq" if name == "seqz" else "ne", (sources[0], Number(0)))
+        test = Predicate("eq" if name == "seqz" else "ne", (sources[0], Number(0)))
         return Effect("select", targets, (Number(1), Number(0)), test=test)
     if name in _SETS and len(sources) == 2:
-        test = Test(_SETS[name], (sources[0], sources[1]))
+        test = Predicate(_SETS[name], (sources[0], sources[1]))
         return Effect("select", targets, (Number(1), Number(0)), test=test)
     if stem in _BINARY:
         left, right = sources

@@ -14,10 +14,10 @@ from microgen.verifier.instructions.instruction import (
     EffectiveAddress,
     Instruction,
     Number,
+    Predicate,
     Register,
     Relative,
     Source,
-    Test,
 )
 from microgen.verifier.runner_walk.memory import RunnerMemory
 from microgen.verifier.runner_walk.values import (
@@ -63,7 +63,7 @@ def execute(
     """
     condition, flow = instruction.condition, instruction.effect.flow
     # May divide the path, so it comes before any change.
-    if condition and not _holds(Test(condition), instruction, state):
+    if condition and not _holds(Predicate(condition), instruction, state):
         return Onward("jump", const(instruction.skip_to))
     if flow.kind in ("branch", "jump"):
         is_taken = flow.kind == "jump" or _holds(flow.test, instruction, state)
@@ -110,7 +110,7 @@ def _moved(at: SymbolicValue | None, nbytes: int | None) -> SymbolicValue | None
     return None if at is None or nbytes is None else at.plus(nbytes)
 
 
-def _holds(test: Test | None, instruction: Instruction, state: PathState) -> bool:
+def _holds(test: Predicate | None, instruction: Instruction, state: PathState) -> bool:
     """Whether a condition holds, of its values or after what set the flags."""
     flags = state.flags
     if test is not None and test.values is not None:
