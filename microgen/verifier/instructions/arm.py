@@ -207,6 +207,8 @@ def _of_sources(name: str, target: str, sources: tuple[Source, ...]) -> Effect:
     """An instruction that computes one value."""
     stem = name.removesuffix("s") if name != "mls" else name
     has_flags, count = stem != name, len(sources)
+    if target == "pc" and count == 1 and stem in _BINARY:
+        return _of_sources(name, target, (_PC, *sources))
     # `negs` is the assembler's name of `rsbs` with 0, which decides the flags.
     if name == "negs" and count == 1:
         return Effect("subtract from", (target,), (*sources, Number(0)), has_flags)
