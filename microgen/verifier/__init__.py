@@ -125,7 +125,7 @@ def _of_each_model(check: CheckFunction, subject: Subject) -> Finding:
     record = subject.manifest
     if not record.more:
         return check(subject)
-    found = {
+    findings = {
         module.module: check(
             replace(
                 subject,
@@ -135,7 +135,7 @@ def _of_each_model(check: CheckFunction, subject: Subject) -> Finding:
         )
         for module in record.modules
     }
-    return joined(found)
+    return joined(findings)
 
 
 def _subject(
@@ -173,8 +173,8 @@ def _disassembled(program: Elf, board: Board) -> str:
     try:
         return disassemble(program.path, board)
     except BuildError as error:
-        found = header_rules.problems(program.headers, "firmware") if program.headers else ()
-        for problem in found:
+        violations = header_rules.problems(program.headers, "firmware") if program.headers else ()
+        for problem in violations:
             raise ProjectError(f"is refused: {problem}", where=str(program.path)) from error
         raise
 

@@ -39,9 +39,9 @@ def is_foreign(elf: Elf) -> bool:
 def notice(subject: Subject, is_given: bool, failed: bool) -> str:
     """The first line about an ELF: whose it is if it is not the project's, and what was not looked
     at, or which scope a foreign ELF needs that is given; empty if there is nothing to say."""
-    said = [built_from.whose(subject)] if failed else []
+    sentences = [built_from.whose(subject)] if failed else []
     if subject.scope == "model":
-        said.append(NOT_LOOKED_AT)
+        sentences.append(NOT_LOOKED_AT)
     elif is_given and failed and is_foreign(subject.elf):
-        said.append(IS_FOREIGN)
-    return "; ".join(filter(None, said))
+        sentences.append(IS_FOREIGN)
+    return "; ".join(filter(None, sentences))

@@ -78,11 +78,11 @@ def call_graph(subject: Subject, *, from_reset: bool = True) -> CallGraph:
     could not be read is among its problems from the start. ``from_reset=False``: start-up code,
     which sets the stack pointer, is not part of it, and other code need not be readable, because
     other linkers mix it with data. Raises ToolError if objdump is missing."""
-    found = instructions(subject.board, subject.disassembly())
+    code_by_address = instructions(subject.board, subject.disassembly())
     tables = [s.address for s in subject.elf.named(registry.FUNCTIONS) if s.kind == "object"]
     known = tables[0] if len(tables) == 1 else 0
-    code = code_of(subject.elf, subject.board, found, known, from_reset)
-    return CallGraph(code, problems=[*unread(subject.elf, found)] if from_reset else [])
+    code = code_of(subject.elf, subject.board, code_by_address, known, from_reset)
+    return CallGraph(code, problems=[*unread(subject.elf, code_by_address)] if from_reset else [])
 
 
 def bound(subject: Subject) -> StackBound:

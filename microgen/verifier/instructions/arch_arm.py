@@ -163,13 +163,13 @@ class Arm:
         is_hard = elf.attributes.get("Tag_ABI_VFP_args") == "VFP registers"
         usual = (_HARD_FLOAT,) if is_hard else (_SOFT_FLOAT, 0)
         wanted = [hex(_EABI5 | flag) for flag in usual]
-        found = hex(elf.flags)
-        return "" if found in wanted else f"e_flags are {found}, expected {' or '.join(wanted)}"
+        actual = hex(elf.flags)
+        return "" if actual in wanted else f"e_flags are {actual}, expected {' or '.join(wanted)}"
 
     def abi_problem(self, flags: Iterable[str], elf: Elf) -> str:
         """As in ``Architecture``. Without a flag it is "soft"."""
-        said = [flag for flag in flags if flag.startswith("-mfloat-abi=")]
-        asked = said[-1] if said else "-mfloat-abi=soft"
+        abis = [flag for flag in flags if flag.startswith("-mfloat-abi=")]
+        asked = abis[-1] if abis else "-mfloat-abi=soft"
         wanted = elf.attributes.get("Tag_ABI_VFP_args", "AAPCS")
         passed = "VFP registers" if asked == "-mfloat-abi=hard" else "AAPCS"
         return "" if passed == wanted else f"{asked}, and the ELF passes floats by {wanted}"
@@ -178,9 +178,9 @@ class Arm:
         """The linker has merged the attributes of all objects, so the architecture may be one that
         includes the CPU's. How floats are passed is the same in all objects of a link."""
         wanted = dict(cpu.attributes)["Tag_CPU_arch"]
-        found = elf.attributes.get("Tag_CPU_arch", "")
+        architecture = elf.attributes.get("Tag_CPU_arch", "")
         is_m = elf.attributes.get("Tag_CPU_arch_profile") == "Microcontroller"
-        return "" if is_m and found in (wanted, *_INCLUDED_IN.get(wanted, ())) else wanted
+        return "" if is_m and architecture in (wanted, *_INCLUDED_IN.get(wanted, ())) else wanted
 
     def _vector(self, elf: Elf, board: Board, number: int) -> int:
         return elf.word(self.vector_table(board) + 4 * number) or 0
@@ -221,9 +221,9 @@ def _offset_bytes(instruction: Instruction, code: Code) -> int:
     lsls r, r, #1``, which the table follows; otherwise 0."""
     register = instruction.operands[1]
     before = [code.instructions.get(instruction.address - n) for n in (6, 4, 2)]
-    found = [(i.mnemonic, i.operands) for i in before if i is not None]
+    sequence = [(i.mnemonic, i.operands) for i in before if i is not None]
     for mnemonic, width in (("ldrb", 1), ("ldrh", 2)):
-        if found == [
+        if sequence == [
             ("add", (register, "pc")),
             (mnemonic, (register, f"[{register}, #4]")),
             ("lsls", (register, register, "#1")),

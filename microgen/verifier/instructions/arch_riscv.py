@@ -137,16 +137,16 @@ class RiscV:
 
     def abi_problem(self, flags: Iterable[str], elf: Elf) -> str:
         """As in ``Architecture``. Compilers differ in what it is without a flag."""
-        said = [flag for flag in flags if flag.startswith("-mabi=")]
-        asked, wanted = said[-1] if said else "no -mabi", elf.attributes["float ABI"]
+        abis = [flag for flag in flags if flag.startswith("-mabi=")]
+        asked, wanted = abis[-1] if abis else "no -mabi", elf.attributes["float ABI"]
         is_same = asked == f"-mabi=ilp32{_ABI_LETTERS.get(wanted)}"
         return "" if is_same else f"{asked}, and the ELF's float ABI is {wanted}"
 
     def missing(self, cpu: Cpu, elf: Elf) -> str:
         """Every extension of the CPU must be among those that the linker has merged."""
         wanted = _letters(dict(cpu.attributes)["Tag_RISCV_arch"])
-        found = _letters(elf.attributes.get("Tag_RISCV_arch", ""))
-        return ", ".join(sorted(wanted - found))
+        merged = _letters(elf.attributes.get("Tag_RISCV_arch", ""))
+        return ", ".join(sorted(wanted - merged))
 
 
 def _letters(architecture: str) -> set[str]:

@@ -141,15 +141,15 @@ def effect(name: str, operands: tuple[str, ...]) -> Effect:
     if (flow := _control(name, operands)) is not None:
         return Effect("", flow=flow)
     try:
-        found = _computed(name, operands)
+        computed = _computed(name, operands)
     except (LookupError, ValueError):
-        found = Effect("unmodelled")
+        computed = Effect("unmodelled")
     clobbers = frozenset(_clobbers(name, operands))
     is_first = operands[:1] == ("pc",) or name.startswith(("pop", "ldm"))
     # A store has the program counter among its sources only.
-    has_left = "pc" in found.targets or (is_first and "pc" in clobbers)
+    has_left = "pc" in computed.targets or (is_first and "pc" in clobbers)
     flow = _leaving(name, operands) if has_left else NEXT
-    return replace(found, update=_write_back(name, operands), flow=flow, clobbers=clobbers)
+    return replace(computed, update=_write_back(name, operands), flow=flow, clobbers=clobbers)
 
 
 def _control(name: str, operands: tuple[str, ...]) -> ControlFlow | None:

@@ -65,11 +65,11 @@ def _instructions(text: str) -> Iterator[Instruction]:
 
 
 def _instruction(line: Line, is_conditional: bool) -> Instruction:
-    address, encoding, text, rest = line
+    address, encoding, text, operand_text = line
     name, condition = _mnemonic(text, is_conditional)
-    operands, end = _operands(rest), address + len(encoding)
-    found = effect(name, operands)
-    return Instruction(address, len(encoding), name, operands, condition, end, encoding, found)
+    operands, end = _operands(operand_text), address + len(encoding)
+    decoded = effect(name, operands)
+    return Instruction(address, len(encoding), name, operands, condition, end, encoding, decoded)
 
 
 @functools.lru_cache(2**10)

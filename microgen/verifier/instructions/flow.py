@@ -171,10 +171,10 @@ class _Walk:
         while _is_padding(instruction):
             # The instruction before has 2 or 4 bytes. Of two candidates one ends here.
             before = [self.code.instructions.get(instruction.address - n) for n in (2, 4)]
-            found = next((i for i in before if i and i.next == instruction.address), None)
-            if found is None:
+            previous = next((i for i in before if i and i.next == instruction.address), None)
+            if previous is None:
                 return False
-            instruction = found
+            instruction = previous
         return instruction.mnemonic in self.code.arch.falls_through_unless_last
 
     def visit(self, instruction: Instruction, state: Registers) -> None:
@@ -288,13 +288,13 @@ class _Walk:
         """Possible targets: a constant, or every word of a constant table. For the graph executor,
         which reaches the registry's table through a pointer, every function of the registry."""
         # Sorted, so that reports do not depend on how sets are hashed.
-        found = sorted(self.pointers(control.target))
-        if not found and self.code.name(self.start) == _CALLS_BY_REGISTRY:
-            found = sorted(self.table(self.code.registry, 0))
-        if not found:
+        places = sorted(self.pointers(control.target))
+        if not places and self.code.name(self.start) == _CALLS_BY_REGISTRY:
+            places = sorted(self.table(self.code.registry, 0))
+        if not places:
             what = f"unknown indirect {control.kind} `{instruction}`"
             self.problem(instruction.address, what)
-        return found
+        return places
 
     def pointers(self, value: StackValue | None) -> set[int]:
         """The possible targets of a value as a function pointer; empty if they are not known."""
@@ -364,14 +364,14 @@ class _Walk:
     def starts_with_data(self, address: int) -> bool:
         """Whether the object at the address has anything but code pointers first, as a vector table
         has the stack pointer."""
-        found = self.object_at(address)
-        first = None if found is None else constant(self.code.elf, found.address)
+        symbol = self.object_at(address)
+        first = None if symbol is None else constant(self.code.elf, symbol.address)
         return first is not None and first & ~1 not in self.code.instructions
 
     def object_end(self, address: int) -> int | None:
         """The end of the object at the address; None if there is no object."""
-        found = self.object_at(address)
-        return None if found is None else found.end
+        symbol = self.object_at(address)
+        return None if symbol is None else symbol.end
 
     def object_at(self, address: int) -> Symbol | None:
         """The object that contains the address."""

@@ -43,8 +43,8 @@ def lines(text: str, pattern: re.Pattern[str], comment: str) -> Iterator[Line]:
     """
     for match in map(pattern.fullmatch, text.splitlines()):
         if match is not None and not match["text"].startswith("."):
-            address, encoding, said = match.group("address", "encoding", "text")
-            yield Line(int(address, 16), *_read(encoding, said, comment))
+            address, encoding, instruction_text = match.group("address", "encoding", "text")
+            yield Line(int(address, 16), *_read(encoding, instruction_text, comment))
 
 
 @functools.lru_cache(2**14)  # the same instruction is in many places
@@ -52,11 +52,11 @@ def _read(encoding: str, text: str, comment: str) -> tuple[bytes, str, str]:
     """The encoding, mnemonic and operands of a line."""
     units = encoding.split()
     data = b"".join(bytes.fromhex(unit)[::-1] for unit in units)
-    found = _TEXT.fullmatch(text)
-    if found is None or _NOT_DEFINED.search(text):
+    words = _TEXT.fullmatch(text)
+    if words is None or _NOT_DEFINED.search(text):
         return data, UNDEFINED, f"0x{''.join(units)}"
-    operands = re.match(f"[^{comment}]*", found[2] or "")
-    return data, found[1], operands[0] if operands else ""
+    operands = re.match(f"[^{comment}]*", words[2] or "")
+    return data, words[1], operands[0] if operands else ""
 
 
 def unread(elf: Elf, instructions: Mapping[int, Instruction]) -> Iterator[str]:
@@ -69,15 +69,15 @@ def unread(elf: Elf, instructions: Mapping[int, Instruction]) -> Iterator[str]:
             continue
         at, is_gap = start, False
         while at < end:
-            found = instructions.get(at)
-            if found is None:
+            instruction = instructions.get(at)
+            if instruction is None:
                 if not is_gap:
                     yield f"no instruction could be read at {at:#x}"
                 at, is_gap = at + 1, True
                 continue
-            if code[at - start : found.next - start] != found.encoding:
-                yield f"`{found}` was read at {at:#x}, where the ELF has other bytes"
-            at, is_gap = found.next, False
+            if code[at - start : instruction.next - start] != instruction.encoding:
+                yield f"`{instruction}` was read at {at:#x}, where the ELF has other bytes"
+            at, is_gap = instruction.next, False
 
 
 def _code(elf: Elf) -> Iterator[tuple[int, int]]:

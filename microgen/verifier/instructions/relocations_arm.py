@@ -71,6 +71,6 @@ def joined(lower: int, upper: int) -> int:
     return (upper & 0xFFFF) << 16 | lower & 0xFFFF
 
 
-def symbol_value(kind: RelocationKind, found: int, addend: int, place: int) -> int:
+def symbol_value(kind: RelocationKind, linked: int, addend: int, place: int) -> int:
     """The value of the symbol with which a linker made ``found`` at the address ``place``."""
-    return (found - addend + (place if kind.is_relative else 0)) & _WORD
+    return (linked - addend + (place if kind.is_relative else 0)) & _WORD

@@ -28,8 +28,8 @@ class Immediate:
 
     def value(self, instruction: int) -> int:
         """The number, with its sign."""
-        found = sum((instruction >> a & ((1 << n) - 1)) << b for a, n, b in self.parts)
-        return signed(found, max(n + b for _, n, b in self.parts))
+        bits = sum((instruction >> a & ((1 << n) - 1)) << b for a, n, b in self.parts)
+        return signed(bits, max(n + b for _, n, b in self.parts))
 
 
 def signed(value: int, bits: int) -> int:

@@ -79,9 +79,9 @@ def _instructions(text: str) -> Iterator[Instruction]:
     for line in lines(text, _LINE, comment="#"):
         operands = line.operands.strip()
         parts = tuple(part.strip() for part in operands.split(",")) if operands else ()
-        size, found = len(line.encoding), effect(line.mnemonic, parts)
+        size, decoded = len(line.encoding), effect(line.mnemonic, parts)
         yield Instruction(
-            line.address, size, line.mnemonic, parts, encoding=line.encoding, effect=found
+            line.address, size, line.mnemonic, parts, encoding=line.encoding, effect=decoded
         )
 
 
@@ -101,11 +101,11 @@ def effect(name: str, operands: tuple[str, ...]) -> Effect:
         source = (Register(operands[-1]),) if name == "csrw" else ()
         return Effect("install", sources=source, clobbers=frozenset({operands[0]}))
     try:
-        found = _computed(name, operands)
+        computed = _computed(name, operands)
     except (LookupError, ValueError):
-        found = Effect("unmodelled")
+        computed = Effect("unmodelled")
     has_result = operands and not _NO_RESULT.fullmatch(name)
-    return replace(found, clobbers=frozenset(operands[:1] if has_result else ()))
+    return replace(computed, clobbers=frozenset(operands[:1] if has_result else ()))
 
 
 def _control(name: str, operands: tuple[str, ...]) -> ControlFlow | None:
@@ -130,10 +130,10 @@ def _control(name: str, operands: tuple[str, ...]) -> ControlFlow | None:
 
 def _test(name: str, operands: tuple[str, ...]) -> Predicate | None:
     is_of_zero = name not in _BRANCHES and name.endswith("z")
-    found = _BRANCHES.get(name[:-1] if is_of_zero else name)
-    if found is None:
+    branch = _BRANCHES.get(name[:-1] if is_of_zero else name)
+    if branch is None:
         return None
-    condition, is_swapped = found
+    condition, is_swapped = branch
     values = *map(_source, operands[:-1]), *((Number(0),) if is_of_zero else ())
     left, right = reversed(values) if is_swapped else values
     return Predicate(condition, (left, right))

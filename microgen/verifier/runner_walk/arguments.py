@@ -47,12 +47,12 @@ def _pointers(step: PlannedCall, passed: Passed, state: PathState, memory: Runne
         yield memory.load(state, _at(structure, number * _WORD_BYTES))
 
 
-def _problems(index: int, planned: PlannedArgument, found: SymbolicValue | None) -> Iterator[str]:
+def _problems(index: int, planned: PlannedArgument, passed: SymbolicValue | None) -> Iterator[str]:
     if planned.value is None:
         yield f"{planned.name} is nowhere"
-    elif found != planned.value:
-        said = "unknown" if found is None else str(found)
-        yield f"argument {index + 1} is {said}, planned {planned.name}, {planned.value}"
+    elif passed != planned.value:
+        shown = "unknown" if passed is None else str(passed)
+        yield f"argument {index + 1} is {shown}, planned {planned.name}, {planned.value}"
 
 
 def _tensor_problems(
@@ -90,12 +90,12 @@ def _data(step: PlannedCall, passed: Passed) -> int | None:
     if passed[: len(arguments)] != arguments:
         return None
     constants = passed[len(arguments) :]
-    found = next((i for i, v in enumerate(constants) if v is not None and v.base == STACK), None)
-    before = constants[:found]
+    data = next((i for i, v in enumerate(constants) if v is not None and v.base == STACK), None)
+    before = constants[:data]
     is_planned = all(v is not None and v.is_constant for v in before)
-    if found is None or not is_planned or (found == len(_SPECS_AND_COUNT) and before[1] != count):
+    if data is None or not is_planned or (data == len(_SPECS_AND_COUNT) and before[1] != count):
         return None
-    return len(arguments) + found
+    return len(arguments) + data
 
 
 _SPECS_AND_COUNT = ("specs", "count")

@@ -150,9 +150,9 @@ def buffers(runner: Runner, module: ModuleRecord, target: int) -> Iterator[Passe
     for site, state in sorted(survey.states.items()):
         if _goes_to(runner.instructions[site], target):
             passed = _tensors if module.options.get("interface") == "packed" else _members
-            for port, found in passed(runner, module, state):
-                if found is not None and found.is_constant:
-                    yield PassedBuffer(site, port, found.offset)
+            for port, pointer in passed(runner, module, state):
+                if pointer is not None and pointer.is_constant:
+                    yield PassedBuffer(site, port, pointer.offset)
 
 
 def _members(

@@ -71,10 +71,10 @@ def _wrapper_problems(subject: Subject, module: ModuleRecord) -> list[str]:
 
 def _walked(subject: Subject, name: str, plan: CallPlan) -> tuple[RunnerWalk | None, list[str]]:
     """The walk through a function, and what is wrong; None if the function is not there."""
-    found = [s for s in subject.elf.named(name) if s.kind == "func"]
-    if len(found) != 1:
-        return None, [f"{len(found)} functions {name}"]
-    walk = RunnerWalk(runner_of(subject, subject.elf.code_address(found[0]), plan), plan)
+    functions = [s for s in subject.elf.named(name) if s.kind == "func"]
+    if len(functions) != 1:
+        return None, [f"{len(functions)} functions {name}"]
+    walk = RunnerWalk(runner_of(subject, subject.elf.code_address(functions[0]), plan), plan)
     walk.run()
     return walk, [f"{name} {what}" for what in walk.problems.values()]
 

@@ -143,10 +143,10 @@ def of_wrapper(call: CallRecord, module: ModuleRecord, elf: Elf) -> CallPlan:
 
 
 def _unpack(elf: Elf, count: int) -> PlannedCall:
-    found = frozenset(elf.code_address(s) for s in elf.functions() if s.stem == UNPACK)
+    addresses = frozenset(elf.code_address(s) for s in elf.functions() if s.stem == UNPACK)
     arguments = [PlannedArgument(name, values.parameter(i)) for i, name in enumerate(_PASSED_ON)]
     return PlannedCall(
-        UNPACK, found, (*arguments, PlannedArgument("count", values.const(count))), "unpack"
+        UNPACK, addresses, (*arguments, PlannedArgument("count", values.const(count))), "unpack"
     )
 
 
@@ -154,8 +154,8 @@ _PASSED_ON = ("args", "type_codes", "num_args")
 
 
 def _addresses(elf: Elf, name: str) -> frozenset[int]:
-    found = [elf.code_address(s) for s in elf.named(name) if s.kind == "func"]
-    return frozenset(found if len(found) == 1 else ())
+    addresses = [elf.code_address(s) for s in elf.named(name) if s.kind == "func"]
+    return frozenset(addresses if len(addresses) == 1 else ())
 
 
 class _Places:
@@ -178,11 +178,11 @@ class _Places:
 
     def pointers(self) -> dict[SymbolicValue, int]:
         """The structures and their members, except the devices' contexts, which may be NULL."""
-        found = {values.parameter(i): 1 for i in range(len(self.structs))}
+        alignments = {values.parameter(i): 1 for i in range(len(self.structs))}
         for i, (struct, names) in enumerate(self.structs.items()):
             for n, name in enumerate(names if struct != "devices" else ()):
-                found[values.member(i, n * _POINTER_BYTES)] = self.promised(struct, name)
-        return found
+                alignments[values.member(i, n * _POINTER_BYTES)] = self.promised(struct, name)
+        return alignments
 
     def equal(self) -> frozenset[SymbolicValue]:
         """For each output in an input's buffer, the distance between both pointers."""
@@ -294,8 +294,8 @@ class _Places:
     def in_pool(self, name: str, offset: int) -> SymbolicValue | None:
         """A place in a pool."""
         if name in self.pools and (port := self.pools[name].port):
-            found = self.port("inputs", port) or self.port("outputs", port)
-            return None if found is None else found.plus(offset - self.pools[name].before)
+            start = self.port("inputs", port) or self.port("outputs", port)
+            return None if start is None else start.plus(offset - self.pools[name].before)
         if name in self.module.passed_pools:
             base = self.member("workspace_pools", name)
         else:
@@ -304,8 +304,8 @@ class _Places:
 
     def symbol(self, name: str) -> SymbolicValue | None:
         """The address of the only object of that name."""
-        found = self.elf.named(name)
-        return values.const(found[0].address) if len(found) == 1 else None
+        symbols = self.elf.named(name)
+        return values.const(symbols[0].address) if len(symbols) == 1 else None
 
 
 def _distances(

@@ -43,21 +43,21 @@ def next_step(plan: CallPlan, state: PathState) -> tuple[int | None, str]:
 
 def return_problems(plan: CallPlan, state: PathState, value: SymbolicValue | None) -> Iterator[str]:
     """What is wrong with a return of a value here."""
-    said = "an unknown value" if value is None else str(value)
+    returned = "an unknown value" if value is None else str(value)
     if state.has_refused:
         if state.made:
             yield "refuses an argument after it has called something"
         if value not in _REFUSALS:
-            yield f"returns {said} although it has refused an argument"
+            yield f"returns {returned} although it has refused an argument"
         return
     for failed in failures(state):
         missing = following(plan, state, failed)
         if missing is not None:
             yield f"returns before it calls {plan.steps[missing].function}"
         elif failed is not None and value != result(failed):
-            yield f"returns {said}, not the status of {plan.steps[failed].function}"
+            yield f"returns {returned}, not the status of {plan.steps[failed].function}"
         elif failed is None and not _is_success(state, value):
-            yield f"returns {said} after success"
+            yield f"returns {returned} after success"
     if unseen := [pointer for pointer in plan.pointers if not _is_seen(state, pointer)]:
         yield f"never compares {unseen[0]} with NULL"
     if unseen := sorted((plan.equal | plan.apart) - state.zeros.keys()):

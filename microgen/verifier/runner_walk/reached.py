@@ -12,9 +12,9 @@ def is_reached(code: Code, start: int) -> bool:
     seen, work = {code.reset}, [code.reset]
     while work:
         # Breadth first: the way from the reset to main is short, and libraries are deep.
-        found = {edge.target for edge in frame(code, work.pop(0)).edges} - seen
-        if start in found:
+        targets = {edge.target for edge in frame(code, work.pop(0)).edges} - seen
+        if start in targets:
             return True
-        seen |= found
-        work += sorted(found)
+        seen |= targets
+        work += sorted(targets)
     return False
