@@ -62,8 +62,8 @@ class VerifyReport:
     @property
     def counts(self) -> dict[str, int]:
         """The number of checks with each status."""
-        found = [check.status for check in self.checks]
-        return {status: found.count(status) for status in _STATUSES}
+        statuses = [check.status for check in self.checks]
+        return {status: statuses.count(status) for status in _STATUSES}
 
     def check(self, name: str) -> Check:
         """The check of that name."""

@@ -71,10 +71,10 @@ def others(subject: Subject) -> frozenset[str]:
 def whose(subject: Subject) -> str:
     """Whose firmware it is, if its notes name other models than the project's only; otherwise
     empty."""
-    record, found = subject.manifest, [own for own in _notes(subject.elf) if own.said]
+    record, notes = subject.manifest, [own for own in _notes(subject.elf) if own.said]
     ours = {module.module: module.model.sha256 for module in record.modules}
-    theirs = {own.module: _shown(own.said.get("model")) for own in found}
-    if not theirs or any(own.said.get("model") == ours.get(own.module) for own in found):
+    theirs = {own.module: _shown(own.said.get("model")) for own in notes}
+    if not theirs or any(own.said.get("model") == ours.get(own.module) for own in notes):
         return ""
     if not ours.keys() & theirs.keys():
         return f"this is the firmware of {_quoted(theirs)}, not of {_quoted(ours)}"
@@ -140,12 +140,12 @@ def _of_module(record: Manifest, module: ModuleRecord, own: Sequence[_Note]) -> 
         yield f"{len(others)} of {len(own)} notes of {module.module} are of another build: {what}"
 
 
-def _difference(found: _Note, promised: str) -> str:
+def _difference(own: _Note, promised: str) -> str:
     """The first field that a note says differently."""
     for key, value in json.loads(f'{promised}"}}').items():
-        said = found.said.get(key)
-        if said != value and key != note.COMPILER:
-            return f"{key} is {_shown(said)}, expected {_shown(value)}"
+        recorded = own.said.get(key)
+        if recorded != value and key != note.COMPILER:
+            return f"{key} is {_shown(recorded)}, expected {_shown(value)}"
     return "the text has another form"
 
 
@@ -158,10 +158,10 @@ def _notes(program: Elf) -> list[_Note]:
 
 def _fields(content: bytes) -> Mapping[str, Any]:
     try:
-        said = json.loads(content.rstrip(b"\0"))
+        fields = json.loads(content.rstrip(b"\0"))
     except (ValueError, RecursionError):
         return {}
-    return said if isinstance(said, dict) else {}
+    return fields if isinstance(fields, dict) else {}
 
 
 def _shown(value: object) -> str:

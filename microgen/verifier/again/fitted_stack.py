@@ -48,5 +48,5 @@ def _planned(record: Manifest) -> int:
 
 def _needed(project: Path, record: Manifest) -> int:
     """The bytes that the firmware has to reserve; 0 if no bound is proven. ``verify`` says why."""
-    found = stack_bound(project)
-    return 0 if found.problems else reserve(found.nbytes + record.estimate.stack_margin)
+    bound = stack_bound(project)
+    return 0 if bound.problems else reserve(bound.nbytes + record.estimate.stack_margin)

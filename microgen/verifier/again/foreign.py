@@ -88,8 +88,8 @@ def _judged(subject: Subject, objects: Sequence[Path], how: str) -> Finding:
     if problems:
         problems[min(len(problems), 3) - 1] += f"; {how}"
     equal = f"{count} functions and objects of the models are equal, {how}"
-    said = f"{equal}; other code is not compared"
-    return judged(_EXPECTED, problems, said, compared=count, different=different)
+    extent = f"{equal}; other code is not compared"
+    return judged(_EXPECTED, problems, extent, compared=count, different=different)
 
 
 def required(record: Manifest) -> set[str]:

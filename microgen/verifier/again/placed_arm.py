@@ -18,11 +18,11 @@ _Field = tuple[
 def read(piece: ObjectPiece, program: Elf, address: int) -> Reading:
     """The section at an address, as ``Reader``."""
     assert piece.data is not None
-    found = program.read(address, len(piece.data))
-    if found is None:
+    linked = program.read(address, len(piece.data))
+    if linked is None:
         return Reading((), (address,))
-    one, other = bytearray(found), bytearray(piece.data)
-    fields = _fields(piece, found)
+    one, other = bytearray(linked), bytearray(piece.data)
+    fields = _fields(piece, linked)
     for own, kind, _, _ in fields:
         place = slice(own.offset, own.offset + 4)
         for copy in (one, other):
@@ -31,13 +31,13 @@ def read(piece: ObjectPiece, program: Elf, address: int) -> Reading:
     return Reading(tuple(_target(own, fields, address) for own in fields), tuple(differing))
 
 
-def _fields(piece: ObjectPiece, found: bytes) -> list[_Field]:
+def _fields(piece: ObjectPiece, linked: bytes) -> list[_Field]:
     assert piece.data is not None
     fields = []
     for own in piece.relocations:
         if own.kind != _NONE:
             kind, place = _kind(own, piece), slice(own.offset, own.offset + 4)
-            value, addend = (kind.value(_word(data[place])) for data in (found, piece.data))
+            value, addend = (kind.value(_word(data[place])) for data in (linked, piece.data))
             fields.append((own, kind, value, addend))
     return fields
 
@@ -59,8 +59,8 @@ def _target(field: _Field, fields: list[_Field], address: int) -> PlacedTarget:
     place = address + own.offset
     if whole == UNKNOWN:
         return PlacedTarget(own.label, UNKNOWN, addend, place)
-    found = relocations_arm.symbol_value(kind, whole, addend, place)
-    return PlacedTarget(own.label, found, addend, place)
+    pointer = relocations_arm.symbol_value(kind, whole, addend, place)
+    return PlacedTarget(own.label, pointer, addend, place)
 
 
 def _joined(relocation: Relocation, addend: int, fields: list[_Field]) -> int:

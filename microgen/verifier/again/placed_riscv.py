@@ -75,8 +75,8 @@ class _Walk:
 
     def all(self) -> None:
         """Read the whole section."""
-        found = sorted(self.piece.relocations, key=lambda own: own.offset)
-        for offset, group in itertools.groupby(found, lambda own: own.offset):
+        by_offset = sorted(self.piece.relocations, key=lambda own: own.offset)
+        for offset, group in itertools.groupby(by_offset, lambda own: own.offset):
             owns = {own.kind: own for own in group if own.kind != rv.NONE}
             is_relaxed = owns.pop(rv.RELAX, None) is not None
             self._equal(offset - self.before)
@@ -101,11 +101,11 @@ class _Walk:
     def _bytes(self, expected: bytes, at: int = 0) -> None:
         """The program must have these bytes next, or ``at`` bytes later."""
         place = self.place + at
-        found = self.program.read(place, len(expected))
-        if found is None:
+        linked = self.program.read(place, len(expected))
+        if linked is None:
             self.differing.append(place)
-        elif found != expected:
-            places = (i for i, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b)
+        elif linked != expected:
+            places = (i for i, (a, b) in enumerate(zip(linked, expected, strict=True)) if a != b)
             self.differing.extend(place + i for i in places)
 
     def _passed(self, before: int, after: int) -> None:
@@ -139,10 +139,10 @@ class _Walk:
 
     def _filled(self, field: Immediate, expected: int, at: int = 0) -> int:
         """The immediate of an instruction, which must be the expected one otherwise."""
-        found = self._found(field.nbytes, at)
-        kept = (found & field.bits) | (expected & ~field.bits)
+        linked = self._found(field.nbytes, at)
+        kept = (linked & field.bits) | (expected & ~field.bits)
         self._bytes(kept.to_bytes(field.nbytes, "little"), at)
-        return field.value(found)
+        return field.value(linked)
 
     def call(self, own: Relocation, is_relaxed: bool) -> None:
         """``auipc`` and ``jalr``, or one jump."""
@@ -170,9 +170,9 @@ class _Walk:
         """``lui`` or ``auipc``: as it was, compressed, or gone."""
         base = self.place if own.kind == rv.PCREL_HI20 else 0
         same = 0xFFF  # opcode and register
-        expected, found, half = self._expected(), self._found(), self._found(2)
+        expected, linked, half = self._expected(), self._found(), self._found(2)
         register = expected >> 7 & 31
-        if found & same == expected & same or not is_relaxed:
+        if linked & same == expected & same or not is_relaxed:
             self._use(own, "upper", self._filled(rv.U_TYPE, expected), base)
             self._passed(4, 4)
         elif not base and half & 0xEF83 == 0x6001 | register << 7 and half & rv.C_LUI.bits:

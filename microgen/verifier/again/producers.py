@@ -58,11 +58,11 @@ def _debugged(file: ELFFile) -> Iterator[CompiledUnit]:
     for number, unit in enumerate(_no_links(file)):
         if number == _MOST_UNITS:
             raise ImpossibleError(f"the ELF has more than {_MOST_UNITS} compile units")
-        found = unit.get_top_DIE().attributes
-        if "DW_AT_name" in found and "DW_AT_producer" in found:
+        values = unit.get_top_DIE().attributes
+        if "DW_AT_name" in values and "DW_AT_producer" in values:
             yield CompiledUnit(
-                PurePosixPath(_text(found["DW_AT_name"].value)),
-                _text(found["DW_AT_producer"].value),
+                PurePosixPath(_text(values["DW_AT_name"].value)),
+                _text(values["DW_AT_producer"].value),
             )
 
 

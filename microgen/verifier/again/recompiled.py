@@ -65,8 +65,8 @@ def sources(project: Path) -> Sources:
 
 
 def _listed(text: str, name: str) -> list[str]:
-    found = re.search(rf"^set\({name}\n(.*?)^\)$", text, re.MULTILINE | re.DOTALL)
-    return found[1].split() if found else []
+    block = re.search(rf"^set\({name}\n(.*?)^\)$", text, re.MULTILINE | re.DOTALL)
+    return block[1].split() if block else []
 
 
 def recorded(elf: Path, of: Sources) -> dict[PurePosixPath, RecordedFlags]:
@@ -76,9 +76,9 @@ def recorded(elf: Path, of: Sources) -> dict[PurePosixPath, RecordedFlags]:
     listed.
     """
     units = producers.units(elf)
-    found = {source: recorded_flags.of_source(units, source) for source in of.in_c}
-    known = {source: flags for source, flags in found.items() if flags}
-    missing = [str(source) for source in found if source not in known]
+    by_source = {source: recorded_flags.of_source(units, source) for source in of.in_c}
+    known = {source: flags for source, flags in by_source.items() if flags}
+    missing = [str(source) for source in by_source if source not in known]
     if known and missing:
         raise ImpossibleError(f"the ELF names no flags for {missing[0]}; {recorded_flags.HINT}")
     return known
@@ -112,8 +112,8 @@ def compiled(
 def _run(command: list[str], made: Path, source: PurePosixPath) -> None:
     finished = toolchain.run(command, seconds=_SECONDS, cwd=made.parent)
     if not (finished.ok and made.is_file()):
-        said = next(iter(finished.output.splitlines()), "nothing")
-        raise ImpossibleError(f"{source} cannot be compiled here as the ELF says: {said}")
+        first_line = next(iter(finished.output.splitlines()), "nothing")
+        raise ImpossibleError(f"{source} cannot be compiled here as the ELF says: {first_line}")
 
 
 def _version(compiler: str, folder: Path) -> str:

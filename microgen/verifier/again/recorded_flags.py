@@ -60,10 +60,10 @@ def _common(one: PurePosixPath, other: PurePosixPath) -> int:
 
 
 def _parsed(producer: str) -> RecordedFlags:
-    found = _PRODUCER.fullmatch(producer)
-    assert found
+    match = _PRODUCER.fullmatch(producer)
+    assert match
     repeated = []
-    for flag in found["flags"].split():
+    for flag in match["flags"].split():
         row = known_flags.row_of(flag)
         if row is None:
             raise UnknownFlagError(
@@ -74,7 +74,7 @@ def _parsed(producer: str) -> RecordedFlags:
             )
         if row.is_repeated:
             repeated.append(flag)
-    return RecordedFlags(found["version"], tuple(repeated))
+    return RecordedFlags(match["version"], tuple(repeated))
 
 
 def described(flags: Mapping[PurePosixPath, RecordedFlags]) -> str:

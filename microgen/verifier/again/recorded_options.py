@@ -25,18 +25,21 @@ def recorded(module: ModuleRecord) -> Options:
     Raises ValueError or MicrogenError if ``generate`` would refuse them, or if they name something
     outside of the project.
     """
-    said = dict(module.options)
+    raw = dict(module.options)
     for name in _WITHIN:
-        if said.get(name):
+        if raw.get(name):
             raise ProjectError(
-                f"is {short(repr(said[name]))}, expected nothing: a project has in itself what it "
+                f"is {short(repr(raw[name]))}, expected nothing: a project has in itself what it "
                 "was made from",
                 where=f"microgen.json: options.{name}",
                 hint="generate the project again",
             )
     if is_graph(module):  # it promises symbols that a graph does not have
-        said |= {"constant_alignment": Options().constant_alignment, "unpacked_api": None}
-    return structure(said, Options)
+        raw |= {
+            "constant_alignment": Options().constant_alignment,
+            "unpacked_api": None,
+        }
+    return structure(raw, Options)
 
 
 def is_graph(module: ModuleRecord) -> bool:

@@ -114,8 +114,8 @@ def _options(own: ModuleRecord, asked: Reproduction) -> Options:
         options = recorded_options.recorded(own)
     except ValueError as error:
         raise ProjectError(f"the options are none: {error}") from error
-    given = tuple(text.partition("=")[0] for text in asked.codegen_option)
-    if given != options.codegen_option:
+    asked_for = tuple(text.partition("=")[0] for text in asked.codegen_option)
+    if asked_for != options.codegen_option:
         names = ", ".join(options.codegen_option) or "none"
         raise ImpossibleError(
             "values of code generators' options are not recorded: give with --codegen-option "

@@ -26,8 +26,8 @@ def differences(project: Path, record: Manifest, files: FileTree) -> list[str]:
     """
     same = _same_but_lines if _is_partitioned(record) else _same
     names = sorted(files.files, key=lambda name: (name == MANIFEST, name))
-    found = (_difference(project, name, files.files[name], same) for name in names)
-    return [what for what in found if what]
+    sentences = (_difference(project, name, files.files[name], same) for name in names)
+    return [what for what in sentences if what]
 
 
 def _is_partitioned(record: Manifest) -> bool:
@@ -38,12 +38,12 @@ def _difference(
     project: Path, name: str, expected: bytes, same: Callable[[str, bytes, bytes], bool]
 ) -> str:
     try:
-        found = inside(project, name).read_bytes()
+        content = inside(project, name).read_bytes()
     except ProjectError as error:
         return f"{name} {error.what}"
     except OSError as error:
         return f"{name} cannot be read: {error.strerror}"
-    return "" if same(name, found, expected) else f"{name} is not as it is generated"
+    return "" if same(name, content, expected) else f"{name} is not as it is generated"
 
 
 def _same(_: str, one: bytes, other: bytes) -> bool:

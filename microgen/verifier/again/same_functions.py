@@ -95,12 +95,12 @@ def _defined(file: ObjectFile) -> Iterator[Label]:
 
 def _named(placed: _Placed, label: Label) -> Iterator[str]:
     """The function or object of that name, unless the linker has dropped it."""
-    found = _candidates(placed.program, label.name)
-    if len(found) > 1:
-        yield f"there are {len(found)} symbols {label.name}"
-    if len(found) != 1:
+    candidates = _candidates(placed.program, label.name)
+    if len(candidates) > 1:
+        yield f"there are {len(candidates)} symbols {label.name}"
+    if len(candidates) != 1:
         return
-    program, symbol = placed.program, found[0]
+    program, symbol = placed.program, candidates[0]
     address = program.code_address(symbol) if label.is_function else symbol.address
     assert label.section is not None
     if not placed.put(label.section, address - label.value, label.name):
@@ -109,19 +109,19 @@ def _named(placed: _Placed, label: Label) -> Iterator[str]:
 
 def _size(placed: _Placed, label: Label) -> Iterator[str]:
     """The size of the function or object of that name, if there is one."""
-    found = _candidates(placed.program, label.name)
-    if len(found) != 1 or label.section not in placed.places:
+    candidates = _candidates(placed.program, label.name)
+    if len(candidates) != 1 or label.section not in placed.places:
         return
     end = replace(label, value=label.value + label.size)
-    size, symbol = placed.moved(end) - placed.moved(label), found[0]
+    size, symbol = placed.moved(end) - placed.moved(label), candidates[0]
     if symbol.size != size:
         yield f"{symbol.name} at {symbol.address:#x} has {symbol.size} bytes instead of {size}"
 
 
 def _candidates(program: Elf, name: str) -> list[Symbol]:
     """The global symbol of a name. A linker may have made it local if it is hidden."""
-    found = program.named(name)
-    return [symbol for symbol in found if symbol.binding != "local"] or found
+    symbols = program.named(name)
+    return [symbol for symbol in symbols if symbol.binding != "local"] or symbols
 
 
 def _contents(placed: _Placed, number: int, user: str) -> Iterator[str]:
@@ -161,8 +161,8 @@ def _refers(placed: _Placed, target: PlacedTarget, user: str) -> bool:
     if target.value == UNKNOWN:
         return False
     if label.is_global:
-        found = _candidates(placed.program, label.name)
-        return len(found) == 1 and target.value in _addresses(placed.program, found[0])
+        candidates = _candidates(placed.program, label.name)
+        return len(candidates) == 1 and target.value in _addresses(placed.program, candidates[0])
     if label.section is None:
         raise ImpossibleError(f"what {label.name or 'a label'} is for {user} is not understood")
     piece = placed.file.pieces[label.section]

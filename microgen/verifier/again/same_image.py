@@ -17,22 +17,22 @@ _OF_SECTIONS = {1: (range(32, 36), range(46, 52)), 2: (range(40, 48), range(58, 
 _MAGIC = b"\x7fELF"
 
 
-def differences(found: Elf, again: Elf) -> Iterator[str]:
+def differences(original: Elf, again: Elf) -> Iterator[str]:
     """How a program differs from the one built again, the first function or object first; nothing
     if they are equal. Sizes of symbols and addresses come first, because bytes move with them."""
-    symbols = list(_symbols(found, again))
-    yield from symbols or _bytes(found, again)
-    yield from _layout(found, again)
-    if (found.machine, found.entry) != (again.machine, again.entry):
-        yield f"entry {found.entry:#x} of {found.machine} instead of {again.entry:#x}"
-    if found.flags != again.flags:
-        yield f"e_flags are {found.flags:#x} instead of {again.flags:#x}"
-    if dict(found.attributes) != dict(again.attributes):
+    symbols = list(_symbols(original, again))
+    yield from symbols or _bytes(original, again)
+    yield from _layout(original, again)
+    if (original.machine, original.entry) != (again.machine, again.entry):
+        yield f"entry {original.entry:#x} of {original.machine} instead of {again.entry:#x}"
+    if original.flags != again.flags:
+        yield f"e_flags are {original.flags:#x} instead of {again.flags:#x}"
+    if dict(original.attributes) != dict(again.attributes):
         yield "the build attributes differ"
 
 
-def _layout(found: Elf, again: Elf) -> Iterator[str]:
-    for one, other in itertools.zip_longest(_parts(found), _parts(again), fillvalue="nothing"):
+def _layout(original: Elf, again: Elf) -> Iterator[str]:
+    for one, other in itertools.zip_longest(_parts(original), _parts(again), fillvalue="nothing"):
         if one != other:
             yield f"{one} instead of {other}"
 
@@ -48,8 +48,8 @@ def _parts(program: Elf) -> Iterator[str]:
         yield f"{place}, {own.size} bytes, {own.file_size} in the file, {own.rights}"
 
 
-def _symbols(found: Elf, again: Elf) -> Iterator[str]:
-    has, expected = Counter(map(_linked, found.symbols)), Counter(map(_linked, again.symbols))
+def _symbols(original: Elf, again: Elf) -> Iterator[str]:
+    has, expected = Counter(map(_linked, original.symbols)), Counter(map(_linked, again.symbols))
     extra = sorted((has - expected).elements(), key=_place)
     missing = sorted((expected - has).elements(), key=_place)
     for symbol in missing:
@@ -84,21 +84,21 @@ class _Differing:
     count: int = 0
 
 
-def _bytes(found: Elf, again: Elf) -> Iterator[str]:
+def _bytes(original: Elf, again: Elf) -> Iterator[str]:
     """The functions and objects with other bytes, by address."""
     places = sorted((again.code_address(s), s.size, s.name) for s in again.symbols if s.size)
     differing: dict[str, _Differing] = {}
-    for address in _differing_addresses(found, again):
+    for address in _differing_addresses(original, again):
         start, name = _owner(places, again, address)
         differing.setdefault(name, _Differing(start, address)).count += 1
     for name, own in differing.items():
         yield f"{name} at {own.start:#x}: {own.count} bytes differ, the first at {own.first:#x}"
 
 
-def _differing_addresses(found: Elf, again: Elf) -> Iterator[int]:
+def _differing_addresses(original: Elf, again: Elf) -> Iterator[int]:
     """The addresses with other bytes, of the segments that both have."""
     expected = dict(again.image())
-    for start, data in found.image():
+    for start, data in original.image():
         other = expected.get(start, b"")
         size = min(len(data), len(other))
         one, two = (np.frombuffer(_loaded(d)[:size], np.uint8) for d in (data, other))

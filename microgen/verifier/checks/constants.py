@@ -85,11 +85,11 @@ def _byte_problems(
         yield f"{name_of(record)}: {error}"
         return
     for address in addresses(subject, record):
-        found = subject.elf.read(address, len(wanted))
-        if found is None:
+        linked = subject.elf.read(address, len(wanted))
+        if linked is None:
             yield f"{name_of(record)}: the ELF has no {len(wanted)} bytes at {address:#x}"
-        elif found != wanted:
-            yield _first_difference(record, found, wanted)
+        elif linked != wanted:
+            yield _first_difference(record, linked, wanted)
 
 
 def addresses(subject: Subject, record: ConstantRecord) -> list[int]:
@@ -115,6 +115,6 @@ def _bytes_of(record: ConstantRecord, parameters: Mapping[str, Array]) -> bytes:
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
 
 
-def _first_difference(record: ConstantRecord, found: bytes, wanted: bytes) -> str:
-    at = next(i for i, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1])
-    return f"{name_of(record)}: byte {at} is {found[at]:#04x}, the model's is {wanted[at]:#04x}"
+def _first_difference(record: ConstantRecord, linked: bytes, wanted: bytes) -> str:
+    at = next(i for i, pair in enumerate(zip(linked, wanted, strict=True)) if pair[0] != pair[1])
+    return f"{name_of(record)}: byte {at} is {linked[at]:#04x}, the model's is {wanted[at]:#04x}"

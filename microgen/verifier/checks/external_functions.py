@@ -51,19 +51,19 @@ def external_functions(subject: Subject) -> Finding:
 def _code_problems(subject: Subject, own: ExternalRecord) -> Iterator[str]:
     """Problems of the C function, which is the generator's code or calls a module."""
     for function in own.functions:
-        found = [s for s in subject.elf.named(function.symbol) if s.kind == "func"]
-        if len(found) != 1:
-            yield f"{len(found)} functions are named {function.symbol}"
+        symbols = [s for s in subject.elf.named(function.symbol) if s.kind == "func"]
+        if len(symbols) != 1:
+            yield f"{len(symbols)} functions are named {function.symbol}"
 
 
 def _module_problems(subject: Subject, module: ModuleRecord) -> Iterator[str]:
-    found = blob_image(subject, module)
-    if found.blob is None:
-        yield found.problem
+    image = blob_image(subject, module)
+    if image.blob is None:
+        yield image.problem
         return
     for own in module.external:
         for function in own.functions:
-            yield from _provider_problems(found.blob, own, function)
+            yield from _provider_problems(image.blob, own, function)
 
 
 def _provider_problems(blob: Blob, own: ExternalRecord, function: FunctionRecord) -> Iterator[str]:

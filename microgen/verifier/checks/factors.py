@@ -31,8 +31,8 @@ def differs(table: Array, sources: Sequence[Array], arguments: Mapping[str, Any]
         sources, {name: value for name, value in arguments.items() if name != "rounding"}
     )
     rows = list(zip(scales.tolist(), *table.T.tolist(), strict=True))
-    found = {(s, low, high): _differs(s, low, high, rounding) for s, low, high in set(rows)}
-    return np.array([found[row] for row in rows])
+    differences = {(s, low, high): _differs(s, low, high, rounding) for s, low, high in set(rows)}
+    return np.array([differences[row] for row in rows])
 
 
 def _differs(scale: float, low: int, high: int, rounding: Rounding) -> bool:

@@ -35,8 +35,11 @@ def _problems(subject: Subject, module: ModuleRecord) -> Iterator[str]:
     symbols = subject.elf.named(name)
     data = subject.elf.read(symbols[0].address, symbols[0].size) if len(symbols) == 1 else None
     try:
-        found = _Graph(json.loads(data or b""))
-        problems = [*_call_problems(found, module), *_storage_problems(found, module)]
+        decoded = _Graph(json.loads(data or b""))
+        problems = [
+            *_call_problems(decoded, module),
+            *_storage_problems(decoded, module),
+        ]
     except (ValueError, LookupError, TypeError, AttributeError):
         problems = [f"{name} is not the JSON of a graph"]
     yield from problems
@@ -84,12 +87,15 @@ def _function(node: Any) -> str:
     return "" if node["op"] == "null" else str(node["attrs"]["func_name"])
 
 
-def _call_problems(found: _Graph, module: ModuleRecord) -> Iterator[str]:
-    if len(found.calls) != len(module.calls):
-        yield f"the graph has {len(found.calls)} calls, planned {len(module.calls)}"
+def _call_problems(decoded: _Graph, module: ModuleRecord) -> Iterator[str]:
+    if len(decoded.calls) != len(module.calls):
+        yield f"the graph has {len(decoded.calls)} calls, planned {len(module.calls)}"
         return
-    for node, call in zip(found.calls, module.calls, strict=True):
-        function, arguments = _function(found.nodes[node]), list(found.arguments(node))
+    for node, call in zip(decoded.calls, module.calls, strict=True):
+        function, arguments = (
+            _function(decoded.nodes[node]),
+            list(decoded.arguments(node)),
+        )
         planned = list(_planned(call, module))
         if function != call.packed:
             yield f"call {call.index + 1} is {function}, planned {call.packed}"
@@ -107,10 +113,10 @@ def _planned(call: CallRecord, module: ModuleRecord) -> Iterator[str]:
             yield argument.name
 
 
-def _storage_problems(found: _Graph, module: ModuleRecord) -> Iterator[str]:
+def _storage_problems(decoded: _Graph, module: ModuleRecord) -> Iterator[str]:
     """Problems of storages, which must be placed one after the other in the order of their ids."""
     offsets = {b.name: b.offset for b in module.plan.buffers}
-    for storage, following in pairwise(sorted(found.written)):
+    for storage, following in pairwise(sorted(decoded.written)):
         apart = offsets[f"sid_{following}"] - offsets[f"sid_{storage}"]
-        if apart != found.storage_bytes(storage):
+        if apart != decoded.storage_bytes(storage):
             yield f"sid_{following} is {apart} bytes after sid_{storage}, which is not its place"

@@ -131,19 +131,19 @@ def _is_zero(elf: Elf, start: int, end: int) -> bool:
 
 
 def _segment_overlaps(elf: Elf) -> Iterator[str]:
-    found = [(s, _title(s)) for s in elf.segments]
-    yield from overlaps([Extent(s.address, s.end, name) for s, name in found], "in memory")
+    titled = [(s, _title(s)) for s in elf.segments]
+    yield from overlaps([Extent(s.address, s.end, name) for s, name in titled], "in memory")
     # A segment without bytes in the file reserves its place there, too.
-    loads = [Extent(s.load, s.load + (s.file_size or s.size), name) for s, name in found]
+    loads = [Extent(s.load, s.load + (s.file_size or s.size), name) for s, name in titled]
     yield from overlaps(loads, "when loaded")
-    files = [Extent(s.offset, s.offset + s.file_size, name) for s, name in found]
+    files = [Extent(s.offset, s.offset + s.file_size, name) for s, name in titled]
     yield from overlaps(files, "in the file")
 
 
 def _section_overlaps(elf: Elf) -> Iterator[str]:
-    found = _with_size(elf)
-    yield from overlaps([Extent(s.address, s.end, s.name) for s in found], "in memory")
-    files = [Extent(s.offset, s.offset + s.size, s.name) for s in found if s.has_bytes]
+    sections = _with_size(elf)
+    yield from overlaps([Extent(s.address, s.end, s.name) for s in sections], "in memory")
+    files = [Extent(s.offset, s.offset + s.size, s.name) for s in sections if s.has_bytes]
     yield from overlaps(files, "in the file")
 
 

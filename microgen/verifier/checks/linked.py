@@ -142,8 +142,8 @@ def kernels(subject: Subject) -> Finding:
 
 def _local_parts(subject: Subject) -> set[str]:
     """The local functions that the project's headers, or macros there, mark as inline."""
-    found = [match for text in _texts(subject, (".h",)) for match in _INLINE.findall(text)]
-    names, ends = {name for name, _ in found}, tuple(end for _, end in found if end)
+    marked = [match for text in _texts(subject, (".h",)) for match in _INLINE.findall(text)]
+    names, ends = {name for name, _ in marked}, tuple(end for _, end in marked if end)
     public = {s.stem for s in subject.functions() if s.binding != "local"}
     local = {s.stem for s in subject.functions()} - public
     return {name for name in local if name in names or name.endswith(ends)}

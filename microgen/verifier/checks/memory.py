@@ -231,14 +231,14 @@ class _Extent:
 def _extents(subject: Subject) -> dict[str, _Extent]:
     """The place of each buffer, from its symbol, or from the manifest if it has none."""
     passed = {pool.name for pool in subject.manifest.plan.pools if not pool.symbol}
-    found = {
+    extents = {
         b.name: _Extent(b.pool, b.offset, b.offset + b.nbytes)
         for b in subject.manifest.plan.buffers
         if b.pool in passed
     }
     for name, symbols in _buffer_symbols(subject).items():
-        found[name] = _Extent("", symbols[0].address, symbols[0].end)
-    return found
+        extents[name] = _Extent("", symbols[0].address, symbols[0].end)
+    return extents
 
 
 def _memory_file(module: str) -> str:
@@ -257,14 +257,14 @@ def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:
     record, names_files = subject.manifest, subject.elf.names_files
     if record.more and not names_files:
         return _in_places(subject)
-    found: dict[str, list[Symbol]] = {}
+    by_name: dict[str, list[Symbol]] = {}
     for symbol in subject.elf.symbols:
         is_listed = not names_files or PurePosixPath(symbol.file).name == _memory_file(
             record.module
         )
         if is_listed and BUFFER_NAME.fullmatch(symbol.name):
-            found.setdefault(symbol.name, []).append(symbol)
-    return found
+            by_name.setdefault(symbol.name, []).append(symbol)
+    return by_name
 
 
 def _in_places(subject: Subject) -> dict[str, list[Symbol]]:
@@ -273,12 +273,12 @@ def _in_places(subject: Subject) -> dict[str, list[Symbol]]:
     modules = subject.manifest.modules
     there = Counter(subject.elf.symbols)
     planned = Counter(place for module in modules for place in _places(subject, module))
-    found = {}
+    by_name = {}
     for place in _places(subject, subject.manifest):
         count = 1 if there[place] == planned[place] else there[place]
         if count:
-            found[place.name] = [place] * count
-    return found
+            by_name[place.name] = [place] * count
+    return by_name
 
 
 def _places(subject: Subject, module: ModuleRecord) -> Iterator[Symbol]:

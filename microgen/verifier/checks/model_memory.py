@@ -20,14 +20,14 @@ def problems(subject: Subject) -> Iterator[str]:
     members, planned = _members(elf, record), _planned(record)
     yield from _overlaps(elf, members)
     for name in sorted(sections(record)):
-        found = [section for section in elf.sections if section.name == name]
-        for section in found:
+        same_name = [section for section in elf.sections if section.name == name]
+        for section in same_name:
             objects = [s for s in elf.symbols if s.section == name and s.kind == "object"]
             known = [s for s in objects if s.name in planned or s in members]
             yield from _kind_problems(section)
             yield from (f"{s} is not planned" for s in objects if s not in known)
             yield from _gaps(section, known, _alignment(record))
-        if not found and any(s.section == name for s in elf.symbols):
+        if not same_name and any(s.section == name for s in elf.symbols):
             yield f"{name} takes no memory"
 
 
@@ -67,8 +67,8 @@ def _alignment(record: Manifest) -> int:
     """The largest alignment of a planned object; gaps in the sections are shorter. The graph
     executor's parameter file has one more in front, so that the arrays inside it are aligned."""
     asked = [module.options.get("constant_alignment") for module in record.modules]
-    found = [pool.alignment for module in record.modules for pool in module.plan.pools]
-    largest = max(_LEAST_ALIGNMENT, *found, *(n for n in asked if isinstance(n, int)))
+    alignments = [pool.alignment for module in record.modules for pool in module.plan.pools]
+    largest = max(_LEAST_ALIGNMENT, *alignments, *(n for n in asked if isinstance(n, int)))
     has_graph = any(module.options.get("executor") == "graph" for module in record.modules)
     return 2 * largest if has_graph else largest
 
@@ -94,8 +94,8 @@ def _gaps(section: Section, known: list[Symbol], alignment: int) -> Iterator[str
 
 def _overlaps(elf: Elf, members: set[Symbol]) -> Iterator[str]:
     """Objects that overlap, except aliases, and objects that are planned inside another one."""
-    found = [s for s in elf.symbols if s.kind == "object" and s.size and _MERGED not in s.name]
-    apart = sorted((s for s in found if s not in members), key=lambda s: (s.address, s.size))
+    objects = [s for s in elf.symbols if s.kind == "object" and s.size and _MERGED not in s.name]
+    apart = sorted((s for s in objects if s not in members), key=lambda s: (s.address, s.size))
     last: Symbol | None = None
     for _, aliases in groupby(apart, key=lambda s: (s.address, s.size)):
         symbol = next(aliases)

@@ -40,13 +40,13 @@ def module_blob(subject: Subject) -> Finding:
 
 
 def _content_problems(subject: Subject, record: BlobRecord) -> Iterator[str]:
-    found = blob_image(subject, subject.manifest)
-    if found.blob is None:
-        yield found.problem
+    image = blob_image(subject, subject.manifest)
+    if image.blob is None:
+        yield image.problem
         return
-    yield from _tree_problems(found.blob, subject.manifest)
-    yield from _payload_problems(found.blob, subject.manifest)
-    digest = hashlib.sha256(found.data).hexdigest()
+    yield from _tree_problems(image.blob, subject.manifest)
+    yield from _payload_problems(image.blob, subject.manifest)
+    digest = hashlib.sha256(image.data).hexdigest()
     if digest != record.sha256:
         yield f"{record.symbol} has the SHA-256 {digest}, planned {record.sha256}"
 
@@ -70,10 +70,10 @@ def _variables(module: ModuleRecord) -> dict[str, tuple[str, ...]]:
 
 
 def _payload_problems(blob: Blob, module: ModuleRecord) -> Iterator[str]:
-    found = Counter(hashlib.sha256(m.payload or b"").hexdigest() for m in blob.modules)
+    digests = Counter(hashlib.sha256(m.payload or b"").hexdigest() for m in blob.modules)
     planned = Counter(own.sha256 for own in module.loaded)
     for own in module.loaded:
-        if found[own.sha256] != planned[own.sha256]:
+        if digests[own.sha256] != planned[own.sha256]:
             symbols = ", ".join(function.symbol for function in own.functions)
             yield f"the payload of {symbols} is not the planned one of {own.type_key}"
 
@@ -105,14 +105,14 @@ def _unknown_keys(
 def _table_problems(subject: Subject, loaded: dict[str, ExternalRecord]) -> Iterator[str]:
     tables = {kind: f"mg_loader_{kind}s" for kind in ("name", *_KINDS)}
     count = int.from_bytes(bytes_of(subject, "mg_loader_count") or b"", "little")
-    found = {kind: words(subject, symbol, count) for kind, symbol in tables.items()}
+    pointers = {kind: words(subject, symbol, count) for kind, symbol in tables.items()}
     for kind, symbol in tables.items():
-        if len(found[kind]) != count or not count:
+        if len(pointers[kind]) != count or not count:
             yield f"{symbol} is not one table of {count} entries"
             return
         if any(is_writable(subject, s) for s in subject.elf.named(symbol)):
             yield f"{symbol} is in writable memory"
-    names = [text_at(subject, address) for address in found["name"]]
+    names = [text_at(subject, address) for address in pointers["name"]]
     for name in sorted(set(names) - {_LOADER + key for key in loaded}):
         yield f"{name} is a loader, but no module needs it"
     for key, own in loaded.items():
@@ -122,5 +122,5 @@ def _table_problems(subject: Subject, loaded: dict[str, ExternalRecord]) -> Iter
         place = names.index(_LOADER + key)
         for kind in _KINDS:
             functions = [s for s in subject.elf.named(f"{own.prefix}_{kind}") if s.kind == "func"]
-            if [s.address for s in functions] != [found[kind][place]]:
+            if [s.address for s in functions] != [pointers[kind][place]]:
                 yield f"entry {place} of {tables[kind]} is not {own.prefix}_{kind}"

@@ -51,16 +51,16 @@ def _problems(record: ConstantRecord, parameters: Mapping[str, Array]) -> Iterat
     try:
         sources = [parameters[name] for name in record.sources]
         with np.errstate(divide="raise", over="raise", invalid="raise"):
-            wanted, found = PROOFS[record.transform](sources, record.arguments)
+            wanted, computed = PROOFS[record.transform](sources, record.arguments)
     except _WRONG as error:
         yield f"{where}: there is no proof with its arguments: {error!r}"
         return
-    differing = np.argwhere(wanted != found)
+    differing = np.argwhere(wanted != computed)
     if len(differing):
         at = tuple(map(int, differing[0]))
         yield (
             f"{where}: {len(differing)} of {wanted.size} results differ; at {at} it gives "
-            f"{found[at]}, the reference {wanted[at]}"
+            f"{computed[at]}, the reference {wanted[at]}"
         )
 
 

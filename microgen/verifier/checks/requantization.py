@@ -53,16 +53,16 @@ def requantization(subject: Subject) -> Finding:
 
 def _layers(subject: Subject) -> Iterator[dict[str, ConstantRecord]]:
     """The tables of each layer, by kind; a table of factors by itself."""
-    found: dict[tuple[Any, ...], dict[str, ConstantRecord]] = {}
+    layers: dict[tuple[Any, ...], dict[str, ConstantRecord]] = {}
     for record in subject.manifest.constants:
         form = next((form for form, kinds in _TABLES.items() if record.transform in kinds), None)
         if record.transform == factors.KIND:
-            found[record.symbol, record.pool, record.offset] = {record.transform: record}
+            layers[record.symbol, record.pool, record.offset] = {record.transform: record}
         elif form:
             same = {k: v for k, v in record.arguments.items() if k != "channels"}
             key = (form, record.sources, *sorted(same.items()))
-            found.setdefault(key, {})[record.transform] = record
-    yield from found.values()
+            layers.setdefault(key, {})[record.transform] = record
+    yield from layers.values()
 
 
 def _problems(
@@ -102,9 +102,9 @@ def _channels(form: str, sources: Sequence[Array], arguments: Arguments) -> Chan
 
 def _table(subject: Subject, record: ConstantRecord) -> Array:
     for address in constants.addresses(subject, record):
-        found = subject.elf.read(address, record.nbytes)
-        if found:
-            return np.frombuffer(found, _DTYPES[record.ctype]).astype(np.int64)
+        data = subject.elf.read(address, record.nbytes)
+        if data:
+            return np.frombuffer(data, _DTYPES[record.ctype]).astype(np.int64)
     raise ValueError(f"the ELF has no {record.nbytes} bytes of it")
 
 
@@ -132,8 +132,8 @@ def differs(layer: Channels, form: str, tables: Tables, arguments: Arguments) ->
 def _linear(sums: Array, tables: Tables, _arguments: Arguments) -> Array:
     """MG_LINEAR of ``crt/include/microgen/requantization/scaling_s8.h``."""
     multipliers, offsets = (table[:, None] for table in tables)
-    found: Array = (sums * multipliers + offsets * 2**16) >> 34
-    return found
+    outputs: Array = (sums * multipliers + offsets * 2**16) >> 34
+    return outputs
 
 
 def _high(sums: Array, tables: Tables, arguments: Arguments) -> Array:
@@ -142,8 +142,8 @@ def _high(sums: Array, tables: Tables, arguments: Arguments) -> Array:
     begun = 256 * sums + starts
     if np.abs(begun).max() >= 2**31:
         raise ValueError("sums may exceed int32")
-    found: Array = (begun * multipliers) >> int(arguments["shift"])
-    return found
+    outputs: Array = (begun * multipliers) >> int(arguments["shift"])
+    return outputs
 
 
 def _vector(sums: Array, tables: Tables, _arguments: Arguments) -> Array:

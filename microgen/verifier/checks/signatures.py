@@ -13,17 +13,17 @@ def signature_problems(function: FunctionRecord, codegen: str, content: Payload)
     """Names, shapes and dtypes that differ. A payload without signatures has no problems."""
     try:
         with of_codegen(codegen, "reading a signature"):
-            found = content.signature(function.symbol)
+            actual = content.signature(function.symbol)
     except MicrogenError as error:
         yield f"the graph of {function.symbol} cannot be read: {error}"
         return
-    if found is None:
+    if actual is None:
         return
-    if found.symbol not in (function.symbol, f"{codegen}_{function.symbol}"):
-        yield f"the graph of {function.symbol} has the symbol {found.symbol}"
+    if actual.symbol not in (function.symbol, f"{codegen}_{function.symbol}"):
+        yield f"the graph of {function.symbol} has the symbol {actual.symbol}"
     planned = _planned(function)
     for what in ("inputs", "constants", "outputs"):
-        have, want = getattr(found, what), getattr(planned, what)
+        have, want = getattr(actual, what), getattr(planned, what)
         if have != want:
             yield f"{what} of {function.symbol} are {_listed(have)}, planned {_listed(want)}"
 

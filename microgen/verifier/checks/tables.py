@@ -9,8 +9,8 @@ _MAX_TEXT = 1024
 
 def bytes_of(subject: Subject, name: str) -> bytes | None:
     """The bytes of the only object of that name; None if there is none, or more than one."""
-    found = [s for s in subject.elf.named(name) if s.kind == "object" and s.size]
-    return subject.elf.read(found[0].address, found[0].size) if len(found) == 1 else None
+    objects = [s for s in subject.elf.named(name) if s.kind == "object" and s.size]
+    return subject.elf.read(objects[0].address, objects[0].size) if len(objects) == 1 else None
 
 
 def words(subject: Subject, name: str, count: int) -> list[int]:

@@ -249,7 +249,7 @@ def load(path: Path, missing: str = BUILD_FIRST) -> Elf:
 
 @functools.lru_cache(maxsize=1)  # verifying a firmware and running it both read the same file
 def _parsed(path: Path, data: bytes) -> Elf:
-    found = _headers(path, data)
+    headers_of_file = _headers(path, data)
     file = ELFFile(io.BytesIO(data))
     sections = list(file.iter_sections())
     segments = [s for s in file.iter_segments() if _is_loadable(s)]
@@ -268,7 +268,7 @@ def _parsed(path: Path, data: bytes) -> Elf:
         compilers=_compilers(file),
         _image=tuple((int(s["p_vaddr"]), bytes(s.data())) for s in segments if s["p_filesz"]),
         flags=int(file["e_flags"]),
-        headers=found,
+        headers=headers_of_file,
     )
 
 
@@ -372,15 +372,15 @@ def _lower(constant: object) -> str:
 def _attributes(file: ELFFile) -> dict[str, str]:
     name = {_EM_ARM: ".ARM.attributes", _EM_RISCV: ".riscv.attributes"}.get(file["e_machine"], "")
     section = file.get_section_by_name(name)
-    found = {}
+    attributes = {}
     if file["e_machine"] == _EM_RISCV:
-        found["float ABI"] = _RISCV_FLOAT_ABI[file["e_flags"] & 6]
+        attributes["float ABI"] = _RISCV_FLOAT_ABI[file["e_flags"] & 6]
     if not isinstance(section, (ARMAttributesSection, RISCVAttributesSection)):
-        return found
+        return attributes
     for subsection in section.iter_subsections():
         for part in subsection.iter_subsubsections():
             for attribute in part.iter_attributes():
                 if attribute.tag in _ATTRIBUTES:
                     name, values = _ATTRIBUTES[attribute.tag]
-                    found[name] = values.get(attribute.value, str(attribute.value))
-    return found
+                    attributes[name] = values.get(attribute.value, str(attribute.value))
+    return attributes

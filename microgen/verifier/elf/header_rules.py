@@ -96,13 +96,13 @@ def _version(elf: Headers) -> Iterator[str]:
 
 def _record_sizes(elf: Headers) -> Iterator[str]:
     file, form = elf.file, elf.form
-    for name, found, size in (
+    for name, actual, size in (
         ("e_ehsize", file.nbytes, form.header_nbytes),
         ("e_phentsize", file.segment_nbytes, form.segment_nbytes),
         ("e_shentsize", file.section_nbytes, form.section_nbytes),
     ):
-        if found != size:
-            yield f"{name} is {found}, expected {size}"
+        if actual != size:
+            yield f"{name} is {actual}, expected {size}"
 
 
 def _counts(elf: Headers) -> Iterator[str]:
@@ -236,8 +236,8 @@ def _thread_variables(elf: Headers) -> Iterator[str]:
     for name, section in elf.named():
         if not (section.is_loaded and section.has_bytes and section.flags & SHF_TLS):
             continue
-        found = _load_addresses_of(elf, section, _PT_TLS) or {section.address}
-        if found != _load_addresses_of(elf, section, PT_LOAD):
+        places = _load_addresses_of(elf, section, _PT_TLS) or {section.address}
+        if places != _load_addresses_of(elf, section, PT_LOAD):
             yield f"{name} has another load address in the segment of threads' variables"
 
 

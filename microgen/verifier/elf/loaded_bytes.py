@@ -43,34 +43,34 @@ def problems(elf: Elf, measured: Collection[str] = ()) -> Iterator[str]:
 
 def _named(elf: Elf) -> list[tuple[int, int]]:
     """The extents of functions and objects by address."""
-    found, unsized = [], []
+    extents, unsized = [], []
     for symbol in elf.symbols:
         start = elf.code_address(symbol) if symbol.kind == "func" else symbol.address
         if symbol.size and symbol.kind in ("func", "object"):
-            found.append((start, start + symbol.size))
+            extents.append((start, start + symbol.size))
         elif symbol.kind == "func" and symbol.name in _UNSIZED:
             unsized.append(start)
-    starts = sorted({start for start, _ in found} | {*unsized})
+    starts = sorted({start for start, _ in extents} | {*unsized})
     for start in unsized:
         end = next((other for other in starts if other > start), start + _LONGEST_UNSIZED)
         section = elf.section_at(start)
         end = min(end, section.end) if section else start
-        found.append((start, min(end, start + _LONGEST_UNSIZED)))
-    return sorted(found)
+        extents.append((start, min(end, start + _LONGEST_UNSIZED)))
+    return sorted(extents)
 
 
 def _overlaps(elf: Elf) -> Iterator[str]:
     """Functions that reach into something else. A long one could give a name to anything. Only
     the compiler's library, whose names are reserved, has functions inside of others."""
-    found = sorted(
+    extents = sorted(
         {
             (elf.code_address(s) if s.kind == "func" else s.address, s.size, s.kind): s.name
             for s in elf.symbols
             if s.size and s.kind in ("func", "object")
         }.items()
     )
-    last = found[:1]
-    for own in found[1:]:
+    last = extents[:1]
+    for own in extents[1:]:
         ((start, size, kind), name), ((before, length, other), longest) = own, *last
         is_inside = start < before + length and "func" in (kind, other)
         if is_inside and not (name.startswith("__") and longest.startswith("__")):

@@ -79,7 +79,7 @@ def read(path: Path) -> ObjectFile:
 def _piece(
     section: ElfSection, fixes: RelocationSection | None, labels: list[Label]
 ) -> ObjectPiece:
-    found = fixes.iter_relocations() if fixes else ()
+    relocations = fixes.iter_relocations() if fixes else ()
     flags = section["sh_flags"]
     merged = -1 if flags & _SHF_STRINGS else int(section["sh_entsize"])
     return ObjectPiece(
@@ -90,7 +90,7 @@ def _piece(
                 *(own["r_offset"], own["r_info_type"], labels[own["r_info_sym"]]),
                 own["r_addend"] if own.is_RELA() else 0,
             )
-            for own in found
+            for own in relocations
         ),
         bool(fixes and fixes.is_RELA()),
         merged if flags & _SHF_MERGE else 0,
@@ -98,10 +98,10 @@ def _piece(
 
 
 def _labels(file: ELFFile) -> list[Label]:
-    found = []
+    labels = []
     for entry in symbol_table.entries(file):
         is_function = entry.kind == "func"
-        found.append(
+        labels.append(
             Label(
                 name=entry.name,
                 section=entry.section or None,
@@ -112,4 +112,4 @@ def _labels(file: ELFFile) -> list[Label]:
                 is_global=entry.binding != "local",
             )
         )
-    return found
+    return labels
