@@ -15,7 +15,6 @@ from microgen.verifier.instructions import disassembly
 from microgen.verifier.instructions.architecture import CallStandard, Code, Control, InlineTable
 from microgen.verifier.instructions.arm import register_list
 from microgen.verifier.instructions.instruction import Instruction
-from microgen.verifier.instructions.machine import Machine
 from microgen.verifier.instructions.stack_values import ENTRY, Registers, StackValue
 
 # Exception numbers of the vector table; Armv6-M and the baseline of Armv8-M have only the first two
@@ -70,16 +69,13 @@ class Arm:
         preserved=frozenset({*(f"r{i}" for i in range(4, 10)), "sl", "fp"})
         | {f"s{i}" for i in range(16, 32)},
     )
+    adds_parts = False
     code_bit = 1
     falls_through_unless_last = frozenset({"bl", "blx", "bkpt", "svc"})
 
     def parse(self, text: str) -> dict[int, Instruction]:
         """As in ``Architecture``."""
         return disassembly.parse(text)
-
-    def machine(self, constant: Callable[[int], int | None], stack_top: int) -> Machine:
-        """As in ``Architecture``."""
-        return Machine(constant, stack_top, adds_parts=False)
 
     def entry(self, _code: Code, _start: int) -> Registers:
         """The stack pointer: hardware loads it before the reset handler runs."""

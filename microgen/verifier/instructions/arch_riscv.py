@@ -16,7 +16,6 @@ from microgen.verifier.elf.elf import Elf
 from microgen.verifier.instructions import riscv
 from microgen.verifier.instructions.architecture import CallStandard, Code, Control
 from microgen.verifier.instructions.instruction import Instruction
-from microgen.verifier.instructions.machine import Machine
 from microgen.verifier.instructions.stack_values import ENTRY, Registers, StackValue
 
 _STACK_TOP = "__stack_top"  # from the linker script
@@ -46,16 +45,13 @@ class RiscV:
         preserved=frozenset(f"s{i}" for i in range(12)),
         fixed=frozenset({"gp", "tp"}),
     )
+    adds_parts = True
     code_bit = 0
     falls_through_unless_last = frozenset({"jal", "jalr", "ebreak", "ecall"})
 
     def parse(self, text: str) -> dict[int, Instruction]:
         """As in ``Architecture``."""
         return riscv.parse(text)
-
-    def machine(self, constant: Callable[[int], int | None], stack_top: int) -> Machine:
-        """As in ``Architecture``."""
-        return Machine(constant, stack_top, adds_parts=True)
 
     def entry(self, code: Code, start: int) -> Registers:
         """The return address; the global pointer if the program has one; a stack pointer, except

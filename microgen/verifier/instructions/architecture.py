@@ -101,16 +101,16 @@ class Architecture(Protocol):
         """What is added to the address of code in a pointer: 1 for Thumb."""
 
     @property
+    def adds_parts(self) -> bool:
+        """Whether instructions add the parts of an address, as in ``Machine``."""
+
+    @property
     def falls_through_unless_last(self) -> frozenset[str]:
         """Calls and traps with which a function may end, because they never return."""
 
     def parse(self, text: str) -> dict[int, Instruction]:
         """Address -> instruction, from the text of ``objdump -d``. Data between instructions
         is left out."""
-
-    def machine(self, constant: Callable[[int], int | None], stack_top: int) -> Machine:
-        """A machine. ``constant`` reads a word of read-only memory and returns None elsewhere.
-        ``stack_top`` is the initial stack pointer; code that resets to it is as at its entry."""
 
     def entry(self, code: Code, start: int, /) -> Registers:
         """The registers known at the first instruction of the function at ``start``."""

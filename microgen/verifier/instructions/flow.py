@@ -14,6 +14,7 @@ from microgen.verifier.elf.elf import Elf, Section, Symbol
 from microgen.verifier.instructions.architecture import Code, Control, InlineTable
 from microgen.verifier.instructions.architectures import architecture_of
 from microgen.verifier.instructions.instruction import Instruction
+from microgen.verifier.instructions.machine import Machine
 from microgen.verifier.instructions.stack_values import (
     HANDLER,
     Registers,
@@ -68,7 +69,7 @@ def code_of(
     arch = architecture_of(board)
     functions = {elf.code_address(symbol): symbol.name for symbol in elf.functions()}
     stack_top = arch.stack_top(elf, board) if from_reset else 0
-    machine = arch.machine(lambda address: constant(elf, address), stack_top)
+    machine = Machine(lambda address: constant(elf, address), stack_top, arch.adds_parts)
     reset = arch.reset(elf, board) & ~1 if from_reset else _NOWHERE
     return Code(arch, elf, board, instructions, machine, functions, reset, registry)
 

@@ -22,8 +22,8 @@ from microgen.verifier.instructions.instruction import Instruction
 from microgen.verifier.instructions.listing import unread
 from microgen.verifier.instructions.stack_values import ENTRY, UnknownStackPointerError
 from tests.support.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_RISCV_GCC, needs
-from tests.verifier import second_opinion
-from tests.verifier.second_opinion import Facts
+from tests.verifier.instructions import second_opinion
+from tests.verifier.instructions.second_opinion import Facts
 
 Make = Callable[..., Any]
 BOARDS = [

@@ -18,6 +18,7 @@ from microgen.verifier.instructions.instruction import (
     Relative,
     Update,
 )
+from microgen.verifier.instructions.machine import Machine
 from microgen.verifier.instructions.stack_values import StackValue, UnknownStackPointerError
 from microgen.verifier.runner_walk.execution import execute
 from microgen.verifier.runner_walk.memory import RunnerMemory
@@ -127,7 +128,7 @@ def test_where_execution_goes_on(arch: Architecture, text: str, flow: ControlFlo
 def stack_result(arch: Architecture, instruction: Instruction) -> int | None:
     """The number that the stack walk knows of the first operand afterwards."""
     known = {name: StackValue("const", number) for name, number in VALUES.items()}
-    machine = arch.machine(WORDS.get, 0x20008000)
+    machine = Machine(WORDS.get, 0x20008000, arch.adds_parts)
     after = machine.step(instruction, {"sp": StackValue("sp", 0), **known})
     result = after.get(instruction.operands[0])
     return result.offset if result and result.base == "const" else None
@@ -186,7 +187,7 @@ def test_half_a_register_is_not_the_whole() -> None:
 @pytest.mark.parametrize("text", ["movt r0, #2048", "ldr r0, [r9, #256]"])
 def test_unknown_values_do_not_become_numbers(text: str) -> None:
     """Half of a stack pointer, and an offset without its base."""
-    machine = ARM.machine({0x100: 0x8001}.get, 0)
+    machine = Machine({0x100: 0x8001}.get, 0, ARM.adds_parts)
     before = {"sp": StackValue("sp", -8), "r0": StackValue("sp", -16)}
     assert "r0" not in machine.step(read(ARM, text), before)
 
@@ -195,7 +196,7 @@ def test_without_a_known_top_no_number_is_a_stack() -> None:
     """In another firmware, nothing may set the stack pointer to a number, not even to 0."""
     before = {"sp": StackValue("sp", -8), "r0": StackValue("const", 0)}
     with pytest.raises(UnknownStackPointerError):
-        ARM.machine(lambda _: None, 0).step(read(ARM, "mov sp, r0"), before)
+        Machine(lambda _: None, 0, ARM.adds_parts).step(read(ARM, "mov sp, r0"), before)
 
 
 def test_an_instruction_that_nobody_has_read_is_refused() -> None:
