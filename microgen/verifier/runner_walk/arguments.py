@@ -29,12 +29,13 @@ def argument_problems(
         return list(_tensor_problems(step, passed, state, memory))
     if step.form == "unpack":
         return [] if _data(step, passed) is not None else ["its arguments are not the caller's"]
-    found = _pointers(step, passed, state, memory)
-    pairs = zip(step.arguments, found, strict=True)
+    pairs = zip(step.arguments, _pointers(step, passed, state, memory), strict=True)
     return [p for i, (a, v) in enumerate(pairs) for p in _problems(i, a, v)]
 
 
-def _pointers(step: PlannedCall, passed: Passed, state: PathState, memory: RunnerMemory) -> Iterator[SymbolicValue | None]:
+def _pointers(
+    step: PlannedCall, passed: Passed, state: PathState, memory: RunnerMemory
+) -> Iterator[SymbolicValue | None]:
     """The pointers that a function gets, in the order of the planned arguments: words that it is
     passed, or those of the structure to which one of them points."""
     words, structure, members = iter(passed), None, itertools.count()

@@ -236,7 +236,8 @@ class _Places:
         function = call.packed or call.function
         form: Form = "tensors" if call.packed else "pointers"
         arguments = tuple(
-            Planned(a.name, self.argument(a), a.in_struct and not call.packed) for a in call.args
+            PlannedArgument(a.name, self.argument(a), a.in_struct and not call.packed)
+            for a in call.args
         )
         addresses = _addresses(self.elf, function)
         yield PlannedCall(function, addresses, arguments, form, call.can_fail or bool(call.packed))
