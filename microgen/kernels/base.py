@@ -21,6 +21,7 @@ from microgen.graph.ir.graph import DType, Graph, Node, TensorType
 from microgen.graph.ops.base import Pair
 from microgen.graph.ops.constraints import leaves_int32, weight_zero
 from microgen.kernels import headers
+from microgen.kernels.constant import Arguments, Tables
 from microgen.kernels.constant import KernelConstant as KernelConstant
 from microgen.kernels.requantization.sums import largest_sums
 from microgen.kernels.work import Cost, Work, work
@@ -317,15 +318,13 @@ def offsets(data: TensorType, output: TensorType) -> Fields:
     return (("input_offset", -data.zero_point), ("output_offset", output.zero))
 
 
-def weights_and_tables(
-    node: Node, graph: Graph, rule: Rule, channels: int
-) -> tuple[KernelConstant, ...]:
+def weights_and_tables(node: Node, graph: Graph, rule: Rule, channels: int) -> Tables:
     """int8 weight, bias or NULL, and the requantization tables, each of ``channels`` entries. The
     bias is int64 for int16 data, int32 for int8 data."""
     rule = _RULES.get(getattr(node.attrs, "rounding", None), rule)
     scales = scale_arguments(node, graph, rule, channels)
     weight = node.inputs[1]
-    return (
+    return Tables(
         *weight_and_bias(node, graph),
         KernelConstant("multiplier", "int32_t", weight, "scale", "requantize_multiplier", scales),
         KernelConstant("shift", "int8_t", weight, "scale", "requantize_shift", scales),
@@ -343,9 +342,7 @@ def weights_and_real_scales(node: Node, graph: Graph, channels: int) -> tuple[Ke
     )
 
 
-def scale_arguments(
-    node: Node, graph: Graph, rule: Rule, channels: int
-) -> tuple[tuple[str, float | int | str], ...]:
+def scale_arguments(node: Node, graph: Graph, rule: Rule, channels: int) -> Arguments:
     """The arguments of the transform ``requantize_multiplier``."""
     inputs, output = types(node, graph)
     return (

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from microgen.graph.ir.graph import Array, Graph, frozen
+from microgen.graph.ir.graph import Array, Graph, Node, frozen
 
 What = Literal["data", "scale"]
+Arguments = tuple[tuple[str, float | int | str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class KernelConstant:
     tensor: str = ""
     what: What = "data"
     transform: str = "identity"
-    arguments: tuple[tuple[str, float | int | str], ...] = ()
+    arguments: Arguments = ()
     array: Array | None = field(default=None, compare=False, repr=False)
     more: tuple[tuple[str, What], ...] = ()
 
@@ -40,6 +43,11 @@ class KernelConstant:
     def sources(self) -> tuple[tuple[str, What], ...]:
         """The tensors, each with what of it, in the order in which the transform takes them."""
         return ((self.tensor, self.what), *self.more)
+
+    def updated(self, **arguments: float | int | str) -> KernelConstant:
+        """The same constant with further or other arguments of its transform."""
+        merged = {**dict(self.arguments), **arguments}
+        return dataclasses.replace(self, arguments=tuple(merged.items()))
 
     def arrays(self, graph: Graph) -> tuple[Array, ...]:
         """The model's arrays from which the constant is computed."""
@@ -54,3 +62,37 @@ def _source(tensor: str, what: What, graph: Graph) -> Array:
     quant = graph.types[tensor].quant
     assert quant is not None, "it has scales"
     return quant.scales
+
+
+class Tables(NamedTuple):
+    """The constants of a kernel with weights, in the order of its C arguments. Kernels that need no
+    bias, multiplier or shift get NULL for it."""
+
+    weight: KernelConstant
+    bias: KernelConstant
+    multiplier: KernelConstant
+    shift: KernelConstant
+
+
+def _no_arguments(_node: Node, _graph: Graph) -> Arguments:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """An order of weights in memory: the kind of the transform that makes it, the C type of its
+    elements, and the transform's arguments for a node."""
+
+    kind: str = "identity"
+    ctype: str = "int8_t"
+    arguments: Callable[[Node, Graph], Arguments] = _no_arguments
+
+    def of(self, weight: KernelConstant, node: Node, graph: Graph) -> KernelConstant:
+        """The node's weight in this order."""
+        arguments = self.arguments(node, graph)
+        return dataclasses.replace(
+            weight, ctype=self.ctype, transform=self.kind, arguments=arguments
+        )
+
+
+AS_IS = Layout()  # the model's

@@ -10,6 +10,7 @@ from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
 from microgen.graph.ops.geometry import explicit
 from microgen.kernels import base
+from microgen.kernels.constant import Tables
 from microgen.kernels.work import seen
 
 # For float32 sums. n roundings err by at most n units, and for a random sum by about sqrt(n).
@@ -50,7 +51,7 @@ def with_offset(params: base.Params) -> base.Params:
     return fields
 
 
-def constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+def constants(node: Node, graph: Graph) -> Tables:
     """Weight, bias, and the scale of each output channel."""
     channels = graph.types[node.outputs[0]].shape[3]
     return base.weights_and_tables(node, graph, "conv", channels)

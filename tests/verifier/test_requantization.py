@@ -65,10 +65,10 @@ def test_finds_what_trying_all_sums_finds(rounding: Rounding) -> None:
         fitted = linear.fit(of)
         for spread in SPREADS:
             multipliers = np.maximum(varied(fitted.multipliers, spread, rng), 0)
-            offsets = varied(fitted.offsets, spread, rng)
-            found = linear.outputs(raw(of), multipliers[:, None], offsets[:, None], of.low, of.high)
+            biases = varied(fitted.biases, spread, rng)
+            found = linear.outputs(raw(of), multipliers[:, None], biases[:, None], of.low, of.high)
             expected = brute_force(of, found)
-            assert differs(of, "linear", [multipliers, offsets], {}).tolist() == expected
+            assert differs(of, "linear", [multipliers, biases], {}).tolist() == expected
             verdicts |= set(expected)
     assert verdicts == {True, False}
 
@@ -81,10 +81,10 @@ def test_finds_it_for_high_words(rounding: Rounding) -> None:
         fitted = high.fit(of)
         for spread in SPREADS:
             multipliers = np.maximum(varied(fitted.multipliers, spread, rng), 0)
-            starts = varied(fitted.starts, 50 * spread, rng)
-            sums = 256 * raw(of) + starts[:, None]
+            biases = varied(fitted.biases, 50 * spread, rng)
+            sums = 256 * raw(of) + biases[:, None]
             expected = brute_force(of, high.outputs(sums, multipliers[:, None], of.low, of.high))
-            tables, arguments = [multipliers, starts], {"shift": high.SHIFT}
+            tables, arguments = [multipliers, biases], {"shift": high.SHIFT}
             assert differs(of, "high", tables, arguments).tolist() == expected
             verdicts |= set(expected)
     assert verdicts == {True, False}
@@ -100,11 +100,11 @@ def test_finds_it_for_vectors(rounding: Rounding) -> None:
             changed = dataclasses.replace(
                 fitted,
                 multipliers=np.clip(varied(fitted.multipliers, 99 * spread, rng), 0, 2**31 - 1),
-                offsets=varied(fitted.offsets, 99 * spread, rng),
+                biases=varied(fitted.biases, 99 * spread, rng),
             )
             expected = brute_force(of, linear_vector.outputs(raw(of), changed, of.low, of.high))
             shifts = np.array([changed.left, -changed.right])
-            tables = [changed.multipliers, changed.offsets, shifts]
+            tables = [changed.multipliers, changed.biases, shifts]
             assert differs(of, "vector", tables, {}).tolist() == expected
             verdicts |= set(expected)
     assert verdicts == {True, False}
@@ -113,12 +113,12 @@ def test_finds_it_for_vectors(rounding: Rounding) -> None:
 def test_negative_multipliers_are_wrong() -> None:
     of = layer(1, Rounding.DOUBLE)
     fitted = linear.fit(of)
-    assert differs(of, "linear", [-1 - fitted.multipliers, fitted.offsets], {}).all()
+    assert differs(of, "linear", [-1 - fitted.multipliers, fitted.biases], {}).all()
 
 
 def test_sums_that_leave_int32_have_no_proof() -> None:
     of = layer(1, Rounding.DOUBLE)
     fitted = high.fit(of)
-    starts = fitted.starts + 2**31
+    biases = fitted.biases + 2**31
     with pytest.raises(ValueError, match="int32"):
-        differs(of, "high", [fitted.multipliers, starts], {"shift": high.SHIFT})
+        differs(of, "high", [fitted.multipliers, biases], {"shift": high.SHIFT})

@@ -22,7 +22,7 @@ from microgen.graph.ir.graph import Array
 # first one, multipliers of scales below 1/8 fit int32, and with the second one those below 1/2.
 SHIFT, WIDE_SHIFT = 42, 40
 UNIT = 256  # what sums are times
-_SPAN = 512  # starts to try on each side of the one that follows from the linear requantization
+_SPAN = 512  # biases to try on each side of the one that follows from the linear requantization
 _LIMIT = 2**31
 
 
@@ -32,19 +32,19 @@ class High:
     the channel is exact with them."""
 
     multipliers: Array
-    starts: Array
+    biases: Array
     is_exact: Array
 
 
 def outputs(sums: Array, multipliers: Array, low: int, high: int, shift: int = SHIFT) -> Array:
-    """The requantization of sums that are times 256 and contain their start, int64."""
+    """The requantization of sums that are times 256 and contain their bias, int64."""
     clamped: Array = np.clip((sums * multipliers) >> shift, low, high)
     return clamped
 
 
 @functools.lru_cache(maxsize=256)
 def fit(channels: linear.Channels, shift: int = SHIFT) -> High:
-    """Multipliers and starts with which the most channels are exact."""
+    """Multipliers and biases with which the most channels are exact."""
     known = linear.fit(channels)
     # Multipliers that leave int32 there may be exact here, where they have fewer bits.
     is_possible = known.is_exact | (known.multipliers >= _LIMIT)
@@ -53,10 +53,10 @@ def fit(channels: linear.Channels, shift: int = SHIFT) -> High:
     if channels.low >= channels.high or not is_possible.any():
         return found
     tried = _Trial(channels, shift)
-    for multipliers, starts in tried.candidates(known):
-        is_new = tried.are_exact(multipliers, starts) & ~found.is_exact
+    for multipliers, biases in tried.candidates(known):
+        is_new = tried.are_exact(multipliers, biases) & ~found.is_exact
         found.multipliers[is_new] = multipliers[is_new]
-        found.starts[is_new] = starts[is_new]
+        found.biases[is_new] = biases[is_new]
         found.is_exact[is_new] = True
         if (found.is_exact | ~is_possible).all():
             break
@@ -67,9 +67,9 @@ def fit_equal(channels: linear.Channels, shift: int = SHIFT) -> High:
     """The same for channels with one scale, which then have one multiplier: that with which a
     channel is exact that reaches all of their sums."""
     found, count = fit(linear.as_one(channels), shift), len(channels.folded)
-    starts = found.starts + UNIT * np.array(channels.folded, np.int64)
+    biases = found.biases + UNIT * np.array(channels.folded, np.int64)
     return High(
-        np.repeat(found.multipliers, count), starts, found.is_exact & (np.abs(starts) < _LIMIT)
+        np.repeat(found.multipliers, count), biases, found.is_exact & (np.abs(biases) < _LIMIT)
     )
 
 
@@ -89,42 +89,42 @@ class _Trial:
         self.at, self.before = sums, sums - UNIT
         self.bounds = np.broadcast_to(steps.values << shift, sums.shape)
 
-    def are_exact(self, multipliers: Array, starts: Array) -> Array:
+    def are_exact(self, multipliers: Array, biases: Array) -> Array:
         """Whether the channels' outputs are the specified ones for every sum."""
-        is_small = (np.abs(starts) < _LIMIT) & (multipliers >= 0) & (multipliers < _LIMIT)
+        is_small = (np.abs(biases) < _LIMIT) & (multipliers >= 0) & (multipliers < _LIMIT)
         # Factors that are not small are replaced: their products might exceed int64.
-        start, factor = (np.where(is_small, n, 0)[:, None] for n in (starts, multipliers))
-        is_above = (self.at + start) * factor >= self.bounds
-        is_below = (self.before + start) * factor < self.bounds
+        bias, factor = (np.where(is_small, n, 0)[:, None] for n in (biases, multipliers))
+        is_above = (self.at + bias) * factor >= self.bounds
+        is_below = (self.before + bias) * factor < self.bounds
         exact: Array = (is_above | ~self.has_at).all(axis=1) & is_small
         return exact & (is_below | ~self.has_before).all(axis=1)
 
     def candidates(self, known: linear.Linear) -> Iterator[tuple[Array, Array]]:
-        """Multipliers and starts to try."""
+        """Multipliers and biases to try."""
         yield from self._constants()
         factor = np.maximum(known.multipliers, 1)
-        nearest = np.rint(known.offsets * (UNIT * 2.0**linear.OFFSET_SHIFT) / factor)
+        nearest = np.rint(known.biases * (UNIT * 2.0**linear.BIAS_SHIFT) / factor)
         centre = np.clip(nearest, -_LIMIT, _LIMIT).astype(np.int64)
         for distance in range(_SPAN):
-            for starts in {distance, -distance}:
-                yield self._multipliers(centre + starts), centre + starts
+            for change in {distance, -distance}:
+                yield self._multipliers(centre + change), centre + change
 
     def _constants(self) -> Iterator[tuple[Array, Array]]:
         """For channels without thresholds: products in the middle of what gives their output."""
         output = (self.bounds >> self.shift)[:, 0] - 1 + self.has_at.sum(axis=1)
         middle = np.where(self.has_at[:, :1], self.at[:, :1], self.before[:, :1])[:, 0]
         for bits in range(30, 16, -1):
-            starts = ((2 * output + 1) << (self.shift - 1 - bits)) - middle
-            yield np.where(self.is_constant, 1 << bits, -1), starts
+            biases = ((2 * output + 1) << (self.shift - 1 - bits)) - middle
+            yield np.where(self.is_constant, 1 << bits, -1), biases
 
-    def _multipliers(self, starts: Array) -> Array:
-        """The middle of the multipliers that suit the channels' starts."""
-        least, most = np.zeros(len(starts)), np.full(len(starts), float(_LIMIT))
+    def _multipliers(self, biases: Array) -> Array:
+        """The middle of the multipliers that suit the channels' biases."""
+        least, most = np.zeros(len(biases)), np.full(len(biases), float(_LIMIT))
         for sums, has, is_least in (
             (self.at, self.has_at, True),
             (self.before, self.has_before, False),
         ):
-            factor = (sums + starts[:, None]).astype(np.float64)
+            factor = (sums + biases[:, None]).astype(np.float64)
             quotient = self.bounds / np.where(factor == 0, 1, factor)
             rises, falls = has & (factor > 0), has & (factor < 0)
             lower, upper = (rises, falls) if is_least else (falls, rises)

@@ -18,7 +18,7 @@ from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array
 
 SHIFT = 34  # MG_LINEAR_SHIFT of crt/include/microgen/requantization/scaling_s8.h
-OFFSET_SHIFT = 16  # of mg_linear: C is a multiple of 2**16, and so fits an int32
+BIAS_SHIFT = 16  # of mg_linear: C is a multiple of 2**16, and so fits an int32
 LIMIT = 2**30  # of sums: larger ones, times M, may leave int64
 _FAR = np.int64(2**62)
 _NEAR = 2  # sums by which thresholds usually differ from what scales say
@@ -49,13 +49,13 @@ class Linear:
     them."""
 
     multipliers: Array
-    offsets: Array
+    biases: Array
     is_exact: Array
 
 
-def outputs(sums: Array, multipliers: Array, offsets: Array, low: int, high: int) -> Array:
+def outputs(sums: Array, multipliers: Array, biases: Array, low: int, high: int) -> Array:
     """The linear requantization of sums, int64."""
-    wide = sums * multipliers + (offsets << OFFSET_SHIFT)
+    wide = sums * multipliers + (biases << BIAS_SHIFT)
     clamped: Array = np.clip(wide >> SHIFT, low, high)
     return clamped
 
@@ -72,7 +72,7 @@ def specified(sums: Array, channels: Channels) -> Array:
 
 @functools.lru_cache(maxsize=256)
 def fit(channels: Channels) -> Linear:
-    """The multipliers and offsets with which the most channels are exact.
+    """The multipliers and biases with which the most channels are exact.
 
     C of a channel may be anything in an interval, whose width is a concave function of M. So a
     bisection finds the M for which it is widest.
@@ -188,16 +188,16 @@ class Steps:
         return change
 
     def at(self, multipliers: Array) -> Linear:
-        """The offsets for these multipliers."""
+        """The biases for these multipliers."""
         least, most, _, _ = self._binding(multipliers)
         folded = np.array(self.channels.folded, np.int64) * multipliers
         is_open = least <= most
         centre = np.where(is_open, least + (most - least) // 2, 0) + folded
-        offsets = (centre + (1 << OFFSET_SHIFT >> 1)) >> OFFSET_SHIFT
-        back = (offsets << OFFSET_SHIFT) - folded
+        biases = (centre + (1 << BIAS_SHIFT >> 1)) >> BIAS_SHIFT
+        back = (biases << BIAS_SHIFT) - folded
         is_exact = is_open & (least <= back) & (back <= most)
-        is_exact &= (multipliers < 2**31) & (np.abs(offsets) < 2**31)
-        return Linear(multipliers, offsets, is_exact)
+        is_exact &= (multipliers < 2**31) & (np.abs(biases) < 2**31)
+        return Linear(multipliers, biases, is_exact)
 
 
 def _picked(table: Array, columns: Array) -> Array:

@@ -28,7 +28,7 @@ class LinearVector:
     is exact with them."""
 
     multipliers: Array
-    offsets: Array
+    biases: Array
     left: int
     right: int
     is_exact: Array
@@ -37,7 +37,7 @@ class LinearVector:
 def outputs(sums: Array, found: LinearVector, low: int, high: int) -> Array:
     """The requantization of sums [channels, ...], int64."""
     shape = (-1,) + (1,) * (sums.ndim - 1)
-    added = _saturated(sums << found.left) + found.offsets.reshape(shape)
+    added = _saturated(sums << found.left) + found.biases.reshape(shape)
     products = int8.rounding_doubling_high_mul(
         _saturated(added), found.multipliers.reshape(shape).astype(np.int64)
     )
@@ -52,7 +52,7 @@ def _saturated(x: Array) -> Array:
 
 @functools.lru_cache(maxsize=256)
 def fit(channels: Channels) -> LinearVector:
-    """The multipliers and offsets. All channels have the same shifts: the left one is as large as
+    """The multipliers and biases. All channels have the same shifts: the left one is as large as
     the values of the outputs' range allow, and the right one makes the largest multiplier at least
     2**30."""
     scales = np.array(channels.scales, np.float64)
@@ -66,11 +66,11 @@ def fit(channels: Channels) -> LinearVector:
     if left < 0 or not 0 <= right <= _BITS:
         return _none(len(scales))
     multipliers = np.rint(np.ldexp(scales, _BITS - int(exponent))).astype(np.int64)
-    return _with_offsets(steps, np.minimum(multipliers, 2**_BITS - 1), left, right)
+    return _with_biases(steps, np.minimum(multipliers, 2**_BITS - 1), left, right)
 
 
 def _left(steps: Steps) -> int:
-    """The shift with which neither offsets nor the sums at thresholds saturate."""
+    """The shift with which neither biases nor the sums at thresholds saturate."""
     channels = steps.channels
     folded = np.array(channels.folded, np.int64)[:, None]
     scales = np.array(channels.scales, np.float64)
@@ -85,8 +85,8 @@ def _none(channels: int) -> LinearVector:
     return LinearVector(nothing, nothing, 0, 0, np.zeros(channels, bool))
 
 
-def _with_offsets(steps: Steps, multipliers: Array, left: int, right: int) -> LinearVector:
-    """The offsets in the middle of what the thresholds allow."""
+def _with_biases(steps: Steps, multipliers: Array, left: int, right: int) -> LinearVector:
+    """The biases in the middle of what the thresholds allow."""
     divisors = np.maximum(multipliers, 1)[:, None]
     reached = -(-((steps.values << (right + _BITS)) - (1 << (_BITS - 1))) // divisors)
     at = np.clip(steps.sums, -(2**_BITS), 2**_BITS) << left
@@ -95,9 +95,9 @@ def _with_offsets(steps: Steps, multipliers: Array, left: int, right: int) -> Li
     is_open = least <= most
     centre = np.where(is_open, _middle(least, most), 0)
     folded = np.array(steps.channels.folded, np.int64) << left
-    start = np.clip(centre + folded, -(2**_BITS), 2**_BITS - 1)
-    found = LinearVector(multipliers, start, left, right, is_open)
-    return LinearVector(multipliers, start, left, right, is_open & _is_same(steps, found))
+    biases = np.clip(centre + folded, -(2**_BITS), 2**_BITS - 1)
+    found = LinearVector(multipliers, biases, left, right, is_open)
+    return LinearVector(multipliers, biases, left, right, is_open & _is_same(steps, found))
 
 
 def _middle(least: Array, most: Array) -> Array:

@@ -11,6 +11,7 @@ from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.constraints import weight_zero
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.kernels import base
+from microgen.kernels.constant import Tables
 from microgen.kernels.requantization import weighted
 from microgen.kernels.requantization.sums import largest_sums
 from microgen.kernels.requantization.weighted import (
@@ -67,7 +68,7 @@ def _offset_params(node: Node, graph: Graph) -> base.Fields:
     return (*nested, ("weight_offset", -weight_zero(graph.types[node.inputs[1]])))
 
 
-def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+def _constants(node: Node, graph: Graph) -> Tables:
     """Tables of one entry, or of one per output feature. LiteRT, which rounds once, multiplies the
     scales in double. TensorFlow Lite Micro uses float32 if there is one weight scale."""
     assert isinstance(node.attrs, DenseAttrs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 
 from microgen.graph.ir.graph import Graph, Node
 from microgen.kernels import base
@@ -53,8 +52,8 @@ _SCRATCH = Loop(
     refusal=_refusal,
     scratch=paired.values,
     cores=("mg_paired_dense_{}",),
-    is_raw=True,
-    adapt=functools.partial(paired.adapted, group=_GROUP),
+    sums=paired.SUMS,
+    layout=paired.layout(_GROUP),
     work=_work,
 )
 _STACK = dataclasses.replace(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from microgen.kernels.dense.dense import LAYER
 from microgen.kernels.requantization import interleave
+from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import FLOAT, FLOAT_FPU, LINEAR, NEAREST, TWICE, Loop
 
 OP_NAME = "nn.dense"
@@ -14,8 +15,8 @@ _FOURS = Loop(
     suffix="fours",
     family="dense_s8_fours",
     cores=("mg_fours_dot",),
-    is_raw=True,
-    layout=interleave.by_fours,
+    sums=RAW,
+    layout=interleave.LAYOUT,
 )
 
 IMPLEMENTATIONS = tuple(LAYER.kernels((_FOURS,), (LINEAR, NEAREST, TWICE, FLOAT_FPU, FLOAT)))

@@ -7,6 +7,7 @@ import dataclasses
 from microgen.graph.ir.graph import Graph, Node
 from microgen.kernels.dense.dense import LAYER
 from microgen.kernels.requantization import linear, weighted
+from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import LINEAR_VECTOR, TWICE_NARROW, Loop
 
 OP_NAME = "nn.dense"
@@ -19,7 +20,7 @@ def _refuses_scales(node: Node, graph: Graph) -> str | None:
     return "its weights have a scale for each output channel, the kernel takes one for all"
 
 
-_ROWS = weighted.vectors(Loop(stem="dense_s8_rows", cores=("mg_mve_dense_{}",), is_raw=True))
+_ROWS = weighted.vectors(Loop(stem="dense_s8_rows", cores=("mg_mve_dense_{}",), sums=RAW))
 _ONE_SCALE = dataclasses.replace(_ROWS, refusal=_refuses_scales)
 
 IMPLEMENTATIONS = (

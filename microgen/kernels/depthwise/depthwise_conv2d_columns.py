@@ -18,8 +18,10 @@ from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import explicit
 from microgen.kernels import base, lags
+from microgen.kernels.constant import Layout
 from microgen.kernels.depthwise.depthwise_conv2d import LAYER
 from microgen.kernels.requantization import transforms
+from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import LINEAR, Loop
 from microgen.kernels.work import Work, common
 
@@ -113,10 +115,6 @@ def _work(node: Node, graph: Graph) -> Work:
     }
 
 
-def _layout(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:
-    return base.KernelConstant("weight", "int32_t", weight.tensor, transform="columns_3x3")
-
-
 def _columns_3x3(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     if weight.shape[:3] != (1, _SIDE, _SIDE) or weight.dtype.name != "int8":
@@ -140,8 +138,8 @@ _LOOP = Loop(
     in_place=_in_place,
     cores=_CORES,
     work=_work,
-    is_raw=True,
-    layout=_layout,
+    sums=RAW,
+    layout=Layout("columns_3x3", "int32_t"),
 )
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"columns_3x3": _columns_3x3}

@@ -13,7 +13,6 @@ as the last one, and then four zeros, which kernels read but do not use.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,8 +21,10 @@ import numpy as np
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.kernels import base, lags, window
+from microgen.kernels.constant import Arguments, Layout
 from microgen.kernels.depthwise import planes
 from microgen.kernels.requantization import transforms
+from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import (
     FLOATS,
     LINEAR,
@@ -110,10 +111,9 @@ class _Filters:
             *((name, usual[name]) for name in last),
         )
 
-    def layout(self, weight: base.KernelConstant, node: Node, graph: Graph) -> base.KernelConstant:
+    def order(self, node: Node, graph: Graph) -> Arguments:
         is_upright = int(self.shape(node, graph).is_upright)
-        arguments = (("is_upright", is_upright), ("order", _ROW if self.is_3x3 else ""))
-        return dataclasses.replace(weight, transform="filters_by_channel", arguments=arguments)
+        return (("is_upright", is_upright), ("order", _ROW if self.is_3x3 else ""))
 
     def kernels(self) -> tuple[base.Implementation, ...]:
         loop = Loop(
@@ -127,8 +127,8 @@ class _Filters:
             in_place=self.in_place,
             cores=_CORES,
             work=self.work,
-            is_raw=True,
-            layout=self.layout,
+            sums=RAW,
+            layout=Layout("filters_by_channel", arguments=self.order),
         )
         layer = Layer(axis=3, params=self.params, constants=window.constants)
         return tuple(layer.kernels((loop,), (LINEAR, TWICE_NARROW, UPWARD_NARROW, *FLOATS)))

@@ -13,6 +13,7 @@ from microgen.graph.ops.geometry import resolve
 from microgen.kernels import base, blocks
 from microgen.kernels.depthwise.depthwise_conv2d import COMPACT_LAYER, compact_params
 from microgen.kernels.requantization import weighted
+from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import FLOAT_MVE, TWICE_NARROW, Loop
 
 OP_NAME = "nn.depthwise_conv2d"
@@ -106,7 +107,7 @@ _RINGS = weighted.vectors(
         in_place=_in_place,
         compact=True,
         cores=("mg_mve_ring_compute",),
-        is_raw=True,
+        sums=RAW,
     )
 )
 _LINES = dataclasses.replace(

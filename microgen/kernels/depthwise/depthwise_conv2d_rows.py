@@ -12,6 +12,7 @@ from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import explicit
 from microgen.kernels import base, blocks, lags
 from microgen.kernels.depthwise.depthwise_conv2d import LAYER, compact_params
+from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import (
     FLOATS,
     LINEAR,
@@ -151,7 +152,7 @@ _ROWS = Loop(
     family="depthwise_conv2d_s8_rows",
     compact=True,
     refusal=_refuses_padding,
-    is_raw=True,
+    sums=RAW,
 )
 _PADDED_ROWS = Loop(
     stem="depthwise_conv2d_s8",
@@ -160,7 +161,7 @@ _PADDED_ROWS = Loop(
     compact=True,
     refusal=_refusal,
     scratch=_scratch,
-    is_raw=True,
+    sums=RAW,
 )
 
 _REQUANTIZATIONS = (LINEAR, TWICE_NARROW, UPWARD_NARROW, *FLOATS)

@@ -17,8 +17,10 @@ from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import explicit
 from microgen.kernels import base, blocks, mve, window
+from microgen.kernels.constant import Layout
 from microgen.kernels.depthwise.depthwise_conv2d import LAYER, compact_params
 from microgen.kernels.requantization import transforms, weighted
+from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import FLOAT_MVE, TWICE_NARROW, Loop
 from microgen.kernels.work import Work, work
 
@@ -93,10 +95,6 @@ def _work(node: Node, graph: Graph) -> Work:
     }
 
 
-def _layout(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:
-    return dataclasses.replace(weight, transform="sixteens")
-
-
 def _in_sixteens(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     taps, channels = math.prod(weight.shape[:3]), weight.shape[3]
@@ -114,8 +112,8 @@ _SIXTEENS = weighted.vectors(
         refusal=_refuses,
         cores=("mg_mve_sixteens_compute",),
         in_place=_in_place,
-        is_raw=True,
-        layout=_layout,
+        sums=RAW,
+        layout=Layout("sixteens"),
         work=_work,
     )
 )

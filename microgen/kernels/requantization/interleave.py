@@ -7,34 +7,30 @@ weights of all products, [products][4]; then those of the channels that are left
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Graph, Node
-from microgen.kernels import base
+from microgen.graph.ir.graph import Array
+from microgen.kernels.constant import Layout
 from microgen.kernels.requantization import transforms
 
-
-def by_fours(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:
-    """The weight in this layout."""
-    return dataclasses.replace(weight, transform="interleave_4")
+LAYOUT = Layout("interleave_4")
 
 
-def fours(weight: Array) -> Array:
+def interleaved(weight: Array) -> Array:
     """The weight in this layout, int8 [weights]."""
     rows = weight.reshape(len(weight), -1)
     whole = len(rows) - len(rows) % 4
-    interleaved = rows[:whole].reshape(-1, 4, rows.shape[1]).transpose(0, 2, 1)
-    return np.concatenate([interleaved.ravel(), rows[whole:].ravel()])
+    blocks = rows[:whole].reshape(-1, 4, rows.shape[1]).transpose(0, 2, 1)
+    return np.concatenate([blocks.ravel(), rows[whole:].ravel()])
 
 
 def _interleave_4(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     if arguments:
         raise TypeError("interleave_4 takes no arguments")
-    return fours(weight)
+    return interleaved(weight)
 
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"interleave_4": _interleave_4}

@@ -1,9 +1,15 @@
-"""The linear requantization of ``crt/include/microgen/requantization/scaling_s8.h``: its tables,
-and its requirement, which is a proof.
+"""The linear requantizations of ``crt/include/microgen/requantization/scaling_s8.h``: their tables,
+and their requirement, which is a proof.
 
-Kinds of transforms: ``linear_multiplier`` and ``linear_offset``. Sources are the weight's scales
-float32 [n], the weight, and the bias if there is one. They make int32 [channels]. Their arguments
-are those of ``requantize_multiplier`` and:
+Kinds of transforms. Sources are the weight's scales float32 [n], the weight, and the bias if there
+is one.
+
+- ``linear_multiplier``, ``linear_bias`` of MG_LINEAR: int32 [channels].
+- ``linear_vector_multiplier``, int32 [channels]; ``linear_vector_bias``, int32 [filters];
+  ``linear_vector_shift``, int8 [2], to the left and to the right: those of MG_LINEAR_VECTOR.
+  ``channels`` is 1 if all of them have one multiplier, and of shifts.
+
+Their arguments are those of ``requantize_multiplier`` and:
 
 - ``axis``: the weight's axis of output channels;
 - ``input_zero``, ``input_min``, ``input_max``: the data's zero point and its limits;
@@ -16,11 +22,11 @@ are those of ``requantize_multiplier`` and:
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from microgen.graph.arithmetic import linear
+from microgen.graph.arithmetic import linear, linear_vector
 from microgen.graph.arithmetic.int8 import activation_range
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Graph, Node
@@ -28,19 +34,12 @@ from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.kernels import base
+from microgen.kernels.constant import KernelConstant, Tables
 from microgen.kernels.requantization import transforms
+from microgen.kernels.requantization.recipe import Recipe, Scales, replaced, without
 
 Weighted = Conv2DAttrs | DepthwiseConv2DAttrs | DenseAttrs
-Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
-
-
-def refusal(node: Node, graph: Graph, constants: Constants, axis: int, is_raw: bool) -> str | None:
-    """Refusal unless the outputs of all channels are linear functions of their sums, up to their
-    rounding. ``axis`` is the weight's axis of output channels. ``is_raw``: the kernel sums products
-    without the data's zero point."""
-    constant = tables(constants, axis, is_raw)(node, graph)[2]
-    fitted = _fitted(constant.arrays(graph), dict(constant.arguments))
-    return inexact(fitted.is_exact, "the linear requantization")
+_WHAT, _VECTOR_WHAT = "the linear requantization", "the linear requantization of vectors"
 
 
 def inexact(is_exact: Array, what: str) -> str | None:
@@ -49,41 +48,74 @@ def inexact(is_exact: Array, what: str) -> str | None:
     return f"{what} is not exact for {count} of {len(is_exact)} channels" if count else None
 
 
-def tables(constants: Constants, axis: int, is_raw: bool) -> Constants:
-    """The same constants for this requantization: weight, offsets instead of the bias, multipliers,
-    no shifts."""
-
-    def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-        given = constants(node, graph)
-        multiplier = multiplier_of(given, node, graph, axis, is_raw)
-        if has_one_multiplier(node, graph):
-            single = {**dict(multiplier.arguments), "single": 1, "channels": 1}
-            multiplier = dataclasses.replace(multiplier, arguments=tuple(single.items()))
-        offset = dataclasses.replace(multiplier, name="offset", transform="linear_offset")
-        return (given[0], offset, multiplier, base.KernelConstant("shift", "int8_t"))
-
-    return changed
-
-
 def has_one_multiplier(node: Node, graph: Graph) -> bool:
     """Whether a kernel takes one multiplier for all channels: of a dense layer with one scale."""
     quant = graph.types[node.inputs[1]].quant
     return isinstance(node.attrs, DenseAttrs) and quant is not None and quant.is_per_tensor
 
 
-def multiplier_of(
-    given: Sequence[base.KernelConstant], node: Node, graph: Graph, axis: int, is_raw: bool
-) -> base.KernelConstant:
-    """The table of multipliers, made of weight, bias, multiplier and shift."""
-    weight, bias, multiplier, _ = given
-    more = ((weight.tensor, "data"), *(() if bias.is_absent else ((bias.tensor, "data"),)))
-    arguments = {**dict(multiplier.arguments), **_arguments(node, graph, axis, is_raw)}
-    return dataclasses.replace(
-        multiplier, transform="linear_multiplier", arguments=tuple(arguments.items()), more=more
+def tables(recipe: Recipe, node: Node, graph: Graph) -> Tables:
+    """The tables of MG_LINEAR. The bias contains the output's zero point."""
+    multiplier = _multiplier("linear_multiplier", recipe, node, graph)
+    if has_one_multiplier(node, graph):
+        multiplier = multiplier.updated(single=1, channels=1)
+    specified = recipe.specified(node, graph)
+    bias = as_bias(multiplier, "linear_bias")
+    return Tables(specified.weight, bias, multiplier, without(specified.shift))
+
+
+def _refusal(recipe: Recipe, node: Node, graph: Graph) -> str | None:
+    """Refusal unless the outputs of all channels are linear functions of their sums, up to their
+    rounding."""
+    multiplier = tables(recipe, node, graph).multiplier
+    fitted = _fitted(multiplier.arrays(graph), dict(multiplier.arguments))
+    return inexact(fitted.is_exact, _WHAT)
+
+
+def _vector_tables(recipe: Recipe, node: Node, graph: Graph) -> Tables:
+    """The tables of MG_LINEAR_VECTOR. All channels have the same shifts."""
+    specified = recipe.specified(node, graph)
+    entries = dict(specified.multiplier.arguments)["channels"]
+    multiplier = _multiplier("linear_vector_multiplier", recipe, node, graph)
+    multiplier = multiplier.updated(channels=entries)
+    shift = dataclasses.replace(multiplier, name="shift", ctype="int8_t")
+    return Tables(
+        specified.weight,
+        as_bias(multiplier, "linear_vector_bias"),
+        multiplier,
+        replaced(shift, "linear_vector_shift", channels=1),
     )
 
 
-def _arguments(node: Node, graph: Graph, axis: int, is_raw: bool) -> dict[str, float | int | str]:
+def _vector_refusal(recipe: Recipe, node: Node, graph: Graph) -> str | None:
+    """Refusal unless it is exact for all channels."""
+    multiplier = _vector_tables(recipe, node, graph).multiplier
+    fitted = _vector_fitted(multiplier.arrays(graph), dict(multiplier.arguments))
+    return inexact(fitted.is_exact, _VECTOR_WHAT)
+
+
+LINEAR = Scales(tables, _refusal)
+LINEAR_VECTOR = Scales(_vector_tables, _vector_refusal)
+
+
+def as_bias(multiplier: KernelConstant, kind: str) -> KernelConstant:
+    """The bias that is made of the sources and arguments of a table of multipliers."""
+    return dataclasses.replace(multiplier, name="bias", transform=kind)
+
+
+def _multiplier(kind: str, recipe: Recipe, node: Node, graph: Graph) -> KernelConstant:
+    """The table of multipliers, with an entry for each output channel."""
+    specified = recipe.specified(node, graph)
+    more = tuple(
+        (table.tensor, table.what)
+        for table in (specified.weight, specified.bias)
+        if not table.is_absent
+    )
+    multiplier = dataclasses.replace(specified.multiplier, more=more)
+    return replaced(multiplier, kind, **_arguments(recipe, node, graph))
+
+
+def _arguments(recipe: Recipe, node: Node, graph: Graph) -> dict[str, float | int | str]:
     attrs = node.attrs
     (data, *_), output = base.types(node, graph)
     limits = np.iinfo(data.dtype.numpy)
@@ -92,11 +124,11 @@ def _arguments(node: Node, graph: Graph, axis: int, is_raw: bool) -> dict[str, f
     low, high = activation_range(attrs.activation, output.quant, output.dtype)
     return {
         "channels": output.shape[-1],
-        "axis": axis,
+        "axis": recipe.axis,
         "input_zero": data.zero_point,
         "input_min": int(limits.min),
         "input_max": int(limits.max),
-        "folds_zero": int(is_raw),
+        "folds_zero": int(recipe.sums.is_raw),
         "output_zero": output.zero_point,
         "low": low,
         "high": high,
@@ -128,29 +160,63 @@ def channels(
     )
 
 
-def _linear_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    multipliers = _proven(sources, arguments).multipliers.astype(np.int32)
-    return multipliers[:1] if arguments.get("single") else multipliers
-
-
-def _linear_offset(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    return _proven(sources, arguments).offsets.astype(np.int32)
-
-
 @transforms.remembered
 def _fitted(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Linear:
     fit = linear.fit_equal if arguments.get("single") else linear.fit
     return fit(channels(sources, arguments))
 
 
+@transforms.remembered
+def _vector_fitted(
+    sources: Sequence[Array], arguments: transforms.Arguments
+) -> linear_vector.LinearVector:
+    filters = sources[1].shape[int(arguments["axis"])]
+    return linear_vector.fit(channels(sources, {**arguments, "channels": filters}))
+
+
 def _proven(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Linear:
     fitted = _fitted(sources, arguments)
     if not fitted.is_exact.all():
-        raise ValueError("the linear requantization is not exact for all channels")
+        raise ValueError(f"{_WHAT} is not exact for all channels")
     return fitted
+
+
+def _vector_proven(
+    sources: Sequence[Array], arguments: transforms.Arguments
+) -> linear_vector.LinearVector:
+    fitted = _vector_fitted(sources, arguments)
+    if not fitted.is_exact.all():
+        raise ValueError(f"{_VECTOR_WHAT} is not exact for all channels")
+    return fitted
+
+
+def _linear_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    multipliers = _proven(sources, arguments).multipliers.astype(np.int32)
+    return multipliers[:1] if arguments.get("single") else multipliers
+
+
+def _linear_bias(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    return _proven(sources, arguments).biases.astype(np.int32)
+
+
+def _vector_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    multipliers = _vector_proven(sources, arguments).multipliers
+    return multipliers[: int(arguments["channels"])].astype(np.int32)
+
+
+def _vector_bias(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    return _vector_proven(sources, arguments).biases.astype(np.int32)
+
+
+def _vector_shift(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    fitted = _vector_proven(sources, arguments)
+    return np.array([fitted.left, -fitted.right], np.int8)
 
 
 TRANSFORMS: Mapping[str, transforms.Function] = {
     "linear_multiplier": _linear_multiplier,
-    "linear_offset": _linear_offset,
+    "linear_bias": _linear_bias,
+    "linear_vector_multiplier": _vector_multiplier,
+    "linear_vector_bias": _vector_bias,
+    "linear_vector_shift": _vector_shift,
 }

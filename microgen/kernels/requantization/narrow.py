@@ -1,10 +1,9 @@
-"""The narrow requantizations of ``crt/include/microgen/requantization/scaling_s8.h``: their
-requirements and their tables."""
+"""The narrow requantizations of ``crt/include/microgen/requantization/scaling_s8.h``, which need
+scales below 1/2 and sums below 2**30."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
 import numpy as np
 
@@ -12,22 +11,21 @@ from microgen.graph.arithmetic import int8
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.kernels import base
+from microgen.kernels.constant import KernelConstant, Tables
+from microgen.kernels.requantization.recipe import Recipe, Scales, replaced
 from microgen.kernels.requantization.sums import largest_sums
 
 _FLOAT_SHIFT = 13  # of MG_ROUND_FLOAT_NARROW: to the right, besides the bits of a fraction
 SUM_LIMIT = 2**30 - 1  # of accumulators, so that they can be doubled
 
-Constants = Callable[[Node, Graph], tuple[base.KernelConstant, ...]]
 
-
-def refusal(node: Node, graph: Graph, axis: int) -> str | None:
-    """Refusal unless every scale is below 1/2, and every sum below 2**30. ``axis`` is the weight's
-    axis of output channels."""
-    scaled = _tables(node, graph)
+def _refusal(recipe: Recipe, node: Node, graph: Graph) -> str | None:
+    """Refusal unless every scale is below 1/2, and every sum below 2**30."""
+    scaled = _scaled(node, graph)
     if scaled[1].max() >= 0:
         largest = _scales(node, graph).max()
         return f"its largest scale is {largest:.3g}, the kernel takes less than 0.5"
-    sums = largest_sums(node, graph, axis)
+    sums = largest_sums(node, graph, recipe.axis)
     if _rounding_of(node) is Rounding.FLOAT and not _is_seen(node, graph, scaled, sums[0]):
         return f"a scale is below 2**-{_FLOAT_SHIFT}, the kernel takes no such scale"
     over = sums.sum(axis=0) > SUM_LIMIT
@@ -49,7 +47,7 @@ def _rounding_of(node: Node) -> Rounding:
     return rounding
 
 
-def _tables(node: Node, graph: Graph) -> tuple[Array, Array]:
+def _scaled(node: Node, graph: Graph) -> tuple[Array, Array]:
     """Multipliers and shifts of every output channel; -1 is the shift of a scale of 0."""
     multipliers, shifts = int8.per_channel_multipliers(_scales(node, graph))
     return multipliers, np.where(multipliers == 0, -1, shifts)
@@ -89,23 +87,21 @@ def _are_constant(node: Node, graph: Graph, scaled: tuple[Array, Array], product
     return constant
 
 
-def tables(constants: Constants) -> Constants:
-    """The same constants in the form of these requantizations: the bias is clamped, and the shifts
-    are those of the rounding steps."""
+def _tables(recipe: Recipe, node: Node, graph: Graph) -> Tables:
+    """The bias is clamped, and the shift is that of the rounding step."""
+    specified = recipe.specified(node, graph)
+    tables = specified._replace(
+        bias=_clamped(specified.bias, graph),
+        shift=replaced(specified.shift, "requantize_rounding_shift"),
+    )
+    return recipe.folded(tables, node, graph)
 
-    def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-        weight, bias, multiplier, shift = constants(node, graph)
-        return (weight, _clamped(bias, graph), multiplier, _rounding(shift))
 
-    return changed
-
-
-def _clamped(bias: base.KernelConstant, graph: Graph) -> base.KernelConstant:
+def _clamped(bias: KernelConstant, graph: Graph) -> KernelConstant:
     if bias.is_absent or np.abs(graph.constants[bias.tensor].astype(np.int64)).max() <= SUM_LIMIT:
         return bias
     limits = (("low", -SUM_LIMIT), ("high", SUM_LIMIT))
     return dataclasses.replace(bias, transform="clamp", arguments=limits)
 
 
-def _rounding(shift: base.KernelConstant) -> base.KernelConstant:
-    return dataclasses.replace(shift, name="rounding_shift", transform="requantize_rounding_shift")
+NARROW = Scales(_tables, _refusal)

@@ -14,7 +14,7 @@ The weight's first axis is that of output channels. Kinds of transforms, which a
   weights, as float32 has them, are divided by 4 instead.
 - ``high_float_scale``: sources and arguments of ``linear_multiplier``. The bits of the scales as
   float32 for such sums: divided by 256, or times 4. int32 [channels].
-- ``high_multiplier``, ``high_start``: sources and arguments of ``linear_multiplier``, and
+- ``high_multiplier``, ``high_bias``: sources and arguments of ``linear_multiplier``, and
   ``shift``. int32 [channels]: the tables of ``arithmetic.high``. If ``single`` is 1, there is one
   multiplier for all channels, and ``channels`` is 1.
 """
@@ -32,7 +32,9 @@ from microgen.graph.arithmetic import high
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Graph, Node, frozen
 from microgen.kernels import base
-from microgen.kernels.requantization import linear, transforms
+from microgen.kernels.constant import Arguments, Layout, Tables
+from microgen.kernels.requantization import by_fpu, linear, transforms
+from microgen.kernels.requantization.recipe import Recipe, Scales, Sums, replaced, without
 
 _SUBTRACTED = 127  # what kernels subtract from the values of first weights
 STACK = 4 * 320  # bytes: MG_PAIRED_STACK
@@ -59,72 +61,83 @@ def order(rows: int, run: int) -> Array:
     return frozen(np.array(found))
 
 
-def adapted(
-    constants: tuple[base.KernelConstant, ...], node: Node, graph: Graph, group: int
-) -> tuple[base.KernelConstant, ...]:
-    """The constants of a kernel that sums raw products, for one with paired weights in groups of
-    ``group`` channels."""
-    weight, bias, *scales = constants
-    own = _sizes(node, graph)
-    arguments: tuple[tuple[str, float | int | str], ...] = (*own, ("group", group))
-    paired = dataclasses.replace(weight, ctype="int32_t", transform="pair", arguments=arguments)
-    if bias.transform == "fold_zero":
-        arguments = (*bias.arguments, *own)
-        bias = dataclasses.replace(bias, transform="fold_paired", arguments=arguments)
-    return (paired, bias, *scales)
+def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
+    shape = graph.types[node.inputs[1]].shape
+    rows = shape[1] if len(shape) == 4 else 1
+    return (("rows", rows), ("run", int(np.prod(shape[1:])) // rows))
 
 
-def high_tables(constants: linear.Constants, shift: int) -> linear.Constants:
-    """The same constants with the tables of ``arithmetic.high`` instead of the linear ones."""
-
-    def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-        weight, offset, multiplier, absent = constants(node, graph)
-        single = linear.has_one_multiplier(node, graph)
-        own = {"shift": shift, "single": int(single), **({"channels": 1} if single else {})}
-        arguments = tuple(
-            {**dict(multiplier.arguments), **dict(_sizes(node, graph)), **own}.items()
-        )
-        start, factor = (
-            dataclasses.replace(table, name=name, transform=kind, arguments=arguments)
-            for table, name, kind in (
-                (offset, "start", "high_start"),
-                (multiplier, "multiplier", "high_multiplier"),
-            )
-        )
-        return (weight, start, factor, absent)
-
-    return changed
+def _pair_arguments(node: Node, graph: Graph, *, group: int) -> Arguments:
+    return (*_sizes(node, graph), ("group", group))
 
 
-def float_tables(constants: linear.Constants) -> linear.Constants:
-    """The same constants, of a loop that sums raw products, for sums times 256 that an FPU
-    scales."""
-
-    def changed(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-        weight, bias, multiplier, _ = constants(node, graph)
-        arguments = (*bias.arguments, *_sizes(node, graph))
-        start = dataclasses.replace(bias, transform="fold_paired_high", arguments=arguments)
-        more = ((weight.tensor, "data"), *bias.more)
-        scale = dataclasses.replace(multiplier, transform="high_float_scale", more=more)
-        return (weight, start, scale, base.KernelConstant("shift", "int8_t"))
-
-    return changed
+SUMS = Sums("fold_paired", _sizes)
 
 
-def float_refusal(
-    node: Node, graph: Graph, constants: linear.Constants, has_clamp: bool
+def layout(group: int) -> Layout:
+    """The weight in pairs, in groups of ``group`` channels."""
+    return Layout("pair", "int32_t", functools.partial(_pair_arguments, group=group))
+
+
+def high_scales(shift: int, has_clamp: bool) -> Scales:
+    """The tables of ``arithmetic.high``, for kernels that clamp their outputs, or do not."""
+    return Scales(
+        functools.partial(_high_tables, shift=shift),
+        functools.partial(_high_refusal, shift=shift, has_clamp=has_clamp),
+    )
+
+
+def _high_tables(recipe: Recipe, node: Node, graph: Graph, *, shift: int) -> Tables:
+    specified, sizes = linear.tables(recipe, node, graph), dict(_sizes(node, graph))
+    single = int(linear.has_one_multiplier(node, graph))
+    multiplier = replaced(
+        specified.multiplier, "high_multiplier", **sizes, shift=shift, single=single
+    )
+    return specified._replace(bias=linear.as_bias(multiplier, "high_bias"), multiplier=multiplier)
+
+
+def _high_refusal(
+    recipe: Recipe, node: Node, graph: Graph, *, shift: int, has_clamp: bool
 ) -> str | None:
+    """Refusal unless the outputs of all channels are high words of products, and unless the kernel
+    ``has_clamp`` if outputs are clamped to less than int8."""
+    multiplier = _high_tables(recipe, node, graph, shift=shift).multiplier
+    arguments = dict(multiplier.arguments)
+    refusal = _clamp_refusal((arguments["low"], arguments["high"]), has_clamp)
+    if refusal:
+        return refusal
+    fitted = _high(multiplier.arrays(graph), arguments)
+    return linear.inexact(fitted.is_exact, "the requantization by one product")
+
+
+def float_scales(has_clamp: bool) -> Scales:
+    """The scales as float32 for sums times 256, for kernels that clamp their outputs, or do not."""
+    return Scales(_float_tables, functools.partial(_float_refusal, has_clamp=has_clamp))
+
+
+def _float_tables(recipe: Recipe, node: Node, graph: Graph) -> Tables:
+    specified = recipe.folded(recipe.specified(node, graph), node, graph)
+    weight, bias = specified.weight, specified.bias
+    scale = dataclasses.replace(
+        specified.multiplier,
+        transform="high_float_scale",
+        more=((weight.tensor, weight.what), *bias.more),
+    )
+    bias = replaced(bias, "fold_paired_high")
+    return Tables(weight, bias, scale, without(specified.shift))
+
+
+def _float_refusal(recipe: Recipe, node: Node, graph: Graph, *, has_clamp: bool) -> str | None:
     """Refusal unless sums times 256, with their bias, fit int32, and unless the kernel
     ``has_clamp`` if outputs are clamped to less than int8."""
-    _, bias, *_ = constants(node, graph)
-    sources, arguments = bias.arrays(graph), {**dict(bias.arguments), **dict(_sizes(node, graph))}
+    bias = _float_tables(recipe, node, graph).bias
     try:
-        _fold_paired_high(sources, arguments)
+        _fold_paired_high(bias.arrays(graph), dict(bias.arguments))
     except (MicrogenError, ValueError) as error:
         return str(error)
     activation = getattr(node.attrs, "activation", Activation.NONE)
     (_, least), (_, most) = base.activation_fields(activation, graph.types[node.outputs[0]])
-    return _clamp_refusal((least, most), has_clamp)
+    return _clamp_refusal((least, most), has_clamp) or by_fpu.refusal(recipe, node, graph)
 
 
 def _clamp_refusal(limits: tuple[object, object], has_clamp: bool) -> str | None:
@@ -132,12 +145,6 @@ def _clamp_refusal(limits: tuple[object, object], has_clamp: bool) -> str | None
     if is_clamped is has_clamp:
         return None
     return "outputs are clamped" if is_clamped else "outputs are not clamped"
-
-
-def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
-    shape = graph.types[node.inputs[1]].shape
-    rows = shape[1] if len(shape) == 4 else 1
-    return (("rows", rows), ("run", int(np.prod(shape[1:])) // rows))
 
 
 def steps(node: Node, graph: Graph) -> int:
@@ -171,20 +178,6 @@ def refusal(node: Node, graph: Graph, group: int) -> str | None:
     return f"sums times 256 may reach {worst}, the kernel's accumulator 2147483647"
 
 
-def high_refusal(
-    node: Node, graph: Graph, constants: linear.Constants, shift: int, has_clamp: bool
-) -> str | None:
-    """Refusal unless the outputs of all channels are high words of products, and unless the kernel
-    ``has_clamp`` if outputs are clamped to less than int8."""
-    multiplier = high_tables(constants, shift)(node, graph)[2]
-    limits = dict(multiplier.arguments)
-    refusal = _clamp_refusal((limits["low"], limits["high"]), has_clamp)
-    if refusal:
-        return refusal
-    found = _high(multiplier.arrays(graph), dict(multiplier.arguments))
-    return linear.inexact(found.is_exact, "the requantization by one product")
-
-
 def _ordered(weight: Array, arguments: transforms.Arguments) -> Array:
     """int64 [channels, 4 * steps]."""
     at = order(int(arguments["rows"]), int(arguments["run"]))
@@ -213,7 +206,7 @@ def _high(sources: Sequence[Array], arguments: transforms.Arguments) -> high.Hig
     channels = linear.channels(sources, arguments, missing(weight, arguments))
     fit = high.fit_equal if arguments["single"] else high.fit
     found = fit(channels, int(arguments["shift"]))
-    is_inside = np.abs(found.starts) + _largest(_ordered(weight, arguments)) < 2**31
+    is_inside = np.abs(found.biases) + _largest(_ordered(weight, arguments)) < 2**31
     return dataclasses.replace(found, is_exact=found.is_exact & is_inside)
 
 
@@ -229,8 +222,8 @@ def _high_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) 
     return multipliers[:1] if arguments["single"] else multipliers
 
 
-def _high_start(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    return _proven(sources, arguments).starts.astype(np.int32)
+def _high_bias(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    return _proven(sources, arguments).biases.astype(np.int32)
 
 
 def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
@@ -291,5 +284,5 @@ TRANSFORMS: Mapping[str, transforms.Function] = {
     "fold_paired_high": _fold_paired_high,
     "high_float_scale": _high_float_scale,
     "high_multiplier": _high_multiplier,
-    "high_start": _high_start,
+    "high_bias": _high_bias,
 }

@@ -131,15 +131,15 @@ def differs(layer: Channels, form: str, tables: Tables, arguments: Arguments) ->
 
 def _linear(sums: Array, tables: Tables, _arguments: Arguments) -> Array:
     """MG_LINEAR of ``crt/include/microgen/requantization/scaling_s8.h``."""
-    multipliers, offsets = (table[:, None] for table in tables)
-    outputs: Array = (sums * multipliers + offsets * 2**16) >> 34
+    multipliers, biases = (table[:, None] for table in tables)
+    outputs: Array = (sums * multipliers + biases * 2**16) >> 34
     return outputs
 
 
 def _high(sums: Array, tables: Tables, arguments: Arguments) -> Array:
-    """MG_HIGH and MG_HIGH_WIDE, whose sums are times 256 and begin with a start."""
-    multipliers, starts = (table[:, None] for table in tables)
-    begun = 256 * sums + starts
+    """MG_HIGH and MG_HIGH_WIDE, whose sums are times 256 and begin with the bias."""
+    multipliers, biases = (table[:, None] for table in tables)
+    begun = 256 * sums + biases
     if np.abs(begun).max() >= 2**31:
         raise ValueError("sums may exceed int32")
     outputs: Array = (begun * multipliers) >> int(arguments["shift"])
@@ -148,9 +148,9 @@ def _high(sums: Array, tables: Tables, arguments: Arguments) -> Array:
 
 def _vector(sums: Array, tables: Tables, _arguments: Arguments) -> Array:
     """MG_LINEAR_VECTOR: VQSHL, VQADD, VQRDMULH and VSHL, each saturating."""
-    multipliers, offsets, shifts = tables
+    multipliers, biases, shifts = tables
     left, right = int(shifts[0]), -int(shifts[1])
-    added = _saturated(_saturated(sums * 2**left) + offsets[:, None])
+    added = _saturated(_saturated(sums * 2**left) + biases[:, None])
     products: Array = _saturated((added * multipliers[:, None] + 2**30) >> 31)
     return products >> right
 
@@ -162,7 +162,7 @@ def _saturated(x: Array) -> Array:
 
 _FORMS: Mapping[str, Computed] = {"linear": _linear, "high": _high, "vector": _vector}
 _TABLES: Mapping[str, tuple[str, ...]] = {  # kinds of transforms
-    "linear": ("linear_multiplier", "linear_offset"),
-    "high": ("high_multiplier", "high_start"),
-    "vector": ("linear_vector_multiplier", "linear_vector_offset", "linear_vector_shift"),
+    "linear": ("linear_multiplier", "linear_bias"),
+    "high": ("high_multiplier", "high_bias"),
+    "vector": ("linear_vector_multiplier", "linear_vector_bias", "linear_vector_shift"),
 }

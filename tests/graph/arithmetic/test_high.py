@@ -19,7 +19,7 @@ def differing(layer: linear.Channels, found: high.High, channel: int, shift: int
     sums = np.arange(layer.least[channel], layer.most[channel] + 1)
     one = dataclasses.replace(layer, scales=(layer.scales[channel],))
     wanted = linear.specified(sums[None, :], one)[0]
-    computed = (sums - layer.folded[channel]) * high.UNIT + found.starts[channel]
+    computed = (sums - layer.folded[channel]) * high.UNIT + found.biases[channel]
     multiplier = found.multipliers[channel]
     return int((wanted != high.outputs(computed, multiplier, layer.low, layer.high, shift)).sum())
 

@@ -46,7 +46,7 @@ def differing(layer: linear.Channels, found: linear.Linear, channel: int) -> int
     computed = linear.outputs(
         sums - layer.folded[channel],
         found.multipliers[channel],
-        found.offsets[channel],
+        found.biases[channel],
         layer.low,
         layer.high,
     )
@@ -116,7 +116,7 @@ def test_what_it_does_not_take(layer: linear.Channels) -> None:
     assert not linear.fit(layer).is_exact.any()
 
 
-def test_an_offset_that_leaves_int32_is_not_exact() -> None:
+def test_a_bias_that_leaves_int32_is_not_exact() -> None:
     assert linear.fit(single(-1000, 1000, folded=0)).is_exact.all()
     assert not linear.fit(single(-1000, 1000, folded=2**20)).is_exact.any()
 

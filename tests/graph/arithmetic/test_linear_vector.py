@@ -46,7 +46,7 @@ def _differing(layer: linear.Channels, found: linear_vector.LinearVector) -> int
         )
         sums = np.arange(one.least[0], one.most[0] + 1)[None, :]
         part = dataclasses.replace(
-            found, multipliers=found.multipliers[[c]], offsets=found.offsets[[c]]
+            found, multipliers=found.multipliers[[c]], biases=found.biases[[c]]
         )
         computed = linear_vector.outputs(sums - one.folded[0], part, one.low, one.high)
         count += int((computed != linear.specified(sums, one)).sum())
@@ -68,16 +68,16 @@ def test_finds_one_for_most_channels_that_are_rounded_once(rounding: Rounding) -
     assert np.concatenate(exact).mean() > 0.9
 
 
-def test_a_changed_offset_is_not_exact() -> None:
+def test_a_changed_bias_is_not_exact() -> None:
     layer = _channels(1, Rounding.UPWARD)
     found = linear_vector.fit(layer)
     assert found.is_exact.any()
-    changed = dataclasses.replace(found, offsets=found.offsets + (2 << found.left))
+    changed = dataclasses.replace(found, biases=found.biases + (2 << found.left))
     assert _differing(layer, changed) > 0
 
 
 @pytest.mark.parametrize("bias", [0, 2**30, 2**31 - 1, -(2**31)])
-def test_a_channel_without_weights_is_exact_unless_its_offset_saturates(bias: int) -> None:
+def test_a_channel_without_weights_is_exact_unless_its_bias_saturates(bias: int) -> None:
     layer = linear.Channels(
         (1e-9, 0.01), (bias, -5000), (bias, 5000), (bias, 0), Rounding.UPWARD, 0, -128, 127
     )

@@ -16,8 +16,10 @@ import numpy as np
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.kernels import base, lags, mve
+from microgen.kernels.constant import Layout
 from microgen.kernels.convolution.conv2d import LAYER
 from microgen.kernels.requantization import transforms, weighted
+from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import FLOAT_MVE, TWICE_NARROW, Loop
 
 OP_NAME = "nn.conv2d"
@@ -89,10 +91,6 @@ def _in_place_of_strips(node: Node, graph: Graph) -> base.Lags:
     return lags.blocks(node, graph, starts)
 
 
-def _tiles(weight: base.KernelConstant, _node: Node, _graph: Graph) -> base.KernelConstant:
-    return dataclasses.replace(weight, transform="tiles")
-
-
 def _tiled(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     filters = weight.transpose(0, 2, 1, 3).reshape(len(weight), -1)
@@ -114,8 +112,8 @@ _POINTWISE = weighted.vectors(
         refusal=_refuses_pointwise,
         in_place=_in_place,
         cores=_CORES,
-        is_raw=True,
-        layout=_tiles,
+        sums=RAW,
+        layout=Layout("tiles"),
     )
 )
 _WINDOWS = Loop(
@@ -124,8 +122,8 @@ _WINDOWS = Loop(
     scratch=_strip,
     in_place=_in_place_of_strips,
     cores=_STRIP_CORES,
-    is_raw=True,
-    layout=_tiles,
+    sums=RAW,
+    layout=Layout("tiles"),
 )
 _STACK = dataclasses.replace(
     weighted.on_stack(_WINDOWS, STACK, "strips"), stem="conv2d_s8_rows_stack"

@@ -21,14 +21,15 @@ import numpy as np
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.kernels import base, blocks, lags, window
+from microgen.kernels.constant import Arguments, Layout
 from microgen.kernels.convolution.conv2d import LAYER
 from microgen.kernels.requantization import interleave, transforms
+from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import (
     FLOATS,
     LINEAR,
     TWICE_NARROW,
     UPWARD_NARROW,
-    Layout,
     Loop,
 )
 from microgen.kernels.work import Work, work
@@ -88,19 +89,20 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     return blocks.rows(node, graph) or blocks.short(_shape(node, graph))
 
 
-def _laid_out(is_interleaved: bool) -> Layout:
-    def layout(weight: base.KernelConstant, node: Node, graph: Graph) -> base.KernelConstant:
-        arguments = (("block", _block(node, graph)), ("interleaved", int(is_interleaved)))
-        return dataclasses.replace(weight, transform="trio_weights", arguments=arguments)
+def _arguments(node: Node, graph: Graph, *, interleaved: int) -> Arguments:
+    return (("block", _block(node, graph)), ("interleaved", interleaved))
 
-    return layout
+
+def _layout(*, interleaved: int) -> Layout:
+    arguments = functools.partial(_arguments, interleaved=interleaved)
+    return Layout("trio_weights", arguments=arguments)
 
 
 def _trio_weights(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     if not _fits(_rows(weight), int(arguments["block"])):
         raise ValueError("sums of products do not fit the words")
-    return interleave.fours(weight) if arguments["interleaved"] else weight.ravel()
+    return interleave.interleaved(weight) if arguments["interleaved"] else weight.ravel()
 
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"trio_weights": _trio_weights}
@@ -133,8 +135,8 @@ _TRIOS = Loop(
     scratch=_scratch,
     in_place=functools.partial(_in_place, group=3),
     cores=(*_PACKING, "mg_trios_add_4"),
-    is_raw=True,
-    layout=_laid_out(True),
+    sums=RAW,
+    layout=_layout(interleaved=1),
 )
 _SIXES = dataclasses.replace(
     _TRIOS,
@@ -143,7 +145,7 @@ _SIXES = dataclasses.replace(
     scratch=_double_scratch,
     in_place=functools.partial(_in_place, group=6),
     cores=(*_PACKING, "mg_trios_add_six"),
-    layout=_laid_out(False),
+    layout=_layout(interleaved=0),
 )
 
 

@@ -21,8 +21,10 @@ from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.geometry import explicit
 from microgen.kernels import base, blocks, lags
+from microgen.kernels.constant import Layout
 from microgen.kernels.convolution import conv2d
 from microgen.kernels.requantization import transforms, weighted
+from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.work import Work, common
 
 OP_NAME = "nn.conv2d"
@@ -150,12 +152,6 @@ def _filters(sources: Sequence[Array], arguments: transforms.Arguments) -> Array
     return words.reshape(*padded.shape[:3], 9)
 
 
-def _layout(
-    weight: base.KernelConstant, _node: Node, _graph: Graph, *, kind: str
-) -> base.KernelConstant:
-    return dataclasses.replace(weight, ctype="int32_t", transform=kind)
-
-
 TRANSFORMS: Mapping[str, transforms.Function] = {
     "winograd": _winograd,
     "winograd_filters": _filters,
@@ -168,8 +164,8 @@ _TRANSFORMED = weighted.Loop(
     refusal=_refusal_transformed,
     scratch=functools.partial(_scratch, areas=1, transforms_weights=False),
     in_place=functools.partial(_in_place, areas=1),
-    is_raw=True,
-    layout=functools.partial(_layout, kind="winograd"),
+    sums=RAW,
+    layout=Layout("winograd", "int32_t"),
     cores=_CORES,
     work=functools.partial(_parts, areas=1, transforms_weights=False),
 )
@@ -185,7 +181,7 @@ def _transforming(areas: int) -> weighted.Loop:
         refusal=_refusal,
         scratch=functools.partial(_scratch, areas=areas, transforms_weights=True),
         in_place=functools.partial(_in_place, areas=areas),
-        layout=functools.partial(_layout, kind="winograd_filters"),
+        layout=Layout("winograd_filters", "int32_t"),
         cores=(*_CORES, "mg_winograd_filter"),
         work=functools.partial(_parts, areas=areas, transforms_weights=True),
     )

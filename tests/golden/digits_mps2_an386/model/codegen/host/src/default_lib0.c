@@ -33,7 +33,7 @@ int32_t tvmgen_default___tvm_main__(void *image, void *output)
     (void)tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
         (const int8_t *)image,
         tvmgen_default_conv1_Relu_weight,
-        tvmgen_default_conv1_Relu_start,
+        tvmgen_default_conv1_Relu_bias,
         tvmgen_default_conv1_Relu_multiplier,
         (int8_t *)&tvmgen_default_global_workspace[1040] /* sid_4 */,
         &tvmgen_default_global_workspace[0] /* scratch_0 */);
@@ -44,7 +44,7 @@ int32_t tvmgen_default___tvm_main__(void *image, void *output)
         tvmgen_default_block_depthwise_Relu_weight,
         tvmgen_default_block_depthwise_Relu_bias,
         tvmgen_default_block_depthwise_Relu_multiplier,
-        tvmgen_default_block_depthwise_Relu_rounding_shift,
+        tvmgen_default_block_depthwise_Relu_shift,
         (int8_t *)&tvmgen_default_global_workspace[16] /* sid_9 */);
 
     /* 3/7 block/pointwise/BiasAdd: int8[1,8,8,16] -> int8[1,8,8,16], mg_conv2d_1x1_s8_dsp */
@@ -53,7 +53,7 @@ int32_t tvmgen_default___tvm_main__(void *image, void *output)
         tvmgen_default_block_pointwise_BiasAdd_weight,
         tvmgen_default_block_pointwise_BiasAdd_bias,
         tvmgen_default_block_pointwise_BiasAdd_multiplier,
-        tvmgen_default_block_pointwise_BiasAdd_rounding_shift,
+        tvmgen_default_block_pointwise_BiasAdd_shift,
         (int8_t *)&tvmgen_default_global_workspace[0] /* sid_14 */);
 
     /* 4/7 block/add/Relu: int8[1,8,8,16], int8[1,8,8,16] -> int8[1,8,8,16], mg_affine_sum_s8 */
@@ -72,7 +72,7 @@ int32_t tvmgen_default___tvm_main__(void *image, void *output)
     (void)tvmgen_default_fused_nn_dense_nn_bias_add(
         (const int8_t *)&tvmgen_default_global_workspace[1040] /* sid_17 */,
         tvmgen_default_dense_BiasAdd_weight,
-        tvmgen_default_dense_BiasAdd_offset,
+        tvmgen_default_dense_BiasAdd_bias,
         tvmgen_default_dense_BiasAdd_multiplier,
         (int8_t *)&tvmgen_default_global_workspace[0] /* sid_21 */);
 

@@ -19,7 +19,7 @@ __attribute__((noinline))
 int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
     const int8_t *in0,
     const int32_t *weight,
-    const int32_t *start,
+    const int32_t *bias,
     const int32_t *multiplier,
     int8_t *out0,
     uint8_t *scratch)
@@ -50,7 +50,7 @@ int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
         &params,
         in0,
         weight,
-        start,
+        bias,
         multiplier,
         NULL,
         out0,
@@ -66,7 +66,7 @@ int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
     const int8_t *weight,
     const int32_t *bias,
     const int32_t *multiplier,
-    const int8_t *rounding_shift,
+    const int8_t *shift,
     int8_t *out0)
 {
     static const mg_depthwise_conv2d_s8_blocks_params params = {
@@ -96,7 +96,7 @@ int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
         weight,
         bias,
         multiplier,
-        rounding_shift,
+        shift,
         out0,
         MG_DSP,
         MG_ROUND_TWICE_NARROW);
@@ -110,7 +110,7 @@ int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
     const int8_t *weight,
     const int32_t *bias,
     const int32_t *multiplier,
-    const int8_t *rounding_shift,
+    const int8_t *shift,
     int8_t *out0)
 {
     static const mg_conv2d_1x1_s8_blocks_params params = {
@@ -141,7 +141,7 @@ int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
         weight,
         bias,
         multiplier,
-        rounding_shift,
+        shift,
         out0,
         MG_DSP,
         MG_ROUND_TWICE_NARROW);
@@ -211,7 +211,7 @@ __attribute__((noinline))
 int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
     const int8_t *in0,
     const int8_t *weight,
-    const int32_t *offset,
+    const int32_t *bias,
     const int32_t *multiplier,
     int8_t *out0)
 {
@@ -229,7 +229,7 @@ int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
         &params,
         in0,
         weight,
-        offset,
+        bias,
         multiplier,
         NULL,
         out0,

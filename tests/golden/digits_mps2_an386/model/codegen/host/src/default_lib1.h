@@ -16,7 +16,7 @@ extern "C" {
 int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add_clip(
     const int8_t *in0,
     const int32_t *weight,
-    const int32_t *start,
+    const int32_t *bias,
     const int32_t *multiplier,
     int8_t *out0,
     uint8_t *scratch);
@@ -25,14 +25,14 @@ int32_t tvmgen_default_fused_nn_depthwise_conv2d_nn_bias_add_clip(
     const int8_t *weight,
     const int32_t *bias,
     const int32_t *multiplier,
-    const int8_t *rounding_shift,
+    const int8_t *shift,
     int8_t *out0);
 int32_t tvmgen_default_fused_nn_conv2d_nn_bias_add(
     const int8_t *in0,
     const int8_t *weight,
     const int32_t *bias,
     const int32_t *multiplier,
-    const int8_t *rounding_shift,
+    const int8_t *shift,
     int8_t *out0);
 int32_t tvmgen_default_fused_add_clip(
     const int8_t *in0,
@@ -45,7 +45,7 @@ int32_t tvmgen_default_fused_nn_avg_pool2d(
 int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
     const int8_t *in0,
     const int8_t *weight,
-    const int32_t *offset,
+    const int32_t *bias,
     const int32_t *multiplier,
     int8_t *out0);
 int32_t tvmgen_default_fused_nn_softmax(

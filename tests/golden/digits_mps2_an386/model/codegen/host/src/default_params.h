@@ -11,19 +11,19 @@ extern "C" {
 #endif
 
 extern const int32_t tvmgen_default_conv1_Relu_weight[48];
-extern const int32_t tvmgen_default_conv1_Relu_start[16];
+extern const int32_t tvmgen_default_conv1_Relu_bias[16];
 extern const int32_t tvmgen_default_conv1_Relu_multiplier[16];
 extern const int8_t tvmgen_default_block_depthwise_Relu_weight[144];
 extern const int32_t tvmgen_default_block_depthwise_Relu_bias[16];
 extern const int32_t tvmgen_default_block_depthwise_Relu_multiplier[16];
-extern const int8_t tvmgen_default_block_depthwise_Relu_rounding_shift[16];
+extern const int8_t tvmgen_default_block_depthwise_Relu_shift[16];
 extern const int8_t tvmgen_default_block_pointwise_BiasAdd_weight[256];
 extern const int32_t tvmgen_default_block_pointwise_BiasAdd_bias[16];
 extern const int32_t tvmgen_default_block_pointwise_BiasAdd_multiplier[16];
-extern const int8_t tvmgen_default_block_pointwise_BiasAdd_rounding_shift[16];
+extern const int8_t tvmgen_default_block_pointwise_BiasAdd_shift[16];
 extern const int32_t tvmgen_default_block_add_Relu_coefficient[3];
 extern const int8_t tvmgen_default_dense_BiasAdd_weight[2560];
-extern const int32_t tvmgen_default_dense_BiasAdd_offset[10];
+extern const int32_t tvmgen_default_dense_BiasAdd_bias[10];
 extern const int32_t tvmgen_default_dense_BiasAdd_multiplier[1];
 extern const int32_t tvmgen_default_probabilities_table[125];
 

@@ -1,0 +1,115 @@
+"""How kernels get their constants from a layer's weight, bias and scales.
+
+A recipe says what the kernel sums, by which scales these sums become outputs, and in which order it
+reads the weight. Each part is a value of its own; ``weighted`` combines them into kernels.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from microgen.graph.ir.graph import Graph, Node
+from microgen.kernels.constant import Arguments, KernelConstant, Layout, Tables
+
+_INT32 = (("low", -(2**31)), ("high", 2**31 - 1))
+
+
+def _no_arguments(_node: Node, _graph: Graph) -> Arguments:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """The sums that a kernel computes.
+
+    ``folding`` is the kind of the transform that moves the data's zero point into the bias, and
+    ``arguments`` are its further ones. It is empty if the kernel subtracts the zero point from the
+    data, so that the bias is the model's.
+    """
+
+    folding: str = ""
+    arguments: Callable[[Node, Graph], Arguments] = _no_arguments
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether products of weights and data are summed without the data's zero point."""
+        return bool(self.folding)
+
+
+CENTRED = Sums()
+RAW = Sums("fold_zero")
+
+
+@dataclass(frozen=True, slots=True)
+class Scales:
+    """The numbers by which sums become outputs, which a kernel gets as bias, multiplier and shift.
+
+    ``tables(recipe, node, graph)`` makes them of the specified ones; the weight remains the
+    model's. ``refusal(recipe, node, graph)`` says why the node's scales or sums are not for them.
+    """
+
+    tables: Callable[[Recipe, Node, Graph], Tables]
+    refusal: Callable[[Recipe, Node, Graph], str | None] = lambda *_: None
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How the constants of a kernel are made.
+
+    ``axis`` is the weight's axis of output channels. ``specified(node, graph)`` are the constants
+    of the reference kernels: the model's weight and bias, and the specification's multipliers and
+    shifts.
+    """
+
+    axis: int
+    specified: Callable[[Node, Graph], Tables]
+    sums: Sums
+    scales: Scales
+    layout: Layout
+
+    def constants(self, node: Node, graph: Graph) -> Tables:
+        """The constants of the kernel."""
+        tables = self.scales.tables(self, node, graph)
+        return tables._replace(weight=self.layout.of(tables.weight, node, graph))
+
+    def refusal(self, node: Node, graph: Graph) -> str | None:
+        """Why the node's scales or sums are not for the kernel."""
+        return self.scales.refusal(self, node, graph)
+
+    def folded(self, tables: Tables, node: Node, graph: Graph) -> Tables:
+        """The tables with the bias that the sums need. A bias that was clamped remains so."""
+        if not self.sums.is_raw:
+            return tables
+        bias, zero = tables.bias, graph.types[node.inputs[0]].zero_point
+        limits = bias.arguments or _INT32
+        folded = KernelConstant(
+            "bias",
+            "int32_t",
+            tables.weight.tensor,
+            transform=self.sums.folding,
+            arguments=(
+                *(("axis", self.axis), ("zero", zero), *limits),
+                *self.sums.arguments(node, graph),
+            ),
+            more=() if bias.is_absent else ((bias.tensor, "data"),),
+        )
+        return tables._replace(bias=folded)
+
+
+def without(constant: KernelConstant) -> KernelConstant:
+    """NULL in place of the constant."""
+    return KernelConstant(constant.name, constant.ctype)
+
+
+def _specified(recipe: Recipe, node: Node, graph: Graph) -> Tables:
+    return recipe.folded(recipe.specified(node, graph), node, graph)
+
+
+SPECIFIED = Scales(_specified)
+
+
+def replaced(constant: KernelConstant, kind: str, **arguments: float | int | str) -> KernelConstant:
+    """The constant that another kind of transform makes, with these arguments in addition."""
+    return dataclasses.replace(constant.updated(**arguments), transform=kind)
