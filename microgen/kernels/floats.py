@@ -3,13 +3,15 @@ or with vectors of floats."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from microgen.graph.ir.graph import Array, DType, Graph, Node
 from microgen.kernels import base, window
-from microgen.kernels.float_work import TILE
+from microgen.kernels.constant import Layout
+from microgen.kernels.float_work import TILE, WIDE
 from microgen.kernels.requantization.transforms import Arguments, Function
 from microgen.kernels.work import Work
 
@@ -17,8 +19,11 @@ from microgen.kernels.work import Work
 # it.
 _FUSED = {"fma": "MG_FUSED_F32", "mla": "MG_SEPARATE_F32"}
 
-Weights = tuple[str, tuple[tuple[str, int], ...]]
 Count = Callable[[Node, Graph], Work]
+
+PLAIN = Layout(ctype="float")
+BLOCKS = Layout("float_blocks", "float")
+WIDE_BLOCKS = Layout("float_blocks", "float", lambda *_: (("wide", WIDE),))
 
 
 def kernels(
@@ -40,21 +45,16 @@ def kernels(
 
 
 def vectors(
-    stem: str, refusal: base.Refuse, params: base.Params, work: Count, weights: Weights
+    stem: str, refusal: base.Refuse, params: base.Params, work: Count, layout: Layout
 ) -> base.Implementation:
-    """The kernel for MVE that the header ``<stem>_mve.h`` has. ``weights`` are a transform and
-    its arguments."""
+    """The kernel for MVE that the header ``<stem>_mve.h`` has."""
 
     def refuses(node: Node, graph: Graph) -> str | None:
         return base.constant_float_weights(node, graph) or refusal(node, graph)
 
-    def constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
-        bias = node.inputs[2] if len(node.inputs) > 2 else ""
-        transform, arguments = weights
-        weight = base.KernelConstant(
-            "weight", "float", node.inputs[1], "data", transform, arguments
-        )
-        return weight, base.KernelConstant("bias", "float", bias)
+    def constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+        weight, bias = base.weight_and_bias(node, graph)
+        return layout.of(weight, node, graph), dataclasses.replace(bias, ctype="float")
 
     return base.Implementation(
         symbol=f"mg_{stem}_mve",

@@ -25,7 +25,7 @@ IMPLEMENTATIONS = (
         base.only(DType.FLOAT32),
         _params,
         float_work.dense,
-        ("float_blocks", (("wide", float_work.WIDE),)),
+        floats.WIDE_BLOCKS,
     ),
     *floats.kernels("dense_f32", floats.refuses, _params, float_work.dense),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.kernels.dense.dense import LAYER
-from microgen.kernels.requantization import interleave
+from microgen.kernels.requantization import layouts
 from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import FLOAT, FLOAT_FPU, LINEAR, NEAREST, TWICE, Loop
 
@@ -16,7 +16,7 @@ _FOURS = Loop(
     family="dense_s8_fours",
     cores=("mg_fours_dot",),
     sums=RAW,
-    layout=interleave.LAYOUT,
+    layout=layouts.INTERLEAVED,
 )
 
 IMPLEMENTATIONS = tuple(LAYER.kernels((_FOURS,), (LINEAR, NEAREST, TWICE, FLOAT_FPU, FLOAT)))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
-from microgen.base.errors import MicrogenError
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.kernels import base
+from microgen.kernels.constant import AS_IS, Layout
 from microgen.kernels.dense import dense
-from microgen.kernels.requantization import transforms, wide
+from microgen.kernels.requantization import layouts, wide
 
 OP_NAME = "nn.dense"
 PRECEDENCE = 5
@@ -26,12 +27,9 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     ) or wide.sums(node, graph, 0)
     if refusal:
         return refusal
-    factor = _factor(node, graph)
-    try:
-        transforms.apply(factor.transform, factor.arrays(graph), dict(factor.arguments))
-    except MicrogenError:
-        return "a scale has no factor of 64 bits that is proved to round all sums alike"
-    return None
+    if wide.is_possible(_factor(node, graph), graph):
+        return None
+    return "a scale has no factor of 64 bits that is proved to round all sums alike"
 
 
 def _factor(node: Node, graph: Graph) -> base.KernelConstant:
@@ -44,16 +42,9 @@ def _factor(node: Node, graph: Graph) -> base.KernelConstant:
     )
 
 
-def _tables(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    return wide.narrow_bias(node, graph, 0), _factor(node, graph)
-
-
-def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    return (wide.pairs(node), *_tables(node, graph))
-
-
-def _vector_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    return (wide.plain(node), *_tables(node, graph))
+def _constants(node: Node, graph: Graph, *, layout: Layout) -> tuple[base.KernelConstant, ...]:
+    weight = wide.weight_of(node, graph, layout)
+    return weight, wide.narrow_bias(node, graph, 0), _factor(node, graph)
 
 
 _VECTOR = dataclasses.replace(
@@ -61,9 +52,14 @@ _VECTOR = dataclasses.replace(
     symbol="mg_dense_s16_mve",
     needs=base.MVE,
     refusal=_refusal,
-    constants=_vector_constants,
+    constants=functools.partial(_constants, layout=AS_IS),
 )
 IMPLEMENTATIONS = (
     _VECTOR,
-    dataclasses.replace(_VECTOR, symbol="mg_dense_s16_dsp", needs=base.DSP, constants=_constants),
+    dataclasses.replace(
+        _VECTOR,
+        symbol="mg_dense_s16_dsp",
+        needs=base.DSP,
+        constants=functools.partial(_constants, layout=layouts.PAIRS),
+    ),
 )

@@ -20,7 +20,7 @@ IMPLEMENTATIONS = (
         _refusal,
         window.shaped_fields,
         float_work.depthwise,
-        ("identity", ()),
+        floats.PLAIN,
     ),
     *floats.kernels("depthwise_conv2d_f32", _refusal, window.shaped_fields, float_work.depthwise),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,14 +11,13 @@ from microgen.base.errors import MicrogenError
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, DType, Graph, Node
 from microgen.kernels import base, window
+from microgen.kernels.constant import AS_IS, Layout
 from microgen.kernels.requantization import transforms
 from microgen.kernels.requantization.sums import largest_sums
 from microgen.kernels.requantization.transforms import Arguments
 from microgen.kernels.work import Work, work
 from microgen.target.cpu import Feature
 
-FOUR = 4  # weights of a word
-VECTOR = 8  # values of an MVE vector
 _INT32 = 2**31
 
 
@@ -39,12 +39,18 @@ def sums(node: Node, graph: Graph, axis: int) -> str | None:
 
 
 def _unfit(node: Node, graph: Graph, axis: int) -> str | None:
-    factor = _folded(node, graph, axis)
+    if is_possible(_folded(node, graph, axis), graph):
+        return None
+    return "a scale is not from 2^-17 to 1, the kernel cannot fold it"
+
+
+def is_possible(factor: base.KernelConstant, graph: Graph) -> bool:
+    """Whether its transform can make the table of factors."""
     try:
         transforms.apply(factor.transform, factor.arrays(graph), dict(factor.arguments))
     except MicrogenError:
-        return "a scale is not from 2^-17 to 1, the kernel cannot fold it"
-    return None
+        return False
+    return True
 
 
 def _folded(node: Node, graph: Graph, axis: int) -> base.KernelConstant:
@@ -69,24 +75,16 @@ def narrow_bias(node: Node, graph: Graph, axis: int) -> base.KernelConstant:
     )
 
 
-def plain(node: Node) -> base.KernelConstant:
-    """The weight in its own order."""
-    return base.KernelConstant("weight", "int8_t", node.inputs[1])
+def weight_of(node: Node, graph: Graph, layout: Layout) -> base.KernelConstant:
+    """The weight in an order."""
+    return layout.of(base.weight_and_bias(node, graph)[0], node, graph)
 
 
-def pairs(node: Node) -> base.KernelConstant:
-    """The weight in the order of microgen/blocks/blocks_s16.h."""
-    return base.KernelConstant("weight", "int32_t", node.inputs[1], transform="pairs_of_filters")
-
-
-def vectors(node: Node) -> base.KernelConstant:
-    """The weight in the order of microgen/convolution/s16/tiles_s16_mve.h."""
-    return base.KernelConstant("weight", "int8_t", node.inputs[1], transform="vectors_of_filters")
-
-
-def swapped(node: Node) -> base.KernelConstant:
-    """The weight with each four channels in the order 0, 2, 1, 3."""
-    return base.KernelConstant("weight", "int8_t", node.inputs[1], transform="swapped_fours")
+def _constants(
+    node: Node, graph: Graph, *, axis: int, layout: Layout
+) -> tuple[base.KernelConstant, ...]:
+    weight, bias = weight_of(node, graph, layout), narrow_bias(node, graph, axis)
+    return weight, bias, _folded(node, graph, axis)
 
 
 def convolution(
@@ -95,23 +93,19 @@ def convolution(
     *,
     needs: frozenset[Feature],
     axis: int,
-    weight: Callable[[Node], base.KernelConstant],
+    layout: Layout = AS_IS,
     scratch: Callable[[Node, Graph], int] = base.no_scratch,
     in_place: base.InPlace = base.not_in_place,
     cores: tuple[str, ...] = (),
     counts: Callable[[Node, Graph], Work] = work,
 ) -> base.Implementation:
-    """A kernel that takes ``weight`` and the tables of mg_folded_s16."""
-
-    def constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-        return weight(node), narrow_bias(node, graph, axis), _folded(node, graph, axis)
-
+    """A kernel that takes the weight in an order, and the tables of mg_folded_s16."""
     return base.Implementation(
         symbol=symbol,
         needs=needs,
         refusal=refuses,
         params=window.shaped_fields,
-        constants=constants,
+        constants=functools.partial(_constants, axis=axis, layout=layout),
         scratch=scratch,
         in_place=in_place,
         cores=cores,
@@ -144,52 +138,11 @@ def _narrow_bias(sources: Sequence[Array], arguments: Arguments) -> Array:
     return bias.astype(np.int32)
 
 
-def _pairs_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
-    (weight,) = sources
-    if arguments or weight.dtype != np.int8:
-        raise TypeError("int8 weights are laid out in pairs of filters, without arguments")
-    filters = weight.reshape(len(weight), -1)
-    rows, size = filters.shape
-    filters = np.pad(filters, ((0, rows % 2), (0, -size % FOUR)))
-    words = filters.reshape(-1, 2, filters.shape[1] // FOUR, FOUR)[..., [0, 2, 1, 3]]
-    ordered = np.ascontiguousarray(words.transpose(0, 2, 1, 3))
-    return ordered.reshape(-1).view("<i4").astype(np.int32)
-
-
-def _vectors_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
-    (weight,) = sources
-    if arguments or weight.dtype != np.int8 or len(weight) < 2:
-        raise TypeError("two or more filters of int8 are laid out in vectors, without arguments")
-    filters = weight.reshape(len(weight), -1)
-    filters = np.pad(filters, ((0, 0), (0, -filters.shape[1] % VECTOR)))
-    first = np.minimum(np.arange(0, len(filters), 2), len(filters) - 2)
-    pairs = np.stack([filters[first], filters[first + 1]], axis=1)
-    ordered: Array = pairs.reshape(len(first), 2, -1, VECTOR).transpose(0, 2, 1, 3)
-    return np.ascontiguousarray(ordered.reshape(-1))
-
-
-def _swapped_fours(sources: Sequence[Array], arguments: Arguments) -> Array:
-    (weight,) = sources
-    if arguments or weight.dtype != np.int8 or weight.shape[-1] % FOUR:
-        raise TypeError("int8 weights of a multiple of four channels, without arguments")
-    swapped: Array = weight.reshape(*weight.shape[:-1], -1, FOUR)[..., [0, 2, 1, 3]]
-    return np.ascontiguousarray(swapped.reshape(weight.shape))
-
-
 # narrow_bias: weight scales and the bias, if there is one; ``channels``. The bias in int32, or
 # zeros.
 # folded_factor: weight scales float32; the arguments of requantize_multiplier. Factors of
 # mg_folded_s16, int32 [channels].
-# pairs_of_filters: int8 weights [filters, ...], no arguments. int32 words in the order of
-# microgen/blocks/blocks_s16.h.
-# vectors_of_filters: int8 weights [filters, ...], two or more filters, no arguments. int8, in the
-# order of microgen/convolution/s16/tiles_s16_mve.h.
-# swapped_fours: int8 weights [..., channels], no arguments. Each four channels in the order
-# 0, 2, 1, 3.
 TRANSFORMS = {
     "narrow_bias": _narrow_bias,
     "folded_factor": _factor,
-    "pairs_of_filters": _pairs_of_filters,
-    "vectors_of_filters": _vectors_of_filters,
-    "swapped_fours": _swapped_fours,
 }

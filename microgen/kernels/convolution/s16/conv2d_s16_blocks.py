@@ -7,7 +7,7 @@ import math
 
 from microgen.graph.ir.graph import Graph, Node
 from microgen.kernels import base, blocks, lags, mve
-from microgen.kernels.requantization import wide
+from microgen.kernels.requantization import layouts, wide
 from microgen.kernels.work import Work, work
 
 OP_NAME = "nn.conv2d"
@@ -33,8 +33,8 @@ def _refuses_pointwise(node: Node, graph: Graph) -> str | None:
 def _refuses_odd_depth(node: Node, graph: Graph) -> str | None:
     depth = graph.types[node.inputs[0]].shape[3]
     refusal = _refuses_pointwise(node, graph)
-    if refusal is None and depth % wide.FOUR:
-        return f"there are {depth} input channels, the kernel takes multiples of {wide.FOUR}"
+    if refusal is None and depth % layouts.WORD:
+        return f"there are {depth} input channels, the kernel takes multiples of {layouts.WORD}"
     return refusal
 
 
@@ -45,7 +45,7 @@ def _refuses_one_filter(node: Node, graph: Graph) -> str | None:
 
 
 def _tile_windows(node: Node, graph: Graph) -> int:
-    return _TILE_PIXELS * _BYTES * -(-_size(node, graph) // wide.VECTOR) * wide.VECTOR
+    return _TILE_PIXELS * _BYTES * -(-_size(node, graph) // layouts.VECTOR) * layouts.VECTOR
 
 
 def _tile_work(node: Node, graph: Graph) -> Work:
@@ -60,15 +60,15 @@ def _tile_work(node: Node, graph: Graph) -> Work:
         **work(node, graph),
         "block": count,
         "channel_pair": pairs,
-        "channel_pair_vector": pairs * -(-_size(node, graph) // wide.VECTOR),
+        "channel_pair_vector": pairs * -(-_size(node, graph) // layouts.VECTOR),
         "copied_window": pixels,
         "copied_window_row": pixels * rows,
-        "copied_window_vector": pixels * rows * -(-math.prod(run) // wide.VECTOR),
+        "copied_window_vector": pixels * rows * -(-math.prod(run) // layouts.VECTOR),
     }
 
 
 def _windows(node: Node, graph: Graph) -> int:
-    size = -(-_size(node, graph) // wide.FOUR) * wide.FOUR
+    size = -(-_size(node, graph) // layouts.WORD) * layouts.WORD
     return _DSP_PIXELS * _BYTES * size
 
 
@@ -82,9 +82,9 @@ def _of_copied(node: Node, graph: Graph) -> base.Lags:
     return lags.blocks(node, graph, range(0, pixels, _DSP_PIXELS))
 
 
-_vectors = functools.partial(wide.convolution, needs=base.MVE, axis=0, weight=wide.plain)
-_tiles = functools.partial(wide.convolution, needs=base.MVE, axis=0, weight=wide.vectors)
-_pairs = functools.partial(wide.convolution, needs=base.DSP, axis=0, weight=wide.pairs)
+_vectors = functools.partial(wide.convolution, needs=base.MVE, axis=0)
+_tiles = functools.partial(wide.convolution, needs=base.MVE, axis=0, layout=layouts.VECTORS)
+_pairs = functools.partial(wide.convolution, needs=base.DSP, axis=0, layout=layouts.PAIRS)
 
 IMPLEMENTATIONS = (
     _vectors("mg_conv2d_1x1_s16_mve", _refuses_pointwise),

@@ -23,7 +23,7 @@ from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.kernels import base, blocks, lags, window
 from microgen.kernels.constant import Arguments, Layout
 from microgen.kernels.convolution.conv2d import LAYER
-from microgen.kernels.requantization import interleave, transforms
+from microgen.kernels.requantization import layouts, transforms
 from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import (
     FLOATS,
@@ -102,7 +102,7 @@ def _trio_weights(sources: Sequence[Array], arguments: transforms.Arguments) -> 
     (weight,) = sources
     if not _fits(_rows(weight), int(arguments["block"])):
         raise ValueError("sums of products do not fit the words")
-    return interleave.interleaved(weight) if arguments["interleaved"] else weight.ravel()
+    return layouts.interleaved(weight) if arguments["interleaved"] else weight.ravel()
 
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"trio_weights": _trio_weights}

@@ -1,0 +1,86 @@
+"""Orders of weights that several kernels have in common.
+
+Kinds of transforms, which take no arguments. Their source is a weight of int8, whose first axis is
+that of output channels, unless it is said otherwise.
+
+- ``interleave_4``: for loops that compute four output channels at a time. int8 [weights]: for each
+  four channels, the weights of all products, [products][4]; then those of the channels that are
+  left, [products] each.
+- ``pairs_of_filters``: int32 words in the order of ``microgen/blocks/blocks_s16.h``.
+- ``vectors_of_filters``: two or more filters; int8, in the order of
+  ``microgen/convolution/s16/tiles_s16_mve.h``.
+- ``swapped_fours``: the weight [..., channels], with each four channels in the order 0, 2, 1, 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array
+from microgen.kernels.constant import Layout
+from microgen.kernels.requantization.transforms import Arguments, Function
+
+WORD = 4  # weights
+VECTOR = 8  # values of int16
+
+INTERLEAVED = Layout("interleave_4")
+PAIRS = Layout("pairs_of_filters", "int32_t")
+VECTORS = Layout("vectors_of_filters")
+SWAPPED = Layout("swapped_fours")
+
+
+def interleaved(weight: Array) -> Array:
+    """The weight in this layout, int8 [weights]."""
+    rows = weight.reshape(len(weight), -1)
+    whole = len(rows) - len(rows) % 4
+    blocks = rows[:whole].reshape(-1, 4, rows.shape[1]).transpose(0, 2, 1)
+    return np.concatenate([blocks.ravel(), rows[whole:].ravel()])
+
+
+def _interleave_4(sources: Sequence[Array], arguments: Arguments) -> Array:
+    (weight,) = sources
+    if arguments:
+        raise TypeError("interleave_4 takes no arguments")
+    return interleaved(weight)
+
+
+def _pairs_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
+    (weight,) = sources
+    if arguments or weight.dtype != np.int8:
+        raise TypeError("int8 weights are laid out in pairs of filters, without arguments")
+    filters = weight.reshape(len(weight), -1)
+    rows, size = filters.shape
+    filters = np.pad(filters, ((0, rows % 2), (0, -size % WORD)))
+    words = filters.reshape(-1, 2, filters.shape[1] // WORD, WORD)[..., [0, 2, 1, 3]]
+    ordered = np.ascontiguousarray(words.transpose(0, 2, 1, 3))
+    return ordered.reshape(-1).view("<i4").astype(np.int32)
+
+
+def _vectors_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
+    (weight,) = sources
+    if arguments or weight.dtype != np.int8 or len(weight) < 2:
+        raise TypeError("two or more filters of int8 are laid out in vectors, without arguments")
+    filters = weight.reshape(len(weight), -1)
+    filters = np.pad(filters, ((0, 0), (0, -filters.shape[1] % VECTOR)))
+    first = np.minimum(np.arange(0, len(filters), 2), len(filters) - 2)
+    pairs = np.stack([filters[first], filters[first + 1]], axis=1)
+    ordered: Array = pairs.reshape(len(first), 2, -1, VECTOR).transpose(0, 2, 1, 3)
+    return np.ascontiguousarray(ordered.reshape(-1))
+
+
+def _swapped(sources: Sequence[Array], arguments: Arguments) -> Array:
+    (weight,) = sources
+    if arguments or weight.dtype != np.int8 or weight.shape[-1] % WORD:
+        raise TypeError("int8 weights of a multiple of four channels, without arguments")
+    swapped: Array = weight.reshape(*weight.shape[:-1], -1, WORD)[..., [0, 2, 1, 3]]
+    return np.ascontiguousarray(swapped.reshape(weight.shape))
+
+
+TRANSFORMS: Mapping[str, Function] = {
+    "interleave_4": _interleave_4,
+    "pairs_of_filters": _pairs_of_filters,
+    "vectors_of_filters": _vectors_of_filters,
+    "swapped_fours": _swapped,
+}
