@@ -35,6 +35,24 @@ def registry() -> Mapping[str, tuple[Implementation, ...]]:
     return MappingProxyType(dict(sorted(found.items())))
 
 
+@functools.cache
+def sources() -> Mapping[tuple[str, str], str]:
+    """Op or pattern, and symbol -> the path of the kernel's module, such as
+    "microgen/kernels/dense/dense.py"."""
+    return MappingProxyType(
+        {
+            (module.OP_NAME, kernel.symbol): f"{module.__name__.replace('.', '/')}.py"
+            for module in filter(_has_kernels, modules())
+            for kernel in module.IMPLEMENTATIONS
+        }
+    )
+
+
+def modules_of(symbol: str) -> tuple[str, ...]:
+    """The paths of the modules with a kernel, sorted; several if it is one of several ops."""
+    return tuple(sorted(path for (_, name), path in sources().items() if name == symbol))
+
+
 def _has_kernels(module: ModuleType) -> bool:
     return hasattr(module, "IMPLEMENTATIONS")
 

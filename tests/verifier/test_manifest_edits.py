@@ -45,6 +45,8 @@ schedule.functions.*.choices.*.form schedule.functions.*.choices.*.implementatio
 schedule.functions.*.choices.*.in_place schedule.functions.*.choices.*.rows
 schedule.functions.*.codegen schedule.goal
 schedule.instructions schedule.ram_bound schedule.unmeasured
+kernel_sources kernel_sources.* kernel_sources.*.header kernel_sources.*.kernel
+kernel_sources.*.modules kernel_sources.*.modules.*
 """
 _READ_BY_RUN_AND_COMPARE = """
 calls.*.steps.*.tensor calls.*.steps.*.argument calls.*.target options.signature

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from microgen.base.manifest.rows import FeedRecord, RowsRecord
-from microgen.base.manifest.schedule import ScheduleRecord
+from microgen.base.manifest.schedule import KernelSource, ScheduleRecord
 
 
 def _check_alignment(alignment: int) -> None:
@@ -352,10 +352,9 @@ class ModuleRecord:
     """One model of the firmware. ``options`` are those of ``generate``. ``kernels`` are the C
     symbols of kernels whose code the operators contain or call. ``passed_pools`` are the pools that
     the caller passes, in the order of their structure. ``external`` and ``blob`` are from external
-    code generators, if there are any. ``schedule`` says which
-    implementation computes which layers; projects of earlier versions have none.
-    ``dead_channels`` has the layers that compute less than in the model, in order. ``feed``: the
-    only input is fed in rows."""
+    code generators, if there are any. ``dead_channels`` has the layers that compute less than in
+    the model, in order. ``feed``: the only input is fed in rows. ``schedule`` and, with their
+    headers and modules, ``kernel_sources`` are empty in projects of earlier versions."""
 
     module: str
     model: ModelRecord
@@ -373,6 +372,7 @@ class ModuleRecord:
     schedule: ScheduleRecord | None = None
     dead_channels: tuple[DeadChannelsRecord, ...] = ()
     feed: FeedRecord | None = None
+    kernel_sources: tuple[KernelSource, ...] = ()
 
     @property
     def entry(self) -> str:

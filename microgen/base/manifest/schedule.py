@@ -9,6 +9,16 @@ FROM_FILE = "file"  # a goal
 
 
 @dataclass(frozen=True, slots=True)
+class KernelSource:
+    """Where a kernel of the firmware comes from: its header, as C includes it, and the modules of
+    microgen that describe it."""
+
+    kernel: str
+    header: str
+    modules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ChoiceRecord:
     """How nodes that follow one another are computed.
 

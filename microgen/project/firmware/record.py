@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+from microgen import kernels
 from microgen.base.files import FileTree
 from microgen.base.manifest import (
     FORMAT,
@@ -33,7 +34,7 @@ from microgen.base.manifest import (
     TypeRecord,
     record_fields,
 )
-from microgen.base.manifest.schedule import ScheduleRecord
+from microgen.base.manifest.schedule import KernelSource, ScheduleRecord
 from microgen.options import Options
 from microgen.planner.program.external import MODULE_POOL, ExternalModule, LoadedModule
 from microgen.planner.program.plan import MemoryPlan, Pool
@@ -114,6 +115,10 @@ def module(
         schedule=schedule,
         dead_channels=dead_channels,
         feed=feed(program),
+        kernel_sources=tuple(
+            KernelSource(code.symbol, code.header, kernels.modules_of(code.symbol))
+            for code in program.kernels
+        ),
     )
 
 

@@ -1,12 +1,15 @@
-"""docs/reference/supported-ops.md says what the code does."""
+"""docs/reference/supported-ops.md and crt/KERNELS.md say what the code does."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from microgen import kernels
 from microgen.interface.inspection import support
 
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "reference" / "supported-ops.md"
+ROOT = Path(__file__).resolve().parents[3]
+DOCUMENT = ROOT / "docs" / "reference" / "supported-ops.md"
+KERNELS = ROOT / "crt" / "KERNELS.md"
 
 
 def test_the_document_is_up_to_date() -> None:
@@ -19,3 +22,22 @@ def test_every_op_has_a_row_with_a_sentence() -> None:
         assert row.about
         assert row.how
         assert row.limits
+
+
+def test_the_list_of_kernels_is_up_to_date() -> None:
+    advice = "run: microgen ops --kernels --markdown > crt/KERNELS.md"
+    assert KERNELS.read_text(encoding="utf-8") == support.kernels_markdown() + "\n", advice
+
+
+def test_a_search_for_any_kernel_finds_its_header_and_its_modules() -> None:
+    lines = KERNELS.read_text(encoding="utf-8").splitlines()
+    rows = {line.split("`")[1]: line for line in lines if line.startswith("| `")}
+    symbols = {kernel.symbol for found in kernels.registry().values() for kernel in found}
+    assert rows.keys() == symbols
+    for line in rows.values():
+        paths = [part for part in line.split("`") if part.endswith((".h", ".py"))]
+        assert len(paths) >= 2
+        assert all(
+            (ROOT / ("crt/include" if path.endswith(".h") else "") / path).is_file()
+            for path in paths
+        )
