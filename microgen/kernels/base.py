@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from microgen.base.errors import short
 from microgen.graph.arithmetic.int8 import (
@@ -29,6 +29,7 @@ from microgen.planner.program.kernel_code import KernelCode
 from microgen.planner.program.types import Fields as Fields
 from microgen.target.cpu import Cpu, Feature
 
+A = TypeVar("A")
 Refuse = Callable[[Node, Graph], str | None]
 Params = Callable[[Node, Graph], Fields]
 Lags = dict[int, int]
@@ -167,6 +168,12 @@ DATA_WEIGHT_BIAS = (0, 1, 2)  # ``inputs`` of float kernels, whose weights may b
 def types(node: Node, graph: Graph) -> tuple[tuple[TensorType, ...], TensorType]:
     """The node's input types, and the type of its only output."""
     return graph.type_of(node.inputs), graph.types[node.outputs[0]]
+
+
+def attrs_of(node: Node, kind: type[A]) -> A:
+    """The node's attributes, which are those of its op."""
+    assert isinstance(node.attrs, kind)
+    return node.attrs
 
 
 class Trait(enum.IntEnum):

@@ -12,8 +12,7 @@ from microgen.kernels.requantization.sums import largest_sums
 
 def pointwise(node: Node, graph: Graph) -> str | None:
     """Refusal unless the convolution is a matrix product of pixels and weights."""
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DAttrs)
+    attrs = base.attrs_of(node, Conv2DAttrs)
     (data, weight, *_), output = base.types(node, graph)
     if base.spatial(weight) != (1, 1):
         return "the kernel must be 1x1"
@@ -24,8 +23,7 @@ def pointwise(node: Node, graph: Graph) -> str | None:
 
 def rows(node: Node, graph: Graph) -> str | None:
     """Refusal unless each row of a window lies in the input without gaps."""
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DAttrs)
+    attrs = base.attrs_of(node, Conv2DAttrs)
     if attrs.dilation[1] != 1:
         return f"the columns are dilated by {attrs.dilation[1]}, the kernel takes 1"
     return _ungrouped(node, graph)
@@ -58,8 +56,7 @@ def short(fields: base.Fields) -> str | None:
 
 def depthwise(node: Node, _graph: Graph) -> str | None:
     """Refusal unless there is one output channel for each input channel."""
-    attrs = node.attrs
-    assert isinstance(attrs, DepthwiseConv2DAttrs)
+    attrs = base.attrs_of(node, DepthwiseConv2DAttrs)
     if attrs.depth_multiplier != 1:
         return f"the depth multiplier is {attrs.depth_multiplier}, the kernel takes 1"
     return None

@@ -79,7 +79,7 @@ def _no_arguments(_node: Node, _graph: Graph) -> Arguments:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class WeightLayout:
     """An order of weights in memory: the kind of the transform that makes it, the C type of its
     elements, and the transform's arguments for a node."""
 
@@ -95,4 +95,4 @@ class Layout:
         )
 
 
-AS_IS = Layout()  # the model's
+AS_IS = WeightLayout()  # the model's

@@ -10,7 +10,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Array, DType, Graph, Node
 from microgen.kernels import base, window
-from microgen.kernels.constant import Layout
+from microgen.kernels.constant import WeightLayout
 from microgen.kernels.float_work import TILE, WIDE
 from microgen.kernels.requantization.transforms import Arguments, Function
 from microgen.kernels.work import Work
@@ -21,9 +21,9 @@ _FUSED = {"fma": "MG_FUSED_F32", "mla": "MG_SEPARATE_F32"}
 
 Count = Callable[[Node, Graph], Work]
 
-PLAIN = Layout(ctype="float")
-BLOCKS = Layout("float_blocks", "float")
-WIDE_BLOCKS = Layout("float_blocks", "float", lambda *_: (("wide", WIDE),))
+PLAIN = WeightLayout(ctype="float")
+BLOCKS = WeightLayout("float_blocks", "float")
+WIDE_BLOCKS = WeightLayout("float_blocks", "float", lambda *_: (("wide", WIDE),))
 
 
 def kernels(
@@ -45,7 +45,7 @@ def kernels(
 
 
 def vectors(
-    stem: str, refusal: base.Refuse, params: base.Params, work: Count, layout: Layout
+    stem: str, refusal: base.Refuse, params: base.Params, work: Count, layout: WeightLayout
 ) -> base.Implementation:
     """The kernel for MVE that the header ``<stem>_mve.h`` has."""
 

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops import hybrid
 from microgen.kernels import base
 
-refusal = base.constant_float_weights
+
+def kernel(
+    symbol: str, params: base.Params, scratch: Callable[[Node, Graph], int]
+) -> base.Implementation:
+    """A kernel that quantizes its data to ``scratch`` bytes."""
+    return base.Implementation(
+        symbol=symbol,
+        needs=base.REFERENCE,
+        refusal=base.constant_float_weights,
+        params=params,
+        constants=_constants,
+        scratch=scratch,
+    )
 
 
-def constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
+def _constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
     """int8 weight, float32 bias or NULL, and the weight's float32 scales."""
     bias = node.inputs[2] if len(node.inputs) > 2 else ""
     weight = node.inputs[1]

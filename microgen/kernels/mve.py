@@ -22,8 +22,7 @@ def one_group(node: Node, graph: Graph) -> str | None:
 
 def pointwise(node: Node, graph: Graph) -> str | None:
     """Refusal unless the kernel is 1x1, in one group, without padding."""
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DAttrs)
+    attrs = base.attrs_of(node, Conv2DAttrs)
     kernel = base.spatial(graph.types[node.inputs[1]])
     if kernel != (1, 1):
         return f"the convolution's kernel is {kernel[0]}x{kernel[1]}, not 1x1"

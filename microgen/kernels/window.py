@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.constraints import weight_zero
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
 from microgen.graph.ops.geometry import explicit
@@ -17,7 +19,8 @@ from microgen.kernels.work import seen
 # Outputs that cancel or are clamped are small compared with their sums.
 FLOAT_ULPS = 16
 
-Windowed = Conv2DAttrs | DepthwiseConv2DAttrs | Conv2DHybridAttrs | DepthwiseConv2DHybridAttrs
+_Convolution = Conv2DAttrs | DepthwiseConv2DAttrs | Conv2DTransposeAttrs
+Windowed = _Convolution | Conv2DHybridAttrs | DepthwiseConv2DHybridAttrs
 
 
 def fields(node: Node, graph: Graph) -> base.Fields:
@@ -26,16 +29,17 @@ def fields(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
     (data, *_), output = base.types(node, graph)
     clamp = base.activation_fields(attrs.activation, output)
-    return (*_steps(attrs), *base.offsets(data, output), *clamp)
+    steps = _steps(attrs.strides, attrs.dilation, attrs.padding)
+    return (*steps, *base.offsets(data, output), *clamp)
 
 
-def _steps(attrs: Windowed) -> base.Fields:
-    top, left, _, _ = explicit(attrs.padding)
+def _steps(strides: Pair, dilation: Pair, padding: Padding) -> base.Fields:
+    top, left, _, _ = explicit(padding)
     return (
-        ("stride_height", attrs.strides[0]),
-        ("stride_width", attrs.strides[1]),
-        ("dilation_height", attrs.dilation[0]),
-        ("dilation_width", attrs.dilation[1]),
+        ("stride_height", strides[0]),
+        ("stride_width", strides[1]),
+        ("dilation_height", dilation[0]),
+        ("dilation_width", dilation[1]),
         ("pad_top", top),
         ("pad_left", left),
     )
@@ -77,9 +81,9 @@ def shaped_fields(node: Node, graph: Graph) -> base.Fields:
     """The fields of float32 kernels, and of int16 ones, which add ``rounding``: the extents as an
     mg_conv2d_shape, and the clamp."""
     attrs = node.attrs
-    assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
+    assert isinstance(attrs, _Convolution)
     inputs, output = base.types(node, graph)
-    depth = inputs[1].shape[3] if isinstance(attrs, Conv2DAttrs) else 1
+    depth = 1 if isinstance(attrs, DepthwiseConv2DAttrs) else inputs[1].shape[3]
     return (
         *shape_fields(attrs, node, graph, depth),
         *base.wide_rounding(attrs.rounding, output),
@@ -89,7 +93,9 @@ def shaped_fields(node: Node, graph: Graph) -> base.Fields:
 
 def shape_fields(attrs: Windowed, node: Node, graph: Graph, depth: int) -> base.Fields:
     """The extents as an mg_conv2d_shape; filters see ``depth`` channels."""
-    shape = (*sizes(node, graph), ("filter_channels", depth), *_steps(attrs))
+    dilation = (1, 1) if isinstance(attrs, Conv2DTransposeAttrs) else attrs.dilation
+    steps = _steps(attrs.strides, dilation, attrs.padding)
+    shape = (*sizes(node, graph), ("filter_channels", depth), *steps)
     return tuple((f"shape.{name}", value) for name, value in shape)
 
 

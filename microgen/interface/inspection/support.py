@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from microgen import frontends, kernels
+from microgen.base.manifest.schedule import KernelSource
 from microgen.graph import ops
 from microgen.graph.ir.graph import DType
 from microgen.kernels.base import Implementation
@@ -31,15 +32,6 @@ _SUFFIXES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where a kernel is defined: its header, as C includes it, and the module that describes it."""
-
-    kernel: str
-    header: str
-    module: str
-
-
-@dataclass(frozen=True, slots=True)
 class Row:
     """An op: what it accepts, and in ``how``, as text, its kernels, each with the CPU
     features that it needs. ``sources`` are those of the kernels."""
@@ -50,7 +42,7 @@ class Row:
     limits: str
     kernels: tuple[str, ...]
     how: str
-    sources: tuple[Source, ...]
+    sources: tuple[KernelSource, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -86,8 +78,9 @@ def _row(name: str) -> Row:
     return Row(name, about, tuple(sorted(dtypes)) or ("any",), limits, symbols, how, sources)
 
 
-def _source(op: str, kernel: Implementation) -> Source:
-    return Source(kernel.symbol, kernel.code.header, kernels.sources()[op, kernel.symbol])
+def _source(op: str, kernel: Implementation) -> KernelSource:
+    module = kernels.sources()[op, kernel.symbol]
+    return KernelSource(kernel.symbol, kernel.code.header, (module,))
 
 
 def dtype_of(kernel: Implementation) -> str:

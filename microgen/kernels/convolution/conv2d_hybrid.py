@@ -10,8 +10,7 @@ OP_NAME = "nn.conv2d_hybrid"
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DHybridAttrs)
+    attrs = base.attrs_of(node, Conv2DHybridAttrs)
     inputs, output = base.types(node, graph)
     return (
         *window.shape_fields(attrs, node, graph, inputs[1].shape[3]),
@@ -20,13 +19,4 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-IMPLEMENTATIONS = (
-    base.Implementation(
-        symbol="mg_conv2d_hybrid_f32",
-        needs=base.REFERENCE,
-        refusal=hybrid.refusal,
-        params=_params,
-        constants=hybrid.constants,
-        scratch=hybrid.image_bytes,
-    ),
-)
+IMPLEMENTATIONS = (hybrid.kernel("mg_conv2d_hybrid_f32", _params, hybrid.image_bytes),)

@@ -24,8 +24,7 @@ OP_NAME = "nn.conv2d_transpose"
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DTransposeAttrs)
+    attrs = base.attrs_of(node, Conv2DTransposeAttrs)
     (data, *_), output = base.types(node, graph)
     top, left, _, _ = explicit(attrs.padding)  # rows and columns before the output
     return (
@@ -39,29 +38,6 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def _shaped_params(node: Node, graph: Graph) -> base.Fields:
-    """The fields of float32 kernels, and of int16 ones, which have ``rounding``."""
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DTransposeAttrs)
-    inputs, output = base.types(node, graph)
-    top, left, _, _ = explicit(attrs.padding)
-    shape = (
-        *window.sizes(node, graph),
-        ("filter_channels", inputs[1].shape[3]),
-        ("stride_height", attrs.strides[0]),
-        ("stride_width", attrs.strides[1]),
-        ("dilation_height", 1),
-        ("dilation_width", 1),
-        ("pad_top", top),
-        ("pad_left", left),
-    )
-    return (
-        *((f"shape.{name}", value) for name, value in shape),
-        *base.wide_rounding(attrs.rounding, output),
-        *base.activation_fields(attrs.activation, output),
-    )
-
-
 _LAYER = Layer(axis=0, params=_params, constants=window.constants)
 
 IMPLEMENTATIONS = (
@@ -71,14 +47,14 @@ IMPLEMENTATIONS = (
         symbol="mg_conv2d_transpose_s16",
         needs=base.REFERENCE,
         refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
-        params=_shaped_params,
+        params=window.shaped_fields,
         constants=window.constants,
     ),
     base.Implementation(
         symbol="mg_conv2d_transpose_f32",
         needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),
-        params=_shaped_params,
+        params=window.shaped_fields,
         inputs=base.DATA_WEIGHT_BIAS,
         ulps=window.FLOAT_ULPS,
     ),

@@ -36,8 +36,7 @@ def _steps(prefix: str, shape: Sequence[int], is_transposed: bool) -> base.Field
 
 
 def _shape(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, BatchMatmulAttrs)
+    attrs = base.attrs_of(node, BatchMatmulAttrs)
     (lhs, rhs), output = base.types(node, graph)
     rows, depth, _, columns = matrices(attrs, lhs, rhs)
     return (

@@ -52,8 +52,7 @@ def sizes(node: Node, graph: Graph) -> base.Fields:
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, DenseAttrs)
+    attrs = base.attrs_of(node, DenseAttrs)
     inputs, output = base.types(node, graph)
     return (
         *sizes(node, graph),

@@ -11,8 +11,7 @@ OP_NAME = "nn.dense_hybrid"
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, DenseHybridAttrs)
+    attrs = base.attrs_of(node, DenseHybridAttrs)
     output = graph.types[node.outputs[0]]
     return (
         *dense.sizes(node, graph),
@@ -26,13 +25,4 @@ def _row_bytes(node: Node, graph: Graph) -> int:
     return graph.types[node.inputs[1]].shape[1]
 
 
-IMPLEMENTATIONS = (
-    base.Implementation(
-        symbol="mg_dense_hybrid_f32",
-        needs=base.REFERENCE,
-        refusal=hybrid.refusal,
-        params=_params,
-        constants=hybrid.constants,
-        scratch=_row_bytes,
-    ),
-)
+IMPLEMENTATIONS = (hybrid.kernel("mg_dense_hybrid_f32", _params, _row_bytes),)

@@ -9,7 +9,7 @@ from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.kernels import base
-from microgen.kernels.constant import AS_IS, Layout
+from microgen.kernels.constant import AS_IS, WeightLayout
 from microgen.kernels.dense import dense
 from microgen.kernels.requantization import layouts, wide
 
@@ -42,7 +42,9 @@ def _factor(node: Node, graph: Graph) -> base.KernelConstant:
     )
 
 
-def _constants(node: Node, graph: Graph, *, layout: Layout) -> tuple[base.KernelConstant, ...]:
+def _constants(
+    node: Node, graph: Graph, *, layout: WeightLayout
+) -> tuple[base.KernelConstant, ...]:
     weight = wide.weight_of(node, graph, layout)
     return weight, wide.narrow_bias(node, graph, 0), _factor(node, graph)
 

@@ -29,20 +29,13 @@ PRODUCTS_S16 = 511  # MG_PRODUCTS_S16 of microgen/blocks/sums_s16.h
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    inputs, output = base.types(node, graph)
-    data, weight = inputs[0].shape, inputs[1].shape
-    return (
-        ("batches", data[0]),
-        ("input_height", data[1]),
-        ("input_width", data[2]),
-        ("input_channels", data[3]),
-        ("output_height", output.shape[1]),
-        ("output_width", output.shape[2]),
-        ("depth_multiplier", output.shape[3] // data[3]),
-        ("kernel_height", weight[1]),
-        ("kernel_width", weight[2]),
-        *window.fields(node, graph),
+    (data, *_), output = base.types(node, graph)
+    multiplier = ("depth_multiplier", output.shape[3] // data.shape[3])
+    sizes = (
+        multiplier if name == "output_channels" else (name, size)
+        for name, size in window.sizes(node, graph)
     )
+    return (*sizes, *window.fields(node, graph))
 
 
 def compact_params(node: Node, graph: Graph) -> base.Fields:

@@ -18,7 +18,7 @@ from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import explicit
 from microgen.kernels import base, lags
-from microgen.kernels.constant import Layout
+from microgen.kernels.constant import WeightLayout
 from microgen.kernels.depthwise.depthwise_conv2d import LAYER
 from microgen.kernels.requantization import transforms
 from microgen.kernels.requantization.recipe import RAW
@@ -36,14 +36,8 @@ _PART = 24  # MG_COLUMNS_PART
 _MOST_CHANNELS = 2**16 - 1  # the assembly adds the half of a register
 
 
-def _attrs(node: Node) -> DepthwiseConv2DAttrs:
-    attrs = node.attrs
-    assert isinstance(attrs, DepthwiseConv2DAttrs)
-    return attrs
-
-
 def _refusal(node: Node, graph: Graph) -> str | None:
-    attrs = _attrs(node)
+    attrs = base.attrs_of(node, DepthwiseConv2DAttrs)
     data, weight = graph.type_of(node.inputs[:2])
     if weight.shape[1:3] != (_SIDE, _SIDE) or attrs.dilation != (1, 1):
         return "the filters are not 3x3 without dilation"
@@ -56,16 +50,21 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     return None
 
 
+def _stride(node: Node) -> int:
+    """Along the width."""
+    return base.attrs_of(node, DepthwiseConv2DAttrs).strides[1]
+
+
 def _parts(node: Node, graph: Graph) -> list[int]:
     """The outputs of each part of a row, nearly as many in each."""
-    width, most = graph.types[node.outputs[0]].shape[2], _PART // _attrs(node).strides[1]
+    width, most = graph.types[node.outputs[0]].shape[2], _PART // _stride(node)
     size = -(-width // max(1, -(-width // most))) or 1
     whole, rest = divmod(width, size)
     return [size] * whole + [rest] * (rest > 0)
 
 
 def _columns(node: Node, outputs: int) -> int:
-    return (outputs - 1) * _attrs(node).strides[1] + _SIDE
+    return (outputs - 1) * _stride(node) + _SIDE
 
 
 def _scratch(node: Node, graph: Graph) -> int:
@@ -76,7 +75,7 @@ def _scratch(node: Node, graph: Graph) -> int:
 
 def _padding(node: Node, graph: Graph) -> int:
     """The bytes of a row of padding, if windows reach above or below the input."""
-    attrs = _attrs(node)
+    attrs = base.attrs_of(node, DepthwiseConv2DAttrs)
     _, height, width, depth = graph.types[node.inputs[0]].shape
     above = explicit(attrs.padding)[0]
     last = (graph.types[node.outputs[0]].shape[1] - 1) * attrs.strides[0] - above
@@ -85,7 +84,7 @@ def _padding(node: Node, graph: Graph) -> int:
 
 def _in_place(node: Node, graph: Graph) -> base.Lags:
     """All results of a part of a row may be stored before the last value is read for it."""
-    attrs, output = _attrs(node), graph.types[node.outputs[0]].shape
+    attrs, output = base.attrs_of(node, DepthwiseConv2DAttrs), graph.types[node.outputs[0]].shape
     _, height, width, depth = graph.types[node.inputs[0]].shape
     above, left, *_ = explicit(attrs.padding)
     ends = np.cumsum(_parts(node, graph))
@@ -139,7 +138,7 @@ _LOOP = Loop(
     cores=_CORES,
     work=_work,
     sums=RAW,
-    layout=Layout("columns_3x3", "int32_t"),
+    layout=WeightLayout("columns_3x3", "int32_t"),
 )
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"columns_3x3": _columns_3x3}

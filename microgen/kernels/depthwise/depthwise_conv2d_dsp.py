@@ -21,7 +21,7 @@ import numpy as np
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.kernels import base, lags, window
-from microgen.kernels.constant import Arguments, Layout
+from microgen.kernels.constant import Arguments, WeightLayout
 from microgen.kernels.depthwise import planes
 from microgen.kernels.requantization import transforms
 from microgen.kernels.requantization.recipe import RAW
@@ -128,7 +128,7 @@ class _Filters:
             cores=_CORES,
             work=self.work,
             sums=RAW,
-            layout=Layout("filters_by_channel", arguments=self.order),
+            layout=WeightLayout("filters_by_channel", arguments=self.order),
         )
         layer = Layer(axis=3, params=self.params, constants=window.constants)
         return tuple(layer.kernels((loop,), (LINEAR, TWICE_NARROW, UPWARD_NARROW, *FLOATS)))

@@ -10,8 +10,7 @@ OP_NAME = "nn.depthwise_conv2d_hybrid"
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, DepthwiseConv2DHybridAttrs)
+    attrs = base.attrs_of(node, DepthwiseConv2DHybridAttrs)
     output = graph.types[node.outputs[0]]
     return (
         *window.shape_fields(attrs, node, graph, 1),
@@ -19,13 +18,4 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-IMPLEMENTATIONS = (
-    base.Implementation(
-        symbol="mg_depthwise_conv2d_hybrid_f32",
-        needs=base.REFERENCE,
-        refusal=hybrid.refusal,
-        params=_params,
-        constants=hybrid.constants,
-        scratch=hybrid.image_bytes,
-    ),
-)
+IMPLEMENTATIONS = (hybrid.kernel("mg_depthwise_conv2d_hybrid_f32", _params, hybrid.image_bytes),)

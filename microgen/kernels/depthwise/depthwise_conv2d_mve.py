@@ -46,8 +46,7 @@ class _Axes:
 
 
 def _axes(node: Node, graph: Graph) -> _Axes:
-    attrs = node.attrs
-    assert isinstance(attrs, DepthwiseConv2DAttrs)
+    attrs = base.attrs_of(node, DepthwiseConv2DAttrs)
     size, kernel = (base.spatial(graph.types[name]) for name in node.inputs[:2])
     outputs = base.spatial(graph.types[node.outputs[0]])
     pads = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
@@ -61,8 +60,7 @@ def _axes(node: Node, graph: Graph) -> _Axes:
 
 def _refuses(node: Node, graph: Graph) -> str | None:
     """Refusal unless a window is a vector."""
-    attrs = node.attrs
-    assert isinstance(attrs, DepthwiseConv2DAttrs)
+    attrs = base.attrs_of(node, DepthwiseConv2DAttrs)
     axes = _axes(node, graph)
     if attrs.dilation != (1, 1) or axes.kernel[0] * axes.ring > _VECTOR or axes.kernel[1] > RING:
         return f"windows are more than a vector of {_VECTOR} bytes"

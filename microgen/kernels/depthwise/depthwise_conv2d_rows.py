@@ -29,16 +29,10 @@ _PIXELS = 3
 _OTHER_AXIS = {"height": "width", "width": "height", "top": "left", "left": "top"}
 
 
-def _attrs(node: Node) -> DepthwiseConv2DAttrs:
-    attrs = node.attrs
-    assert isinstance(attrs, DepthwiseConv2DAttrs)
-    return attrs
-
-
 def _is_column(node: Node, graph: Graph) -> bool:
     """Whether data, windows and result are one column wide, without padding at the sides."""
     data, weight = graph.type_of(node.inputs[:2])
-    _, left, _, right = explicit(_attrs(node).padding)
+    _, left, _, right = explicit(base.attrs_of(node, DepthwiseConv2DAttrs).padding)
     return data.shape[2] == weight.shape[2] == 1 and not left and not right
 
 
@@ -70,7 +64,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
-    if _attrs(node).dilation != (1, 1):
+    if base.attrs_of(node, DepthwiseConv2DAttrs).dilation != (1, 1):
         return "the window is dilated"
     width = graph.types[node.outputs[0]].shape[1 if _is_column(node, graph) else 2]
     if width < _PIXELS:
@@ -152,23 +146,21 @@ _ROWS = Loop(
     family="depthwise_conv2d_s8_rows",
     compact=True,
     refusal=_refuses_padding,
+    in_place=_in_place,
     sums=RAW,
+    work=_work,
 )
-_PADDED_ROWS = Loop(
-    stem="depthwise_conv2d_s8",
+_PADDED_ROWS = dataclasses.replace(
+    _ROWS,
     suffix="padded_rows",
     family="depthwise_conv2d_s8_padded_rows",
-    compact=True,
     refusal=_refusal,
     scratch=_scratch,
-    sums=RAW,
+    in_place=_in_place_of_copied,
 )
 
-_REQUANTIZATIONS = (LINEAR, TWICE_NARROW, UPWARD_NARROW, *FLOATS)
-_LAYER = dataclasses.replace(LAYER, params=_params)
-
 IMPLEMENTATIONS = tuple(
-    dataclasses.replace(kernel, work=_work, in_place=in_place)
-    for loop, in_place in ((_ROWS, _in_place), (_PADDED_ROWS, _in_place_of_copied))
-    for kernel in _LAYER.kernels((loop,), _REQUANTIZATIONS)
+    dataclasses.replace(LAYER, params=_params).kernels(
+        (_ROWS, _PADDED_ROWS), (LINEAR, TWICE_NARROW, UPWARD_NARROW, *FLOATS)
+    )
 )

@@ -17,7 +17,7 @@ from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import explicit
 from microgen.kernels import base, blocks, mve, window
-from microgen.kernels.constant import Layout
+from microgen.kernels.constant import WeightLayout
 from microgen.kernels.depthwise.depthwise_conv2d import LAYER, compact_params
 from microgen.kernels.requantization import transforms, weighted
 from microgen.kernels.requantization.recipe import RAW
@@ -32,8 +32,7 @@ _CHANNELS = 16
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     """The compact fields, and the dilation."""
-    attrs = node.attrs
-    assert isinstance(attrs, DepthwiseConv2DAttrs)
+    attrs = base.attrs_of(node, DepthwiseConv2DAttrs)
     layer = tuple((f"layer.{name}", value) for name, value in compact_params(node, graph))
     height, width = attrs.dilation
     return (*layer, ("dilation_height", height), ("dilation_width", width))
@@ -58,8 +57,7 @@ def _refuses(node: Node, graph: Graph) -> str | None:
 def _in_place(node: Node, graph: Graph) -> base.Lags:
     """The data, if no result takes the place of a value that is still needed. Blocks have bytes of
     their own unless the last one overlaps. In order, places read nothing before their results."""
-    attrs = node.attrs
-    assert isinstance(attrs, DepthwiseConv2DAttrs)
+    attrs = base.attrs_of(node, DepthwiseConv2DAttrs)
     (data, weight, *_), output = base.types(node, graph)
     height, width = base.spatial(output)
     is_apart = weight.shape[2] == 1 and width == data.shape[2]
@@ -113,7 +111,7 @@ _SIXTEENS = weighted.vectors(
         cores=("mg_mve_sixteens_compute",),
         in_place=_in_place,
         sums=RAW,
-        layout=Layout("sixteens"),
+        layout=WeightLayout("sixteens"),
         work=_work,
     )
 )

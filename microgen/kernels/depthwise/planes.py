@@ -12,6 +12,7 @@ from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.base import Pair
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import explicit
+from microgen.kernels import base
 from microgen.kernels.lags import furthest
 from microgen.kernels.work import Work
 
@@ -176,8 +177,7 @@ def chosen(node: Node, graph: Graph, *, is_3x3: bool, stride: int | None = None)
 
 
 def _shapes(node: Node, graph: Graph) -> Iterator[Shape]:
-    attrs = node.attrs
-    assert isinstance(attrs, DepthwiseConv2DAttrs)
+    attrs = base.attrs_of(node, DepthwiseConv2DAttrs)
     data, weight = graph.type_of(node.inputs[:2])
     output = graph.types[node.outputs[0]]
     pads: Pair = explicit(attrs.padding)[:2]

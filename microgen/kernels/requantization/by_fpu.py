@@ -15,7 +15,7 @@ from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.kernels import base
 from microgen.kernels.constant import Tables
 from microgen.kernels.requantization import transforms
-from microgen.kernels.requantization.recipe import Recipe, Scales, replaced, without
+from microgen.kernels.requantization.recipe import OutputScales, Recipe, replaced, without
 from microgen.kernels.requantization.sums import largest_sums
 
 _LIMIT = 2**31 - 256  # of scaled sums: with a zero point they fit int32
@@ -43,5 +43,5 @@ def _float_scale(sources: Sequence[Array], arguments: transforms.Arguments) -> A
     return scales.view(np.int32)
 
 
-FLOAT = Scales(_tables, refusal)
+FLOAT = OutputScales(_tables, refusal)
 TRANSFORMS: Mapping[str, transforms.Function] = {"float_scale": _float_scale}

@@ -19,16 +19,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from microgen.graph.ir.graph import Array
-from microgen.kernels.constant import Layout
+from microgen.kernels.constant import WeightLayout
 from microgen.kernels.requantization.transforms import Arguments, Function
 
 WORD = 4  # weights
 VECTOR = 8  # values of int16
 
-INTERLEAVED = Layout("interleave_4")
-PAIRS = Layout("pairs_of_filters", "int32_t")
-VECTORS = Layout("vectors_of_filters")
-SWAPPED = Layout("swapped_fours")
+INTERLEAVED = WeightLayout("interleave_4")
+PAIRS = WeightLayout("pairs_of_filters", "int32_t")
+VECTORS = WeightLayout("vectors_of_filters")
+SWAPPED = WeightLayout("swapped_fours")
 
 
 def interleaved(weight: Array) -> Array:

@@ -36,7 +36,7 @@ from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.kernels import base
 from microgen.kernels.constant import KernelConstant, Tables
 from microgen.kernels.requantization import transforms
-from microgen.kernels.requantization.recipe import Recipe, Scales, replaced, without
+from microgen.kernels.requantization.recipe import OutputScales, Recipe, replaced, without
 
 Weighted = Conv2DAttrs | DepthwiseConv2DAttrs | DenseAttrs
 _WHAT, _VECTOR_WHAT = "the linear requantization", "the linear requantization of vectors"
@@ -94,8 +94,8 @@ def _vector_refusal(recipe: Recipe, node: Node, graph: Graph) -> str | None:
     return inexact(fitted.is_exact, _VECTOR_WHAT)
 
 
-LINEAR = Scales(tables, _refusal)
-LINEAR_VECTOR = Scales(_vector_tables, _vector_refusal)
+LINEAR = OutputScales(tables, _refusal)
+LINEAR_VECTOR = OutputScales(_vector_tables, _vector_refusal)
 
 
 def as_bias(multiplier: KernelConstant, kind: str) -> KernelConstant:

@@ -12,7 +12,7 @@ from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.kernels import base
 from microgen.kernels.constant import KernelConstant, Tables
-from microgen.kernels.requantization.recipe import Recipe, Scales, replaced
+from microgen.kernels.requantization.recipe import OutputScales, Recipe, replaced
 from microgen.kernels.requantization.sums import largest_sums
 
 _FLOAT_SHIFT = 13  # of MG_ROUND_FLOAT_NARROW: to the right, besides the bits of a fraction
@@ -104,4 +104,4 @@ def _clamped(bias: KernelConstant, graph: Graph) -> KernelConstant:
     return dataclasses.replace(bias, transform="clamp", arguments=limits)
 
 
-NARROW = Scales(_tables, _refusal)
+NARROW = OutputScales(_tables, _refusal)

@@ -32,9 +32,15 @@ from microgen.graph.arithmetic import high
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Graph, Node, frozen
 from microgen.kernels import base
-from microgen.kernels.constant import Arguments, Layout, Tables
+from microgen.kernels.constant import Arguments, Tables, WeightLayout
 from microgen.kernels.requantization import by_fpu, linear, transforms
-from microgen.kernels.requantization.recipe import Recipe, Scales, Sums, replaced, without
+from microgen.kernels.requantization.recipe import (
+    OutputScales,
+    Recipe,
+    WeightedSums,
+    replaced,
+    without,
+)
 
 _SUBTRACTED = 127  # what kernels subtract from the values of first weights
 STACK = 4 * 320  # bytes: MG_PAIRED_STACK
@@ -71,17 +77,17 @@ def _pair_arguments(node: Node, graph: Graph, *, group: int) -> Arguments:
     return (*_sizes(node, graph), ("group", group))
 
 
-SUMS = Sums("fold_paired", _sizes)
+SUMS = WeightedSums("fold_paired", _sizes)
 
 
-def layout(group: int) -> Layout:
+def layout(group: int) -> WeightLayout:
     """The weight in pairs, in groups of ``group`` channels."""
-    return Layout("pair", "int32_t", functools.partial(_pair_arguments, group=group))
+    return WeightLayout("pair", "int32_t", functools.partial(_pair_arguments, group=group))
 
 
-def high_scales(shift: int, has_clamp: bool) -> Scales:
+def high_scales(shift: int, has_clamp: bool) -> OutputScales:
     """The tables of ``arithmetic.high``, for kernels that clamp their outputs, or do not."""
-    return Scales(
+    return OutputScales(
         functools.partial(_high_tables, shift=shift),
         functools.partial(_high_refusal, shift=shift, has_clamp=has_clamp),
     )
@@ -110,9 +116,9 @@ def _high_refusal(
     return linear.inexact(fitted.is_exact, "the requantization by one product")
 
 
-def float_scales(has_clamp: bool) -> Scales:
+def float_scales(has_clamp: bool) -> OutputScales:
     """The scales as float32 for sums times 256, for kernels that clamp their outputs, or do not."""
-    return Scales(_float_tables, functools.partial(_float_refusal, has_clamp=has_clamp))
+    return OutputScales(_float_tables, functools.partial(_float_refusal, has_clamp=has_clamp))
 
 
 def _float_tables(recipe: Recipe, node: Node, graph: Graph) -> Tables:

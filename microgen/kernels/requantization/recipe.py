@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from microgen.graph.ir.graph import Graph, Node
-from microgen.kernels.constant import Arguments, KernelConstant, Layout, Tables
+from microgen.kernels.constant import Arguments, KernelConstant, Tables, WeightLayout
 
 _INT32 = (("low", -(2**31)), ("high", 2**31 - 1))
 
@@ -21,7 +21,7 @@ def _no_arguments(_node: Node, _graph: Graph) -> Arguments:
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class WeightedSums:
     """The sums that a kernel computes.
 
     ``folding`` is the kind of the transform that moves the data's zero point into the bias, and
@@ -38,12 +38,12 @@ class Sums:
         return bool(self.folding)
 
 
-CENTRED = Sums()
-RAW = Sums("fold_zero")
+CENTRED = WeightedSums()
+RAW = WeightedSums("fold_zero")
 
 
 @dataclass(frozen=True, slots=True)
-class Scales:
+class OutputScales:
     """The numbers by which sums become outputs, which a kernel gets as bias, multiplier and shift.
 
     ``tables(recipe, node, graph)`` makes them of the specified ones; the weight remains the
@@ -65,9 +65,9 @@ class Recipe:
 
     axis: int
     specified: Callable[[Node, Graph], Tables]
-    sums: Sums
-    scales: Scales
-    layout: Layout
+    sums: WeightedSums
+    scales: OutputScales
+    layout: WeightLayout
 
     def constants(self, node: Node, graph: Graph) -> Tables:
         """The constants of the kernel."""
@@ -107,7 +107,7 @@ def _specified(recipe: Recipe, node: Node, graph: Graph) -> Tables:
     return recipe.folded(recipe.specified(node, graph), node, graph)
 
 
-SPECIFIED = Scales(_specified)
+SPECIFIED = OutputScales(_specified)
 
 
 def replaced(constant: KernelConstant, kind: str, **arguments: float | int | str) -> KernelConstant:

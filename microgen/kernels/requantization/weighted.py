@@ -14,13 +14,19 @@ from microgen.graph.arithmetic import high
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.kernels import base
-from microgen.kernels.constant import AS_IS, KernelConstant, Layout, Tables
+from microgen.kernels.constant import AS_IS, KernelConstant, Tables, WeightLayout
 from microgen.kernels.requantization import by_fpu, linear, narrow, paired
-from microgen.kernels.requantization.recipe import CENTRED, SPECIFIED, Recipe, Scales, Sums
+from microgen.kernels.requantization.recipe import (
+    CENTRED,
+    SPECIFIED,
+    OutputScales,
+    Recipe,
+    WeightedSums,
+)
 from microgen.kernels.work import Work, work
 from microgen.target.cpu import Feature
 
-_PACKED = Layout("pack_int4", "uint8_t")  # two weights to a byte
+_PACKED = WeightLayout("pack_int4", "uint8_t")  # two weights to a byte
 
 
 def _no_scales(recipe: Recipe, node: Node, graph: Graph) -> Tables:
@@ -42,7 +48,7 @@ class Requantization:
     name: str
     constant: str
     roundings: tuple[Rounding, ...]
-    scales: Scales = SPECIFIED
+    scales: OutputScales = SPECIFIED
     like: Requantization | None = None
     needs: frozenset[Feature] = base.REFERENCE
     cores: tuple[str, ...] = ()
@@ -99,7 +105,7 @@ HIGH, HIGH_WIDE = _high("", high.SHIFT), _high("_WIDE", high.WIDE_SHIFT)
 LINEAR_VECTOR = dataclasses.replace(
     LINEAR, constant="MG_LINEAR_VECTOR", scales=linear.LINEAR_VECTOR
 )
-SUMS = Requantization("s32", "MG_SUMS", (), Scales(_no_scales))
+SUMS = Requantization("s32", "MG_SUMS", (), OutputScales(_no_scales))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +135,8 @@ class Loop:
     wraps: bool = False
     has_offset: bool = False
     takes_int4: bool = False
-    sums: Sums = CENTRED
-    layout: Layout = AS_IS
+    sums: WeightedSums = CENTRED
+    layout: WeightLayout = AS_IS
     in_place: base.InPlace = base.not_in_place
     cores: tuple[str, ...] = ()
     core_parts: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from microgen.base.errors import MicrogenError
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, DType, Graph, Node
 from microgen.kernels import base, window
-from microgen.kernels.constant import AS_IS, Layout
+from microgen.kernels.constant import AS_IS, WeightLayout
 from microgen.kernels.requantization import transforms
 from microgen.kernels.requantization.sums import largest_sums
 from microgen.kernels.requantization.transforms import Arguments
@@ -75,13 +75,13 @@ def narrow_bias(node: Node, graph: Graph, axis: int) -> base.KernelConstant:
     )
 
 
-def weight_of(node: Node, graph: Graph, layout: Layout) -> base.KernelConstant:
+def weight_of(node: Node, graph: Graph, layout: WeightLayout) -> base.KernelConstant:
     """The weight in an order."""
     return layout.of(base.weight_and_bias(node, graph)[0], node, graph)
 
 
 def _constants(
-    node: Node, graph: Graph, *, axis: int, layout: Layout
+    node: Node, graph: Graph, *, axis: int, layout: WeightLayout
 ) -> tuple[base.KernelConstant, ...]:
     weight, bias = weight_of(node, graph, layout), narrow_bias(node, graph, axis)
     return weight, bias, _folded(node, graph, axis)
@@ -93,7 +93,7 @@ def convolution(
     *,
     needs: frozenset[Feature],
     axis: int,
-    layout: Layout = AS_IS,
+    layout: WeightLayout = AS_IS,
     scratch: Callable[[Node, Graph], int] = base.no_scratch,
     in_place: base.InPlace = base.not_in_place,
     cores: tuple[str, ...] = (),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from microgen.graph.arithmetic.int8 import RELAY, requantize, scales_of_sums
 from microgen.graph.arithmetic.int16 import requantize16
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ops import floats
-from microgen.graph.ops.base import Operands
+from microgen.graph.ops.base import Operands, Padding, Pair, Shape
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     accumulator_constraint,
@@ -26,6 +28,8 @@ from microgen.graph.ops.constraints import (
     weight_constraint,
     weight_zero,
 )
+from microgen.graph.ops.geometry import output_size
+from microgen.graph.ops.window import Along, axes, check_dilation, spatial
 
 _BIASES = {  # for int8 and int16 activations, by the accumulators of each rounding
     DType.INT8: dict.fromkeys(
@@ -37,6 +41,35 @@ _BIASES = {  # for int8 and int16 activations, by the accumulators of each round
         Rounding.FLOAT: DType.INT64,
     },
 }
+
+
+class Sliding(Protocol):
+    """Attributes that say where the windows of a convolution are."""
+
+    @property
+    def strides(self) -> Pair:
+        """Along the height and the width."""
+
+    @property
+    def dilation(self) -> Pair:
+        """Along the height and the width."""
+
+    @property
+    def padding(self) -> Padding:
+        """Around the data."""
+
+
+def places(attrs: Sliding, inputs: Sequence[TensorType]) -> Pair:
+    """The height and width of the output for these data and weights."""
+    data, weight = inputs[0].shape, inputs[1].shape
+    size = output_size(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
+    check_dilation(data, attrs.dilation)
+    return size
+
+
+def along(attrs: Sliding, data: Shape, weight: Shape) -> tuple[Along, Along]:
+    """The windows along both axes."""
+    return axes(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
 
 
 def check_count(name: str, inputs: Sequence[TensorType]) -> None:
@@ -142,10 +175,15 @@ def centred(weight: Array, kind: TensorType) -> Array:
 
 
 def finished(
-    sums: Array, operands: Operands, activation: Activation, rounding: Rounding
+    sums: Array,
+    operands: Operands,
+    activation: Activation,
+    rounding: Rounding,
+    scales: npt.NDArray[np.float64] | None = None,
 ) -> tuple[Array, ...]:
     """The only output of an op: sums of products (channels last; whole numbers if the activations
-    are integers) with the bias added, scaled and clamped."""
+    are integers) with the bias added, scaled and clamped. ``scales`` are those of the sums, if not
+    the ones that the rounding has for convolutions."""
     data, weight, *_ = operands.input_types
     output = operands.output_types[0]
     bias = operands.inputs[2] if len(operands.inputs) > 2 else np.int64(0)
@@ -154,10 +192,10 @@ def finished(
     biased = sums.astype(np.int64) + bias
     if output.dtype is DType.INT32:
         return (biased.astype(np.int32),)
-    scales = scales_of_sums(data, weight, output, rounding)
+    of_sums = scales_of_sums(data, weight, output, rounding) if scales is None else scales
     if output.dtype is DType.INT16:
-        return (requantize16(biased, scales, rounding, output, activation),)
-    return (requantize(biased.astype(np.int32), scales, rounding, output, activation),)
+        return (requantize16(biased, of_sums, rounding, output, activation),)
+    return (requantize(biased.astype(np.int32), of_sums, rounding, output, activation),)
 
 
 def parts(word: str, activation: Activation, n_inputs: int) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from microgen.graph.arithmetic.int8 import RELAY, dense_scales, requantize, scales_of_sums
-from microgen.graph.arithmetic.int16 import requantize16
+from microgen.graph.arithmetic.int8 import RELAY, dense_scales, scales_of_sums
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
 from microgen.graph.ops import bounds, floats
@@ -128,23 +127,15 @@ def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
 
     The product is computed in float64, which is exact for integers: fewer than 2**30 are summed.
     """
-    data, weight, *bias = operands.inputs
+    data, weight, *_ = operands.inputs
     data_type, weight_type = operands.input_types[:2]
     weight = convolution.centred(weight, weight_type)
     output = operands.output_types[0]
     rows = data.reshape(-1, weight.shape[1]).astype(np.float64) - data_type.zero
     sums = (rows @ weight.T.astype(np.float64)).reshape(output.shape)
-    offsets = bias[0] if bias else np.int64(0)
-    if floats.is_float(output):
-        return floats.activated(sums + offsets, attrs.activation)
-    accumulator = sums.astype(np.int64) + offsets
-    if output.dtype is DType.INT32:
-        return (accumulator.astype(np.int32),)
-    scales = _scales(attrs, data_type, weight_type, output)
-    finish = (scales, attrs.rounding, output, attrs.activation)
-    if output.dtype is DType.INT16:
-        return (requantize16(accumulator, *finish),)
-    return (requantize(accumulator.astype(np.int32), *finish),)
+    is_scaled = not floats.is_float(output) and output.dtype is not DType.INT32
+    scales = _scales(attrs, data_type, weight_type, output) if is_scaled else None
+    return convolution.finished(sums, operands, attrs.activation, attrs.rounding, scales)
 
 
 def cost(_attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
@@ -154,9 +145,7 @@ def cost(_attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[Ten
 
 def parts(attrs: DenseAttrs, n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
-    bias = ("nn_bias_add",) if n_inputs == 3 else ()
-    clip = () if attrs.activation is Activation.NONE else ("clip",)
-    return ("nn_dense", *bias, *clip)
+    return convolution.parts("nn_dense", attrs.activation, n_inputs)
 
 
 def _terms(_attrs: DenseAttrs, operands: Operands) -> int:

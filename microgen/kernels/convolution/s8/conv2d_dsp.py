@@ -45,8 +45,7 @@ def _work(node: Node, graph: Graph) -> Work:
     """Parts of these loops: blocks of four pixels; pairs of channels of each, and their steps; what
     is gathered for blocks whose windows are inside the input, and for each window of other blocks;
     pixels on their own, and two pairs of channels of each, and their steps."""
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DAttrs)
+    attrs = base.attrs_of(node, Conv2DAttrs)
     inputs, output = base.types(node, graph)
     channels, rows, width, depth = inputs[1].shape
     kernel = (rows, width)

@@ -16,7 +16,7 @@ import numpy as np
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.kernels import base, lags, mve
-from microgen.kernels.constant import Layout
+from microgen.kernels.constant import WeightLayout
 from microgen.kernels.convolution.conv2d import LAYER
 from microgen.kernels.requantization import transforms, weighted
 from microgen.kernels.requantization.recipe import RAW
@@ -45,8 +45,7 @@ def _refuses_pointwise(node: Node, graph: Graph) -> str | None:
 
 def _refuses(node: Node, graph: Graph) -> str | None:
     """Refusal of groups, of dilated columns, and of few filters."""
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DAttrs)
+    attrs = base.attrs_of(node, Conv2DAttrs)
     if attrs.dilation[1] != 1:
         return f"columns are dilated by {attrs.dilation[1]}, the kernel takes contiguous ones"
     return mve.one_group(node, graph) or _few(node, graph)
@@ -54,8 +53,7 @@ def _refuses(node: Node, graph: Graph) -> str | None:
 
 def _strip(node: Node, graph: Graph) -> int:
     """The scratch of mg_conv2d_s8_rows_mve in bytes."""
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DAttrs)
+    attrs = base.attrs_of(node, Conv2DAttrs)
     _, height, width, channels = graph.types[node.inputs[1]].shape
     rows, pixels = graph.types[node.outputs[0]].shape[1:3]
     lines = min(rows, PIXELS) if pixels < _STRIP and pixels % PIXELS else 1
@@ -113,7 +111,7 @@ _POINTWISE = weighted.vectors(
         in_place=_in_place,
         cores=_CORES,
         sums=RAW,
-        layout=Layout("tiles"),
+        layout=WeightLayout("tiles"),
     )
 )
 _WINDOWS = Loop(
@@ -123,7 +121,7 @@ _WINDOWS = Loop(
     in_place=_in_place_of_strips,
     cores=_STRIP_CORES,
     sums=RAW,
-    layout=Layout("tiles"),
+    layout=WeightLayout("tiles"),
 )
 _STACK = dataclasses.replace(
     weighted.on_stack(_WINDOWS, STACK, "strips"), stem="conv2d_s8_rows_stack"

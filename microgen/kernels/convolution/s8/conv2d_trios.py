@@ -19,9 +19,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from microgen.graph.ir.graph import Array, Graph, Node
-from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.kernels import base, blocks, lags, window
-from microgen.kernels.constant import Arguments, Layout
+from microgen.kernels.constant import Arguments, WeightLayout
 from microgen.kernels.convolution.conv2d import LAYER
 from microgen.kernels.requantization import layouts, transforms
 from microgen.kernels.requantization.recipe import RAW
@@ -93,9 +92,9 @@ def _arguments(node: Node, graph: Graph, *, interleaved: int) -> Arguments:
     return (("block", _block(node, graph)), ("interleaved", interleaved))
 
 
-def _layout(*, interleaved: int) -> Layout:
+def _layout(*, interleaved: int) -> WeightLayout:
     arguments = functools.partial(_arguments, interleaved=interleaved)
-    return Layout("trio_weights", arguments=arguments)
+    return WeightLayout("trio_weights", arguments=arguments)
 
 
 def _trio_weights(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
@@ -124,35 +123,8 @@ def _in_place(node: Node, graph: Graph, *, group: int) -> base.Lags:
     return lags.blocks(node, graph, range(0, pixels, group))
 
 
-_PACKING = tuple(f"mg_trios_{part}" for part in ("pack", "fill", "put"))
-_TRIOS = Loop(
-    stem="conv2d_s8",
-    suffix="trios",
-    family="conv2d_s8_trios",
-    variant=("MG_FOUR_CHANNELS",),
-    compact=True,
-    refusal=_refusal,
-    scratch=_scratch,
-    in_place=functools.partial(_in_place, group=3),
-    cores=(*_PACKING, "mg_trios_add_4"),
-    sums=RAW,
-    layout=_layout(interleaved=1),
-)
-_SIXES = dataclasses.replace(
-    _TRIOS,
-    suffix="sixes",
-    variant=("MG_SIX_PIXELS",),
-    scratch=_double_scratch,
-    in_place=functools.partial(_in_place, group=6),
-    cores=(*_PACKING, "mg_trios_add_six"),
-    layout=_layout(interleaved=0),
-)
-
-
 def _work(node: Node, graph: Graph) -> Work:
-    """Parts of the loops, for groups of three pixels; docs/explanation/costs.md describes them."""
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DAttrs)
+    """Parts of the loops, for groups of three pixels; docs/costs.md describes them."""
     weight = graph.types[node.inputs[1]]
     filters, height, width, depth = weight.shape
     size = height * width * depth
@@ -181,9 +153,33 @@ def _work(node: Node, graph: Graph) -> Work:
     }
 
 
+_PACKING = tuple(f"mg_trios_{part}" for part in ("pack", "fill", "put"))
+_TRIOS = Loop(
+    stem="conv2d_s8",
+    suffix="trios",
+    family="conv2d_s8_trios",
+    variant=("MG_FOUR_CHANNELS",),
+    compact=True,
+    refusal=_refusal,
+    scratch=_scratch,
+    in_place=functools.partial(_in_place, group=3),
+    cores=(*_PACKING, "mg_trios_add_4"),
+    sums=RAW,
+    layout=_layout(interleaved=1),
+    work=_work,
+)
+_SIXES = dataclasses.replace(
+    _TRIOS,
+    suffix="sixes",
+    variant=("MG_SIX_PIXELS",),
+    scratch=_double_scratch,
+    in_place=functools.partial(_in_place, group=6),
+    cores=(*_PACKING, "mg_trios_add_six"),
+    layout=_layout(interleaved=0),
+)
+
 IMPLEMENTATIONS = tuple(
-    dataclasses.replace(kernel, work=_work)
-    for kernel in dataclasses.replace(LAYER, params=_params).kernels(
+    dataclasses.replace(LAYER, params=_params).kernels(
         (_TRIOS, _SIXES), (LINEAR, TWICE_NARROW, UPWARD_NARROW, *FLOATS)
     )
 )

@@ -21,7 +21,7 @@ from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.geometry import explicit
 from microgen.kernels import base, blocks, lags
-from microgen.kernels.constant import Layout
+from microgen.kernels.constant import WeightLayout
 from microgen.kernels.convolution import conv2d
 from microgen.kernels.requantization import transforms, weighted
 from microgen.kernels.requantization.recipe import RAW
@@ -45,8 +45,7 @@ _G = np.array([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]])
 def _refusal(node: Node, graph: Graph) -> str | None:
     """Refusal unless the filters are 3x3, of one group, with stride 1 and without dilation, and no
     sum is too large."""
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DAttrs)
+    attrs = base.attrs_of(node, Conv2DAttrs)
     weight = graph.types[node.inputs[1]]
     if base.spatial(weight) != (3, 3):
         return "the kernel must be 3x3"
@@ -79,8 +78,7 @@ def _scratch(node: Node, graph: Graph, *, areas: int, transforms_weights: bool) 
 
 def _in_place(node: Node, graph: Graph, *, areas: int) -> base.Lags:
     """Windows of so many areas, of two rows each, are copied before their results are stored."""
-    attrs = node.attrs
-    assert isinstance(attrs, Conv2DAttrs)
+    attrs = base.attrs_of(node, Conv2DAttrs)
     data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
     batches, height, width, channels = output.shape
     top, left, *_ = explicit(attrs.padding)
@@ -165,7 +163,7 @@ _TRANSFORMED = weighted.Loop(
     scratch=functools.partial(_scratch, areas=1, transforms_weights=False),
     in_place=functools.partial(_in_place, areas=1),
     sums=RAW,
-    layout=Layout("winograd", "int32_t"),
+    layout=WeightLayout("winograd", "int32_t"),
     cores=_CORES,
     work=functools.partial(_parts, areas=1, transforms_weights=False),
 )
@@ -181,7 +179,7 @@ def _transforming(areas: int) -> weighted.Loop:
         refusal=_refusal,
         scratch=functools.partial(_scratch, areas=areas, transforms_weights=True),
         in_place=functools.partial(_in_place, areas=areas),
-        layout=Layout("winograd_filters", "int32_t"),
+        layout=WeightLayout("winograd_filters", "int32_t"),
         cores=(*_CORES, "mg_winograd_filter"),
         work=functools.partial(_parts, areas=areas, transforms_weights=True),
     )
