@@ -215,14 +215,14 @@ def _tiles(attrs: _Convolution, weight: Shape, output: Shape) -> dict[str, int]:
         passes = output[0] * -(-output[1] * pixels // _TILE)
     else:
         passes = rows * -(-pixels // _TILE)
-    fours, vectors = passes * -(-filters // _BLOCK), -(-height * width * depth // _VECTOR)
+    tiles, vectors = passes * -(-filters // _BLOCK), -(-height * width * depth // _VECTOR)
     strips = rows * -(-pixels // _STRIP)
     columns = (pixels - 1) * attrs.strides[1] + width
     copies = columns * -(-depth // _VECTOR) if 2 * depth > _VECTOR else columns * depth // _VECTOR
     return {
         "vector_pass": passes,
-        "vector_tile": fours,
-        "vector_tile_step": fours * vectors,
+        "vector_tile": tiles,
+        "vector_tile_step": tiles * vectors,
         "vector_strip": strips * height,
         "vector_column": rows * copies * height,
     }

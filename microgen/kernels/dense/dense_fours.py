@@ -10,7 +10,7 @@ from microgen.kernels.requantization.weighted import FLOAT, FLOAT_FPU, LINEAR, N
 OP_NAME = "nn.dense"
 PRECEDENCE = 3
 
-_FOURS = Loop(
+_INTERLEAVED = Loop(
     stem="dense_s8",
     suffix="fours",
     family="dense_s8_fours",
@@ -19,4 +19,4 @@ _FOURS = Loop(
     layout=layouts.INTERLEAVED,
 )
 
-IMPLEMENTATIONS = tuple(LAYER.kernels((_FOURS,), (LINEAR, NEAREST, TWICE, FLOAT_FPU, FLOAT)))
+IMPLEMENTATIONS = tuple(LAYER.kernels((_INTERLEAVED,), (LINEAR, NEAREST, TWICE, FLOAT_FPU, FLOAT)))

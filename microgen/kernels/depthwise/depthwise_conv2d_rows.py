@@ -116,8 +116,8 @@ def _work(node: Node, graph: Graph) -> Work:
     """Parts of the loops; docs/explanation/costs.md describes them."""
     f = _fields(node, graph)
     lines = f["batches"] * f["output_height"]
-    threes = lines * -(-f["output_width"] // _PIXELS)
-    dots = threes * f["input_channels"]
+    tiles = lines * -(-f["output_width"] // _PIXELS)
+    dots = tiles * f["input_channels"]
     rows = dots * f["kernel_height"]
     width, is_dense = f["kernel_width"], f["stride_width"] == 1
     is_counted = (f["kernel_height"], width) != (3, 3) or f["stride_width"] > 2
@@ -126,7 +126,7 @@ def _work(node: Node, graph: Graph) -> Work:
     return {
         **work(node, graph),
         "three_line": lines,
-        "three_part": threes,
+        "three_part": tiles,
         "three": dots,
         "three_row": rows,
         "three_taps": rows * (width // 3) * is_dense,

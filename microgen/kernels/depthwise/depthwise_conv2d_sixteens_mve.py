@@ -103,7 +103,7 @@ def _in_sixteens(sources: Sequence[Array], _arguments: transforms.Arguments) -> 
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"sixteens": _in_sixteens}
 
-_SIXTEENS = weighted.vectors(
+_C16 = weighted.vectors(
     Loop(
         stem="depthwise_conv2d_s8_sixteens",
         compact=True,
@@ -119,6 +119,6 @@ _SIXTEENS = weighted.vectors(
 _OWN_LAYER = dataclasses.replace(LAYER, params=_params)
 
 IMPLEMENTATIONS = (
-    *_OWN_LAYER.kernels((_SIXTEENS,), (TWICE_NARROW,)),
-    *_OWN_LAYER.kernels((weighted.in_floats(_SIXTEENS),), (FLOAT_MVE,)),
+    *_OWN_LAYER.kernels((_C16,), (TWICE_NARROW,)),
+    *_OWN_LAYER.kernels((weighted.in_floats(_C16),), (FLOAT_MVE,)),
 )

@@ -52,7 +52,7 @@ def _work(node: Node, graph: Graph) -> Work:
     found = _blocks(attrs, base.spatial(inputs[0]), base.spatial(output), kernel)
     count, inside, windows, pixels = (output.shape[0] * number for number in found)
     pairs, steps, run = count * -(-channels // 2), paired.steps(node, graph), width * depth
-    fours = pixels * -(-channels // 4)
+    blocks_of_4 = pixels * -(-channels // 4)
     return {
         **common(node, graph),
         "block": count,
@@ -63,8 +63,8 @@ def _work(node: Node, graph: Graph) -> Work:
         "window": windows,
         **_gathered("window", windows, rows, run),
         "lone_pixel": pixels,
-        "lone_four": fours,
-        "lone_four_step": fours * steps,
+        "lone_four": blocks_of_4,
+        "lone_four_step": blocks_of_4 * steps,
     }
 
 

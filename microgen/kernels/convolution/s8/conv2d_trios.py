@@ -1,5 +1,5 @@
-"""Kernels for nn.conv2d that compute three pixels with two multiplications a weight, for cores
-without SIMD instructions.
+"""Kernels for nn.conv2d with SIMD within a register (SWAR), for cores without SIMD instructions:
+three pixels with two multiplications a weight.
 
 A kind of transform: ``trio_weights``. Its source is a weight of int8, whose first axis is that of
 output channels. It makes int8 [weights]. Its arguments are
@@ -35,7 +35,7 @@ from microgen.kernels.work import Work, work
 
 OP_NAME = "nn.conv2d"
 PRECEDENCE = 5
-_TRIO = 8  # bytes of an mg_trio
+_PACKED = 8  # bytes of the values of three pixels, an mg_trio
 
 
 _BIAS = 2**20 - 2**12  # MG_TRIO_BIAS
@@ -108,9 +108,9 @@ TRANSFORMS: Mapping[str, transforms.Function] = {"trio_weights": _trio_weights}
 
 
 def _scratch(node: Node, graph: Graph) -> int:
-    """A trio for each weight of a filter."""
+    """The packed values of three pixels for each weight of a filter."""
     weight = graph.types[node.inputs[1]]
-    return _TRIO * (weight.size // weight.shape[0])
+    return _PACKED * (weight.size // weight.shape[0])
 
 
 def _double_scratch(node: Node, graph: Graph) -> int:
@@ -132,8 +132,8 @@ def _work(node: Node, graph: Graph) -> Work:
     pixels = len(inside)
     clipped = sum(not all(inside[i : i + 3]) for i in range(0, pixels, 3))
     groups, parts = -(-pixels // 3), -(-size // _block(node, graph))
-    sixes = -(-pixels // 6) * filters
-    fours, rest = groups * (filters // 4), groups * (filters % 4)
+    tiles_6x1 = -(-pixels // 6) * filters
+    tiles_3x4, tiles_3x1 = groups * (filters // 4), groups * (filters % 4)
     return {
         **work(node, graph),
         "trio": groups,
@@ -142,19 +142,19 @@ def _work(node: Node, graph: Graph) -> Work:
         "trio_clipped": clipped,
         "trio_clipped_line": clipped * height,
         "trio_clipped_value": clipped * size,
-        "four_channels_block": fours * parts,
-        "four_channels_value": fours * size,
-        "four_channels_left": fours * (size % 4),
-        "one_channel_block": rest * parts,
-        "one_channel_value": rest * size,
-        "six_pixels_block": sixes * parts,
-        "six_pixels_value": sixes * size,
-        "six_pixels_left": sixes * (size % 4),
+        "four_channels_block": tiles_3x4 * parts,
+        "four_channels_value": tiles_3x4 * size,
+        "four_channels_left": tiles_3x4 * (size % 4),
+        "one_channel_block": tiles_3x1 * parts,
+        "one_channel_value": tiles_3x1 * size,
+        "six_pixels_block": tiles_6x1 * parts,
+        "six_pixels_value": tiles_6x1 * size,
+        "six_pixels_left": tiles_6x1 * (size % 4),
     }
 
 
 _PACKING = tuple(f"mg_trios_{part}" for part in ("pack", "fill", "put"))
-_TRIOS = Loop(
+_TILES_3X4 = Loop(
     stem="conv2d_s8",
     suffix="trios",
     family="conv2d_s8_trios",
@@ -168,8 +168,8 @@ _TRIOS = Loop(
     layout=_layout(interleaved=1),
     work=_work,
 )
-_SIXES = dataclasses.replace(
-    _TRIOS,
+_TILES_6X1 = dataclasses.replace(
+    _TILES_3X4,
     suffix="sixes",
     variant=("MG_SIX_PIXELS",),
     scratch=_double_scratch,
@@ -180,6 +180,6 @@ _SIXES = dataclasses.replace(
 
 IMPLEMENTATIONS = tuple(
     dataclasses.replace(LAYER, params=_params).kernels(
-        (_TRIOS, _SIXES), (LINEAR, TWICE_NARROW, UPWARD_NARROW, *FLOATS)
+        (_TILES_3X4, _TILES_6X1), (LINEAR, TWICE_NARROW, UPWARD_NARROW, *FLOATS)
     )
 )
