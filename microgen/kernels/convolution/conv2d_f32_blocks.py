@@ -20,14 +20,14 @@ def _refusal(node: Node, graph: Graph) -> str | None:
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     """The fields. A 1x1 convolution has no borders, so all of its pixels are one row."""
-    found = dict(window.shaped_fields(node, graph))
+    fields = dict(window.shaped_fields(node, graph))
     if blocks.pointwise(node, graph) is None:
         output = graph.types[node.outputs[0]]
         row = {"height": 1, "width": output.size // output.shape[3]}
-        found["shape.batches"] = 1
+        fields["shape.batches"] = 1
         for name, size in row.items():
-            found |= {f"shape.input_{name}": size, f"shape.output_{name}": size}
-    return tuple(found.items())
+            fields |= {f"shape.input_{name}": size, f"shape.output_{name}": size}
+    return tuple(fields.items())
 
 
 IMPLEMENTATIONS = (

@@ -59,8 +59,8 @@ def _parts(node: Node, graph: Graph) -> list[int]:
     """The outputs of each part of a row, nearly as many in each."""
     width, most = graph.types[node.outputs[0]].shape[2], _PART // _stride(node)
     size = -(-width // max(1, -(-width // most))) or 1
-    whole, rest = divmod(width, size)
-    return [size] * whole + [rest] * (rest > 0)
+    whole, last = divmod(width, size)
+    return [size] * whole + [last] * (last > 0)
 
 
 def _columns(node: Node, outputs: int) -> int:

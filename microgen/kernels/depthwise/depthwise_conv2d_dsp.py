@@ -56,9 +56,9 @@ class _Filters:
 
     def shape(self, node: Node, graph: Graph) -> planes.Shape:
         """The node's shape, which the loop does not refuse."""
-        found = planes.chosen(node, graph, is_3x3=self.is_3x3, stride=self.stride)
-        assert found is not None
-        return found
+        shape = planes.chosen(node, graph, is_3x3=self.is_3x3, stride=self.stride)
+        assert shape is not None
+        return shape
 
     def refusal(self, node: Node, graph: Graph) -> str | None:
         attrs = node.attrs

@@ -37,8 +37,8 @@ class _Pair:
 
     def refusal(self, node: Node, graph: Graph) -> str | None:
         """Why one of the kernels does not compute its node."""
-        found = (kernel.refusal(own, graph) for _, kernel, own in self.parts(node))
-        return next(filter(None, found), None)
+        refusals = (kernel.refusal(own, graph) for _, kernel, own in self.parts(node))
+        return next(filter(None, refusals), None)
 
     def params(self, node: Node, graph: Graph) -> base.Fields:
         """The fields of both, each in its own structure."""
@@ -80,20 +80,20 @@ def _pixel(node: Node, graph: Graph) -> int:
 
 
 def _kernel(loop: str) -> base.Implementation:
-    found = _Pair(
+    pair = _Pair(
         _named(f"mg_depthwise_conv2d_s8_{loop}", depthwise_conv2d.IMPLEMENTATIONS),
         _named(f"mg_conv2d_1x1_s8_{loop}", conv2d.IMPLEMENTATIONS),
     )
     return base.Implementation(
         symbol=f"mg_depthwise_pointwise_s8_{loop}",
-        needs=found.pointwise.needs,
-        refusal=found.refusal,
-        params=found.params,
-        constants=found.constants,
+        needs=pair.pointwise.needs,
+        refusal=pair.refusal,
+        params=pair.params,
+        constants=pair.constants,
         scratch=_pixel,
-        cost=found.cost,
+        cost=pair.cost,
         family="depthwise_pointwise_s8",
-        variant=found.pointwise.variant,
+        variant=pair.pointwise.variant,
     )
 
 

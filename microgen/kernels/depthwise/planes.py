@@ -80,8 +80,8 @@ class Shape:
     def bands(self, is_3x3: bool) -> list[int]:
         """The outputs of each band of a line."""
         size = _BAND[self.fast.stride] if is_3x3 else self.fast.outputs
-        whole, rest = divmod(self.fast.outputs, size)
-        return [size] * whole + [rest] * (rest > 0)
+        whole, last = divmod(self.fast.outputs, size)
+        return [size] * whole + [last] * (last > 0)
 
     def order(self, is_3x3: bool) -> tuple[Array, Array]:
         """Of each band of each image, in the order of the loops: the end of the outputs that were
@@ -91,8 +91,8 @@ class Shape:
         for count in self.bands(is_3x3):
             begin = max(0, first * fast.stride - fast.pad) * (slow.values if self.is_upright else 1)
             first += count
-            rest = (slow.outputs - 1) * fast.outputs
-            end = first * slow.outputs if self.is_upright else rest + first
+            before = (slow.outputs - 1) * fast.outputs
+            end = first * slow.outputs if self.is_upright else before + first
             for n in range(self.batches):
                 written.append(done)
                 read.append(n * fast.values * slow.values + begin)
@@ -129,7 +129,7 @@ class Shape:
         words = lines * sum(self.words(count, is_3x3) for count in bands) // len(bands)
         filters = self.channels * self.multiplier * self.batches
         runs = filters * self.slow.outputs
-        found = {
+        shared = {
             "plane_band": len(bands),
             "plane_cleared": self.scratch(is_3x3) * len(bands),
             "plane_fill": fills,
@@ -140,7 +140,7 @@ class Shape:
         }
         if is_3x3:
             return {
-                **found,
+                **shared,
                 "plane_run": runs * len(bands),
                 "plane_pair": runs * sum(count // 2 for count in bands),
                 "plane_single": runs * sum(count % 2 for count in bands),
@@ -148,7 +148,7 @@ class Shape:
         groups = runs * self.groups(is_3x3)
         taps = self.slow.taps * self.filter_words // 2
         return {
-            **found,
+            **shared,
             "plane_run": runs,
             "plane_group": groups,
             "plane_group_row": groups * self.slow.taps,
@@ -163,14 +163,14 @@ def chosen(node: Node, graph: Graph, *, is_3x3: bool, stride: int | None = None)
     """The shape with the better fast axis of those whose stride is ``stride``, or 1 or 2 by
     default; None if there is none. If both are as good, it is the one that is in place with the
     smaller lag."""
-    found = [
+    shapes = [
         shape
         for shape in _shapes(node, graph)
         if shape.fast.stride in ((1, 2) if stride is None else (stride,))
         and shape.step <= _MOST_STEP
     ]
     return min(
-        found,
+        shapes,
         key=lambda shape: (shape.effort(is_3x3), furthest(*shape.order(is_3x3))),
         default=None,
     )
@@ -186,6 +186,6 @@ def _shapes(node: Node, graph: Graph) -> Iterator[Shape]:
         for i in range(2)
     )
     channels = data.shape[3]
-    rest = (data.shape[0], channels, output.shape[3] // channels)
-    yield Shape(width, height, False, *rest)
-    yield Shape(height, width, True, *rest)
+    others = (data.shape[0], channels, output.shape[3] // channels)
+    yield Shape(width, height, False, *others)
+    yield Shape(height, width, True, *others)

@@ -56,8 +56,8 @@ class _Mean:
         return np.concatenate([self._of(part) for part in parts])
 
     def _of(self, sums: Array) -> Array:
-        each, rest = np.divmod(sums, self.count)
-        values = each[:, None] + (np.arange(self.count) < rest[:, None])
+        each, left = np.divmod(sums, self.count)
+        values = each[:, None] + (np.arange(self.count) < left[:, None])
         shape = (len(sums), 1, self.count, 1)
         data = TensorType(shape, DType.INT8, self.data)
         output = TensorType((len(sums), 1, 1, 1), DType.INT8, self.output)
@@ -103,10 +103,10 @@ def _mean(node: Node, graph: Graph) -> _Mean:
     return _Mean(node.op, count, *rounding, Activation.NONE, data.quant, output.quant)
 
 
-def _found(node: Node, graph: Graph) -> Affine:
-    found = _proven(_mean(node, graph))
-    assert found, "the kernel was not refused"
-    return found
+def _affine(node: Node, graph: Graph) -> Affine:
+    affine = _proven(_mean(node, graph))
+    assert affine, "the kernel was not refused"
+    return affine
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
@@ -148,13 +148,13 @@ def _clipped(attrs: AvgPool2DAttrs, node: Node, graph: Graph) -> str | None:
 
 def geometry(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
     """The sizes of ``mg_pool_mean_s8_params``. A window that is the whole input is one row."""
-    found = dict(_sizes(node, graph))
-    size = found["input_height"], found["input_width"]
-    window = found["pool_height"], found["pool_width"]
-    if window[1] == size[1] and found["output_height"] == found["output_width"] == 1:
-        found |= {"input_height": 1, "input_width": size[0] * size[1]}
-        found |= {"pool_height": 1, "pool_width": window[0] * window[1]}
-    return tuple(found.items())
+    sizes = dict(_sizes(node, graph))
+    size = sizes["input_height"], sizes["input_width"]
+    window = sizes["pool_height"], sizes["pool_width"]
+    if window[1] == size[1] and sizes["output_height"] == sizes["output_width"] == 1:
+        sizes |= {"input_height": 1, "input_width": size[0] * size[1]}
+        sizes |= {"pool_height": 1, "pool_width": window[0] * window[1]}
+    return tuple(sizes.items())
 
 
 def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
@@ -182,11 +182,11 @@ def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_pool_mean_s8_params``."""
-    return (*geometry(node, graph), *proven.fields(_found(node, graph)))
+    return (*geometry(node, graph), *proven.fields(_affine(node, graph)))
 
 
 def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    of, found = _mean(node, graph), _found(node, graph)
+    of, affine = _mean(node, graph), _affine(node, graph)
     arguments = (
         ("op", of.op),
         ("count", of.count),
@@ -195,11 +195,11 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
         ("activation", of.activation.value),
         ("input_zero_point", of.data.zero_point[0]),
         ("output_zero_point", of.output.zero_point[0]),
-        ("factor", found.factors[0]),
-        ("constant", found.constant),
-        ("shift", found.shift),
-        ("low", found.low),
-        ("high", found.high),
+        ("factor", affine.factors[0]),
+        ("constant", affine.constant),
+        ("shift", affine.shift),
+        ("low", affine.low),
+        ("high", affine.high),
     )
     scales = (of.data.scale[0], of.output.scale[0])
     return proven.coefficient(node, _KIND, scales, arguments)
@@ -216,17 +216,17 @@ def work_of(node: Node, graph: Graph) -> Work:
     pixels = sizes["batches"] * sizes["output_height"] * sizes["output_width"]
     lines = pixels * sizes["pool_height"]
     taps = lines * sizes["pool_width"]
-    found = {"call": 1, "output": pixels * sizes["channels"], "pixel": pixels}
-    rest = sizes["channels"]
+    counts = {"call": 1, "output": pixels * sizes["channels"], "pixel": pixels}
+    left = sizes["channels"]
     for block in (16, 8, 4, 1):
-        blocks, rest = divmod(rest, block)
-        found |= {
+        blocks, left = divmod(left, block)
+        counts |= {
             f"mean_{block}": pixels * blocks,
             f"line_{block}": lines * blocks,
             f"tap_{block}": taps * blocks,
         }
     activation = getattr(node.attrs, "activation", Activation.NONE)
-    return {**found, "clamped": found["output"] * (activation is not Activation.NONE)}
+    return {**counts, "clamped": counts["output"] * (activation is not Activation.NONE)}
 
 
 def _kernel(symbol: str, needs: frozenset[Feature]) -> base.Implementation:
@@ -264,7 +264,7 @@ def _rows_refusal(node: Node, graph: Graph) -> str | None:
 
 def _rows_params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_pool_mean_s8_rows_params``."""
-    return (*_sizes(node, graph), *proven.fields(_found(node, graph)))
+    return (*_sizes(node, graph), *proven.fields(_affine(node, graph)))
 
 
 def _sums(node: Node, graph: Graph) -> int:
@@ -278,11 +278,11 @@ def _rows_work(node: Node, graph: Graph) -> Work:
     attrs = node.attrs
     assert isinstance(attrs, AvgPool2DAttrs)
     _, rows, width, channels = graph.types[node.inputs[0]].shape
-    blocks, rest = divmod(channels, 4)
+    blocks, left = divmod(channels, 4)
     pixels = rows * width
-    found = {"mean_4": blocks, "mean_1": rest, "tap_4": blocks * pixels, "tap_1": rest * pixels}
+    counts = {"mean_4": blocks, "mean_1": left, "tap_4": blocks * pixels, "tap_1": left * pixels}
     means = channels * rows // attrs.pool_size[0]
-    return {"call": 1, "output": means, **found}
+    return {"call": 1, "output": means, **counts}
 
 
 ROWS = base.Implementation(

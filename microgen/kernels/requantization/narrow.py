@@ -61,7 +61,7 @@ def _is_seen(node: Node, graph: Graph, scaled: tuple[Array, Array], products: Ar
         return not is_small.any()
     bias = graph.constants[node.inputs[2]].astype(np.int64)
     clamped = np.clip(bias, -SUM_LIMIT, SUM_LIMIT)
-    found = [
+    results = [
         int8.multiply_by_quantized_multiplier(sums, *scaled, rounding)
         for sums, rounding in (
             (bias, Rounding.FLOAT),
@@ -69,7 +69,7 @@ def _is_seen(node: Node, graph: Graph, scaled: tuple[Array, Array], products: Ar
             (clamped, Rounding.UPWARD),
         )
     ]
-    same: Array = (found[0] == found[1]) & (found[0] == found[2])
+    same: Array = (results[0] == results[1]) & (results[0] == results[2])
     return bool(same[is_small].all())
 
 

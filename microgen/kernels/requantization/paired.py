@@ -55,16 +55,16 @@ _UNITS = 2 * 255 * 32640  # of a word of weights, before its second half is adde
 def order(rows: int, run: int) -> Array:
     """The indices of a filter's weights in their layout, -1 for a weight of 0: whole steps of each
     row, and what rows have left as soon as it is a step."""
-    found: list[int] = []
+    indices: list[int] = []
     left: list[int] = []
     for row in range(0, rows * run, run):
         whole = row + run - run % _STEP
-        found += range(row, whole)
+        indices += range(row, whole)
         left += range(whole, row + run)
         ready = len(left) - len(left) % _STEP
-        found, left = found + left[:ready], left[ready:]
-    found += left + [-1] * (-len(left) % _STEP)
-    return frozen(np.array(found))
+        indices, left = indices + left[:ready], left[ready:]
+    indices += left + [-1] * (-len(left) % _STEP)
+    return frozen(np.array(indices))
 
 
 def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
@@ -202,8 +202,8 @@ def _largest(ordered: Array) -> Array:
 
 def missing(weight: Array, arguments: transforms.Arguments) -> Array:
     """The sums of raw values minus the kernel's sums, int64 [channels]."""
-    found: Array = _SUBTRACTED * _ordered(weight, arguments)[:, ::2].sum(axis=1)
-    return found
+    sums: Array = _SUBTRACTED * _ordered(weight, arguments)[:, ::2].sum(axis=1)
+    return sums
 
 
 @transforms.remembered
@@ -211,16 +211,16 @@ def _high(sources: Sequence[Array], arguments: transforms.Arguments) -> high.Hig
     weight = sources[1]
     channels = linear.channels(sources, arguments, missing(weight, arguments))
     fit = high.fit_equal if arguments["single"] else high.fit
-    found = fit(channels, int(arguments["shift"]))
-    is_inside = np.abs(found.biases) + _largest(_ordered(weight, arguments)) < 2**31
-    return dataclasses.replace(found, is_exact=found.is_exact & is_inside)
+    fitted = fit(channels, int(arguments["shift"]))
+    is_inside = np.abs(fitted.biases) + _largest(_ordered(weight, arguments)) < 2**31
+    return dataclasses.replace(fitted, is_exact=fitted.is_exact & is_inside)
 
 
 def _proven(sources: Sequence[Array], arguments: transforms.Arguments) -> high.High:
-    found = _high(sources, arguments)
-    if not found.is_exact.all():
+    fitted = _high(sources, arguments)
+    if not fitted.is_exact.all():
         raise ValueError("the requantization by one product is not exact for all channels")
-    return found
+    return fitted
 
 
 def _high_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:

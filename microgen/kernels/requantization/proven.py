@@ -21,14 +21,14 @@ from microgen.kernels.constant import KernelConstant
 Arguments = tuple[tuple[str, float | int | str], ...]
 
 
-def limits(found: Affine) -> base.Fields:
+def limits(affine: Affine) -> base.Fields:
     """The fields of a kernel's clamp."""
-    return (("activation_min", found.low), ("activation_max", found.high))
+    return (("activation_min", affine.low), ("activation_max", affine.high))
 
 
-def fields(found: Affine) -> base.Fields:
+def fields(affine: Affine) -> base.Fields:
     """The fields of its shift and its clamp."""
-    return (("shift", found.shift), *limits(found))
+    return (("shift", affine.shift), *limits(affine))
 
 
 def coefficient(

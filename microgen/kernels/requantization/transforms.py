@@ -89,18 +89,18 @@ def _kept(
 
 
 def remembered(
-    found: Callable[[Sequence[Array], Arguments], T],
+    function: Callable[[Sequence[Array], Arguments], T],
 ) -> Callable[[Sequence[Array], Arguments], T]:
     """A function of a transform's sources and arguments that does not compute the same twice for
     read-only arrays: refusals, tables and costs of many kernels ask for one proof."""
 
     @functools.lru_cache(maxsize=_KEPT)
     def once(sources: tuple[Same[Array], ...], arguments: tuple[tuple[str, Any], ...]) -> T:
-        return found([source.value for source in sources], dict(arguments))
+        return function([source.value for source in sources], dict(arguments))
 
     def of(sources: Sequence[Array], arguments: Arguments) -> T:
         if any(source.flags.writeable for source in sources):
-            return found(sources, arguments)
+            return function(sources, arguments)
         return once(tuple(map(Same, sources)), tuple(arguments.items()))
 
     return of

@@ -49,8 +49,8 @@ def _work(node: Node, graph: Graph) -> Work:
     inputs, output = base.types(node, graph)
     channels, rows, width, depth = inputs[1].shape
     kernel = (rows, width)
-    found = _blocks(attrs, base.spatial(inputs[0]), base.spatial(output), kernel)
-    count, inside, windows, pixels = (output.shape[0] * number for number in found)
+    counts = _blocks(attrs, base.spatial(inputs[0]), base.spatial(output), kernel)
+    count, inside, windows, pixels = (output.shape[0] * number for number in counts)
     pairs, steps, run = count * -(-channels // 2), paired.steps(node, graph), width * depth
     blocks_of_4 = pixels * -(-channels // 4)
     return {

@@ -76,8 +76,8 @@ def _block(node: Node, graph: Graph) -> int:
 
 def _shape(node: Node, graph: Graph) -> base.Fields:
     """The fields of the reference kernel, without those that must be what others are, or 1."""
-    given = ("filter_channels", "dilation_width")
-    return tuple(field for field in LAYER.params(node, graph) if field[0] not in given)
+    implied = ("filter_channels", "dilation_width")
+    return tuple(field for field in LAYER.params(node, graph) if field[0] not in implied)
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
