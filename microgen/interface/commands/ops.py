@@ -13,7 +13,9 @@ HELP = "List the supported operators."
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--markdown", action="store_true", help="print docs/reference/supported-ops.md")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print docs/reference/supported-ops.md"
+    )
     parser.add_argument(
         "--kernels",
         action="store_true",

@@ -22,11 +22,13 @@ Their arguments are those of ``requantize_multiplier`` and:
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from microgen.graph.arithmetic import linear, linear_vector
+from microgen.graph.arithmetic import high, linear, linear_vector
 from microgen.graph.arithmetic.int8 import activation_range
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Graph, Node
@@ -38,14 +40,38 @@ from microgen.kernels.constant import KernelConstant, Tables
 from microgen.kernels.requantization import transforms
 from microgen.kernels.requantization.recipe import OutputScales, Recipe, replaced, without
 
+# What searches in ``graph/arithmetic`` return: tables, and for which channels they are exact.
+Fit = linear.Linear | linear_vector.LinearVector | high.High
+F = TypeVar("F", bound=Fit)
 Weighted = Conv2DAttrs | DepthwiseConv2DAttrs | DenseAttrs
-_WHAT, _VECTOR_WHAT = "the linear requantization", "the linear requantization of vectors"
 
 
-def inexact(is_exact: Array, what: str) -> str | None:
-    """Refusal unless ``what`` is exact for all channels. ``is_exact``: bool [channels]."""
-    count = int((~is_exact).sum())
-    return f"{what} is not exact for {count} of {len(is_exact)} channels" if count else None
+@dataclass(frozen=True)
+class Proof(Generic[F]):
+    """A requantization whose tables are made only if they are exact for all channels.
+
+    ``fitted`` finds them from a transform's sources and arguments. ``what`` is its name.
+    """
+
+    fitted: Callable[[Sequence[Array], transforms.Arguments], F]
+    what: str
+
+    def refusal(self, multiplier: KernelConstant, graph: Graph) -> str | None:
+        """Refusal unless the tables with these sources and arguments are exact."""
+        fitted = self.fitted(multiplier.arrays(graph), dict(multiplier.arguments))
+        count, channels = int((~fitted.is_exact).sum()), len(fitted.is_exact)
+        return f"{self.what} is not exact for {count} of {channels} channels" if count else None
+
+    def transform(self, table: Callable[[F, transforms.Arguments], Array]) -> transforms.Function:
+        """The transform that makes a table."""
+
+        def function(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+            fitted = self.fitted(sources, arguments)
+            if not fitted.is_exact.all():
+                raise ValueError(f"{self.what} is not exact for all channels")
+            return table(fitted, arguments)
+
+        return function
 
 
 def has_one_multiplier(node: Node, graph: Graph) -> bool:
@@ -67,9 +93,7 @@ def tables(recipe: Recipe, node: Node, graph: Graph) -> Tables:
 def _refusal(recipe: Recipe, node: Node, graph: Graph) -> str | None:
     """Refusal unless the outputs of all channels are linear functions of their sums, up to their
     rounding."""
-    multiplier = tables(recipe, node, graph).multiplier
-    fitted = _fitted(multiplier.arrays(graph), dict(multiplier.arguments))
-    return inexact(fitted.is_exact, _WHAT)
+    return _PROOF.refusal(tables(recipe, node, graph).multiplier, graph)
 
 
 def _vector_tables(recipe: Recipe, node: Node, graph: Graph) -> Tables:
@@ -89,13 +113,7 @@ def _vector_tables(recipe: Recipe, node: Node, graph: Graph) -> Tables:
 
 def _vector_refusal(recipe: Recipe, node: Node, graph: Graph) -> str | None:
     """Refusal unless it is exact for all channels."""
-    multiplier = _vector_tables(recipe, node, graph).multiplier
-    fitted = _vector_fitted(multiplier.arrays(graph), dict(multiplier.arguments))
-    return inexact(fitted.is_exact, _VECTOR_WHAT)
-
-
-LINEAR = OutputScales(tables, _refusal)
-LINEAR_VECTOR = OutputScales(_vector_tables, _vector_refusal)
+    return _VECTOR_PROOF.refusal(_vector_tables(recipe, node, graph).multiplier, graph)
 
 
 def as_bias(multiplier: KernelConstant, kind: str) -> KernelConstant:
@@ -174,49 +192,29 @@ def _vector_fitted(
     return linear_vector.fit(channels(sources, {**arguments, "channels": filters}))
 
 
-def _proven(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Linear:
-    fitted = _fitted(sources, arguments)
-    if not fitted.is_exact.all():
-        raise ValueError(f"{_WHAT} is not exact for all channels")
-    return fitted
+def multipliers(fitted: Fit, arguments: transforms.Arguments) -> Array:
+    """int32, of the first ``channels``."""
+    return fitted.multipliers[: int(arguments["channels"])].astype(np.int32)
 
 
-def _vector_proven(
-    sources: Sequence[Array], arguments: transforms.Arguments
-) -> linear_vector.LinearVector:
-    fitted = _vector_fitted(sources, arguments)
-    if not fitted.is_exact.all():
-        raise ValueError(f"{_VECTOR_WHAT} is not exact for all channels")
-    return fitted
+def biases(fitted: Fit, _arguments: transforms.Arguments) -> Array:
+    """int32, of all channels."""
+    return fitted.biases.astype(np.int32)
 
 
-def _linear_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    multipliers = _proven(sources, arguments).multipliers.astype(np.int32)
-    return multipliers[:1] if arguments.get("single") else multipliers
-
-
-def _linear_bias(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    return _proven(sources, arguments).biases.astype(np.int32)
-
-
-def _vector_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    multipliers = _vector_proven(sources, arguments).multipliers
-    return multipliers[: int(arguments["channels"])].astype(np.int32)
-
-
-def _vector_bias(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    return _vector_proven(sources, arguments).biases.astype(np.int32)
-
-
-def _vector_shift(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    fitted = _vector_proven(sources, arguments)
+def _shifts(fitted: linear_vector.LinearVector, _arguments: transforms.Arguments) -> Array:
     return np.array([fitted.left, -fitted.right], np.int8)
 
 
+_PROOF = Proof(_fitted, "the linear requantization")
+_VECTOR_PROOF = Proof(_vector_fitted, "the linear requantization of vectors")
+LINEAR = OutputScales(tables, _refusal)
+LINEAR_VECTOR = OutputScales(_vector_tables, _vector_refusal)
+
 TRANSFORMS: Mapping[str, transforms.Function] = {
-    "linear_multiplier": _linear_multiplier,
-    "linear_bias": _linear_bias,
-    "linear_vector_multiplier": _vector_multiplier,
-    "linear_vector_bias": _vector_bias,
-    "linear_vector_shift": _vector_shift,
+    "linear_multiplier": _PROOF.transform(multipliers),
+    "linear_bias": _PROOF.transform(biases),
+    "linear_vector_multiplier": _VECTOR_PROOF.transform(multipliers),
+    "linear_vector_bias": _VECTOR_PROOF.transform(biases),
+    "linear_vector_shift": _VECTOR_PROOF.transform(_shifts),
 }

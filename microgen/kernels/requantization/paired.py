@@ -110,10 +110,7 @@ def _high_refusal(
     multiplier = _high_tables(recipe, node, graph, shift=shift).multiplier
     arguments = dict(multiplier.arguments)
     refusal = _clamp_refusal((arguments["low"], arguments["high"]), has_clamp)
-    if refusal:
-        return refusal
-    fitted = _high(multiplier.arrays(graph), arguments)
-    return linear.inexact(fitted.is_exact, "the requantization by one product")
+    return refusal or _PROOF.refusal(multiplier, graph)
 
 
 def float_scales(has_clamp: bool) -> OutputScales:
@@ -216,20 +213,7 @@ def _high(sources: Sequence[Array], arguments: transforms.Arguments) -> high.Hig
     return dataclasses.replace(fitted, is_exact=fitted.is_exact & is_inside)
 
 
-def _proven(sources: Sequence[Array], arguments: transforms.Arguments) -> high.High:
-    fitted = _high(sources, arguments)
-    if not fitted.is_exact.all():
-        raise ValueError("the requantization by one product is not exact for all channels")
-    return fitted
-
-
-def _high_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    multipliers = _proven(sources, arguments).multipliers.astype(np.int32)
-    return multipliers[:1] if arguments["single"] else multipliers
-
-
-def _high_bias(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    return _proven(sources, arguments).biases.astype(np.int32)
+_PROOF = linear.Proof(_high, "the requantization by one product")
 
 
 def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
@@ -289,6 +273,6 @@ TRANSFORMS: Mapping[str, transforms.Function] = {
     "fold_paired": _fold_paired,
     "fold_paired_high": _fold_paired_high,
     "high_float_scale": _high_float_scale,
-    "high_multiplier": _high_multiplier,
-    "high_bias": _high_bias,
+    "high_multiplier": _PROOF.transform(linear.multipliers),
+    "high_bias": _PROOF.transform(linear.biases),
 }

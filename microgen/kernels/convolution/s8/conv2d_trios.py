@@ -124,7 +124,7 @@ def _in_place(node: Node, graph: Graph, *, group: int) -> base.Lags:
 
 
 def _work(node: Node, graph: Graph) -> Work:
-    """Parts of the loops, for groups of three pixels; docs/costs.md describes them."""
+    """Parts of the loops, for groups of three pixels; docs/explanation/costs.md describes them."""
     weight = graph.types[node.inputs[1]]
     filters, height, width, depth = weight.shape
     size = height * width * depth
