@@ -14,7 +14,8 @@ from microgen.graph.ops import bounds
 from microgen.graph.ops.base import Op, Operands, Padding, Pair, Shape
 from microgen.graph.ops.convolution import convolution
 from microgen.graph.ops.cost import Cost
-from microgen.graph.ops.window import nhwc, taps, window_cost
+from microgen.graph.ops.geometry import output_size
+from microgen.graph.ops.window import Along, axes, check_dilation, nhwc, spatial, taps, window_cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,9 @@ def infer(attrs: Conv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]
     if filters < 1 or filters % (channels // depth):
         raise ValueError(f"{filters} filters do not divide into {channels // depth} groups")
     convolution.check_bias(inputs, filters, "filter")
-    height, width = convolution.places(attrs, inputs)
+    size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
+    height, width = output_size(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    check_dilation(inputs[0].shape, attrs.dilation)
     return ((batches, height, width, filters),)
 
 
@@ -72,7 +75,7 @@ def sums(attrs: Conv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
     For integers they are exact, because 2**30 products of int16 and int8 fit float64. numpy has
     the fast matrix product only for floats.
     """
-    rows, columns = convolution.along(attrs, data.shape, weight.shape)
+    rows, columns = _axes(attrs, data.shape, weight.shape)
     values, factors = data.astype(np.float64) - zero, weight.astype(np.float64)
     found = np.zeros((len(data), rows.places, columns.places, len(weight)))
     for (y, x), places, cells in taps(rows, columns):
@@ -82,11 +85,15 @@ def sums(attrs: Conv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
     return found
 
 
+def _axes(attrs: Conv2DAttrs, data: Shape, weight: Shape) -> tuple[Along, Along]:
+    return axes(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
+
+
 def cost(attrs: Conv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
     """The products of each filter with its window at each place."""
     data, weight = inputs[0].shape, inputs[1].shape
     each, groups = data[0] * weight[0] * weight[3], data[3] // weight[3]
-    return window_cost(convolution.along(attrs, data, weight), each, inputs, outputs, groups=groups)
+    return window_cost(_axes(attrs, data, weight), each, inputs, outputs, groups=groups)
 
 
 def _groups(channels: int, weight: Array) -> Iterator[tuple[slice, slice]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from microgen.graph.arithmetic.int16 import requantize16
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ops import floats
-from microgen.graph.ops.base import Operands, Padding, Pair, Shape
+from microgen.graph.ops.base import Operands
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     accumulator_constraint,
@@ -28,8 +27,6 @@ from microgen.graph.ops.constraints import (
     weight_constraint,
     weight_zero,
 )
-from microgen.graph.ops.geometry import output_size
-from microgen.graph.ops.window import Along, axes, check_dilation, spatial
 
 _BIASES = {  # for int8 and int16 activations, by the accumulators of each rounding
     DType.INT8: dict.fromkeys(
@@ -41,35 +38,6 @@ _BIASES = {  # for int8 and int16 activations, by the accumulators of each round
         Rounding.FLOAT: DType.INT64,
     },
 }
-
-
-class Sliding(Protocol):
-    """Attributes that say where the windows of a convolution are."""
-
-    @property
-    def strides(self) -> Pair:
-        """Along the height and the width."""
-
-    @property
-    def dilation(self) -> Pair:
-        """Along the height and the width."""
-
-    @property
-    def padding(self) -> Padding:
-        """Around the data."""
-
-
-def places(attrs: Sliding, inputs: Sequence[TensorType]) -> Pair:
-    """The height and width of the output for these data and weights."""
-    data, weight = inputs[0].shape, inputs[1].shape
-    size = output_size(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
-    check_dilation(data, attrs.dilation)
-    return size
-
-
-def along(attrs: Sliding, data: Shape, weight: Shape) -> tuple[Along, Along]:
-    """The windows along both axes."""
-    return axes(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
 
 
 def check_count(name: str, inputs: Sequence[TensorType]) -> None:

@@ -14,7 +14,8 @@ from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.base import Op, Operands, Padding, Pair, Shape
 from microgen.graph.ops.convolution import convolution
 from microgen.graph.ops.cost import Cost
-from microgen.graph.ops.window import nhwc, spatial, taps, window_cost
+from microgen.graph.ops.geometry import output_size
+from microgen.graph.ops.window import Along, axes, check_dilation, nhwc, spatial, taps, window_cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,9 @@ def infer(attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Sh
             f"{attrs.depth_multiplier}, [1,*,*,{channels * attrs.depth_multiplier}] is expected"
         )
     convolution.check_bias(inputs, filters, "channel")
-    height, width = convolution.places(attrs, inputs)
+    size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
+    height, width = output_size(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    check_dilation(inputs[0].shape, attrs.dilation)
     return ((batches, height, width, filters),)
 
 
@@ -77,12 +80,16 @@ def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> tuple[Array, .
 def sums(attrs: DepthwiseConv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
     """Sums of products of the weight with data minus ``zero``, [N, OH, OW, C * multiplier], in the
     dtype of both."""
-    rows, columns = convolution.along(attrs, data.shape, weight.shape)
+    rows, columns = _axes(attrs, data.shape, weight.shape)
     repeated = np.repeat(data - data.dtype.type(zero), attrs.depth_multiplier, axis=3)
     found = np.zeros((len(data), rows.places, columns.places, weight.shape[3]), data.dtype)
     for (y, x), places, cells in taps(rows, columns):
         found[places] += repeated[cells] * weight[0, y, x]
     return found
+
+
+def _axes(attrs: DepthwiseConv2DAttrs, data: Shape, weight: Shape) -> tuple[Along, Along]:
+    return axes(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
 
 
 def cost(
@@ -91,7 +98,7 @@ def cost(
     """The products of each channel with its window at each place."""
     data, weight = inputs[0].shape, inputs[1].shape
     each = data[0] * weight[3]
-    return window_cost(convolution.along(attrs, data, weight), each, inputs, outputs)
+    return window_cost(_axes(attrs, data, weight), each, inputs, outputs)
 
 
 def parts(attrs: DepthwiseConv2DAttrs, n_inputs: int) -> tuple[str, ...]:
