@@ -95,7 +95,7 @@ MG_INLINE int8_t mg_dense_s8_fours_output(const mg_dense_s8_params *p, const mg_
 
 /* Computes the same as mg_dense_s8_body. The weights of each four channels are interleaved,
  * [channel / 4][feature][4]; those of the last one to three channels, if their number is no
- * multiple of four, are not. The bias contains the input's zero point, or is the offset of
+ * multiple of four, are not. The bias contains the input's zero point, or is that of
  * MG_LINEAR. */
 MG_INLINE void mg_dense_s8_fours_body(const mg_dense_s8_fours_params *p, const int8_t *input,
                                       const int8_t *weight, const int32_t *bias,

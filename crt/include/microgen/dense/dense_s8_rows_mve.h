@@ -25,28 +25,28 @@ typedef struct {
     const int8_t *end; /* of the outputs, for the assembly */
     const int8_t *input;
     const int8_t *weight;
-    const int32_t *offset;
+    const int32_t *bias;
     const int32_t *multiplier;
     int32x4_t low;
     int32x4_t high;
 } mg_mve_dense;
 
-/* MG_LINEAR_VECTOR: what microgen/graph/arithmetic/linear_vector.py computes. The offset contains
- * the bias and the output's zero point. */
-MG_INLINE int32x4_t mg_mve_linear(const mg_mve_dense *d, int32x4_t sums, int32x4_t offset,
+/* MG_LINEAR_VECTOR: what microgen/graph/arithmetic/linear_vector.py computes. The bias is
+ * scaled, and contains the output's zero point. */
+MG_INLINE int32x4_t mg_mve_linear(const mg_mve_dense *d, int32x4_t sums, int32x4_t bias,
                                   int32x4_t multiplier)
 {
-    const int32x4_t x = vqaddq_s32(vqshlq_r_s32(sums, d->left), offset);
+    const int32x4_t x = vqaddq_s32(vqshlq_r_s32(sums, d->left), bias);
     return vminq_s32(vmaxq_s32(vshlq_r_s32(vqrdmulhq_s32(x, multiplier), d->right), d->low),
                      d->high);
 }
 
 /* MG_ROUND_TWICE_NARROW: what mg_scaled_twice_narrow of scaling_s8.h computes. The first rounding
- * is that of the product, the second that of the shift. The offset is the bias. */
-MG_INLINE int32x4_t mg_mve_twice(const mg_mve_dense *d, int32x4_t sums, int32x4_t offset,
+ * is that of the product, the second that of the shift. */
+MG_INLINE int32x4_t mg_mve_twice(const mg_mve_dense *d, int32x4_t sums, int32x4_t bias,
                                  int32x4_t multiplier)
 {
-    const int32x4_t x = mg_mve_ties_down(vqrdmulhq_s32(vaddq_s32(sums, offset), multiplier));
+    const int32x4_t x = mg_mve_ties_down(vqrdmulhq_s32(vaddq_s32(sums, bias), multiplier));
     const int32x4_t stored = vaddq_n_s32(vrshlq_n_s32(x, d->right), d->left);
     return vminq_s32(vmaxq_s32(stored, d->low), d->high);
 }
@@ -63,13 +63,13 @@ MG_INLINE void mg_mve_dense_four(mg_mve_dense *d, int32_t count, int requantizat
     const int32x4_t sums = mg_mve_dot_four(&of);
     const int32x4_t multiplier =
         (d->next != 0) ? vldrwq_z_s32(d->multiplier, active) : vdupq_n_s32(d->multiplier[0]);
-    const int32x4_t offset = vldrwq_z_s32(d->offset, active);
+    const int32x4_t bias = vldrwq_z_s32(d->bias, active);
     const int32x4_t stored = (requantization == MG_LINEAR_VECTOR)
-                                 ? mg_mve_linear(d, sums, offset, multiplier)
-                                 : mg_mve_twice(d, sums, offset, multiplier);
+                                 ? mg_mve_linear(d, sums, bias, multiplier)
+                                 : mg_mve_twice(d, sums, bias, multiplier);
     vstrbq_p_s32(d->output, stored, active);
     d->weight += MG_MVE_FILTERS * d->depth;
-    d->offset += MG_MVE_FILTERS;
+    d->bias += MG_MVE_FILTERS;
     d->multiplier += d->next / (int32_t)sizeof(int32_t);
     d->output += MG_MVE_FILTERS;
 }
@@ -122,7 +122,7 @@ MG_INLINE void mg_mve_dense_four(mg_mve_dense *d, int32_t count, int requantizat
 
 /* Features up to d->end, four at a time, for depths that are multiples of 64. In assembly, because
  * GCC 12 spills registers. The multiplier is a vector in memory if all are the same. `shift` shifts
- * sums, `add` adds offsets, and `scale` makes outputs of products. */
+ * sums, `add` adds biases, and `scale` makes outputs of products. */
 #define MG_MVE_DENSE_QUADS(name, shift, add, scale)                                                \
     MG_INLINE void name(mg_mve_dense *d)                                                           \
     {                                                                                              \
@@ -187,7 +187,7 @@ MG_INLINE int32_t mg_mve_dense_whole(mg_mve_dense *d, int32_t features, int requ
         mg_mve_dense_quads_twice(&of);
     }
     d->weight += done * d->depth;
-    d->offset += done;
+    d->bias += done;
     d->multiplier += (d->next != 0) ? done : 0;
     d->output += done;
     return features - done;
@@ -217,7 +217,7 @@ MG_INLINE void mg_mve_dense_features(const mg_dense_s8_params *p, mg_mve_dense *
 /* The same. Out of line, so that all layers of a model share it. */
 static __attribute__((noinline, unused)) void
 mg_mve_dense_linear(const mg_dense_s8_params *p, const int8_t *input, const int8_t *weight,
-                    const int32_t *offset, const int32_t *multiplier, const int8_t *shift,
+                    const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
                     int8_t *output)
 {
     mg_mve_dense d = {output,
@@ -228,7 +228,7 @@ mg_mve_dense_linear(const mg_dense_s8_params *p, const int8_t *input, const int8
                       NULL,
                       input,
                       weight,
-                      offset,
+                      bias,
                       multiplier,
                       vdupq_n_s32(p->activation_min),
                       vdupq_n_s32(p->activation_max)};
@@ -260,9 +260,9 @@ mg_mve_dense_twice(const mg_dense_s8_params *p, const int8_t *input, const int8_
 
 /* Computes the same as mg_dense_s8_body with the same arguments. `requantization` is
  * MG_LINEAR_VECTOR or, if there is one multiplier for all features, MG_ROUND_TWICE_NARROW. Sums
- * contain no zero point; the offset does. */
+ * contain no zero point; the bias does. */
 MG_INLINE void mg_dense_s8_rows_mve_body(const mg_dense_s8_params *p, const int8_t *input,
-                                         const int8_t *weight, const int32_t *offset,
+                                         const int8_t *weight, const int32_t *bias,
                                          const int32_t *multiplier, const int8_t *shift,
                                          void *output, int requantization)
 {
@@ -270,9 +270,9 @@ MG_INLINE void mg_dense_s8_rows_mve_body(const mg_dense_s8_params *p, const int8
 
     for (int32_t n = 0; n < p->batches; n++) {
         if (requantization == MG_LINEAR_VECTOR) {
-            mg_mve_dense_linear(p, input, weight, offset, multiplier, shift, stored);
+            mg_mve_dense_linear(p, input, weight, bias, multiplier, shift, stored);
         } else {
-            mg_mve_dense_twice(p, input, weight, offset, multiplier, shift, stored);
+            mg_mve_dense_twice(p, input, weight, bias, multiplier, shift, stored);
         }
         input += p->input_features;
         stored += p->output_features;

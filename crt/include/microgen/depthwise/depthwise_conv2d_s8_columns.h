@@ -84,7 +84,7 @@ MG_INLINE int32_t mg_columns_below(const mg_depthwise_conv2d_s8_columns_params *
  * Filters are 3x3 without dilation, there are four channels or more, at most 65535, the depth
  * multiplier is 1, and strides along the width are 1 or 2.
  * weight has six words for each channel, as microgen/kernels/depthwise/depthwise_conv2d_columns.py
- * says. bias contains the zero point of the data, as MG_LINEAR's offset. scratch is aligned to 4
+ * says. bias is that of MG_LINEAR, and contains the zero point of the data. scratch is aligned to 4
  * bytes, and has MG_COLUMN words for each column of the windows of a part of a row, and then, with
  * padding above or below, a row of the input's width.
  *

@@ -9,7 +9,7 @@
 typedef mg_depthwise_conv2d_s8_rows_params mg_depthwise_conv2d_s8_padded_rows_params;
 
 /* Computes the same as mg_depthwise_conv2d_s8_body. depth_multiplier and dilations must be 1, and
- * output_width at least 3. The bias contains the input's zero point, or is the offset of MG_LINEAR.
+ * output_width at least 3. The bias contains the input's zero point, or is that of MG_LINEAR.
  * scratch has kernel_height rows of mg_depthwise_columns pixels. The output and the input may
  * overlap as far as no output row ends after the first row of the input that is copied for the
  * next. */

@@ -230,7 +230,7 @@ MG_INLINE void mg_depthwise_all_rows(const mg_depthwise_conv2d_s8_params *p,
 
 /* Computes the same as mg_depthwise_conv2d_s8_body. depth_multiplier and dilations must be 1, and
  * output_width at least 3. No window may reach beyond the input. The bias contains the input's zero
- * point, or is the offset of MG_LINEAR. The output may be whole pixels before the input, or at
+ * point, or is that of MG_LINEAR. The output may be whole pixels before the input, or at
  * its address, if a channel's results do not reach its values in the next windows. */
 MG_INLINE void mg_depthwise_conv2d_s8_rows_body(const mg_depthwise_conv2d_s8_rows_params *p,
                                                 const int8_t *input, const int8_t *weight,

@@ -59,7 +59,7 @@ MG_INLINE void mg_columns_clear(uint32_t *to, int32_t columns, uint32_t zero)
 /* With the linear requantization. Nine products of int8 values fit int32. */
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__)
 
-/* The argument is in r0. The stack gets MG_LINEAR's offset, and then what the argument points to. A
+/* The argument is in r0. The stack gets MG_LINEAR's bias, and then what the argument points to. A
  * block's columns are filled: r0 is the place in the values, r1 and r5 are the distances of rows,
  * r2 is the place in the columns, r3 their end, r4 the step. r6 and r8 are the first words of two
  * channels, r7 and r9 the second ones.

@@ -122,11 +122,11 @@ MG_INLINE int8_t mg_scaled_by_float(const mg_scaling *s, int32_t x, int32_t bits
 #endif
 }
 
-/* MG_LINEAR: floor((x * multiplier + offset * 2^16) / 2^34), saturated to int8. The offset contains
- * the bias and the output's zero point. The product is below 2^62, so nothing overflows. */
-MG_INLINE int32_t mg_linear(int32_t x, int32_t multiplier, int32_t offset)
+/* MG_LINEAR: floor((x * multiplier + bias * 2^16) / 2^34), saturated to int8. The bias is scaled,
+ * and contains the output's zero point. The product is below 2^62, so nothing overflows. */
+MG_INLINE int32_t mg_linear(int32_t x, int32_t multiplier, int32_t bias)
 {
-    return mg_quarter_as_s8(mg_product_high(x, multiplier, offset));
+    return mg_quarter_as_s8(mg_product_high(x, multiplier, bias));
 }
 
 /* Of kernels whose sums are times 256 and begin with the bias: floor(x * multiplier / 2^42) for
@@ -209,8 +209,8 @@ MG_INLINE int8_t mg_scaled(const mg_scaling *s, int32_t c, int32_t x, int requan
 }
 
 /* What the outputs of one channel have in common, for loops that sum the products of raw data, from
- * which no zero point was subtracted. The bias contains the zero point. For MG_LINEAR it is the
- * offset, and there is no shift, and for MG_HIGH what the sums begin with. */
+ * which no zero point was subtracted. The bias contains the zero point. For MG_LINEAR there
+ * is no shift, and for MG_HIGH sums begin with the bias. */
 typedef struct {
     int32_t bias;
     int32_t multiplier;
@@ -236,14 +236,14 @@ MG_INLINE int8_t mg_output(const mg_scaling *s, const mg_channel *channel, int32
                         requantization);
 }
 
-/* The output for four times a sum of raw products, which Winograd's kernels have. The offset of
+/* The output for four times a sum of raw products, which Winograd's kernels have. The bias of
  * MG_LINEAR is multiplied by four, too, so nothing is rounded. */
 MG_INLINE int8_t mg_output_of_4(const mg_scaling *s, const mg_channel *channel, int32_t four_sums,
                                 int requantization)
 {
     if (requantization == MG_LINEAR) {
-        const int64_t offset = (int64_t)channel->bias * (4 << 16);
-        const int64_t wide = (int64_t)four_sums * channel->multiplier + offset;
+        const int64_t bias = (int64_t)channel->bias * (4 << 16);
+        const int64_t wide = (int64_t)four_sums * channel->multiplier + bias;
         return mg_clamped_s8(s, mg_sixteenth_as_s8(mg_high_word(wide)));
     }
     return mg_output(s, channel, mg_shift_right(four_sums, 2), requantization);

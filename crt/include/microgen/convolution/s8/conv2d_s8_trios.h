@@ -221,7 +221,7 @@ MG_INLINE void mg_conv2d_s8_trios_channels(const mg_scaling *scaling, const mg_t
 }
 
 /* Computes the same as mg_conv2d_s8_body. There must be one group, and dilation_width must be 1.
- * The bias contains the input's zero point, or is the offset of MG_LINEAR. scratch must be aligned
+ * The bias contains the input's zero point, or is that of MG_LINEAR. scratch must be aligned
  * to 4 bytes.
  *
  * For MG_FOUR_CHANNELS scratch has 8 bytes for each weight of a filter, and weights of each four

@@ -187,7 +187,7 @@ MG_INLINE const uint32_t *mg_winograd_weights(const int32_t *weight, int32_t c, 
  * - weight: as `form` says. Where there is no output channel, weights are 0. Transformed weights
  * are words of a step's two input channels, int16, the first in the lower half; positions are in
  *   row-major order.
- * - bias, and offsets for MG_LINEAR: those of raw sums, see scaling_s8.h.
+ * - bias: that of raw sums, see scaling_s8.h.
  *
  * The filters are 3x3, strides and dilations 1, and there is one group, of at least 4 and at most
  * MG_WINOGRAD_CHANNELS input channels. `areas` are computed with the same weights, 1 if these are
