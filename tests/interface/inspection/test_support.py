@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import microgen
 from microgen import kernels
+from microgen.base import manifest
 from microgen.interface.inspection import support
+from tests.support.places import DIGITS
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCUMENT = ROOT / "docs" / "reference" / "supported-ops.md"
@@ -38,3 +41,13 @@ def test_a_search_for_any_kernel_finds_its_header_and_its_modules() -> None:
         paths = [part for part in line.split("`") if part.endswith((".h", ".py"))]
         assert len(paths) >= 2
         assert all((ROOT / path).is_file() for path in paths)
+
+
+def test_a_manifest_says_where_each_of_its_kernels_comes_from(tmp_path: Path) -> None:
+    microgen.generate(DIGITS, "mps2_an386", tmp_path / "project")
+    (record,) = manifest.load(tmp_path / "project").modules
+    assert tuple(source.kernel for source in record.kernel_sources) == record.kernels
+    for source in record.kernel_sources:
+        assert (tmp_path / "project" / "crt" / "include" / source.header).is_file()
+        assert source.modules
+        assert all((ROOT / module).is_file() for module in source.modules)
