@@ -1,10 +1,12 @@
 """Implementations, found by folder: a module with ``IMPLEMENTATIONS`` has those of one op or of a
-pattern of ops (``OP_NAME``); the other modules are shared by several ops.
+pattern of ops (``OP_NAME``); a module with ``BY_OP`` has the reference kernels of several ops of
+one kind; the other modules are shared by several ops.
 
 Costs decide which of them computes a node. The order in which they are listed decides only where
 costs cannot: where none is measured, and between estimates that differ by less than they are off.
 Modules state it: those with a higher ``PRECEDENCE`` come first. An op's own module, which bears its
-name and has the reference kernels, comes after them, and modules that state nothing come last."""
+name or has it in ``BY_OP``, and has the reference kernels, comes after them, and modules that
+state nothing come last."""
 
 from __future__ import annotations
 
@@ -28,10 +30,13 @@ def modules() -> tuple[ModuleType, ...]:
 
 @functools.cache
 def registry() -> Mapping[str, tuple[Implementation, ...]]:
-    """Op or pattern -> its kernels, by the order of their modules, then of ``IMPLEMENTATIONS``."""
+    """Op or pattern -> its kernels, by the order of their modules, then of each module's own."""
     found: dict[str, tuple[Implementation, ...]] = {}
-    for module in sorted(filter(_has_kernels, modules()), key=_order):
-        found[module.OP_NAME] = (*found.get(module.OP_NAME, ()), *module.IMPLEMENTATIONS)
+    entries = [
+        (_order(module, op), op, own) for module in modules() for op, own in of(module).items()
+    ]
+    for _, op, own in sorted(entries, key=lambda entry: entry[:2]):
+        found[op] = (*found.get(op, ()), *own)
     return MappingProxyType(dict(sorted(found.items())))
 
 
@@ -41,9 +46,10 @@ def sources() -> Mapping[tuple[str, str], str]:
     "microgen/kernels/dense/dense.py"."""
     return MappingProxyType(
         {
-            (module.OP_NAME, kernel.symbol): f"{module.__name__.replace('.', '/')}.py"
-            for module in filter(_has_kernels, modules())
-            for kernel in module.IMPLEMENTATIONS
+            (op, kernel.symbol): f"{module.__name__.replace('.', '/')}.py"
+            for module in modules()
+            for op, own in of(module).items()
+            for kernel in own
         }
     )
 
@@ -53,16 +59,20 @@ def modules_of(symbol: str) -> tuple[str, ...]:
     return tuple(sorted(path for (_, name), path in sources().items() if name == symbol))
 
 
-def _has_kernels(module: ModuleType) -> bool:
-    return hasattr(module, "IMPLEMENTATIONS")
+def of(module: ModuleType) -> Mapping[str, tuple[Implementation, ...]]:
+    """Op or pattern -> the kernels that a module has of it."""
+    if hasattr(module, "BY_OP"):
+        table: Mapping[str, tuple[Implementation, ...]] = module.BY_OP
+        return table
+    return {module.OP_NAME: module.IMPLEMENTATIONS} if hasattr(module, "IMPLEMENTATIONS") else {}
 
 
-def _order(module: ModuleType) -> tuple[int, bool, str]:
-    """The place of a module among those of its op. Of modules that state nothing, the names of
+def _order(module: ModuleType, op: str) -> tuple[int, bool, str]:
+    """The place of a module among those of the op. Of modules that state nothing, the names of
     their first kernels decide."""
     name = module.__name__.rpartition(".")[2]
-    is_own = name == module.OP_NAME.rpartition(".")[2]
-    return -getattr(module, "PRECEDENCE", 0), not is_own, module.IMPLEMENTATIONS[0].symbol
+    is_own = hasattr(module, "BY_OP") or name == op.rpartition(".")[2]
+    return -getattr(module, "PRECEDENCE", 0), not is_own, of(module)[op][0].symbol
 
 
 @functools.cache

@@ -22,7 +22,7 @@ from microgen.graph.ops.base import Padding
 from microgen.graph.ops.elementwise.bitwise import BitFunction
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from microgen.graph.ops.tables.lookup import ENTRIES
-from microgen.graph.ops.unary import real_formulas
+from microgen.graph.ops.unary import real_function
 from tests.crt import real_movements
 from tests.kernels.conformance import conformance as c
 from tests.kernels.recurrent import recurrent_cases
@@ -94,7 +94,7 @@ CHOICES: Mapping[str, Sequence[object]] = {  # for an attribute of that name in 
 OWN: Mapping[str, Mapping[str, Sequence[object]]] = {  # for attributes of one op only
     "bitwise": {"function": tuple(BitFunction)},
     "divide": {"activation": tuple(Activation)[:2]},
-    "real_function": {"function": tuple(real_formulas.FORMULAS)},
+    "real_function": {"function": tuple(real_function.FORMULAS)},
     "strided_slice": {
         "begin": ((0, 24, 0, 0),),
         "strides": ((1, -2, 2, 1),),

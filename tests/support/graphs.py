@@ -29,7 +29,7 @@ from microgen.graph.ops.moves.transpose import TransposeAttrs
 from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
 from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
-from microgen.graph.ops.unary.clip import ClipAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs
 from microgen.graph.ops.unary.sigmoid import SigmoidAttrs
 
 DEFAULT = Quant((0.05,), (3,))

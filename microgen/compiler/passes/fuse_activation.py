@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from microgen.graph.arithmetic.terms import OPEN, Activation
 from microgen.graph.ir import layouts
 from microgen.graph.ir.graph import Attrs, Graph, Layout, Node, TensorType
-from microgen.graph.ops.unary.clip import ClipAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs
 
 _VIEW = "reshape"
 

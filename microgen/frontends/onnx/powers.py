@@ -5,10 +5,8 @@ from __future__ import annotations
 from microgen.frontends.onnx.composing import binary
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.graph.ops.unary.abs import AbsAttrs
-from microgen.graph.ops.unary.exp import ExpAttrs
-from microgen.graph.ops.unary.log import LogAttrs
-from microgen.graph.ops.unary.sqrt import SqrtAttrs
+from microgen.graph.ops.unary.functions import AbsAttrs, ExpAttrs, LogAttrs
+from microgen.graph.ops.unary.roots import SqrtAttrs
 
 _MOST_PRODUCTS = 8  # larger powers are computed with exp and log
 

@@ -1,5 +1,5 @@
-"""The ops, found by folder: each module that has an ``OP`` defines one; the other modules are
-shared by several ops."""
+"""The ops, found by folder: a module with ``OP`` defines one, a module with ``OPS`` several of one
+kind; the other modules are shared by several ops."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ def registry() -> Mapping[str, Op]:
     """All ops: name -> definition."""
     names = sorted(m.name for m in pkgutil.walk_packages(__path__, f"{__name__}."))
     modules = [importlib.import_module(name) for name in names]
-    ops = [module.OP for module in modules if hasattr(module, "OP")]
-    return MappingProxyType({op.name: op for op in ops})
+    found = (getattr(module, "OPS", getattr(module, "OP", ())) for module in modules)
+    ops = [op for each in found for op in ((each,) if isinstance(each, Op) else each)]
+    return MappingProxyType({op.name: op for op in sorted(ops, key=lambda op: op.name)})
 
 
 def about(op: Op) -> str:
-    """One line about an op: the first paragraph of its module's docstring, without the name."""
+    """One line about an op. By default it is the first paragraph of its module's docstring, without
+    the name."""
+    if op.about:
+        return op.about
     first = _paragraph(importlib.import_module(op.attrs.__module__))
     return (first.partition(": ")[2] or first).rstrip(".")
 

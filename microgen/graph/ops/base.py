@@ -1,4 +1,4 @@
-"""The parts of an op: attributes, type inference, a numpy reference. Each op has its own file."""
+"""The parts of an op: attributes, type inference, a numpy reference."""
 
 from __future__ import annotations
 
@@ -58,6 +58,11 @@ def writing(*positions: int) -> Callable[[Any, int], tuple[int, ...]]:
 
 
 _NOTHING = writing()
+
+
+def named(*words: str) -> Callable[[Any, int], tuple[str, ...]]:
+    """``Op.parts`` of an op whose primitive functions always have these words."""
+    return lambda _attrs, _n_inputs: words
 
 
 Padding = Pads | Literal["SAME", "VALID"]
@@ -134,7 +139,8 @@ class Op:
     ``cost(attrs, input_types, output_types)`` is the cost of ``reference``, see
     ``graph/ops/cost.py``. ``parts(attrs, n_inputs)`` are the words of the primitive function's
     name, as in TVM: ("nn_conv2d", "nn_bias_add", "clip"). ``bound`` applies to every
-    implementation: kernels, code generators, LiteRT.
+    implementation: kernels, code generators, LiteRT. ``about`` says in a few words what it
+    computes; by default, the module's docstring does.
     """
 
     name: str
@@ -150,3 +156,4 @@ class Op:
     writes: Callable[[Any, int], tuple[int, ...]] = _NOTHING
     bound: Bound = EXACT
     cost: costs.Rule = costs.elementwise
+    about: str = ""

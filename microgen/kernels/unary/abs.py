@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.unary.abs import multiplier
+from microgen.graph.ops.unary.functions import multiplier
 from microgen.kernels import base
 from microgen.kernels.unary import unary
 

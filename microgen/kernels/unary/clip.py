@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microgen.graph.arithmetic.int8 import clip_multiplier
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.unary.clip import ClipAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs
 from microgen.kernels import base
 from microgen.kernels.unary import unary
 

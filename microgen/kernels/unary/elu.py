@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.unary import elu
+from microgen.graph.ops.unary import activations
 from microgen.kernels.unary import unary
 
 OP_NAME = "nn.elu"
 
-IMPLEMENTATIONS = (unary.kernel("elu", DType.FLOAT32, ulps=elu.ULPS),)
+IMPLEMENTATIONS = (unary.kernel("elu", DType.FLOAT32, ulps=activations.ULPS),)

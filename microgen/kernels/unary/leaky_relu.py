@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.unary.leaky_relu import LeakyReluAttrs, multipliers
+from microgen.graph.ops.unary.activations import LeakyReluAttrs, multipliers
 from microgen.kernels import base
 from microgen.kernels.unary import unary
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.unary import log
+from microgen.graph.ops.unary import functions
 from microgen.kernels.unary import unary
 
 OP_NAME = "log"
 
-IMPLEMENTATIONS = (unary.kernel("log", DType.FLOAT32, ulps=log.ULPS),)
+IMPLEMENTATIONS = (unary.kernel("log", DType.FLOAT32, ulps=functions.LOG_ULPS),)

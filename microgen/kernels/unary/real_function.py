@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.unary.real_formulas import FORMULAS
-from microgen.graph.ops.unary.real_function import RealFunctionAttrs
+from microgen.graph.ops.unary.real_function import FORMULAS, RealFunctionAttrs
 from microgen.kernels import base
 from microgen.kernels.unary import unary
 

@@ -10,6 +10,6 @@ OP_NAME = "sigmoid"
 
 
 IMPLEMENTATIONS = (
-    unary.kernel("sigmoid", DType.INT16, unary.scaled(sigmoid.parameters)),
-    unary.kernel("sigmoid", DType.FLOAT32, ulps=sigmoid.ULPS),
+    unary.kernel("sigmoid", DType.INT16, unary.scaled(sigmoid.sigmoid_parameters)),
+    unary.kernel("sigmoid", DType.FLOAT32, ulps=sigmoid.SIGMOID_ULPS),
 )

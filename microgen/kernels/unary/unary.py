@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from microgen.graph.ir.graph import DType, Graph, Node, TensorType
-from microgen.graph.ops.unary.sigmoid16 import SigmoidParameters
+from microgen.graph.ops.unary.sigmoid import SigmoidParameters
 from microgen.kernels import base
 from microgen.kernels.base import Params
 

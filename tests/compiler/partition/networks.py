@@ -15,8 +15,8 @@ from microgen.graph.ops import registry
 from microgen.graph.ops.base import StatusError
 from microgen.graph.ops.elementwise.add import AddAttrs
 from microgen.graph.ops.external import ExternalAttrs
-from microgen.graph.ops.unary.exp import ExpAttrs
-from microgen.graph.ops.unary.tanh import TanhAttrs
+from microgen.graph.ops.unary.functions import ExpAttrs
+from microgen.graph.ops.unary.sigmoid import TanhAttrs
 from microgen.relay.expr import Function
 from microgen.relay.module import IRModule
 from microgen.relay.op import registry as relay_ops

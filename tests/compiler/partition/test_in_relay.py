@@ -33,17 +33,10 @@ from microgen.graph.ops.reductions.mean import MeanAttrs
 from microgen.graph.ops.reductions.min import MinAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from microgen.graph.ops.reductions.sum import SumAttrs
-from microgen.graph.ops.unary.abs import AbsAttrs
-from microgen.graph.ops.unary.clip import ClipAttrs
-from microgen.graph.ops.unary.elu import EluAttrs
-from microgen.graph.ops.unary.exp import ExpAttrs
-from microgen.graph.ops.unary.leaky_relu import LeakyReluAttrs
-from microgen.graph.ops.unary.log import LogAttrs
-from microgen.graph.ops.unary.negative import NegativeAttrs
-from microgen.graph.ops.unary.rsqrt import RsqrtAttrs
-from microgen.graph.ops.unary.sigmoid import SigmoidAttrs
-from microgen.graph.ops.unary.sqrt import SqrtAttrs
-from microgen.graph.ops.unary.tanh import TanhAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs, EluAttrs, LeakyReluAttrs
+from microgen.graph.ops.unary.functions import AbsAttrs, ExpAttrs, LogAttrs, NegativeAttrs
+from microgen.graph.ops.unary.roots import RsqrtAttrs, SqrtAttrs
+from microgen.graph.ops.unary.sigmoid import SigmoidAttrs, TanhAttrs
 from microgen.relay.expr import Call, Op
 from microgen.relay.visit import post_order
 from tests.compiler.partition.networks import Builder, of_relay, outputs, samples

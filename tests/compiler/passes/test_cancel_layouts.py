@@ -33,8 +33,8 @@ from microgen.graph.ops.reductions.max import MaxAttrs
 from microgen.graph.ops.reductions.mean import MeanAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from microgen.graph.ops.tables.lookup import LookupAttrs
-from microgen.graph.ops.unary.clip import ClipAttrs
-from microgen.graph.ops.unary.exp import ExpAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs
+from microgen.graph.ops.unary.functions import ExpAttrs
 
 ORIGIN = Origin("x.relay", "layer")
 TO_LAST = LayoutTransformAttrs("NCHW", "NHWC")

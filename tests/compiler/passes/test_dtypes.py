@@ -18,7 +18,7 @@ from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Te
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.moves.pad import PadAttrs
-from microgen.graph.ops.unary.clip import ClipAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs
 from tests.kernels.conformance import conformance
 from tests.kernels.convolution import convolving
 from tests.kernels.convolution.convolving import Geometry

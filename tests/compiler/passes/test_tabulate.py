@@ -13,8 +13,8 @@ from microgen.graph.ir.graph import Attrs, Graph, Quant
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.tables.lookup import LookupAttrs
-from microgen.graph.ops.unary.leaky_relu import LeakyReluAttrs
-from microgen.graph.ops.unary.tanh import TanhAttrs
+from microgen.graph.ops.unary.activations import LeakyReluAttrs
+from microgen.graph.ops.unary.sigmoid import TanhAttrs
 from tests.support.graphs import Builder
 
 UNIT = Quant((1 / 256,), (-128,))

@@ -23,7 +23,7 @@ from microgen.graph.ops.moves.reshape import ReshapeAttrs
 from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
 from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
-from microgen.graph.ops.unary.clip import ClipAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs
 from tests.frontends.tweaked import (
     Network,
     activation,

@@ -9,7 +9,7 @@ import pytest
 from microgen.base.errors import ModelError, UnsupportedError
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops import registry
-from microgen.graph.ops.unary.leaky_relu import LeakyReluAttrs
+from microgen.graph.ops.unary.activations import LeakyReluAttrs
 from tests.frontends.tweaked import Network, activation, int8_constant, refusal, simple
 from tests.support.tflite_builder import OperatorSpec
 

@@ -1,12 +1,12 @@
 from pathlib import Path
 
-from microgen.graph.ops.unary.abs import OP, AbsAttrs
+from microgen.graph.ops.unary.functions import ABS, AbsAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 
-FLOATS = u.float_cases(OP.name, AbsAttrs())
+FLOATS = u.float_cases(ABS.name, AbsAttrs())
 CORNERS = ((0.5, 0.5), (1.0, 2.0**-15), (2.0**-30, 1.0), (1.0, 1.0001))
-INTEGERS = u.int16_cases(OP.name, AbsAttrs(), CORNERS)
+INTEGERS = u.int16_cases(ABS.name, AbsAttrs(), CORNERS)
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from microgen.graph.ops.unary.ceil import OP, CeilAttrs
+from microgen.graph.ops.unary.functions import CEIL, CeilAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 
-FLOATS = u.float_cases(OP.name, CeilAttrs())
+FLOATS = u.float_cases(CEIL.name, CeilAttrs())
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

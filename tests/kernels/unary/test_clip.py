@@ -6,7 +6,7 @@ import pytest
 from microgen.graph.arithmetic.int8 import multiply_by_quantized_multiplier, quantize_multiplier
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Quant
-from microgen.graph.ops.unary.clip import ClipAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 

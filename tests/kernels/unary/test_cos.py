@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from microgen.graph.ops.unary.cos import OP, CosAttrs
+from microgen.graph.ops.unary.functions import COS, CosAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 
-FLOATS = u.float_cases(OP.name, CosAttrs())
+FLOATS = u.float_cases(COS.name, CosAttrs())
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from microgen.graph.ops.unary.elu import OP, EluAttrs
+from microgen.graph.ops.unary.activations import ELU, EluAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 
-FLOATS = u.float_cases(OP.name, EluAttrs())
+FLOATS = u.float_cases(ELU.name, EluAttrs())
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from microgen.graph.ops.unary.exp import OP, ExpAttrs
+from microgen.graph.ops.unary.functions import EXP, ExpAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 
-FLOATS = u.float_cases(OP.name, ExpAttrs())
+FLOATS = u.float_cases(EXP.name, ExpAttrs())
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

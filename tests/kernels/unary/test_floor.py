@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from microgen.graph.ops.unary.floor import OP, FloorAttrs
+from microgen.graph.ops.unary.functions import FLOOR, FloorAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 
-FLOATS = u.float_cases(OP.name, FloorAttrs())
+FLOATS = u.float_cases(FLOOR.name, FloorAttrs())
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

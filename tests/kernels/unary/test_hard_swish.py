@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from microgen.graph.ops.unary.hard_swish import OP, HardSwishAttrs
+from microgen.graph.ops.unary.activations import HARD_SWISH, HardSwishAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 
-FLOATS = u.float_cases(OP.name, HardSwishAttrs())
+FLOATS = u.float_cases(HARD_SWISH.name, HardSwishAttrs())
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from microgen.graph.ops.unary.log import OP, LogAttrs
+from microgen.graph.ops.unary.functions import LOG, LogAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 
-FLOATS = u.float_cases(OP.name, LogAttrs())
+FLOATS = u.float_cases(LOG.name, LogAttrs())
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from microgen.graph.ops.unary.round import OP, RoundAttrs
+from microgen.graph.ops.unary.functions import ROUND, RoundAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 
-FLOATS = u.float_cases(OP.name, RoundAttrs())
+FLOATS = u.float_cases(ROUND.name, RoundAttrs())
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from microgen.graph.ops.unary.rsqrt import OP, RsqrtAttrs
+from microgen.graph.ops.unary.roots import RSQRT, RsqrtAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 
-FLOATS = u.float_cases(OP.name, RsqrtAttrs())
+FLOATS = u.float_cases(RSQRT.name, RsqrtAttrs())
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

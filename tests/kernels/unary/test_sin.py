@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from microgen.graph.ops.unary.sin import OP, SinAttrs
+from microgen.graph.ops.unary.functions import SIN, SinAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 
-FLOATS = u.float_cases(OP.name, SinAttrs())
+FLOATS = u.float_cases(SIN.name, SinAttrs())
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

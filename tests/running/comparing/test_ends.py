@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import DType, Graph, Node, Origin, TensorType
-from microgen.graph.ops.unary.abs import AbsAttrs
+from microgen.graph.ops.unary.functions import AbsAttrs
 from microgen.running.comparing.ends import MOST, MOST_VAGUE, End, Ends, explained
 from microgen.running.runner.compare import Comparison, Difference, Held
 

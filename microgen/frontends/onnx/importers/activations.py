@@ -12,10 +12,7 @@ from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.unary.clip import ClipAttrs
-from microgen.graph.ops.unary.elu import EluAttrs
-from microgen.graph.ops.unary.hard_swish import HardSwishAttrs
-from microgen.graph.ops.unary.leaky_relu import LeakyReluAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs, EluAttrs, HardSwishAttrs, LeakyReluAttrs
 
 Importer = Callable[[OnnxNode], Tensor]
 

@@ -12,7 +12,7 @@ from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
-from microgen.graph.ops.unary.abs import AbsAttrs
+from microgen.graph.ops.unary.functions import AbsAttrs
 
 
 def _comparison(op: str, *accepted: DType) -> Callable[[OnnxNode], Tensor]:

@@ -16,8 +16,7 @@ from microgen.graph.ir.graph import DType
 from microgen.graph.ops.elementwise.maximum import MaximumAttrs
 from microgen.graph.ops.reductions.mean import MeanAttrs
 from microgen.graph.ops.reductions.sum import SumAttrs
-from microgen.graph.ops.unary.rsqrt import RsqrtAttrs
-from microgen.graph.ops.unary.sqrt import SqrtAttrs
+from microgen.graph.ops.unary.roots import RsqrtAttrs, SqrtAttrs
 
 _LEAST = float(np.finfo(np.float32).tiny)  # for a norm of 0, whose data is 0
 

@@ -23,10 +23,8 @@ from microgen.graph.ops.reductions.argmin import ArgMinAttrs
 from microgen.graph.ops.reductions.max import MaxAttrs
 from microgen.graph.ops.reductions.mean import MeanAttrs
 from microgen.graph.ops.reductions.min import MinAttrs
-from microgen.graph.ops.unary.abs import AbsAttrs
-from microgen.graph.ops.unary.exp import ExpAttrs
-from microgen.graph.ops.unary.log import LogAttrs
-from microgen.graph.ops.unary.sqrt import SqrtAttrs
+from microgen.graph.ops.unary.functions import AbsAttrs, ExpAttrs, LogAttrs
+from microgen.graph.ops.unary.roots import SqrtAttrs
 
 _NUMBERS = (DType.FLOAT32, DType.INT32, DType.INT64)
 _ORDERED = (DType.FLOAT32, DType.INT8, DType.INT16, DType.INT32, DType.UINT8, DType.BOOL)

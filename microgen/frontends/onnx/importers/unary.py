@@ -12,18 +12,19 @@ from microgen.frontends.onnx.nodes import EVAL, OnnxNode
 from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.moves.bitcast import BitcastAttrs
-from microgen.graph.ops.unary.abs import AbsAttrs
-from microgen.graph.ops.unary.ceil import CeilAttrs
-from microgen.graph.ops.unary.cos import CosAttrs
-from microgen.graph.ops.unary.exp import ExpAttrs
-from microgen.graph.ops.unary.floor import FloorAttrs
-from microgen.graph.ops.unary.log import LogAttrs
-from microgen.graph.ops.unary.negative import NegativeAttrs
-from microgen.graph.ops.unary.round import RoundAttrs
-from microgen.graph.ops.unary.sigmoid import SigmoidAttrs
-from microgen.graph.ops.unary.sin import SinAttrs
-from microgen.graph.ops.unary.sqrt import SqrtAttrs
-from microgen.graph.ops.unary.tanh import TanhAttrs
+from microgen.graph.ops.unary.functions import (
+    AbsAttrs,
+    CeilAttrs,
+    CosAttrs,
+    ExpAttrs,
+    FloorAttrs,
+    LogAttrs,
+    NegativeAttrs,
+    RoundAttrs,
+    SinAttrs,
+)
+from microgen.graph.ops.unary.roots import SqrtAttrs
+from microgen.graph.ops.unary.sigmoid import SigmoidAttrs, TanhAttrs
 
 Importer = Callable[[OnnxNode], Tensor]
 

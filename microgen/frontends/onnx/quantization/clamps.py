@@ -14,7 +14,7 @@ from microgen.graph.arithmetic import in_float32
 from microgen.graph.arithmetic.int8 import activation_range, float_range
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Graph, Node, TensorType
-from microgen.graph.ops.unary.clip import ClipAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs
 from microgen.graph.ops.unary.real_function import RealFunctionAttrs
 
 

@@ -23,7 +23,7 @@ from microgen.graph.ops.elementwise.subtract import SubtractAttrs
 from microgen.graph.ops.quantization.cast import CastAttrs
 from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
 from microgen.graph.ops.quantization.quantize import QuantizeAttrs
-from microgen.graph.ops.unary.round import RoundAttrs
+from microgen.graph.ops.unary.functions import RoundAttrs
 
 _HALF_INT4 = 8
 

@@ -19,7 +19,7 @@ from microgen.graph.ops.elementwise.add import AddAttrs
 from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
 from microgen.graph.ops.elementwise.prelu import PReluAttrs
 from microgen.graph.ops.elementwise.subtract import SubtractAttrs
-from microgen.graph.ops.unary.rsqrt import RsqrtAttrs
+from microgen.graph.ops.unary.roots import RsqrtAttrs
 
 
 def _bias_add(call: RelayCall) -> Tensor:

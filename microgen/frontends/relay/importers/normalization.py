@@ -11,7 +11,7 @@ from microgen.graph.ir.graph import DType
 from microgen.graph.ops.elementwise.maximum import MaximumAttrs
 from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
 from microgen.graph.ops.reductions.sum import SumAttrs
-from microgen.graph.ops.unary.rsqrt import RsqrtAttrs
+from microgen.graph.ops.unary.roots import RsqrtAttrs
 
 
 def _l2_normalize(call: RelayCall) -> Tensor:

@@ -19,16 +19,10 @@ from microgen.graph.ops.elementwise.subtract import SubtractAttrs
 from microgen.graph.ops.quantization.cast import CastAttrs
 from microgen.graph.ops.reductions.log_softmax import LogSoftmaxAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
-from microgen.graph.ops.unary.abs import AbsAttrs
-from microgen.graph.ops.unary.clip import ClipAttrs
-from microgen.graph.ops.unary.exp import ExpAttrs
-from microgen.graph.ops.unary.leaky_relu import LeakyReluAttrs
-from microgen.graph.ops.unary.log import LogAttrs
-from microgen.graph.ops.unary.negative import NegativeAttrs
-from microgen.graph.ops.unary.rsqrt import RsqrtAttrs
-from microgen.graph.ops.unary.sigmoid import SigmoidAttrs
-from microgen.graph.ops.unary.sqrt import SqrtAttrs
-from microgen.graph.ops.unary.tanh import TanhAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs, LeakyReluAttrs
+from microgen.graph.ops.unary.functions import AbsAttrs, ExpAttrs, LogAttrs, NegativeAttrs
+from microgen.graph.ops.unary.roots import RsqrtAttrs, SqrtAttrs
+from microgen.graph.ops.unary.sigmoid import SigmoidAttrs, TanhAttrs
 
 _RANGES = {  # of floats: bounds within which a kernel may clamp its own output
     (0.0, 6.0): Activation.RELU6,

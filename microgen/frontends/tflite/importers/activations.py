@@ -12,7 +12,7 @@ from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
-from microgen.graph.ops.unary.clip import ClipAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs
 
 
 def _softmax(layer: Layer) -> Tensor:

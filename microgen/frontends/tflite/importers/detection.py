@@ -27,7 +27,7 @@ from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
 from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
 from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
 from microgen.graph.ops.reductions.max import MaxAttrs
-from microgen.graph.ops.unary.exp import ExpAttrs
+from microgen.graph.ops.unary.functions import ExpAttrs
 
 _NONE = Activation.NONE
 _MOST = 2**15  # rows

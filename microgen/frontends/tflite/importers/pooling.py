@@ -17,8 +17,8 @@ from microgen.graph.ops.base import Pair
 from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
 from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
 from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
-from microgen.graph.ops.unary.clip import ClipAttrs
-from microgen.graph.ops.unary.sqrt import SqrtAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs
+from microgen.graph.ops.unary.roots import SqrtAttrs
 
 
 def _average_pool2d(layer: Layer) -> Tensor:

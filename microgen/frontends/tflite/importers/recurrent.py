@@ -17,7 +17,7 @@ from microgen.graph.ops import budget
 from microgen.graph.ops.recurrent import lstm_integer
 from microgen.graph.ops.recurrent.lstm import LstmAttrs
 from microgen.graph.ops.recurrent.svdf import SvdfAttrs
-from microgen.graph.ops.unary import sigmoid16
+from microgen.graph.ops.unary import sigmoid
 
 
 def _svdf(layer: Layer) -> Tensor:
@@ -147,7 +147,7 @@ def _expect_tanh(layer: Layer, cell: Tensor) -> None:
     """Raise if the profile's runtime has no tanh for the cell state, whereas the other runtime has
     one, and computes the layer."""
     scale = cell.type.scale
-    power = sigmoid16.power_of_two(scale)
+    power = sigmoid.power_of_two(scale)
     if power is not None and not (lstm_integer.has_tanh(scale) or _extras(layer)):
         raise layer.unsupported(
             f"has a cell state with the scale 2**{power}, for which LiteRT's int8 LSTM has no tanh",

@@ -13,22 +13,20 @@ from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.graph.ir.graph import Attrs
 from microgen.graph.ops.elementwise.prelu import PReluAttrs
 from microgen.graph.ops.reductions.log_softmax import LogSoftmaxAttrs
-from microgen.graph.ops.unary.abs import AbsAttrs
-from microgen.graph.ops.unary.ceil import CeilAttrs
-from microgen.graph.ops.unary.cos import CosAttrs
-from microgen.graph.ops.unary.elu import EluAttrs
-from microgen.graph.ops.unary.exp import ExpAttrs
-from microgen.graph.ops.unary.floor import FloorAttrs
-from microgen.graph.ops.unary.hard_swish import HardSwishAttrs
-from microgen.graph.ops.unary.leaky_relu import LeakyReluAttrs
-from microgen.graph.ops.unary.log import LogAttrs
-from microgen.graph.ops.unary.negative import NegativeAttrs
-from microgen.graph.ops.unary.round import RoundAttrs
-from microgen.graph.ops.unary.rsqrt import RsqrtAttrs
-from microgen.graph.ops.unary.sigmoid import SigmoidAttrs
-from microgen.graph.ops.unary.sin import SinAttrs
-from microgen.graph.ops.unary.sqrt import SqrtAttrs
-from microgen.graph.ops.unary.tanh import TanhAttrs
+from microgen.graph.ops.unary.activations import EluAttrs, HardSwishAttrs, LeakyReluAttrs
+from microgen.graph.ops.unary.functions import (
+    AbsAttrs,
+    CeilAttrs,
+    CosAttrs,
+    ExpAttrs,
+    FloorAttrs,
+    LogAttrs,
+    NegativeAttrs,
+    RoundAttrs,
+    SinAttrs,
+)
+from microgen.graph.ops.unary.roots import RsqrtAttrs, SqrtAttrs
+from microgen.graph.ops.unary.sigmoid import SigmoidAttrs, TanhAttrs
 
 
 def _unary(op: str, attrs: Attrs) -> Importer:

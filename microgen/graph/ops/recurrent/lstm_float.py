@@ -8,7 +8,7 @@ from microgen.graph.ir.graph import Array
 from microgen.graph.ops.balls import Ball, Products, total
 from microgen.graph.ops.recurrent import lstm_inputs
 from microgen.graph.ops.recurrent.lstm_inputs import Inputs
-from microgen.graph.ops.unary import sigmoid, tanh
+from microgen.graph.ops.unary import sigmoid
 
 Clips = tuple[float, float]  # of the cell state and of the projection; 0: none
 _ONE = Ball.of(np.ones(()))
@@ -84,7 +84,7 @@ def _clipped(values: Ball, limit: float) -> Ball:
 
 
 def _sigmoid(x: Ball) -> Ball:
-    return x.apply(_logistic, sigmoid.ULPS)
+    return x.apply(_logistic, sigmoid.SIGMOID_ULPS)
 
 
 def _logistic(x: Array) -> Array:
@@ -94,4 +94,4 @@ def _logistic(x: Array) -> Array:
 
 
 def _tanh(x: Ball) -> Ball:
-    return x.apply(np.tanh, tanh.ULPS)
+    return x.apply(np.tanh, sigmoid.TANH_ULPS)

@@ -22,8 +22,8 @@ from microgen.graph.ops.fixed_point_16 import saturate
 from microgen.graph.ops.recurrent import lstm_inputs, lstm_integer
 from microgen.graph.ops.recurrent.lstm_inputs import Inputs
 from microgen.graph.ops.recurrent.lstm_integer import Scale
-from microgen.graph.ops.unary import sigmoid, sigmoid16, tanh
-from microgen.graph.ops.unary.sigmoid16 import SigmoidParameters
+from microgen.graph.ops.unary import sigmoid
+from microgen.graph.ops.unary.sigmoid import SigmoidParameters
 
 DTYPES = (DType.INT8, DType.INT16)
 _PRODUCT = 2.0**-30  # the scale of a product of two values of functions
@@ -73,7 +73,7 @@ def _scale_of_products(result: TensorType) -> Scale:
 
 def _of_cell_state(cell: TensorType) -> SigmoidParameters:
     """Source: TFLite Micro, lstm_eval.cc, Tanh."""
-    power = sigmoid16.power_of_two(cell.scale)
+    power = sigmoid.power_of_two(cell.scale)
     assert power is not None, "checked"
     shift = power + 12
     return SigmoidParameters(3 << shift, 0) if shift >= 0 else SigmoidParameters(3, -shift)
@@ -98,7 +98,7 @@ def constraint(types: Inputs[TensorType]) -> str | None:
 
 
 def _scales_constraint(types: Inputs[TensorType]) -> str | None:
-    power = sigmoid16.power_of_two(types.cell_state.scale)
+    power = sigmoid.power_of_two(types.cell_state.scale)
     if power is None or not _FEWEST <= power <= _MOST:
         return (
             f"the cell state's scale is {types.cell_state.scale:g}; a power of two from "
@@ -154,11 +154,11 @@ def _added(x: Array, y: Array) -> Array:
 
 
 def _logistic(x: Array) -> Array:
-    return sigmoid.of_steps(sigmoid16.scaled(x, _ARGUMENT)).astype(np.int64)
+    return sigmoid.sigmoid_of_steps(sigmoid.scaled(x, _ARGUMENT)).astype(np.int64)
 
 
 def _tanh(x: Array, p: SigmoidParameters) -> Array:
-    return tanh.of_steps(sigmoid16.scaled(x, p)).astype(np.int64)
+    return sigmoid.tanh_of_steps(sigmoid.scaled(x, p)).astype(np.int64)
 
 
 def _scaled(x: Array, scale: Scale) -> Array:

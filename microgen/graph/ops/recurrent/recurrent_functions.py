@@ -13,7 +13,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Array
 from microgen.graph.ops.balls import Ball, spacing
-from microgen.graph.ops.unary import sigmoid, tanh
+from microgen.graph.ops.unary import sigmoid
 
 _EXPM1_ULPS = 2  # of expm1, as float_math.h states it, and half for the reference's own rounding
 _SOFTPLUS_ULPS = 3
@@ -70,7 +70,7 @@ def _thresholded_relu(x: Ball, alpha: float, _beta: float) -> Ball:
 
 
 def _scaled_tanh(x: Ball, alpha: float, beta: float) -> Ball:
-    return _number(alpha) * (_number(beta) * x).apply(np.tanh, tanh.ULPS)
+    return _number(alpha) * (_number(beta) * x).apply(np.tanh, sigmoid.TANH_ULPS)
 
 
 def _hard_sigmoid(x: Ball, alpha: float, beta: float) -> Ball:
@@ -94,8 +94,8 @@ def _softplus(x: Ball, _alpha: float, _beta: float) -> Ball:
 
 FORMULAS: Mapping[str, Callable[[Ball, float, float], Ball]] = {
     "relu": _relu,
-    "tanh": lambda x, _alpha, _beta: x.apply(np.tanh, tanh.ULPS),
-    "sigmoid": lambda x, _alpha, _beta: x.apply(logistic, sigmoid.ULPS),
+    "tanh": lambda x, _alpha, _beta: x.apply(np.tanh, sigmoid.TANH_ULPS),
+    "sigmoid": lambda x, _alpha, _beta: x.apply(logistic, sigmoid.SIGMOID_ULPS),
     "affine": _affine,
     "leaky_relu": _leaky_relu,
     "thresholded_relu": _thresholded_relu,

@@ -20,7 +20,7 @@ from microgen.graph.ops.base import Inexact, Op, Operands, Shape, rows_input
 from microgen.graph.ops.constraints import activations_constraint
 from microgen.graph.ops.elementwise.broadcast import scale
 from microgen.graph.ops.fixed_point import exp_of_negative, one_over_one_plus, saturate
-from microgen.graph.ops.unary import exp, log
+from microgen.graph.ops.unary import functions
 
 _SUM_INTEGER_BITS = 12  # kAccumulationIntegerBits: the sum of exponentials is Q12.19
 _MAX_DEPTH = (1 << _SUM_INTEGER_BITS) - 1  # each exponential is at most 1
@@ -121,8 +121,8 @@ def _ball(_attrs: LogSoftmaxAttrs, given: Inexact) -> tuple[Ball, ...]:
     """``_float``, step by step, with errors."""
     (x,) = bounds.inputs(given)
     difference = floats.ball_below_largest(x)
-    total = difference.apply(np.exp, exp.ULPS).sum(-1)
-    return (difference - total.apply(np.log, log.ULPS),)
+    total = difference.apply(np.exp, functions.EXP_ULPS).sum(-1)
+    return (difference - total.apply(np.log, functions.LOG_ULPS),)
 
 
 def _log(x: Array) -> Array:

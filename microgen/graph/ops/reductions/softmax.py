@@ -28,7 +28,7 @@ from microgen.graph.ops.constraints import (
 )
 from microgen.graph.ops.fixed_point import exp_of_negative, one_over_one_plus
 from microgen.graph.ops.tables import tables
-from microgen.graph.ops.unary import exp
+from microgen.graph.ops.unary import functions
 
 _SUM_INTEGER_BITS = 12  # kAccumulationIntegerBits: the sum of exponentials is Q12.19
 _MAX_DEPTH = (1 << _SUM_INTEGER_BITS) - 1  # each exponential is at most 1
@@ -97,7 +97,7 @@ def _ball(attrs: SoftmaxAttrs, given: Inexact) -> tuple[Ball, ...]:
     """``_float``, step by step, with errors."""
     (x,) = bounds.inputs(given)
     scaled = floats.ball_below_largest(x) * Ball.of(np.array(attrs.beta, np.float32))
-    exponential = scaled.apply(np.exp, exp.ULPS)
+    exponential = scaled.apply(np.exp, functions.EXP_ULPS)
     return (exponential / exponential.sum(-1),)
 
 

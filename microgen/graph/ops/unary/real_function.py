@@ -1,8 +1,7 @@
-"""real_function: a function of each float32 value, which ``real_formulas`` defines."""
-
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,151 @@ from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import UNIT, spacing
 from microgen.graph.ops.base import Inexact, Op, Operands, Shape, one_input
 from microgen.graph.ops.constraints import activations_constraint
-from microgen.graph.ops.unary.real_formulas import FORMULAS
+
+# The functions of one float32 value that ``real_function`` computes, and how exact kernels are.
+
+Numbers = tuple[np.float32, ...]  # alpha, beta and gamma
+Real = Callable[[Numbers, Array], Array]
+_GELU = math.sqrt(2 / math.pi)
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A function of one value.
+
+    ``real`` computes it: in double from float64 values, which are then rounded once, or, if
+    ``is_stepwise``, step by step in float32. Kernels of the latter give the same bits. Others are
+    within ``ulps`` units in the last place of the rounded result, plus ``units`` times 2**-24 |x|.
+    ``margin(numbers, x, error)`` is how much farther results may be for arguments within an error
+    of x than those at both ends of that interval are. It is 0 for monotonic functions.
+    """
+
+    real: Real
+    ulps: int = 0
+    units: int = 0
+    is_stepwise: bool = False
+    margin: Callable[[Numbers, Array, Array], Array] | None = None
+
+
+def _plain(function: Callable[[Array], Array], ulps: int) -> Formula:
+    return Formula(lambda _numbers, x: function(x), ulps)
+
+
+def _stepwise(real: Real, slope: float = 0) -> Formula:
+    return Formula(real, is_stepwise=True, margin=_steep(slope) if slope else None)
+
+
+def _steep(slope: float) -> Callable[[Numbers, Array, Array], Array]:
+    return lambda _numbers, _x, error: slope * error
+
+
+def erf(x: Array) -> Array:
+    """The error function of float64 values."""
+    flat = [math.erf(value) for value in x.reshape(-1).tolist()]
+    return np.asarray(flat, np.float64).reshape(x.shape)
+
+
+def _softplus(x: Array) -> Array:
+    return np.asarray(np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))))
+
+
+def _bounded(numbers: Numbers, x: Array) -> Array:
+    return np.minimum(np.maximum(x, numbers[0]), numbers[1])
+
+
+def _hard_sigmoid(numbers: Numbers, x: Array) -> Array:
+    line = numbers[0] * x + numbers[1]
+    return np.asarray(np.minimum(np.maximum(line, np.float32(0)), np.float32(1)))
+
+
+def _shrink(numbers: Numbers, x: Array) -> Array:
+    """Source: Shrink of ONNX; alpha is lambd, beta the bias."""
+    threshold, bias = numbers[:2]
+    above = np.where(x > threshold, x - bias, np.float32(0))
+    return np.where(x < -threshold, x + bias, above)
+
+
+def _sign(_numbers: Numbers, x: Array) -> Array:
+    """1, -1, or the value itself for zeros and NaN."""
+    return np.where(x > 0, np.float32(1), np.where(x < 0, np.float32(-1), x))
+
+
+def _thresholded_relu(numbers: Numbers, x: Array) -> Array:
+    return np.where(x > numbers[0], x, np.float32(0))
+
+
+def _softsign(_numbers: Numbers, x: Array) -> Array:
+    return x / (np.float32(1) + np.abs(x))
+
+
+def _reciprocal(_numbers: Numbers, x: Array) -> Array:
+    return np.float32(1) / x
+
+
+def _scaled_elu(numbers: Numbers, x: Array) -> Array:
+    """ELU, CELU or SELU: gamma x if x is positive, else alpha (exp(x / beta) - 1)."""
+    alpha, beta, gamma = (float(number) for number in numbers)
+    return np.where(x > 0, gamma * x, alpha * np.expm1(np.minimum(x, 0) / beta))
+
+
+def _swish(numbers: Numbers, x: Array) -> Array:
+    return np.asarray(x / (1 + np.exp(-float(numbers[0]) * x)))
+
+
+def _gelu(_numbers: Numbers, x: Array) -> Array:
+    return np.asarray(0.5 * x * (1 + erf(x / math.sqrt(2))))
+
+
+def _gelu_tanh(_numbers: Numbers, x: Array) -> Array:
+    return np.asarray(0.5 * x * (1 + np.tanh(_GELU * (x + 0.044715 * x**3))))
+
+
+def _mish(_numbers: Numbers, x: Array) -> Array:
+    return x * np.tanh(_softplus(x))
+
+
+def _pole(is_near: Callable[[Array, Array], Array]) -> Callable[[Numbers, Array, Array], Array]:
+    return lambda _numbers, x, error: np.where(is_near(x, error), np.inf, 0)
+
+
+def _crosses_pole(x: Array, error: Array) -> Array:
+    ends = (np.floor((x + sign * error) / np.pi + 0.5) for sign in (-1, 1))
+    return np.asarray(np.not_equal(*ends))
+
+
+def _at_zero(numbers: Numbers, x: Array, error: Array) -> Array:
+    """The distance to 0, the result for 0, if that is in the interval: both sides are monotonic."""
+    return np.where(np.abs(x) <= error, np.abs(_scaled_elu(numbers, x)), 0)
+
+
+# ulps: those that the functions' headers state, plus half for the reference's own rounding
+FORMULAS = {
+    "erf": _plain(erf, 2),
+    "tan": Formula(lambda _n, x: np.tan(x), 3, margin=_pole(_crosses_pole)),
+    "asin": _plain(np.arcsin, 3),
+    "acos": _plain(np.arccos, 2),
+    "atan": _plain(np.arctan, 3),
+    "sinh": _plain(np.sinh, 3),
+    "cosh": _plain(np.cosh, 2),  # convex, so the farthest result is at an end
+    "asinh": _plain(np.arcsinh, 3),
+    "acosh": _plain(np.arccosh, 3),
+    "atanh": _plain(np.arctanh, 3),
+    "softplus": _plain(_softplus, 3),
+    "mish": Formula(_mish, 4, margin=_steep(1.1)),
+    "swish": Formula(_swish, units=4, margin=_steep(1.1)),
+    "gelu": Formula(_gelu, units=4, margin=_steep(1.15)),
+    "gelu_tanh": Formula(_gelu_tanh, units=4, margin=_steep(1.15)),
+    "scaled_elu": Formula(_scaled_elu, 4, margin=_at_zero),
+    "reciprocal": Formula(
+        _reciprocal, is_stepwise=True, margin=_pole(lambda x, error: np.abs(x) <= error)
+    ),
+    "bounded": _stepwise(_bounded),
+    "hard_sigmoid": _stepwise(_hard_sigmoid),
+    "shrink": _stepwise(_shrink, 2),
+    "sign": _stepwise(_sign),
+    "softsign": _stepwise(_softsign),
+    "thresholded_relu": _stepwise(_thresholded_relu, 2),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +227,7 @@ def parts(attrs: RealFunctionAttrs, _n_inputs: int) -> tuple[str, ...]:
     return (attrs.function,)
 
 
-OP = Op(
+REAL_FUNCTION = Op(
     "real_function",
     RealFunctionAttrs,
     infer,
@@ -92,4 +235,8 @@ OP = Op(
     reference,
     parts,
     bound=bounds.of_floats("the function's ulps", _bound),
+    about="a function of each float32 value, which ``real_formulas`` defines",
 )
+
+
+OPS = (REAL_FUNCTION,)

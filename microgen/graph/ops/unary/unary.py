@@ -179,3 +179,29 @@ def requantized(x: Array, multiplier: int, shift: int, output: TensorType) -> tu
     """int32 values scaled with double rounding, offset and clamped."""
     scaled = multiply_by_quantized_multiplier(x, multiplier, shift, Rounding.DOUBLE)
     return (offset_and_clamp(scaled, output, Activation.NONE),)
+
+
+FloatFunctionReal = Callable[[Attrs, Array], Array]  # of attributes and float32 values
+
+
+def float_function_define(
+    name: str, attrs: type[Attrs], real: FloatFunctionReal, bound: Bound
+) -> Op:
+    """The op of that name, with one input and an output of the input's shape."""
+
+    def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+        return (one_input(name, inputs).shape,)
+
+    def check(
+        _attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    ) -> str | None:
+        """float32 throughout."""
+        return activations_constraint(inputs[0], outputs[0], (DType.FLOAT32,))
+
+    def reference(attrs: Attrs, operands: Operands) -> tuple[Array, ...]:
+        return (floats.rounded(real(attrs, operands.inputs[0])),)
+
+    def parts(_attrs: Attrs, _n_inputs: int) -> tuple[str, ...]:
+        return (name,)
+
+    return Op(name, attrs, infer, check, reference, parts, bound=bound)

@@ -21,13 +21,10 @@ from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
 from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
 from microgen.graph.ops.reductions.mean import MeanAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
-from microgen.graph.ops.unary.exp import ExpAttrs
-from microgen.graph.ops.unary.leaky_relu import LeakyReluAttrs
-from microgen.graph.ops.unary.log import LogAttrs
-from microgen.graph.ops.unary.rsqrt import RsqrtAttrs
-from microgen.graph.ops.unary.sigmoid import SigmoidAttrs
-from microgen.graph.ops.unary.sqrt import SqrtAttrs
-from microgen.graph.ops.unary.tanh import TanhAttrs
+from microgen.graph.ops.unary.activations import LeakyReluAttrs
+from microgen.graph.ops.unary.functions import ExpAttrs, LogAttrs
+from microgen.graph.ops.unary.roots import RsqrtAttrs, SqrtAttrs
+from microgen.graph.ops.unary.sigmoid import SigmoidAttrs, TanhAttrs
 from microgen.tvm.codegens.dnnl import composites
 from microgen.tvm.codegens.json_graph import JSONGraph, JSONNode
 

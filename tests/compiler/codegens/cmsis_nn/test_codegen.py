@@ -23,7 +23,7 @@ from microgen.graph.ops.elementwise.addition import AdditionAttrs
 from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
 from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
-from microgen.graph.ops.unary.clip import ClipAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs
 from microgen.target import board as boards
 from tests.compiler.codegens.cmsis_nn import cases, harness, networks
 from tests.kernels.conformance import conformance as c

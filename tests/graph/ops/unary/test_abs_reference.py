@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from microgen.graph.ops.unary.abs import OP, AbsAttrs
+from microgen.graph.ops.unary.functions import ABS, AbsAttrs
 from tests.kernels.conformance.litert_oracle import needs_litert
 from tests.kernels.unary.unary_cases import (
     Operator,
@@ -21,7 +21,7 @@ def test_equals_litert(block: int) -> None:
 
 
 def test_a_ratio_of_scales_out_of_range_is_refused() -> None:
-    found = OP.check(AbsAttrs(), *([kind] for kind in types(1, 2.0**-40)))
+    found = ABS.check(AbsAttrs(), *([kind] for kind in types(1, 2.0**-40)))
     assert "output's scale is too small for the input's" in str(found)
 
 

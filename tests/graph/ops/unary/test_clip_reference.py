@@ -8,7 +8,7 @@ import pytest
 from microgen.graph.arithmetic.int8 import quantize_multiplier
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.unary.clip import OP, ClipAttrs
+from microgen.graph.ops.unary.activations import CLIP, ClipAttrs
 from tests.kernels.conformance.litert_oracle import (
     Case,
     activation_type,
@@ -46,7 +46,7 @@ def random_case(seed: int) -> Case:
     activation = list(CODES)[int(rng.integers(3))]
     assert output.quant is not None
     return Case(
-        OP.name,
+        CLIP.name,
         ClipAttrs(activation),
         [data],
         [random_values(rng, data.shape)],
@@ -82,30 +82,30 @@ def test_a_scale_of_one_changes_nothing() -> None:
 
 def test_constraints() -> None:
     data = activation_type((1,), 1.0, 0)
-    assert "needs an activation" in str(OP.check(ClipAttrs(Activation.NONE), [data], [data]))
+    assert "needs an activation" in str(CLIP.check(ClipAttrs(Activation.NONE), [data], [data]))
     tiny = activation_type((1,), 2.0**-40, 0)
-    found = OP.check(ClipAttrs(Activation.RELU), [data], [tiny])
+    found = CLIP.check(ClipAttrs(Activation.RELU), [data], [tiny])
     assert "output's scale is too small for the input's" in str(found)
 
 
 @needs_litert
 @pytest.mark.parametrize("activation", CODES)
 def test_floats_equal_litert(activation: Activation) -> None:
-    check_floats(OP.name, ClipAttrs(activation), Operator(CODES[activation]))
+    check_floats(CLIP.name, ClipAttrs(activation), Operator(CODES[activation]))
 
 
 @needs_litert
 @pytest.mark.parametrize("activation", [Activation.RELU, Activation.RELU6])
 def test_int16_equals_litert(activation: Activation) -> None:
     operator = Operator(CODES[activation], version=2)
-    check_int16(OP.name, ClipAttrs(activation), operator, powers(-16, -4, (-16.0, -4.0)))
+    check_int16(CLIP.name, ClipAttrs(activation), operator, powers(-16, -4, (-16.0, -4.0)))
 
 
 @needs_litert
 @pytest.mark.parametrize("activation", [Activation.RELU, Activation.RELU6])
 def test_int16_of_equal_scales_equals_litert(activation: Activation) -> None:
     operator = Operator(CODES[activation], version=2)
-    check_int16(OP.name, ClipAttrs(activation), operator, lambda _rng: (0.001, 0.001), count=1)
+    check_int16(CLIP.name, ClipAttrs(activation), operator, lambda _rng: (0.001, 0.001), count=1)
 
 
 RATIOS = ((1.0, 1e10), (1e-10, 1.0), (1e-30, 1e10), (1.0, 2.0**32), (1.0, 2.0**33), (0.5, 2.0**31))
@@ -118,7 +118,7 @@ def test_int16_of_a_far_larger_scale_equals_litert(
     activation: Activation, scales: tuple[float, float]
 ) -> None:
     operator = Operator(CODES[activation], version=2)
-    check_int16(OP.name, ClipAttrs(activation), operator, lambda _rng: scales, count=1)
+    check_int16(CLIP.name, ClipAttrs(activation), operator, lambda _rng: scales, count=1)
 
 
 @needs_litert
@@ -135,7 +135,7 @@ def test_int8_of_a_far_larger_scale_equals_litert(
 
 
 def test_int16_is_refused_by_one() -> None:
-    check_int16_is_refused(OP.name, ClipAttrs(Activation.RELU_N1_TO_1))
+    check_int16_is_refused(CLIP.name, ClipAttrs(Activation.RELU_N1_TO_1))
 
 
 def test_infinity_becomes_the_largest_float_as_in_fused_activations() -> None:

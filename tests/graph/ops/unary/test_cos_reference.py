@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.unary.cos import OP, CosAttrs
+from microgen.graph.ops.unary.functions import COS, CosAttrs
 from tests.kernels.conformance.litert_oracle import needs_litert
 from tests.kernels.unary.unary_cases import Operator, check_floats
 
@@ -13,4 +13,4 @@ def test_floats_equal_litert() -> None:
 
 def test_other_dtypes_are_refused() -> None:
     kind = TensorType((2,), DType.INT32)
-    assert OP.check(CosAttrs(), [kind], [kind]) == "the input is int32[2]; it must be float32"
+    assert COS.check(CosAttrs(), [kind], [kind]) == "the input is int32[2]; it must be float32"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from microgen.graph.ir.graph import Array, Quant, TensorType
-from microgen.graph.ops.unary.elu import EluAttrs
+from microgen.graph.ops.unary.activations import EluAttrs
 from tests.kernels.conformance.litert_oracle import Case, by_reference, needs_litert
 from tests.kernels.unary.unary_cases import (
     Operator,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from microgen.graph.ops.unary.hard_swish import OP, HardSwishAttrs
+from microgen.graph.ops.unary.activations import HARD_SWISH, HardSwishAttrs
 from tests.kernels.conformance.litert_oracle import needs_litert
 from tests.kernels.unary.unary_cases import (
     Operator,
@@ -24,7 +24,7 @@ def test_equals_litert(block: int) -> None:
     [(128.0, 0.9, "is 128 times the output's"), (2.0**30, 1.0, "are out of range")],
 )
 def test_scales_out_of_range_are_refused(scale_in: float, scale_out: float, expected: str) -> None:
-    found = OP.check(HardSwishAttrs(), *([kind] for kind in types(scale_in, scale_out)))
+    found = HARD_SWISH.check(HardSwishAttrs(), *([kind] for kind in types(scale_in, scale_out)))
     assert expected in str(found)
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from microgen.graph.ops.unary.negative import NegativeAttrs
+from microgen.graph.ops.unary.functions import NegativeAttrs
 from tests.kernels.conformance.litert_oracle import needs_litert
 from tests.kernels.unary.unary_cases import (
     Operator,

@@ -4,7 +4,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.base import Operands
-from microgen.graph.ops.unary.round import OP, RoundAttrs
+from microgen.graph.ops.unary.functions import ROUND, RoundAttrs
 from tests.kernels.conformance.litert_oracle import float_type, needs_litert
 from tests.kernels.unary.unary_cases import Operator, by_default_litert, check_floats
 
@@ -16,11 +16,11 @@ def test_floats_equal_litert() -> None:
 
 def test_other_dtypes_are_refused() -> None:
     kind = TensorType((2,), DType.INT32)
-    assert OP.check(RoundAttrs(), [kind], [kind]) == "the input is int32[2]; it must be float32"
+    assert ROUND.check(RoundAttrs(), [kind], [kind]) == "the input is int32[2]; it must be float32"
 
 
 def test_ties_and_signs() -> None:
     x = np.array([-1.5, -0.5, -0.2, -0.0, 0.2, 0.5, 1.5, 2.5], np.float32)
     kind = float_type(x.shape)
-    (found,) = OP.reference(RoundAttrs(), Operands((x,), (kind,), (kind,)))
+    (found,) = ROUND.reference(RoundAttrs(), Operands((x,), (kind,), (kind,)))
     np.testing.assert_array_equal(found, np.array([-2, 0, 0, 0, 0, 0, 2, 2], np.float32))

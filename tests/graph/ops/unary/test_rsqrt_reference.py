@@ -4,8 +4,8 @@ import functools
 
 import pytest
 
-from microgen.graph.ops.unary import rsqrt
-from microgen.graph.ops.unary.rsqrt import OP, RsqrtAttrs
+from microgen.graph.ops.unary import roots
+from microgen.graph.ops.unary.roots import RSQRT, RsqrtAttrs
 from tests.kernels.conformance.litert_oracle import needs_litert
 from tests.kernels.unary.unary_cases import (
     EVERY_INT16,
@@ -23,7 +23,7 @@ from tests.kernels.unary.unary_cases import (
 @pytest.fixture(autouse=True)
 def kept_roots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each case needs the same 255 roots, and they take longer than all else."""
-    monkeypatch.setattr(rsqrt, "_reciprocal_root", functools.cache(rsqrt._reciprocal_root))
+    monkeypatch.setattr(rsqrt, "_reciprocal_root", functools.cache(roots._reciprocal_root))
 
 
 @needs_litert
@@ -43,7 +43,7 @@ def test_0_and_below_give_the_greatest_output() -> None:
     [(2.0**-40, 2.0**-40, "the scales are too small"), (2.0**20, 2.0**8, "are too large")],
 )
 def test_scales_out_of_range_are_refused(scale_in: float, scale_out: float, expected: str) -> None:
-    found = OP.check(RsqrtAttrs(), *([kind] for kind in types(scale_in, scale_out)))
+    found = RSQRT.check(RsqrtAttrs(), *([kind] for kind in types(scale_in, scale_out)))
     assert expected in str(found)
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from microgen.graph.ops.unary.sigmoid import OP, SigmoidAttrs
+from microgen.graph.ops.unary.sigmoid import SIGMOID, SigmoidAttrs
 from tests.kernels.conformance.litert_oracle import needs_litert
 from tests.kernels.unary.unary_cases import (
     Operator,
@@ -23,7 +23,7 @@ def test_equals_litert(block: int) -> None:
 
 
 def test_an_output_that_does_not_span_0_to_1_is_refused() -> None:
-    found = OP.check(SigmoidAttrs(), *([kind] for kind in types(0.1, 0.1)))
+    found = SIGMOID.check(SigmoidAttrs(), *([kind] for kind in types(0.1, 0.1)))
     assert found == "the output's scale is 0.1; it must be 1/256"
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from microgen.graph.ops.unary.sqrt import OP, SqrtAttrs
+from microgen.graph.ops.unary.roots import SQRT, SqrtAttrs
 from tests.kernels.conformance.litert_oracle import needs_litert
 from tests.kernels.unary.unary_cases import (
     EVERY_INT16,
@@ -26,7 +26,7 @@ def test_equals_litert(block: int) -> None:
 
 def test_int16_scales_out_of_range_are_refused() -> None:
     for scale in (1e-38, 1e34):
-        found = OP.check(SqrtAttrs(), [int16_type(scale)], [int16_type(1.0)])
+        found = SQRT.check(SqrtAttrs(), [int16_type(scale)], [int16_type(1.0)])
         assert "it must be from 1.17549e-38 to 5.1923e+33" in str(found)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from microgen.graph.ops import registry
-from microgen.graph.ops.unary.tanh import TanhAttrs
+from microgen.graph.ops.unary.sigmoid import TanhAttrs
 from tests.kernels.conformance.litert_oracle import needs_litert
 from tests.kernels.unary.unary_cases import (
     Operator,

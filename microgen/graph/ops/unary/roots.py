@@ -1,4 +1,4 @@
-"""rsqrt: one over the square root."""
+"""Square roots and their reciprocals."""
 
 from __future__ import annotations
 
@@ -7,16 +7,57 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.arithmetic.int8 import (
+    clamp,
     multiply_by_quantized_multiplier,
     quantize_multiplier,
     rounding_divide_by_pot,
     rounding_doubling_high_mul,
 )
-from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.tables import tables
 from microgen.graph.ops.unary import unary
+
+_LEAST_SCALE, _MOST_SCALE = 2.0**-126, 2.0**112
+_ENOUGH = 2**17  # more than the output's dtype and zero point can use
+
+
+@dataclass(frozen=True, slots=True)
+class SqrtAttrs(Attrs):
+    """Input: int8, int16 or float32 data of any rank. Negative integers, at which LiteRT stops with
+    an error, are treated as 0. Negative floats give NaN."""
+
+
+def _sqrt_real(_attrs: SqrtAttrs, x: Array) -> Array:
+    return unary.rounded(np.sqrt, x)
+
+
+def _sqrt_constraint(_attrs: SqrtAttrs, data: TensorType, _output: TensorType) -> str | None:
+    """For int16: the sentence for a scale whose real values are not normal float32 numbers."""
+    if data.dtype is not DType.INT16 or _LEAST_SCALE <= data.scale <= _MOST_SCALE:
+        return None
+    return (
+        f"the input's scale is {data.scale:g}; it must be from {_LEAST_SCALE:g} to {_MOST_SCALE:g}"
+    )
+
+
+def _quantized(_attrs: SqrtAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite elementwise.cc, SqrtEvalQuantized: float32, truncated."""
+    output = operands.output_types[0]
+    root = np.sqrt(np.maximum(unary.dequantized(operands), 0))
+    with np.errstate(over="ignore"):
+        steps = np.minimum(root / np.float32(output.scale), _ENOUGH).astype(np.int64)
+    return (clamp(steps + output.zero_point, output, Activation.NONE),)
+
+
+SQRT = unary.define(
+    "sqrt",
+    SqrtAttrs,
+    unary.Function(_sqrt_real, _quantized, int16=_quantized, constraint=_sqrt_constraint),
+    about="the square root",
+)
+
 
 _FRACTION_BITS = 20  # kShift: fraction bits with which the reciprocal root is computed
 _HALF_SQRT_2 = 1518500250  # Q0.31
@@ -32,7 +73,7 @@ class RsqrtAttrs(Attrs):
     NaN."""
 
 
-def _constraint(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) -> str | None:
+def _rsqrt_constraint(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) -> str | None:
     """The sentence for scales whose product the fixed point of int8 cannot hold."""
     if data.dtype is not DType.INT8:
         return None
@@ -50,7 +91,7 @@ def _multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
     return quantize_multiplier(1 / float(product))
 
 
-def _real(_attrs: RsqrtAttrs, x: Array) -> Array:
+def _rsqrt_real(_attrs: RsqrtAttrs, x: Array) -> Array:
     return unary.rounded(_reciprocal_of_root, x)
 
 
@@ -105,8 +146,17 @@ def _int16_table(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) -> Ar
     return tables.of_function(function, data, output)
 
 
-OP = unary.define(
+RSQRT = unary.define(
     "rsqrt",
     RsqrtAttrs,
-    unary.Function(_real, _int8, int16_table=_int16_table, constraint=_constraint, ulps=ULPS),
+    unary.Function(
+        _rsqrt_real, _int8, int16_table=_int16_table, constraint=_rsqrt_constraint, ulps=ULPS
+    ),
+    about="one over the square root",
+)
+
+
+OPS = (
+    SQRT,
+    RSQRT,
 )
