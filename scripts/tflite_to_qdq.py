@@ -24,8 +24,8 @@ from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, TensorType
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 
 OPSET = 17

@@ -19,8 +19,8 @@ from microgen.frontends.tensors import GraphBuilder, Tensor, Value
 from microgen.graph.ir.graph import Array, Attrs, DType, Node, Origin, Quant, TensorType
 from microgen.graph.ops import budget, registry
 from microgen.graph.ops.base import StatusError
-from microgen.graph.ops.moves.layout_transform import LayoutTransformAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.moves.layouts import LayoutTransformAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
 
 _SAME: Any = object()
 

@@ -13,7 +13,7 @@ from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.int8 import activation_range
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, DType, Quant, TensorType
-from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
+from microgen.graph.ops.moves.views import ReinterpretAttrs
 
 STORED = (DType.INT8, DType.INT16, DType.INT32)
 ZERO_POINTS = {

@@ -15,7 +15,7 @@ from microgen.base.errors import UnsupportedError, short
 from microgen.frontends.tensors import GraphBuilder, Tensor
 from microgen.graph.ir.graph import Array, DType, Node, Origin, Quant, TensorType, frozen
 from microgen.graph.ops import budget
-from microgen.graph.ops.quantization.requantize import PAIRS, RequantizeAttrs
+from microgen.graph.ops.quantization.rescale import PAIRS, RequantizeAttrs
 
 HALF = 128
 

@@ -21,10 +21,10 @@ from microgen.graph.ir.graph import (
     frozen,
 )
 from microgen.graph.ops import registry
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
-from microgen.graph.ops.quantization.requantize import RequantizeAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
+from microgen.graph.ops.quantization.rescale import RequantizeAttrs
 
 SMALL = 3072  # bytes of each input with which layers fit 16 KB of RAM
 DATA = Quant((0.05,), (3,))

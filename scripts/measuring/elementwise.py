@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import DType, Node, Quant
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.rescaled_add import RescaledAddAttrs
-from microgen.graph.ops.elementwise.rescaled_multiply import RescaledMultiplyAttrs
-from microgen.graph.ops.elementwise.rescaled_subtract import RescaledSubtractAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
-from microgen.graph.ops.quantization.requantize import RequantizeAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.elementwise.rescaled import (
+    RescaledAddAttrs,
+    RescaledMultiplyAttrs,
+    RescaledSubtractAttrs,
+)
+from microgen.graph.ops.quantization.rescale import RequantizeAttrs
 from scripts.measuring.builder import DATA, OTHER, Builder
 
 _ATTRS = {"add": AddAttrs, "subtract": SubtractAttrs, "multiply": MultiplyAttrs}

@@ -15,26 +15,22 @@ from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.geometry import output_size, resolve
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
-from microgen.graph.ops.moves.copy import CopyAttrs
-from microgen.graph.ops.moves.pad import PadAttrs
-from microgen.graph.ops.moves.transpose import TransposeAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
-from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
-from microgen.graph.ops.quantization.quantize import QuantizeAttrs
-from microgen.graph.ops.quantization.requantize import RequantizeAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs, TransposeAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
+from microgen.graph.ops.moves.views import CopyAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
+from microgen.graph.ops.quantization.conversions import DequantizeAttrs, QuantizeAttrs
+from microgen.graph.ops.quantization.rescale import RequantizeAttrs
 from microgen.graph.ops.recurrent.lstm import LstmAttrs
-from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs
-from microgen.graph.ops.recurrent.recurrent_functions import Function
+from microgen.graph.ops.recurrent.recurrent import Function, RecurrentAttrs
 from microgen.graph.ops.recurrent.recurrent_steps import GATES
 from microgen.graph.ops.recurrent.svdf import SvdfAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
-from microgen.graph.ops.tables.lookup import LookupAttrs
+from microgen.graph.ops.tables.tables import LookupAttrs
 from scripts.measuring.builder import DATA, Builder
 
 INT8, FLOAT = DType.INT8, DType.FLOAT32

@@ -21,7 +21,7 @@ from microgen.graph.ir.graph import DType, Quant, TensorType
 from microgen.graph.ops.base import Padding
 from microgen.graph.ops.elementwise.bitwise import BitFunction
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
-from microgen.graph.ops.tables.lookup import ENTRIES
+from microgen.graph.ops.tables.tables import LOOKUP_ENTRIES
 from microgen.graph.ops.unary import real_function
 from tests.crt import real_movements
 from tests.kernels.conformance import conformance as c
@@ -317,7 +317,7 @@ def _images(op: str, dtype: DType) -> Iterator[tuple[c.Tensor, ...]]:
     elif op == "vision.non_max_suppression":
         yield _tensor((100, 4), F32), _tensor((100,), F32), _tensor((100,), I32)
     elif op == "lookup":
-        yield image, _tensor((ENTRIES.get(dtype, 0),), dtype, is_constant=True)
+        yield image, _tensor((LOOKUP_ENTRIES.get(dtype, 0),), dtype, is_constant=True)
     elif op == "where":
         yield _tensor(IMAGE, DType.BOOL), image, channel
     elif op == "nn.prelu":

@@ -10,10 +10,9 @@ import numpy as np
 from microgen import kernels
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Attrs, DType, TensorType
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.elementwise.rescaled import RescaledAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
 from tests.kernels.conformance import conformance as c
 
 COUNT = 8  # cases of each op

@@ -9,13 +9,11 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Attrs, DType, Quant, TensorType
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Inexact, Operands
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
-from microgen.graph.ops.quantization.quantize import QuantizeAttrs
-from microgen.graph.ops.quantization.requantize import RequantizeAttrs
-from microgen.graph.ops.quantization.rescale import RescaleAttrs
-from microgen.graph.ops.tables.lookup import LookupAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.quantization.conversions import DequantizeAttrs, QuantizeAttrs
+from microgen.graph.ops.quantization.rescale import RequantizeAttrs, RescaleAttrs
+from microgen.graph.ops.tables.tables import LookupAttrs
 
 _EVERY = np.arange(-128, 128, dtype=np.int8)
 _TABLE = np.rint(100 * np.sin(np.arange(256) / 20)).astype(np.int8)

@@ -18,8 +18,7 @@ from microgen.graph.ops.base import Pair
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import explicit
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from microgen.kernels import lags
 from tests.kernels.conformance import conformance as c
 from tests.kernels.convolution import convolving

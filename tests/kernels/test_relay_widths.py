@@ -9,10 +9,9 @@ import pytest
 
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType, Quant, TensorType
-from microgen.graph.ops.pooling import avg_pool2d
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
-from microgen.graph.ops.quantization.quantize import QuantizeAttrs
+from microgen.graph.ops.pooling import pooling
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
+from microgen.graph.ops.quantization.conversions import DequantizeAttrs, QuantizeAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance import tvm_oracle
 
@@ -92,4 +91,4 @@ def test_averages_are_truncated() -> None:
 def test_averages_are_of_plain_numbers() -> None:
     kind = TensorType((1, 2, 2, 1), DType.INT32, Quant((0.5,), (0,)))
     attrs = AvgPool2DAttrs((2, 1), (1, 1), "VALID", Activation.NONE)
-    assert "has a scale" in str(avg_pool2d.check(attrs, [kind], [kind]))
+    assert "has a scale" in str(pooling.avg_pool2d_check(attrs, [kind], [kind]))

@@ -9,12 +9,10 @@ import numpy as np
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.base import Padding
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from tests.kernels.conformance import conformance as c
 

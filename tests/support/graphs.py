@@ -21,13 +21,12 @@ from microgen.graph.ops.base import Padding
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.moves.pad import PadAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
-from microgen.graph.ops.moves.take import TakeAttrs
-from microgen.graph.ops.moves.transpose import TransposeAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
+from microgen.graph.ops.moves.indexed import TakeAttrs
+from microgen.graph.ops.moves.layouts import TransposeAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs
 from microgen.graph.ops.unary.sigmoid import SigmoidAttrs

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from microgen.base.manifest import load
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.interface import api
 from microgen.options import Options
 from tests.support.compiling import simplest, write_project

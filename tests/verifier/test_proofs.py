@@ -13,12 +13,11 @@ from microgen import kernels
 from microgen.base.manifest import ConstantRecord
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Attrs, DType, TensorType
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.elementwise.rescaled import RescaledAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.kernels.elementwise import affine, scaled_product
 from microgen.kernels.pooling import window_mean
 from microgen.verifier.checks import proofs

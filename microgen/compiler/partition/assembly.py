@@ -17,7 +17,7 @@ from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition.assign import Partition
 from microgen.compiler.passes.views import roots
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 
 
 @dataclass(frozen=True, slots=True)

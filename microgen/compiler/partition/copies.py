@@ -12,7 +12,7 @@ from microgen.compiler.partition.assembly import Assembly, assemblies
 from microgen.compiler.partition.assign import Partition
 from microgen.graph.ir import layouts
 from microgen.graph.ir.graph import Graph, Node, TensorType
-from microgen.graph.ops.moves.copy import CopyAttrs
+from microgen.graph.ops.moves.views import CopyAttrs
 
 
 def with_copies(partition: Partition) -> Partition:

@@ -12,17 +12,16 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from microgen.graph.ir.graph import Attrs, Graph, Node
-from microgen.graph.ops.detection.resample import ResampleAttrs
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
-from microgen.graph.ops.moves.mirror_pad import MirrorPadAttrs
-from microgen.graph.ops.moves.pad import PadAttrs
-from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
-from microgen.graph.ops.moves.take import TakeAttrs
+from microgen.graph.ops.detection.sampling import ResampleAttrs
+from microgen.graph.ops.moves.indexed import TakeAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
+from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
+from microgen.graph.ops.moves.views import ReinterpretAttrs
 from microgen.graph.ops.quantization.rescale import RescaleAttrs
-from microgen.graph.ops.reductions.arg_extreme import ArgExtremeAttrs
+from microgen.graph.ops.reductions.extremes import ArgExtremeAttrs
 from microgen.graph.ops.reductions.reduction import ReductionAttrs
-from microgen.graph.ops.tables.lookup import LookupAttrs
+from microgen.graph.ops.tables.tables import LookupAttrs
 
 Axes = tuple[int, ...]
 T = TypeVar("T")

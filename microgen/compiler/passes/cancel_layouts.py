@@ -23,9 +23,8 @@ from microgen.compiler.passes.any_layout import (
 )
 from microgen.graph.ir import layouts
 from microgen.graph.ir.graph import Attrs, Graph, Layout, Node, TensorType
-from microgen.graph.ops.moves.layout_transform import LayoutTransformAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
-from microgen.graph.ops.moves.transpose import TransposeAttrs
+from microgen.graph.ops.moves.layouts import LayoutTransformAttrs, TransposeAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
 
 _CHANGE = "layout_transform"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # names of axes that have none

@@ -10,9 +10,9 @@ import numpy as np
 
 from microgen.graph.ir.graph import Array, Graph, Node, TensorType
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
-from microgen.graph.ops.moves.pad import PadAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 
 ELEMENTWISE = (
     *("add", "clip", "maximum", "minimum", "multiply", "nn.leaky_relu", "nn.prelu"),

@@ -19,9 +19,8 @@ from microgen.graph.arithmetic.int8 import clamp
 from microgen.graph.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands, Shape
-from microgen.graph.ops.moves.pad import PadAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 
 _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16, DType.INT32)
 _MOVES = ("concatenate", "nn.pad", "qnn.reinterpret", "reshape")

@@ -25,8 +25,7 @@ from microgen.graph.ir.graph import (
     TensorType,
     frozen,
 )
-from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 
 _MOST = 2**22  # channels of all tensors; a small file can declare any number
 

@@ -7,7 +7,7 @@ import dataclasses
 from microgen.compiler.passes.windows import window_of
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops.geometry import MOST, explicit
-from microgen.graph.ops.moves.pad import PadAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
 
 
 def fold_pad(graph: Graph) -> Graph:

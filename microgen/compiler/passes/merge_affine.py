@@ -12,8 +12,8 @@ from microgen.graph.arithmetic.terms import OPEN, Activation
 from microgen.graph.ir import layouts
 from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, TensorType, frozen
 from microgen.graph.ops import floats
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 
 _MOST_CANCELLED = 2**12  # times: half of the digits of a float are left
 _OPS = ("add", "divide", "multiply", "subtract")

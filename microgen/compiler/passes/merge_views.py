@@ -7,7 +7,7 @@ import dataclasses
 from microgen.compiler.passes.rename import rename
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops import registry
-from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
+from microgen.graph.ops.moves.views import ReinterpretAttrs
 
 
 def merge_views(graph: Graph) -> Graph:

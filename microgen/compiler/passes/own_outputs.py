@@ -5,7 +5,7 @@ from __future__ import annotations
 from microgen.compiler.passes.views import roots
 from microgen.graph.ir import layouts
 from microgen.graph.ir.graph import Graph, Node, Origin
-from microgen.graph.ops.moves.copy import CopyAttrs
+from microgen.graph.ops.moves.views import CopyAttrs
 
 
 def own_outputs(graph: Graph) -> Graph:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from microgen.compiler.passes.views import roots
 from microgen.graph.ir import layouts
 from microgen.graph.ir.graph import Graph, Node, Origin, TensorType
-from microgen.graph.ops.moves.copy import CopyAttrs
+from microgen.graph.ops.moves.views import CopyAttrs
 
 
 def own_updates(graph: Graph) -> Graph:

@@ -11,9 +11,8 @@ import numpy as np
 
 from microgen.graph.ir import layouts
 from microgen.graph.ir.graph import Array, Graph, Node, TensorType
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
-from microgen.graph.ops.moves.slide import SlideAttrs
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
+from microgen.graph.ops.moves.slices import SlideAttrs, StridedSliceAttrs
 
 
 def slide_windows(graph: Graph) -> Graph:

@@ -8,7 +8,7 @@ from microgen.graph.ir import layouts
 from microgen.graph.ir.graph import Array, Graph, Node, TensorType
 from microgen.graph.ops import budget, registry
 from microgen.graph.ops.cost import elementwise
-from microgen.graph.ops.tables.lookup import ENTRIES, LookupAttrs
+from microgen.graph.ops.tables.tables import LOOKUP_ENTRIES, LookupAttrs
 
 
 def tabulate(graph: Graph) -> Graph:
@@ -36,7 +36,7 @@ def tabulate(graph: Graph) -> Graph:
 def _table(node: Node, graph: Graph) -> tuple[TensorType, Array]:
     """The node's table and its type, which has the output's quantization."""
     data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
-    entries = TensorType((ENTRIES[data.dtype],), data.dtype)
+    entries = TensorType((LOOKUP_ENTRIES[data.dtype],), data.dtype)
     budget.spend(elementwise(node.attrs, [entries], [entries]), str(node.origin))
     values = registry()[node.op].tables[data.dtype](node.attrs, data, output)
     return dataclasses.replace(output, shape=values.shape), values

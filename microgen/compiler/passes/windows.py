@@ -11,8 +11,7 @@ from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from microgen.graph.ops.window import spatial
 
 ConvolutionAttrs = (

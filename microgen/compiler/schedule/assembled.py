@@ -13,7 +13,7 @@ from microgen.compiler.partition.assembly import Assembly, assemblies
 from microgen.compiler.schedule import options
 from microgen.compiler.schedule.options import Option, Space
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.ops.moves.copy import CopyAttrs
+from microgen.graph.ops.moves.views import CopyAttrs
 from microgen.kernels.base import Implementation
 from microgen.kernels.cost import Cost, estimate
 from microgen.target.cpu import Cpu

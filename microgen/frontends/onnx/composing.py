@@ -12,13 +12,11 @@ from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.division.divide import DivideAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
-from microgen.graph.ops.moves.pad import PadAttrs
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
-from microgen.graph.ops.moves.transpose import TransposeAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs, TransposeAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
 
 _BINARY: dict[str, Callable[[Activation], Attrs]] = {
     "add": AddAttrs,

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.moves.axis_positions import AxisPositionsAttrs
-from microgen.graph.ops.moves.nd_positions import NdPositionsAttrs
+from microgen.graph.ops.moves.indexed import AxisPositionsAttrs, NdPositionsAttrs
 
 
 def indices_of(node: OnnxNode, position: int) -> Tensor:

@@ -13,11 +13,10 @@ from microgen.frontends.tensors import Tensor, checked
 from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import moved
-from microgen.graph.ops.moves.broadcast_to import BroadcastToAttrs
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
-from microgen.graph.ops.moves.take import TakeAttrs
-from microgen.graph.ops.moves.transpose import TransposeAttrs
-from microgen.graph.ops.quantization.cast import CastAttrs
+from microgen.graph.ops.moves.indexed import TakeAttrs
+from microgen.graph.ops.moves.layouts import BroadcastToAttrs, TransposeAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs
 
 MOST_AXES = 16  # of a tensor: far more than kernels take, far fewer than numpy
 

@@ -14,12 +14,10 @@ from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.division.divide import DivideAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.maximum import MaximumAttrs
-from microgen.graph.ops.elementwise.minimum import MinimumAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
-from microgen.graph.ops.quantization.cast import CastAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs
 from microgen.graph.ops.unary.real_function import RealFunctionAttrs
 
 NUMBERS = (DType.FLOAT32, *INTEGERS)

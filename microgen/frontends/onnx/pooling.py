@@ -20,8 +20,7 @@ from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops import limits
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 
 _Pool = Callable[[OnnxNode, Tensor, Window], Tensor]  # of an image and a window without dilation
 _IMAGE = 2  # spatial axes

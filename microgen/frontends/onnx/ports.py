@@ -9,7 +9,7 @@ from microgen.base.errors import short
 from microgen.frontends import tensors
 from microgen.frontends.tensors import GraphBuilder, Tensor
 from microgen.graph.ir.graph import Node, Origin
-from microgen.graph.ops.moves.copy import CopyAttrs
+from microgen.graph.ops.moves.views import CopyAttrs
 
 
 def named(

@@ -9,9 +9,8 @@ from microgen.frontends.onnx.composing import part, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
 from microgen.graph.ir.graph import Attrs, DType
-from microgen.graph.ops.reductions.cumprod import CumprodAttrs
-from microgen.graph.ops.reductions.cumsum import CumsumAttrs
-from microgen.graph.ops.reductions.sum import SumAttrs
+from microgen.graph.ops.reductions.reduction import SumAttrs
+from microgen.graph.ops.reductions.running import CumprodAttrs, CumsumAttrs
 
 Axes = tuple[int, ...]
 

@@ -14,11 +14,11 @@ from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Layer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType, Quant
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
-from microgen.graph.ops.quantization.cast import CastAttrs
-from microgen.graph.ops.quantization.requantize import RequantizeAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.moves.views import ReinterpretAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs
+from microgen.graph.ops.quantization.rescale import RequantizeAttrs
 
 _SHIFT = 19
 

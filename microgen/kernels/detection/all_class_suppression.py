@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.detection.all_class_suppression import AllClassSuppressionAttrs
+from microgen.graph.ops.detection.suppression import AllClassSuppressionAttrs
 from microgen.kernels import base
 
 OP_NAME = "vision.all_class_non_max_suppression"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.detection.grid_sample import MODES, PADDINGS, GridSampleAttrs
+from microgen.graph.ops.detection.sampling import MODES, PADDINGS, GridSampleAttrs
 from microgen.kernels import base
 
 OP_NAME = "grid_sample"

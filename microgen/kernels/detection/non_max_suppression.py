@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.detection.non_max_suppression import NonMaxSuppressionAttrs
+from microgen.graph.ops.detection.suppression import NonMaxSuppressionAttrs
 from microgen.kernels import base
 
 OP_NAME = "vision.non_max_suppression"

@@ -6,7 +6,7 @@ from math import prod
 
 from microgen.base.errors import short
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.detection.resample import ResampleAttrs
+from microgen.graph.ops.detection.sampling import ResampleAttrs
 from microgen.kernels import base
 
 OP_NAME = "resample"

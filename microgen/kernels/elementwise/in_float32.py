@@ -10,7 +10,7 @@ import dataclasses
 
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.elementwise.addition import AdditionAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.kernels import base
 from microgen.kernels.elementwise import broadcast
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs, parameters
+from microgen.graph.ops.elementwise.product import MultiplyAttrs, multiply_parameters
 from microgen.kernels import base
 from microgen.kernels.elementwise import broadcast, in_float32, scaled_product
 
@@ -15,7 +15,7 @@ _MOST_RIGHT = 22  # bits that mg_multiply_s8_rows shifts
 def _params(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(node.attrs, MultiplyAttrs)
     (lhs, rhs), output = base.types(node, graph)
-    multiplier, shift = parameters(node.attrs, lhs, rhs, output)
+    multiplier, shift = multiply_parameters(node.attrs, lhs, rhs, output)
     return (
         *broadcast.shapes(node, graph),
         *broadcast.offsets(node, graph),

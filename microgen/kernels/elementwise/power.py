@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.elementwise import power
+from microgen.graph.ops.elementwise import product
 from microgen.kernels.elementwise import broadcast
 
 OP_NAME = "power"
@@ -15,5 +15,5 @@ _floats = broadcast.kernel("mg_power_f32", DType.FLOAT32, broadcast.shapes, fami
 IMPLEMENTATIONS = (
     broadcast.kernel("mg_power_s32", DType.INT32, broadcast.shapes, family=OP_NAME),
     broadcast.kernel("mg_power_s64", DType.INT64, broadcast.shapes, family=OP_NAME),
-    replace(_floats, ulps=power.ULPS),
+    replace(_floats, ulps=product.POWER_ULPS),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.elementwise.prelu import parameters
+from microgen.graph.ops.elementwise.product import prelu_parameters
 from microgen.kernels import base
 from microgen.kernels.elementwise import broadcast
 
@@ -22,7 +22,7 @@ def _int16(node: Node, graph: Graph) -> base.Fields:
 
 def _scaling(node: Node, graph: Graph) -> base.Fields:
     (data, alpha), output = base.types(node, graph)
-    p = parameters(data, alpha, output)
+    p = prelu_parameters(data, alpha, output)
     return (
         ("multiplier", p.multiplier),
         ("shift", p.shift),

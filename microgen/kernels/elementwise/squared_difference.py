@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.elementwise.squared_difference import parameters
+from microgen.graph.ops.elementwise.addition import squared_difference_parameters
 from microgen.kernels import base
 from microgen.kernels.elementwise import broadcast
 
@@ -13,7 +13,9 @@ OP_NAME = "squared_difference"
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     (lhs, rhs), output = base.types(node, graph)
-    return broadcast.sum_params(parameters(lhs, rhs, output), Activation.NONE, node, graph)
+    return broadcast.sum_params(
+        squared_difference_parameters(lhs, rhs, output), Activation.NONE, node, graph
+    )
 
 
 IMPLEMENTATIONS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.ops.moves.axis_positions import AxisPositionsAttrs
+from microgen.graph.ops.moves.indexed import AxisPositionsAttrs
 from microgen.kernels import base
 from microgen.kernels.moves import strided
 

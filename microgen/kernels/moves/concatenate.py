@@ -6,7 +6,7 @@ import math
 from itertools import accumulate
 
 from microgen.graph.ir.graph import Graph, Node, TensorType
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from microgen.kernels import base
 from microgen.kernels.moves import moves
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops.base import Pair
-from microgen.graph.ops.moves.mirror_pad import MirrorPadAttrs
+from microgen.graph.ops.moves.pads import MirrorPadAttrs
 from microgen.kernels import base
 from microgen.kernels.moves import moves
 

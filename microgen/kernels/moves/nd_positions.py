@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.ops.moves.nd_positions import NdPositionsAttrs
+from microgen.graph.ops.moves.indexed import NdPositionsAttrs
 from microgen.kernels import base
 
 OP_NAME = "nd_positions"

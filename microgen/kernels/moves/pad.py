@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from microgen.graph.ir.graph import Graph, Node, TensorType
-from microgen.graph.ops.moves.pad import PadAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.kernels import base
 from microgen.kernels.moves import moves, strided
 from microgen.kernels.work import Work

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.moves.scatter import ScatterAttrs
+from microgen.graph.ops.moves.indexed import ScatterAttrs
 from microgen.kernels import base
 from microgen.kernels.moves import moves
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
 from microgen.kernels import base
 from microgen.kernels.moves import strided
 

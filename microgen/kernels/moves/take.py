@@ -6,7 +6,7 @@ import math
 
 from microgen.base.errors import short
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.moves.take import TakeAttrs
+from microgen.graph.ops.moves.indexed import TakeAttrs
 from microgen.kernels import base
 from microgen.kernels.moves import moves
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.ops.moves.layout_transform import LayoutTransformAttrs
-from microgen.graph.ops.moves.transpose import TransposeAttrs
+from microgen.graph.ops.moves.layouts import LayoutTransformAttrs, TransposeAttrs
 from microgen.kernels.moves import strided
 
 OP_NAME = "transpose"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
 from microgen.kernels import base
 from microgen.kernels.elementwise import in_float32
 from microgen.kernels.pooling import window_mean

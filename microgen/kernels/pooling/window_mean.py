@@ -16,8 +16,8 @@ from microgen.graph.ir.graph import Array, DType, Graph, Node, Quant, TensorType
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.geometry import explicit
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.kernels import base
 from microgen.kernels.reductions import reduction
 from microgen.kernels.requantization import proven, transforms

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.quantization.quantize import QuantizeAttrs
+from microgen.graph.ops.quantization.conversions import QuantizeAttrs
 from microgen.kernels import base
 
 OP_NAME = "qnn.quantize"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.quantization.requantize import requantize_multiplier
+from microgen.graph.ops.quantization.rescale import requantize_multiplier
 from microgen.kernels import base
 from microgen.kernels.moves import moves
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.ops.quantization.rescale import RescaleAttrs, multiplier
+from microgen.graph.ops.quantization.rescale import RescaleAttrs, rescale_multiplier
 from microgen.kernels import base
 from microgen.kernels.moves import moves
 
@@ -23,7 +23,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(attrs, RescaleAttrs)
     (data, *scales), output = base.types(node, graph)
     axis = attrs.axis if scales else 0
-    factor, shift = multiplier(attrs)
+    factor, shift = rescale_multiplier(attrs)
     channels = data.shape[axis] if scales else 1
     return (
         ("outer", math.prod(data.shape[:axis])),

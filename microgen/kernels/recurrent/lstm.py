@@ -13,7 +13,7 @@ from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType, Graph, Node, TensorType
 from microgen.graph.ops.recurrent import lstm, lstm_integer, lstm_tables
 from microgen.graph.ops.recurrent.lstm import LstmAttrs
-from microgen.graph.ops.recurrent.lstm_inputs import Inputs
+from microgen.graph.ops.recurrent.lstm_sequence import Inputs
 from microgen.kernels import base
 from microgen.kernels.recurrent import recurrent
 

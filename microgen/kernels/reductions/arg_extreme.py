@@ -6,7 +6,7 @@ from math import prod
 
 from microgen.base.errors import short
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.reductions.arg_extreme import ArgExtremeAttrs
+from microgen.graph.ops.reductions.extremes import ArgExtremeAttrs
 from microgen.kernels import base
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.reductions.log_softmax import parameters
+from microgen.graph.ops.reductions.softmax import log_softmax_parameters
 from microgen.kernels import base
 from microgen.kernels.reductions import rows
 
@@ -12,7 +12,7 @@ OP_NAME = "nn.log_softmax"
 
 def _int8(node: Node, graph: Graph) -> base.Fields:
     (data,), _ = base.types(node, graph)
-    p = parameters(data)
+    p = log_softmax_parameters(data)
     return (
         *rows.sizes(node, graph),
         ("input_multiplier", p.input_multiplier),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.ops.reductions.mean import MeanAttrs
-from microgen.graph.ops.reductions.reduction import SumParameters, count, mean_parameters
+from microgen.graph.ops.reductions.reduction import MeanAttrs, SumParameters, count, mean_parameters
 from microgen.kernels import base
 from microgen.kernels.elementwise import in_float32
 from microgen.kernels.pooling import window_mean

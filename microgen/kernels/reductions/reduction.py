@@ -13,11 +13,14 @@ from microgen.graph.arithmetic import in_float32
 from microgen.graph.arithmetic.int8 import quantize_multiplier
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops import limits
-from microgen.graph.ops.reductions.max import MaxAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
-from microgen.graph.ops.reductions.min import MinAttrs
-from microgen.graph.ops.reductions.reduction import ReductionAttrs, SumParameters, count
-from microgen.graph.ops.reductions.sum import SumAttrs
+from microgen.graph.ops.reductions.extremes import MaxAttrs, MinAttrs
+from microgen.graph.ops.reductions.reduction import (
+    MeanAttrs,
+    ReductionAttrs,
+    SumAttrs,
+    SumParameters,
+    count,
+)
 from microgen.kernels import base
 
 _SIZES = 6  # (kept, reduced) three times: any axes of up to five dimensions, most of up to eight

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microgen.graph.arithmetic.int8 import softmax_parameters
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.reductions.softmax import SoftmaxAttrs, parameters_16
+from microgen.graph.ops.reductions.softmax import SoftmaxAttrs, softmax_parameters_16
 from microgen.kernels import base
 from microgen.kernels.reductions import rows
 
@@ -29,7 +29,7 @@ def _int8(node: Node, graph: Graph) -> base.Fields:
 
 def _int16(node: Node, graph: Graph) -> base.Fields:
     (data,), _ = base.types(node, graph)
-    multiplier, shift = parameters_16(data, _beta(node))
+    multiplier, shift = softmax_parameters_16(data, _beta(node))
     return (*rows.sizes(node, graph), ("multiplier", multiplier), ("shift", shift))
 
 

@@ -6,7 +6,7 @@ from math import prod
 
 from microgen.base.errors import short
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.reductions.topk import TopKAttrs
+from microgen.graph.ops.reductions.extremes import TopKAttrs
 from microgen.kernels import base
 
 OP_NAME = "topk"

@@ -8,7 +8,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Array, DType, Graph, Node, Quant, TensorType
 from microgen.graph.ops.base import Operands
-from microgen.graph.ops.quantization.requantize import OP, RequantizeAttrs
+from microgen.graph.ops.quantization.rescale import REQUANTIZE, RequantizeAttrs
 from microgen.kernels import base
 from microgen.kernels.requantization import transforms
 
@@ -27,7 +27,7 @@ def _table(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
         for s, z in zip(scales, zeros, strict=True)
     )
     values = np.arange(-128, 128, dtype=np.int8)
-    (results,) = OP.reference(RequantizeAttrs(), Operands((values,), (data,), (output,)))
+    (results,) = REQUANTIZE.reference(RequantizeAttrs(), Operands((values,), (data,), (output,)))
     return results
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.unary.functions import multiplier
+from microgen.graph.ops.unary.functions import abs_multiplier
 from microgen.kernels import base
 from microgen.kernels.unary import unary
 
@@ -12,7 +12,7 @@ OP_NAME = "abs"
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     (data,), output = base.types(node, graph)
-    scale, shift = multiplier(data, output)
+    scale, shift = abs_multiplier(data, output)
     return (*unary.size(node, graph), ("multiplier", scale), ("shift", shift))
 
 

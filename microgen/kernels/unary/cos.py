@@ -8,4 +8,4 @@ from microgen.kernels.unary import unary
 
 OP_NAME = "cos"
 
-IMPLEMENTATIONS = (unary.kernel("cos", DType.FLOAT32, ulps=functions.COS_ULPS),)
+IMPLEMENTATIONS = (unary.kernel("cos", DType.FLOAT32, ulps=functions.WAVE_ULPS),)

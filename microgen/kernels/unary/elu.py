@@ -8,4 +8,4 @@ from microgen.kernels.unary import unary
 
 OP_NAME = "nn.elu"
 
-IMPLEMENTATIONS = (unary.kernel("elu", DType.FLOAT32, ulps=activations.ULPS),)
+IMPLEMENTATIONS = (unary.kernel("elu", DType.FLOAT32, ulps=activations.ELU_ULPS),)

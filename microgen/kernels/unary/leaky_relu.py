@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.unary.activations import LeakyReluAttrs, multipliers
+from microgen.graph.ops.unary.activations import LeakyReluAttrs, leaky_relu_multipliers
 from microgen.kernels import base
 from microgen.kernels.unary import unary
 
@@ -13,7 +13,9 @@ OP_NAME = "nn.leaky_relu"
 def _int16(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(node.attrs, LeakyReluAttrs)
     (data,), output = base.types(node, graph)
-    (multiplier, shift), (alpha_multiplier, alpha_shift) = multipliers(node.attrs, data, output)
+    (multiplier, shift), (alpha_multiplier, alpha_shift) = leaky_relu_multipliers(
+        node.attrs, data, output
+    )
     return (
         *unary.size(node, graph),
         ("multiplier", multiplier),

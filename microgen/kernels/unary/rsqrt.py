@@ -8,4 +8,4 @@ from microgen.kernels.unary import unary
 
 OP_NAME = "rsqrt"
 
-IMPLEMENTATIONS = (unary.kernel("rsqrt", DType.FLOAT32, ulps=roots.ULPS),)
+IMPLEMENTATIONS = (unary.kernel("rsqrt", DType.FLOAT32, ulps=roots.RSQRT_ULPS),)

@@ -8,4 +8,4 @@ from microgen.kernels.unary import unary
 
 OP_NAME = "sin"
 
-IMPLEMENTATIONS = (unary.kernel("sin", DType.FLOAT32, ulps=functions.SIN_ULPS),)
+IMPLEMENTATIONS = (unary.kernel("sin", DType.FLOAT32, ulps=functions.WAVE_ULPS),)

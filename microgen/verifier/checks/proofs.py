@@ -17,12 +17,11 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Attrs, DType, Quant, TensorType
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.elementwise.rescaled import RescaledAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.verifier.subject import Finding, Subject, judged_by_parameters, not_applicable
 
 Arguments = Mapping[str, Any]

@@ -15,8 +15,8 @@ from microgen.compiler.codegens.fusion import Surroundings
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import DType, Graph, Node, Origin, TensorType
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
-from microgen.graph.ops.moves.layout_transform import LayoutTransformAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.moves.layouts import LayoutTransformAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs
 from microgen.kernels.base import KernelConstant
 from microgen.planner.program.kernel_code import KernelCode

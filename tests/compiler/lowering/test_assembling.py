@@ -20,7 +20,7 @@ from microgen.compiler.schedule import choose, file
 from microgen.graph.ir.graph import Array
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from microgen.interface import api
 from microgen.planner import parts_check, plan
 from microgen.planner.program.steps import Around, Output

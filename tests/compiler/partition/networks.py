@@ -13,7 +13,7 @@ from microgen.graph.ir import interpreter
 from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, Origin, TensorType, frozen
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import StatusError
-from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.graph.ops.external import ExternalAttrs
 from microgen.graph.ops.unary.functions import ExpAttrs
 from microgen.graph.ops.unary.sigmoid import TanhAttrs

@@ -16,23 +16,16 @@ from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.division.divide import DivideAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.maximum import MaximumAttrs
-from microgen.graph.ops.elementwise.minimum import MinimumAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
-from microgen.graph.ops.moves.pad import PadAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
-from microgen.graph.ops.moves.transpose import TransposeAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
-from microgen.graph.ops.reductions.log_softmax import LogSoftmaxAttrs
-from microgen.graph.ops.reductions.max import MaxAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
-from microgen.graph.ops.reductions.min import MinAttrs
-from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
-from microgen.graph.ops.reductions.sum import SumAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs, TransposeAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
+from microgen.graph.ops.reductions.extremes import MaxAttrs, MinAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs, SumAttrs
+from microgen.graph.ops.reductions.softmax import LogSoftmaxAttrs, SoftmaxAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs, EluAttrs, LeakyReluAttrs
 from microgen.graph.ops.unary.functions import AbsAttrs, ExpAttrs, LogAttrs, NegativeAttrs
 from microgen.graph.ops.unary.roots import RsqrtAttrs, SqrtAttrs

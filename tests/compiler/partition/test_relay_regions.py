@@ -12,7 +12,7 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Graph
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.relay.expr import Call, Expr, Function, Op, Var
 from microgen.relay.pattern import is_op, wildcard
 from microgen.relay.transform import CompositePattern, Support

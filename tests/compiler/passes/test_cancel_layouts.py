@@ -16,23 +16,19 @@ from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Qu
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
-from microgen.graph.ops.detection.resample import ResampleAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.maximum import MaximumAttrs
+from microgen.graph.ops.detection.sampling import ResampleAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
+from microgen.graph.ops.elementwise.extremum import MaximumAttrs
 from microgen.graph.ops.elementwise.where import WhereAttrs
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
-from microgen.graph.ops.moves.layout_transform import LayoutTransformAttrs
-from microgen.graph.ops.moves.mirror_pad import MirrorPadAttrs
-from microgen.graph.ops.moves.pad import PadAttrs
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
-from microgen.graph.ops.moves.take import TakeAttrs
-from microgen.graph.ops.moves.transpose import TransposeAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
-from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
-from microgen.graph.ops.reductions.max import MaxAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.moves.indexed import TakeAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs, LayoutTransformAttrs, TransposeAttrs
+from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
+from microgen.graph.ops.pooling.pooling import MaxPool2DAttrs
+from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, MaxAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
-from microgen.graph.ops.tables.lookup import LookupAttrs
+from microgen.graph.ops.tables.tables import LookupAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs
 from microgen.graph.ops.unary.functions import ExpAttrs
 

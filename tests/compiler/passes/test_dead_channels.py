@@ -11,8 +11,8 @@ from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Padding
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from tests.compiler.passes.planting import DEAD, LEFT, ZERO, kept, reduced, start
 
 

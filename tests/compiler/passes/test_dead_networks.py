@@ -14,7 +14,7 @@ from microgen.compiler.passes.dead_channels import dead_channels
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops.base import Padding
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from microgen.options import OPTIMIZE
 from tests.compiler.passes.planting import EARLIER, ZERO, Planting, reduced
 from tests.support.sampling import seeds

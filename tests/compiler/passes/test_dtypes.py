@@ -17,7 +17,7 @@ from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, Origin, TensorType
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
-from microgen.graph.ops.moves.pad import PadAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs
 from tests.kernels.conformance import conformance
 from tests.kernels.convolution import convolving

@@ -13,7 +13,7 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Channels, DType, Graph, Node, Origin, Quant, TensorType, frozen
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.external import ExternalAttrs
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from tests.compiler.passes.planting import DEAD, EARLIER, LEFT, ZERO, Planting, kept, reduced, start
 from tests.support.graphs import DEFAULT
 

@@ -13,8 +13,8 @@ from microgen.graph.ir import verify
 from microgen.graph.ir.graph import DType, Graph, Node, Origin, TensorType
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 
 FLOATS = TensorType((1, 4), DType.FLOAT32)
 OPEN = Activation.UNLIMITED

@@ -6,8 +6,7 @@ from microgen.compiler.passes.merge_views import merge_views
 from microgen.graph.ir.graph import Attrs, DType, Graph, Node, Origin, Quant, TensorType
 from microgen.graph.ir.verify import check
 from microgen.graph.ops import registry
-from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 
 ONE, HALF = Quant((1.0,), (0,)), Quant((0.5,), (3,))

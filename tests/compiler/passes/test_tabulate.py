@@ -12,7 +12,7 @@ from microgen.graph.ir import verify
 from microgen.graph.ir.graph import Attrs, Graph, Quant
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
-from microgen.graph.ops.tables.lookup import LookupAttrs
+from microgen.graph.ops.tables.tables import LookupAttrs
 from microgen.graph.ops.unary.activations import LeakyReluAttrs
 from microgen.graph.ops.unary.sigmoid import TanhAttrs
 from tests.support.graphs import Builder

@@ -17,9 +17,9 @@ from microgen.graph.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.graph.ir.interpreter import evaluate, initial_state
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
 from microgen.planner import check, plan
 from microgen.planner.pools import parse
 from microgen.planner.program.types import Program, Role

@@ -9,13 +9,14 @@ from microgen.base.errors import ModelError, UnsupportedError
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Attrs
 from microgen.graph.ops.division.divide import DivideAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.addition import AdditionAttrs
-from microgen.graph.ops.elementwise.maximum import MaximumAttrs
-from microgen.graph.ops.elementwise.minimum import MinimumAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.squared_difference import SquaredDifferenceAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.elementwise.addition import (
+    AddAttrs,
+    AdditionAttrs,
+    SquaredDifferenceAttrs,
+    SubtractAttrs,
+)
+from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from tests.frontends.tweaked import Network, int8_constant, refusal, simple
 from tests.kernels.conformance.litert_oracle import FUSED
 from tests.support.tflite_builder import OperatorSpec, TensorSpec

@@ -15,9 +15,8 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Graph
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from tests.frontends.tweaked import Network, activation, conv2d, dense, refused, simple
 from tests.support.tflite_builder import OperatorSpec, TensorSpec
 

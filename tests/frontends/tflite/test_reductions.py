@@ -9,14 +9,10 @@ import tflite
 
 from microgen.base.errors import ModelError, UnsupportedError
 from microgen.graph.ir.graph import Attrs, DType, TensorType
-from microgen.graph.ops.quantization.requantize import RequantizeAttrs
-from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
-from microgen.graph.ops.reductions.argmin import ArgMinAttrs
+from microgen.graph.ops.quantization.rescale import RequantizeAttrs
+from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, ArgMinAttrs, MaxAttrs, MinAttrs
 from microgen.graph.ops.reductions.l2_normalize import L2NormalizeAttrs
-from microgen.graph.ops.reductions.max import MaxAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
-from microgen.graph.ops.reductions.min import MinAttrs
-from microgen.graph.ops.reductions.sum import SumAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs, SumAttrs
 from tests.frontends.tweaked import Network, integers, refusal, simple
 from tests.support.tflite_builder import TensorSpec
 

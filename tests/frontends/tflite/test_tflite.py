@@ -17,11 +17,10 @@ from microgen.graph.ops import registry
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.moves.pad import PadAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs
 from tests.frontends.tweaked import (

@@ -10,9 +10,7 @@ from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.addition import AdditionAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, AdditionAttrs, SubtractAttrs
 from tests.kernels.conformance import conformance as c
 
 COUNT = 60

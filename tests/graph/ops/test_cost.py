@@ -17,8 +17,7 @@ from microgen.graph.ir.interpreter import initial_state
 from microgen.graph.ops.base import Operands, StatusError
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from tests.differential import generator
 
 _SLACK = 2**15  # for objects, for indices, and for tables of 256 or 513 entries

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import numpy as np
 
-from microgen.graph.ops.detection.grid_sample import MODES, PADDINGS
+from microgen.graph.ops.detection.sampling import MODES, PADDINGS
 from tests.kernels.conformance import conformance as c
 from tests.kernels.moves.movement_cases import grid_sample
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.detection.non_max_suppression import OP, NonMaxSuppressionAttrs
+from microgen.graph.ops.detection.suppression import NON_MAX_SUPPRESSION, NonMaxSuppressionAttrs
 from tests.kernels.conformance import conformance as c
 
 
@@ -23,7 +23,7 @@ def _case(seed: int) -> c.Case:
         c.Tensor(TensorType(array.shape, DType(array.dtype.name), None), array) for array in arrays
     )
     attrs = NonMaxSuppressionAttrs(most, float(np.float32(least)), float(np.float32(overlap)))
-    return c.Case(f"seed {seed}", OP.name, attrs, inputs, None, DType.FLOAT32)
+    return c.Case(f"seed {seed}", NON_MAX_SUPPRESSION.name, attrs, inputs, None, DType.FLOAT32)
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

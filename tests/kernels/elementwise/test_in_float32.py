@@ -15,12 +15,11 @@ from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Attrs, DType, Quant, TensorType
 from microgen.graph.ops import registry
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.quantization.quantize import TO, QuantizeAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
+from microgen.graph.ops.quantization.conversions import QUANTIZE_TO, QuantizeAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.dense import matmuls
 from tests.kernels.elementwise import broadcasting
@@ -100,7 +99,7 @@ def _matmul(seed: int) -> c.Case:
 
 
 def _quantize(seed: int) -> c.Case:
-    rng, dtype = np.random.default_rng(seed), TO[seed % len(TO)]
+    rng, dtype = np.random.default_rng(seed), QUANTIZE_TO[seed % len(QUANTIZE_TO)]
     quant = test_quantize.random_output(rng, dtype)
     special = np.array(test_quantize.SPECIAL, np.float32)
     values = special if seed < 4 else test_quantize.values(rng, quant, dtype)

@@ -1,20 +1,20 @@
 from pathlib import Path
 
-from microgen.graph.ops.elementwise.minimum import OP, MinimumAttrs
+from microgen.graph.ops.elementwise.extremum import MINIMUM, MinimumAttrs
 from tests.kernels.elementwise import broadcasting, extremes
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    extremes.check_kernels(OP.name, MinimumAttrs(), tmp_path)
+    extremes.check_kernels(MINIMUM.name, MinimumAttrs(), tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    extremes.check_inlined(OP.name, MinimumAttrs(), tmp_path)
+    extremes.check_inlined(MINIMUM.name, MinimumAttrs(), tmp_path)
 
 
 def test_in_place_only_on_an_operand_of_the_outputs_shape() -> None:
-    broadcasting.check_in_place(OP.name, MinimumAttrs())
+    broadcasting.check_in_place(MINIMUM.name, MinimumAttrs())
 
 
 def test_more_than_four_axes_are_refused() -> None:
-    broadcasting.check_too_many_axes(OP.name, MinimumAttrs())
+    broadcasting.check_too_many_axes(MINIMUM.name, MinimumAttrs())

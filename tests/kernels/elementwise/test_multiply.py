@@ -2,16 +2,16 @@ import functools
 from pathlib import Path
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ops.elementwise.multiply import OP, MultiplyAttrs
+from microgen.graph.ops.elementwise.product import MULTIPLY, MultiplyAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.elementwise import broadcasting
 
 NONE = MultiplyAttrs(Activation.NONE)
-_scaled = functools.partial(broadcasting.scaled_case, OP.name, NONE)
+_scaled = functools.partial(broadcasting.scaled_case, MULTIPLY.name, NONE)
 
 
 def _random(count: int, others: int) -> list[c.Case]:
-    return broadcasting.random_kernel_cases(OP.name, MultiplyAttrs, count, others)
+    return broadcasting.random_kernel_cases(MULTIPLY.name, MultiplyAttrs, count, others)
 
 
 CORNERS = (
@@ -23,8 +23,8 @@ CORNERS = (
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    broadcasts = broadcasting.broadcast_cases(OP.name, MultiplyAttrs)
-    broadcasts += broadcasting.high_rank_cases(OP.name, MultiplyAttrs)
+    broadcasts = broadcasting.broadcast_cases(MULTIPLY.name, MultiplyAttrs)
+    broadcasts += broadcasting.high_rank_cases(MULTIPLY.name, MultiplyAttrs)
     c.check([*CORNERS, *broadcasts, *_random(200, 50)], tmp_path)
 
 
@@ -33,8 +33,8 @@ def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
 
 
 def test_in_place_only_on_an_operand_of_the_outputs_shape() -> None:
-    broadcasting.check_in_place(OP.name, NONE)
+    broadcasting.check_in_place(MULTIPLY.name, NONE)
 
 
 def test_more_than_four_axes_are_refused() -> None:
-    broadcasting.check_too_many_axes(OP.name, NONE)
+    broadcasting.check_too_many_axes(MULTIPLY.name, NONE)

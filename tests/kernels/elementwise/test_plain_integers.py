@@ -16,11 +16,9 @@ from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.division.divide import DivideAttrs
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.maximum import MaximumAttrs
-from microgen.graph.ops.elementwise.minimum import MinimumAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from tests.kernels.comparisons.comparisons import OPERATORS
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.plain_integers import cases

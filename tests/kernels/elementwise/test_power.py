@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import Array, DType, TensorType
-from microgen.graph.ops.elementwise.power import OP, PowerAttrs
+from microgen.graph.ops.elementwise.product import POWER, PowerAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.plain_integers import case
 
@@ -20,7 +20,7 @@ def floats(name: str, lhs: Array, rhs: Array) -> c.Case:
     """A case of float32."""
     arrays = [np.ascontiguousarray(array, np.float32) for array in (lhs, rhs)]
     inputs = tuple(c.Tensor(TensorType(a.shape, DType.FLOAT32), a) for a in arrays)
-    return c.Case(name, OP.name, PowerAttrs(), inputs, None, DType.FLOAT32)
+    return c.Case(name, POWER.name, PowerAttrs(), inputs, None, DType.FLOAT32)
 
 
 def float_cases(count: int) -> list[c.Case]:
@@ -36,7 +36,9 @@ def float_cases(count: int) -> list[c.Case]:
 def integer_cases(count: int) -> list[c.Case]:
     """``count`` cases of int32 and of int64."""
     dtypes = (DType.INT32, DType.INT64)
-    return [case(seed, OP.name, PowerAttrs(), dtype) for dtype in dtypes for seed in range(count)]
+    return [
+        case(seed, POWER.name, PowerAttrs(), dtype) for dtype in dtypes for seed in range(count)
+    ]
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

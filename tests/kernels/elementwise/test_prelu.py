@@ -7,7 +7,7 @@ import numpy as np
 
 from microgen import kernels
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.elementwise.prelu import PReluAttrs
+from microgen.graph.ops.elementwise.product import PReluAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 

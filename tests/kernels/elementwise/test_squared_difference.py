@@ -5,12 +5,12 @@ import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.elementwise.squared_difference import OP, SquaredDifferenceAttrs
+from microgen.graph.ops.elementwise.addition import SQUARED_DIFFERENCE, SquaredDifferenceAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.elementwise import broadcasting
 
 ATTRS = SquaredDifferenceAttrs()
-_scaled = functools.partial(broadcasting.scaled_case, OP.name, ATTRS)
+_scaled = functools.partial(broadcasting.scaled_case, SQUARED_DIFFERENCE.name, ATTRS)
 DTYPES = (DType.INT32, DType.FLOAT32)
 
 
@@ -27,7 +27,7 @@ def _random(seed: int) -> c.Case:
 
 
 def _others(count: int) -> list[c.Case]:
-    return broadcasting.random_kernel_cases(OP.name, _make, 0, count, DTYPES)
+    return broadcasting.random_kernel_cases(SQUARED_DIFFERENCE.name, _make, 0, count, DTYPES)
 
 
 CORNERS = (
@@ -40,8 +40,8 @@ CORNERS = (
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    broadcasts = broadcasting.broadcast_cases(OP.name, _make)
-    broadcasts += broadcasting.high_rank_cases(OP.name, _make)
+    broadcasts = broadcasting.broadcast_cases(SQUARED_DIFFERENCE.name, _make)
+    broadcasts += broadcasting.high_rank_cases(SQUARED_DIFFERENCE.name, _make)
     c.check([*CORNERS, *broadcasts, *map(_random, range(100)), *_others(50)], tmp_path)
 
 
@@ -50,8 +50,8 @@ def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
 
 
 def test_in_place_only_on_an_operand_of_the_outputs_shape() -> None:
-    broadcasting.check_in_place(OP.name, ATTRS)
+    broadcasting.check_in_place(SQUARED_DIFFERENCE.name, ATTRS)
 
 
 def test_more_than_four_axes_are_refused() -> None:
-    broadcasting.check_too_many_axes(OP.name, ATTRS)
+    broadcasting.check_too_many_axes(SQUARED_DIFFERENCE.name, ATTRS)

@@ -2,16 +2,16 @@ import functools
 from pathlib import Path
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ops.elementwise.subtract import OP, SubtractAttrs
+from microgen.graph.ops.elementwise.addition import SUBTRACT, SubtractAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.elementwise import additions, broadcasting
 
 NONE = SubtractAttrs(Activation.NONE)
-_scaled = functools.partial(broadcasting.scaled_case, OP.name, NONE)
+_scaled = functools.partial(broadcasting.scaled_case, SUBTRACT.name, NONE)
 
 
 def _random(count: int, others: int) -> list[c.Case]:
-    return broadcasting.random_kernel_cases(OP.name, SubtractAttrs, count, others)
+    return broadcasting.random_kernel_cases(SUBTRACT.name, SubtractAttrs, count, others)
 
 
 CORNERS = (
@@ -25,9 +25,11 @@ CORNERS = (
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    by_shifts = additions.kernel_cases(OP.name, SubtractAttrs(Activation.NONE, by_shifts=True))
-    broadcasts = broadcasting.broadcast_cases(OP.name, SubtractAttrs)
-    broadcasts += broadcasting.high_rank_cases(OP.name, SubtractAttrs)
+    by_shifts = additions.kernel_cases(
+        SUBTRACT.name, SubtractAttrs(Activation.NONE, by_shifts=True)
+    )
+    broadcasts = broadcasting.broadcast_cases(SUBTRACT.name, SubtractAttrs)
+    broadcasts += broadcasting.high_rank_cases(SUBTRACT.name, SubtractAttrs)
     c.check([*CORNERS, *broadcasts, *_random(200, 50), *by_shifts], tmp_path)
 
 
@@ -36,8 +38,8 @@ def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
 
 
 def test_in_place_only_on_an_operand_of_the_outputs_shape() -> None:
-    broadcasting.check_in_place(OP.name, NONE)
+    broadcasting.check_in_place(SUBTRACT.name, NONE)
 
 
 def test_more_than_four_axes_are_refused() -> None:
-    broadcasting.check_too_many_axes(OP.name, NONE)
+    broadcasting.check_too_many_axes(SUBTRACT.name, NONE)

@@ -11,9 +11,8 @@ import pytest
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Attrs, DType, TensorType
 from microgen.graph.ops import registry
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.litert_oracle import Case, assert_equal, needs_litert
 from tests.kernels.elementwise import broadcasting

@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.detection.all_class_suppression import AllClassSuppressionAttrs
-from microgen.graph.ops.detection.grid_sample import GridSampleAttrs
-from microgen.graph.ops.detection.resample import ResampleAttrs
 from microgen.graph.ops.detection.roi_align import RoiAlignAttrs
-from microgen.graph.ops.moves.axis_positions import AxisPositionsAttrs
-from microgen.graph.ops.moves.nd_positions import NdPositionsAttrs
-from microgen.graph.ops.moves.scatter import ScatterAttrs
-from microgen.graph.ops.reductions.topk import TopKAttrs
+from microgen.graph.ops.detection.sampling import GridSampleAttrs, ResampleAttrs
+from microgen.graph.ops.detection.suppression import AllClassSuppressionAttrs
+from microgen.graph.ops.moves.indexed import AxisPositionsAttrs, NdPositionsAttrs, ScatterAttrs
+from microgen.graph.ops.reductions.extremes import TopKAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import random_array, random_type
 

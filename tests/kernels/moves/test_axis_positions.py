@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen import kernels
-from microgen.graph.ops.moves.axis_positions import OP
+from microgen.graph.ops.moves.indexed import AXIS_POSITIONS
 from tests.kernels.conformance import conformance as c
 from tests.kernels.moves.movement_cases import axis_positions
 
@@ -45,5 +45,5 @@ def test_random_cases_have_indices_outside() -> None:
 
 def test_more_than_six_axes_are_refused() -> None:
     case = axis_positions(0, (3,) * 7, (2,) * 7, 3)
-    (kernel,) = kernels.registry()[OP.name]
+    (kernel,) = kernels.registry()[AXIS_POSITIONS.name]
     assert "lie along 7 axes" in str(kernel.refusal(case.node, case.graph))

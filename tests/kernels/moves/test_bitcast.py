@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.moves.bitcast import OP, BitcastAttrs
+from microgen.graph.ops.moves.views import BITCAST, BitcastAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import random_array
 
@@ -18,7 +18,7 @@ def cases() -> list[c.Case]:
                 kind = TensorType((2, 3), source)
                 data = c.Tensor(kind, random_array(rng, kind.shape, source))
                 name = f"{source.value} to {target.value}"
-                found.append(c.Case(name, OP.name, BitcastAttrs(), (data,), None, target))
+                found.append(c.Case(name, BITCAST.name, BitcastAttrs(), (data,), None, target))
     return found
 
 

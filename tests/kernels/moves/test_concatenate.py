@@ -6,7 +6,7 @@ import numpy as np
 from microgen.compiler.codegens.base import Region
 from microgen.compiler.codegens.builtin import CODEGEN
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from microgen.target import board
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import DTYPES, dtype_of, random_array, random_type

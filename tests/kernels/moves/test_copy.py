@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.moves.copy import CopyAttrs
+from microgen.graph.ops.moves.views import CopyAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import DTYPES, tensor
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from microgen import kernels
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.moves.dynamic_update_slice import OP, DynamicUpdateSliceAttrs
+from microgen.graph.ops.moves.slices import DYNAMIC_UPDATE_SLICE, DynamicUpdateSliceAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import DTYPES, dtype_of, random_array, tensor
 
@@ -28,7 +28,7 @@ def _case(seed: int, dtype: DType, shape: Shape, update: Shape, least: int = -2)
     place = c.Tensor(TensorType(index.shape, DType.INT32), index, seed % 2 == 0)
     name = f"{update} into {shape} at {index}"
     inputs, attrs = (data, part, place), DynamicUpdateSliceAttrs()
-    return c.Case(name, OP.name, attrs, inputs, data.type.quant, dtype)
+    return c.Case(name, DYNAMIC_UPDATE_SLICE.name, attrs, inputs, data.type.quant, dtype)
 
 
 def _random(seed: int) -> c.Case:
@@ -60,5 +60,5 @@ def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
 
 def test_updates_along_many_axes_are_refused() -> None:
     case = _case(0, DType.INT32, (2,) * 5, (1,) * 5)
-    (kernel,) = kernels.registry()[OP.name]
+    (kernel,) = kernels.registry()[DYNAMIC_UPDATE_SLICE.name]
     assert "along 5 axes, the kernel takes at most 4" in str(kernel.refusal(case.node, case.graph))

@@ -4,7 +4,7 @@ import numpy as np
 
 from microgen import kernels
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.moves.gather_nd import OP, GatherNdAttrs
+from microgen.graph.ops.moves.indexed import GATHER_ND, GatherNdAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import DTYPES, dtype_of, tensor
 
@@ -19,7 +19,7 @@ def _case(seed: int, dtype: DType, shape: Shape, counts: Shape, depth: int, over
     indices = c.Tensor(TensorType(values.shape, DType.INT32), values.astype(np.int32))
     name = f"{values.shape} of {shape}, {over} over"
     inputs, attrs = (data, indices), GatherNdAttrs()
-    return c.Case(name, OP.name, attrs, inputs, data.type.quant, dtype)
+    return c.Case(name, GATHER_ND.name, attrs, inputs, data.type.quant, dtype)
 
 
 def _random(seed: int) -> c.Case:
@@ -59,5 +59,5 @@ def test_random_cases_have_indices_outside() -> None:
 
 def test_more_than_eight_axes_are_refused() -> None:
     case = _case(0, DType.INT32, (1,) * 9, (), 9, 0)
-    (kernel,) = kernels.registry()[OP.name]
+    (kernel,) = kernels.registry()[GATHER_ND.name]
     assert kernel.refusal(case.node, case.graph) == "9 axes have indices, the kernel takes 8"

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.moves.layout_transform import LayoutTransformAttrs
+from microgen.graph.ops.moves.layouts import LayoutTransformAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import DTYPES, tensor
 

@@ -5,7 +5,7 @@ import numpy as np
 from microgen import kernels
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Pair
-from microgen.graph.ops.moves.mirror_pad import MirrorPadAttrs
+from microgen.graph.ops.moves.pads import MirrorPadAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import DTYPES, dtype_of, tensor
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from microgen import kernels
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.moves.nd_positions import OP, NdPositionsAttrs
+from microgen.graph.ops.moves.indexed import ND_POSITIONS, NdPositionsAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.moves.movement_cases import nd_positions
 
@@ -20,7 +20,9 @@ def _far(value: int) -> c.Case:
     """An index that does not fit int32."""
     indices = np.array([[0], [value]], np.int64)
     tensor = c.Tensor(TensorType(indices.shape, DType.INT64), indices)
-    return c.Case(f"far {value}", OP.name, NdPositionsAttrs((3,)), (tensor,), None, DType.INT32)
+    return c.Case(
+        f"far {value}", ND_POSITIONS.name, NdPositionsAttrs((3,)), (tensor,), None, DType.INT32
+    )
 
 
 CORNERS = [
@@ -46,5 +48,5 @@ def test_random_cases_have_indices_outside() -> None:
 
 def test_more_than_eight_axes_are_refused() -> None:
     case = nd_positions(0, (1,) * 9, (), 0)
-    (kernel,) = kernels.registry()[OP.name]
+    (kernel,) = kernels.registry()[ND_POSITIONS.name]
     assert kernel.refusal(case.node, case.graph) == "9 axes have indices, the kernel takes 8"

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.moves.slide import SlideAttrs
+from microgen.graph.ops.moves.slices import SlideAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import DTYPES, dtype_of, random_array, random_type
 from tests.support.tools import NEEDS_CC

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import DTYPES, dtype_of, tensor
 

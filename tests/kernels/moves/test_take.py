@@ -5,7 +5,7 @@ import numpy as np
 
 from microgen import kernels
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.moves.take import TakeAttrs
+from microgen.graph.ops.moves.indexed import TakeAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import DTYPES, dtype_of, tensor
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from microgen import kernels
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.moves.transpose import TransposeAttrs
+from microgen.graph.ops.moves.layouts import TransposeAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import DTYPES, dtype_of, tensor
 

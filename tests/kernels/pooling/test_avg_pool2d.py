@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
 from tests.kernels.conformance.dtypes import FAMILIES
 from tests.kernels.pooling.pools import check_kernels
 

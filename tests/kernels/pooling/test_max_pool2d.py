@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.pooling.pooling import MaxPool2DAttrs
 from tests.kernels.conformance.dtypes import FAMILIES
 from tests.kernels.pooling.pools import check_kernels
 

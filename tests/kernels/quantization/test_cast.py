@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import Array, DType, TensorType
-from microgen.graph.ops.quantization.cast import ACCEPTED, CastAttrs
+from microgen.graph.ops.quantization.conversions import ACCEPTED, CastAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import random_array
 

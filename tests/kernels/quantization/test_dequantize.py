@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import Array, DType, Quant, TensorType
-from microgen.graph.ops.quantization.dequantize import FROM, DequantizeAttrs
+from microgen.graph.ops.quantization.conversions import DEQUANTIZE_FROM, DequantizeAttrs
 from tests.kernels.conformance import conformance as c
 
 
@@ -19,7 +19,7 @@ def random_data(rng: np.random.Generator, dtype: DType) -> tuple[TensorType, Arr
 
 
 def _case(seed: int) -> c.Case:
-    kind, array = random_data(np.random.default_rng(seed), FROM[seed % 3])
+    kind, array = random_data(np.random.default_rng(seed), DEQUANTIZE_FROM[seed % 3])
     data = c.Tensor(kind, array)
     name = f"{kind} {seed}"
     return c.Case(name, "qnn.dequantize", DequantizeAttrs(), (data,), None, DType.FLOAT32)

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import Array, DType, Quant, TensorType
-from microgen.graph.ops.quantization.quantize import TO, QuantizeAttrs
+from microgen.graph.ops.quantization.conversions import QUANTIZE_TO, QuantizeAttrs
 from tests.kernels.conformance import conformance as c
 
 
@@ -23,7 +23,7 @@ def values(rng: np.random.Generator, quant: Quant, dtype: DType) -> Array:
 
 
 def _case(seed: int, *special: float) -> c.Case:
-    rng, dtype = np.random.default_rng(seed), TO[seed % 3]
+    rng, dtype = np.random.default_rng(seed), QUANTIZE_TO[seed % 3]
     quant = random_output(rng, dtype)
     array = np.array(special, np.float32) if special else values(rng, quant, dtype)
     data = c.Tensor(TensorType(array.shape, DType.FLOAT32), array)

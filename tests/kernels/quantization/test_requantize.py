@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import Array, DType, Quant, TensorType
-from microgen.graph.ops.quantization.requantize import PAIRS, RequantizeAttrs
+from microgen.graph.ops.quantization.rescale import PAIRS, RequantizeAttrs
 from tests.kernels.conformance import conformance as c
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import tflite
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.reductions.arg_extreme import ArgExtremeAttrs
+from microgen.graph.ops.reductions.extremes import ArgExtremeAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance import dtypes
 from tests.kernels.conformance import litert_oracle as o

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.reductions.all import OP, AllAttrs
+from microgen.graph.ops.reductions.reduction import ALL, AllAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import tensor
 from tests.kernels.reductions.reductions import SHAPES_AND_AXES
@@ -18,7 +18,7 @@ def _case(seed: int) -> c.Case:
     data = tensor(rng, shape, DType.BOOL)
     array = data.array | (rng.random(shape) < 1 - 0.5 / data.array.size)
     attrs = AllAttrs(axes, keep_dims=seed % 2 == 0)
-    return c.Case(f"all {seed}", OP.name, attrs, (c.Tensor(data.type, array),), None, DType.BOOL)
+    return c.Case(f"all {seed}", ALL.name, attrs, (c.Tensor(data.type, array),), None, DType.BOOL)
 
 
 CASES = [_case(seed) for seed in range(3 * len(SHAPES_AND_AXES))]

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
+from microgen.graph.ops.reductions.extremes import ArgMaxAttrs
 from tests.kernels.reductions.arg_extremes import DTYPES, check_kernels
 
 

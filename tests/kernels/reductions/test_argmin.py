@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.reductions.argmin import ArgMinAttrs
+from microgen.graph.ops.reductions.extremes import ArgMinAttrs
 from tests.kernels.reductions.arg_extremes import DTYPES, check_kernels
 
 

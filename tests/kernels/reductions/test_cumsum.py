@@ -2,17 +2,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from microgen.graph.ops.reductions.cumsum import OP, CumsumAttrs
+from microgen.graph.ops.reductions.running import CUMSUM, CumsumAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.reductions.runnings import corners, random_case
 
-CORNERS = list(corners(OP, CumsumAttrs))
+CORNERS = list(corners(CUMSUM, CumsumAttrs))
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([*CORNERS, *(random_case(OP, CumsumAttrs, seed) for seed in range(60))], tmp_path)
+    c.check([*CORNERS, *(random_case(CUMSUM, CumsumAttrs, seed) for seed in range(60))], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    cases = [*CORNERS, *(random_case(OP, CumsumAttrs, seed) for seed in range(6))]
+    cases = [*CORNERS, *(random_case(CUMSUM, CumsumAttrs, seed) for seed in range(6))]
     c.check_inlined(cases, tmp_path)

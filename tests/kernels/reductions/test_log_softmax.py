@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from microgen.graph.ops.reductions.log_softmax import LogSoftmaxAttrs
+from microgen.graph.ops.reductions.softmax import LogSoftmaxAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.reductions import row_cases
 

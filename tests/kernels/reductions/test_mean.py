@@ -5,7 +5,7 @@ import pytest
 
 from microgen import kernels
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.dtypes import FAMILIES
 from tests.kernels.reductions.reductions import check_kernels

@@ -6,7 +6,7 @@ import pytest
 
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.base import Operands
-from microgen.graph.ops.reductions.min import MinAttrs, reference
+from microgen.graph.ops.reductions.extremes import MinAttrs, min_reference
 from tests.kernels.conformance.dtypes import FAMILIES
 from tests.kernels.reductions.reductions import check_kernels
 
@@ -26,5 +26,5 @@ def test_nothing_but_infinities_is_infinite_or_the_last_finite_value(from_infini
     data = np.full((1, 3), np.inf, np.float32)
     types = TensorType((1, 3), DType.FLOAT32), TensorType((1,), DType.FLOAT32)
     attrs = MinAttrs((1,), False, from_infinity)
-    (found,) = reference(attrs, Operands((data,), types[:1], types[1:]))
+    (found,) = min_reference(attrs, Operands((data,), types[:1], types[1:]))
     assert np.isinf(found[0]) == from_infinity

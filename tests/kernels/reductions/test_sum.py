@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.reductions.sum import SumAttrs
+from microgen.graph.ops.reductions.reduction import SumAttrs
 from tests.kernels.reductions.reductions import Axes, check_kernels
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.reductions.topk import OP, TopKAttrs
+from microgen.graph.ops.reductions.extremes import TOPK, TopKAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.moves.movement_cases import NUMBERS, topk
 
@@ -35,4 +35,4 @@ def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("axis", "k"), [(1, 1), (0, 4), (0, 0)])
 def test_impossible_attributes_are_refused(axis: int, k: int) -> None:
     with pytest.raises(ValueError, match=r"the axis 1 is not|1 to 3 are expected"):
-        OP.infer(TopKAttrs(axis, k, True), [TensorType((3,), DType.INT8)])
+        TOPK.infer(TopKAttrs(axis, k, True), [TensorType((3,), DType.INT8)])

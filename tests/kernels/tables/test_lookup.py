@@ -7,7 +7,7 @@ import numpy as np
 from microgen import kernels
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.tables import tables
-from microgen.graph.ops.tables.lookup import LookupAttrs
+from microgen.graph.ops.tables.tables import LookupAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.graph.ops.unary.real_function import FORMULAS, REAL_FUNCTION, RealFunctionAttrs
+from microgen.graph.ops.unary.real_function import FORMULAS, OP, RealFunctionAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.unary import unary_kernels as u
 
@@ -25,15 +25,12 @@ ATTRS = [
 def cases(attrs: RealFunctionAttrs) -> list[c.Case]:
     """Values of every magnitude. Those of a function that is exact relative to its argument come
     with their magnitudes, which make the case's largest output."""
-    found = u.float_cases(REAL_FUNCTION.name, attrs)
+    found = u.float_cases(OP.name, attrs)
     if not FORMULAS[attrs.function].units:
         return found
     arrays = [case.inputs[0].array.reshape(-1) for case in found]
     pairs = (np.concatenate([array, np.abs(array)]) for array in arrays)
-    return [
-        u.float_case(f"float {i}", REAL_FUNCTION.name, attrs, array)
-        for i, array in enumerate(pairs)
-    ]
+    return [u.float_case(f"float {i}", OP.name, attrs, array) for i, array in enumerate(pairs)]
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import Array, DType, Graph, Node, Origin, TensorType
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
-from microgen.graph.ops.moves.transpose import TransposeAttrs
+from microgen.graph.ops.moves.layouts import TransposeAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
 from microgen.options import Options
 from microgen.project.firmware.compiled import Compiled
 from tests.differential import program

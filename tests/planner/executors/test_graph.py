@@ -15,8 +15,7 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import DType, Graph, Node, Origin, TensorType
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
-from microgen.graph.ops.moves.layout_transform import LayoutTransformAttrs
-from microgen.graph.ops.moves.transpose import TransposeAttrs
+from microgen.graph.ops.moves.layouts import LayoutTransformAttrs, TransposeAttrs
 from microgen.options import Options
 from microgen.planner.executors import graph as executor
 from microgen.planner.executors.storage import Tokens

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from microgen.graph.ops.moves.take import OUTSIDE
+from microgen.graph.ops.moves.indexed import OUTSIDE
 from microgen.options import Options
 from tests.crt.executor.executor_graphs import CRT, EXECUTOR_SOURCES
 from tests.planner.executors.handmade import compiled

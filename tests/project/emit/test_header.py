@@ -13,8 +13,8 @@ import microgen
 from microgen import planner
 from microgen.graph.ir.graph import Array, DType, Graph, Node, Origin, Quant, TensorType
 from microgen.graph.ops.base import Operands
-from microgen.graph.ops.moves import copy
-from microgen.graph.ops.quantization import quantize
+from microgen.graph.ops.moves import views
+from microgen.graph.ops.quantization import conversions
 from microgen.project.emit.model import emit
 from microgen.project.emit.unit import EmitOptions, Unit
 from tests.support.compiling import program_of
@@ -40,7 +40,7 @@ def _header(interface: str = "c") -> str:
     """The header of a network that copies each input to an output."""
     types = TYPES | {f"{name}_out": kind for name, kind in TYPES.items()}
     nodes = tuple(
-        Node("copy", (name,), (f"{name}_out",), copy.CopyAttrs(), Origin("m", name))
+        Node("copy", (name,), (f"{name}_out",), views.CopyAttrs(), Origin("m", name))
         for name in TYPES
     )
     program = program_of(
@@ -174,7 +174,7 @@ def test_helpers_compute_what_a_quantize_operator_does(port: str, tmp_path: Path
     real = TensorType(values.shape, DType.FLOAT32)
     stored = TensorType(values.shape, kind.dtype, kind.quant)
     operands = Operands((values,), (real,), (stored,))
-    (expected,) = quantize.reference(quantize.QuantizeAttrs(), operands)
+    (expected,) = conversions.quantize_reference(conversions.QuantizeAttrs(), operands)
     np.testing.assert_array_equal(found, expected)
     back = (found.astype(np.float32) - np.float32(kind.zero_point)) * np.float32(kind.scale)
     np.testing.assert_array_equal(np.frombuffer(done.stderr, np.float32), back)

@@ -14,9 +14,9 @@ from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.graph.ops.elementwise import multiply
+from microgen.graph.ops.elementwise import product
 from microgen.graph.ops.elementwise.addition import AdditionAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from microgen.kernels import base
 
@@ -264,7 +264,7 @@ def _add(node: Node, graph: Graph, _form: Form) -> Call:
 def _multiply(node: Node, graph: Graph, _form: Form) -> Call:
     assert isinstance(node.attrs, MultiplyAttrs)
     lhs, rhs, output = graph.type_of((*node.inputs, *node.outputs))
-    scaled = (output.zero_point, *multiply.parameters(node.attrs, lhs, rhs, output))
+    scaled = (output.zero_point, *product.multiply_parameters(node.attrs, lhs, rhs, output))
     ends = (*scaled, *_limits(node.attrs.activation, node, graph), output.size)
     offsets = (-lhs.zero_point, -rhs.zero_point)
     arguments = ("{in0}", "{in1}", *map(str, offsets), "{out}", *map(str, ends))

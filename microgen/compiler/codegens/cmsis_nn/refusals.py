@@ -14,8 +14,8 @@ from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.graph.ops.elementwise import multiply
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
+from microgen.graph.ops.elementwise import product
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from microgen.kernels import base
 from microgen.kernels.requantization.sums import largest_sums
@@ -95,9 +95,9 @@ def _elementwise(node: Node, graph: Graph) -> str | None:
 
 
 def _multiply(node: Node, graph: Graph) -> str | None:
-    assert isinstance(node.attrs, multiply.MultiplyAttrs)
+    assert isinstance(node.attrs, product.MultiplyAttrs)
     lhs, rhs, output = graph.type_of((*node.inputs, *node.outputs))
-    _, shift = multiply.parameters(node.attrs, lhs, rhs, output)
+    _, shift = product.multiply_parameters(node.attrs, lhs, rhs, output)
     if _LARGEST_PRODUCT << max(shift, 0) >= _INT32:
         return f"products are shifted left by {shift}, which may leave CMSIS-NN's int32"
     return _elementwise(node, graph)

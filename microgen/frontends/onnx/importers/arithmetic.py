@@ -15,8 +15,7 @@ from microgen.graph.ir.graph import DType
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
 from microgen.graph.ops.elementwise.bitwise import BitFunction, BitwiseAttrs
-from microgen.graph.ops.elementwise.power import PowerAttrs
-from microgen.graph.ops.elementwise.prelu import PReluAttrs
+from microgen.graph.ops.elementwise.product import PowerAttrs, PReluAttrs
 from microgen.graph.ops.elementwise.where import WhereAttrs
 
 

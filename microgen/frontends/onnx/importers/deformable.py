@@ -17,7 +17,7 @@ from microgen.frontends.tensors import Tensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import elementwise
-from microgen.graph.ops.detection.grid_sample import GridSampleAttrs
+from microgen.graph.ops.detection.sampling import GridSampleAttrs
 
 _ONES, _NONE = (1, 1), (0, 0)
 

@@ -12,8 +12,8 @@ from microgen.frontends.onnx.composing import transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.moves.broadcast_to import BroadcastToAttrs
-from microgen.graph.ops.moves.take import TakeAttrs
+from microgen.graph.ops.moves.indexed import TakeAttrs
+from microgen.graph.ops.moves.layouts import BroadcastToAttrs
 
 _ELLIPSIS = "..."
 _FIRST_OF_ELLIPSIS = 0x2460  # characters that stand for the axes of an ellipsis, the last one first

@@ -13,9 +13,8 @@ from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import EVAL, OnnxNode
 from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.elementwise.maximum import MaximumAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
-from microgen.graph.ops.reductions.sum import SumAttrs
+from microgen.graph.ops.elementwise.extremum import MaximumAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs, SumAttrs
 from microgen.graph.ops.unary.roots import RsqrtAttrs, SqrtAttrs
 
 _LEAST = float(np.finfo(np.float32).tiny)  # for a norm of 0, whose data is 0

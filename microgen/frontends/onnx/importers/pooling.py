@@ -16,13 +16,11 @@ from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.ir.graph import Array, DType, Quant
 from microgen.graph.ops import limits
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
-from microgen.graph.ops.moves.take import TakeAttrs
-from microgen.graph.ops.quantization.cast import CastAttrs
-from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
-from microgen.graph.ops.reductions.max import MaxAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
-from microgen.graph.ops.reductions.sum import SumAttrs
+from microgen.graph.ops.moves.indexed import TakeAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs
+from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, MaxAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs, SumAttrs
 
 _NARROW = (DType.INT8, DType.INT16, DType.FLOAT32)  # what nn.max_pool2d computes
 _MOST_TAPS = 64  # of a MaxPool with positions: each is a node

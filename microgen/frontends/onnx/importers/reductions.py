@@ -16,13 +16,9 @@ from microgen.frontends.onnx.reducing import Axes
 from microgen.frontends.tensors import Tensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
-from microgen.graph.ops.quantization.cast import CastAttrs
-from microgen.graph.ops.reductions.all import AllAttrs
-from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
-from microgen.graph.ops.reductions.argmin import ArgMinAttrs
-from microgen.graph.ops.reductions.max import MaxAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
-from microgen.graph.ops.reductions.min import MinAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs
+from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, ArgMinAttrs, MaxAttrs, MinAttrs
+from microgen.graph.ops.reductions.reduction import AllAttrs, MeanAttrs
 from microgen.graph.ops.unary.functions import AbsAttrs, ExpAttrs, LogAttrs
 from microgen.graph.ops.unary.roots import SqrtAttrs
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
-from microgen.graph.ops.reductions.cumprod import CumprodAttrs
-from microgen.graph.ops.reductions.cumsum import DTYPES, CumsumAttrs
+from microgen.graph.ops.reductions.running import DTYPES, CumprodAttrs, CumsumAttrs
 
 
 def _running(op: str, attrs: type[CumsumAttrs] | type[CumprodAttrs]) -> Importer:

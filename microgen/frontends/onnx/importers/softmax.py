@@ -13,10 +13,9 @@ from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
-from microgen.graph.ops.quantization.cast import CastAttrs
-from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
-from microgen.graph.ops.reductions.log_softmax import LogSoftmaxAttrs
-from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs
+from microgen.graph.ops.reductions.extremes import ArgMaxAttrs
+from microgen.graph.ops.reductions.softmax import LogSoftmaxAttrs, SoftmaxAttrs
 
 _ONE_AXIS = 13  # since this opset the axis is the only one; before, all from the axis on were meant
 

@@ -8,8 +8,8 @@ from microgen.frontends.onnx.importers.moves.gathering import taken_along
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.detection.all_class_suppression import AllClassSuppressionAttrs
-from microgen.graph.ops.reductions.topk import TopKAttrs
+from microgen.graph.ops.detection.suppression import AllClassSuppressionAttrs
+from microgen.graph.ops.reductions.extremes import TopKAttrs
 
 
 def _topk(node: OnnxNode) -> Value:

@@ -11,7 +11,7 @@ from microgen.frontends.onnx import types
 from microgen.frontends.onnx.nodes import EVAL, OnnxNode
 from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.ir.graph import Attrs, DType
-from microgen.graph.ops.moves.bitcast import BitcastAttrs
+from microgen.graph.ops.moves.views import BitcastAttrs
 from microgen.graph.ops.unary.functions import (
     AbsAttrs,
     CeilAttrs,

@@ -15,14 +15,10 @@ from microgen.frontends.unsigned import HALF, flipped, moved
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, DType, frozen
 from microgen.graph.ops.division.divide import DivideAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.maximum import MaximumAttrs
-from microgen.graph.ops.elementwise.minimum import MinimumAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
-from microgen.graph.ops.quantization.cast import CastAttrs
-from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
-from microgen.graph.ops.quantization.quantize import QuantizeAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs, DequantizeAttrs, QuantizeAttrs
 from microgen.graph.ops.unary.functions import RoundAttrs
 
 _HALF_INT4 = 8

@@ -11,7 +11,7 @@ from microgen.graph.arithmetic import in_float32
 from microgen.graph.ir.graph import Array, DType, Node, TensorType
 from microgen.graph.ops import budget, registry
 from microgen.graph.ops.base import Operands, StatusError
-from microgen.graph.ops.tables.lookup import LookupAttrs
+from microgen.graph.ops.tables.tables import LookupAttrs
 from microgen.graph.ops.unary.real_function import RealFunctionAttrs
 from microgen.graph.ops.unary.unary import EVERY_INT8
 

@@ -12,10 +12,9 @@ from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
 from microgen.graph.arithmetic.int8 import activation_range, float_range
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Attrs, DType, Node, Quant, TensorType
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.quantization.cast import CastAttrs
-from microgen.graph.ops.quantization.quantize import QuantizeAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs, QuantizeAttrs
 from microgen.graph.ops.quantization.rescale import RescaleAttrs
 
 Layer = Callable[[Rewriting, Node, TensorType, str, Activation], str]

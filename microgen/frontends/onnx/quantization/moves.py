@@ -12,7 +12,7 @@ from microgen.frontends.unsigned import HALF
 from microgen.graph.arithmetic import in_float32
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Attrs, DType, Node, TensorType
-from microgen.graph.ops.moves.pad import PadAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.graph.ops.pooling.pooling import PoolAttrs
 
 # Ops -> the positions of the operands that have the values; None: all of them.

@@ -16,8 +16,8 @@ from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, DType, Node, Origin, TensorType
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
-from microgen.graph.ops.quantization.quantize import QuantizeAttrs
-from microgen.graph.ops.tables.lookup import LookupAttrs
+from microgen.graph.ops.quantization.conversions import QuantizeAttrs
+from microgen.graph.ops.tables.tables import LookupAttrs
 from microgen.graph.ops.unary.unary import EVERY_INT8
 
 _MOST_DEPTH = 8  # of concatenations of concatenations

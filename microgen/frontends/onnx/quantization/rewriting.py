@@ -22,10 +22,9 @@ from microgen.graph.ir.graph import (
     frozen,
 )
 from microgen.graph.ops import registry
-from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
-from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
-from microgen.graph.ops.quantization.requantize import RequantizeAttrs
+from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
+from microgen.graph.ops.quantization.conversions import DequantizeAttrs
+from microgen.graph.ops.quantization.rescale import RequantizeAttrs
 
 
 class NotInteger(Exception):  # noqa: N818 - it is a reason, not an error

@@ -14,13 +14,11 @@ from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
 from microgen.graph.ops.division.divide import DivideAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.maximum import MaximumAttrs
-from microgen.graph.ops.elementwise.minimum import MinimumAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.elementwise.where import WhereAttrs
-from microgen.graph.ops.quantization.cast import CastAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs
 
 # Narrower integers wrap around in Relay, but saturate in our kernels.
 ARITHMETIC = (DType.FLOAT32, DType.INT32)

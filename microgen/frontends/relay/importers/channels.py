@@ -15,10 +15,8 @@ from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, DType
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.prelu import PReluAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs, PReluAttrs
 from microgen.graph.ops.unary.roots import RsqrtAttrs
 
 

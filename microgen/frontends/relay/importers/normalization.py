@@ -8,9 +8,9 @@ from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.elementwise.maximum import MaximumAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.reductions.sum import SumAttrs
+from microgen.graph.ops.elementwise.extremum import MaximumAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.reductions.reduction import SumAttrs
 from microgen.graph.ops.unary.roots import RsqrtAttrs
 
 

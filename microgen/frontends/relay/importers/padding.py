@@ -6,8 +6,7 @@ from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.tensors import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Pair
-from microgen.graph.ops.moves.mirror_pad import MirrorPadAttrs
-from microgen.graph.ops.moves.pad import PadAttrs
+from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs
 
 
 def _pad(call: RelayCall) -> Tensor:

@@ -10,11 +10,10 @@ from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Pads, Pair
-from microgen.graph.ops.moves.pad import PadAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
-from microgen.graph.ops.reductions.max import MaxAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
+from microgen.graph.ops.reductions.extremes import MaxAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 
 _NO_PADS = (0, 0, 0, 0)
 

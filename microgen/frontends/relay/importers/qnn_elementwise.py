@@ -8,11 +8,13 @@ from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.tensors import Tensor
 from microgen.graph.ir.graph import DType, Quant
-from microgen.graph.ops.elementwise.rescaled import RescaledAttrs
-from microgen.graph.ops.elementwise.rescaled_add import RescaledAddAttrs
-from microgen.graph.ops.elementwise.rescaled_multiply import RescaledMultiplyAttrs
-from microgen.graph.ops.elementwise.rescaled_subtract import RescaledSubtractAttrs
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.elementwise.rescaled import (
+    RescaledAddAttrs,
+    RescaledAttrs,
+    RescaledMultiplyAttrs,
+    RescaledSubtractAttrs,
+)
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from microgen.graph.ops.quantization.rescale import RescaleAttrs
 
 

@@ -15,8 +15,7 @@ from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Attrs, DType, Quant
-from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
-from microgen.graph.ops.quantization.quantize import QuantizeAttrs
+from microgen.graph.ops.quantization.conversions import DequantizeAttrs, QuantizeAttrs
 from microgen.graph.ops.quantization.rescale import RescaleAttrs
 
 

@@ -6,14 +6,14 @@ from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.tensors import Tensor
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.reductions.arg_extreme import ArgExtremeAttrs
-from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
-from microgen.graph.ops.reductions.argmin import ArgMinAttrs
-from microgen.graph.ops.reductions.max import MaxAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
-from microgen.graph.ops.reductions.min import MinAttrs
-from microgen.graph.ops.reductions.reduction import ReductionAttrs
-from microgen.graph.ops.reductions.sum import SumAttrs
+from microgen.graph.ops.reductions.extremes import (
+    ArgExtremeAttrs,
+    ArgMaxAttrs,
+    ArgMinAttrs,
+    MaxAttrs,
+    MinAttrs,
+)
+from microgen.graph.ops.reductions.reduction import MeanAttrs, ReductionAttrs, SumAttrs
 
 _EXTREMA = (DType.FLOAT32, DType.INT32, DType.INT8, DType.INT16)
 

@@ -10,7 +10,7 @@ from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import elementwise
 from microgen.graph.ops.detection.resize2d import Resize2DAttrs
-from microgen.graph.ops.moves.take import TakeAttrs
+from microgen.graph.ops.moves.indexed import TakeAttrs
 
 _MODES = ("half_pixel", "align_corners", "asymmetric")
 _METHODS = ("linear", "nearest_neighbor")

@@ -8,10 +8,8 @@ from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import moved
-from microgen.graph.ops.moves.broadcast_to import BroadcastToAttrs
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
-from microgen.graph.ops.moves.transpose import TransposeAttrs
-from microgen.graph.ops.quantization.cast import CastAttrs
+from microgen.graph.ops.moves.layouts import BroadcastToAttrs, ConcatenateAttrs, TransposeAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs
 
 
 def _reshape(call: RelayCall) -> Tensor:

@@ -8,11 +8,10 @@ from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.elementwise.maximum import MaximumAttrs
-from microgen.graph.ops.elementwise.minimum import MinimumAttrs
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
-from microgen.graph.ops.moves.take import TakeAttrs
-from microgen.graph.ops.quantization.cast import CastAttrs
+from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.moves.indexed import TakeAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs
 
 
 def _strided_slice(call: RelayCall) -> Tensor:

@@ -13,12 +13,10 @@ from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
-from microgen.graph.ops.elementwise.maximum import MaximumAttrs
-from microgen.graph.ops.elementwise.minimum import MinimumAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
-from microgen.graph.ops.quantization.cast import CastAttrs
-from microgen.graph.ops.reductions.log_softmax import LogSoftmaxAttrs
-from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
+from microgen.graph.ops.elementwise.addition import SubtractAttrs
+from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs
+from microgen.graph.ops.reductions.softmax import LogSoftmaxAttrs, SoftmaxAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs, LeakyReluAttrs
 from microgen.graph.ops.unary.functions import AbsAttrs, ExpAttrs, LogAttrs, NegativeAttrs
 from microgen.graph.ops.unary.roots import RsqrtAttrs, SqrtAttrs

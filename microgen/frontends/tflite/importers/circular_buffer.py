@@ -11,9 +11,8 @@ from microgen.frontends.tflite import flexbuffer
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.records import CIRCULAR_BUFFER
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
-from microgen.graph.ops.moves.slide import SlideAttrs
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
+from microgen.graph.ops.moves.slices import SlideAttrs, StridedSliceAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
 
 _PERIOD = "cycles_max"
 _LONGEST = 1024  # inferences

@@ -24,7 +24,7 @@ from microgen.graph.ir.graph import Attrs
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
 from microgen.graph.ops.elementwise.where import WhereAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
 
 
 def _elementwise(op: str, attrs: Attrs, schema: Any, code: int, n_inputs: int = 2) -> Importer:

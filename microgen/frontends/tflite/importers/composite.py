@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.records import COMPOSITE
-from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
+from microgen.graph.ops.moves.views import ReinterpretAttrs
 
 
 def _passed_on(layer: Layer) -> Tensor:

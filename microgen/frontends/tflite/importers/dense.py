@@ -18,7 +18,7 @@ from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Shape
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.dense.dense_hybrid import DenseHybridAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
 
 
 def _fully_connected(layer: Layer) -> Tensor:

@@ -16,17 +16,15 @@ from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.detection.multiclass_suppression import MulticlassSuppressionAttrs
-from microgen.graph.ops.detection.non_max_suppression import NonMaxSuppressionAttrs
+from microgen.graph.ops.detection.suppression import NonMaxSuppressionAttrs
 from microgen.graph.ops.division.divide import DivideAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
-from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
-from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
-from microgen.graph.ops.reductions.max import MaxAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
+from microgen.graph.ops.quantization.conversions import DequantizeAttrs
+from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, MaxAttrs
 from microgen.graph.ops.unary.functions import ExpAttrs
 
 _NONE = Activation.NONE

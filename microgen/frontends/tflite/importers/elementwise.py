@@ -25,13 +25,15 @@ from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.division.divide import DivideAttrs, divides_by_zero
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.addition import AdditionAttrs, power_of_two
-from microgen.graph.ops.elementwise.maximum import MaximumAttrs
-from microgen.graph.ops.elementwise.minimum import MinimumAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.elementwise.squared_difference import SquaredDifferenceAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.elementwise.addition import (
+    AddAttrs,
+    AdditionAttrs,
+    SquaredDifferenceAttrs,
+    SubtractAttrs,
+    power_of_two,
+)
+from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 
 
 def _multiply(layer: Layer) -> Tensor:

@@ -14,10 +14,9 @@ from microgen.frontends.tflite.importers.arguments import cut
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Shape
-from microgen.graph.ops.moves.gather_nd import GatherNdAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
-from microgen.graph.ops.moves.take import TakeAttrs
-from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
+from microgen.graph.ops.moves.indexed import GatherNdAttrs, TakeAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
+from microgen.graph.ops.quantization.conversions import DequantizeAttrs
 
 
 def _embedding_lookup(layer: Layer) -> Tensor:

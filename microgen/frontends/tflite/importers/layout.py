@@ -19,12 +19,11 @@ from microgen.frontends.tflite.unsigned import rescaling
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Attrs, TensorType
 from microgen.graph.ops.base import Pair, Shape
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
-from microgen.graph.ops.moves.pad import PadAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
-from microgen.graph.ops.moves.transpose import TransposeAttrs
-from microgen.graph.ops.tables.lookup import LookupAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs, TransposeAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
+from microgen.graph.ops.tables.tables import LookupAttrs
 
 
 def _concatenation(layer: Layer) -> Tensor:

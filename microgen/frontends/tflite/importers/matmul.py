@@ -18,7 +18,7 @@ from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Quant
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.dense.dense_hybrid import DenseHybridAttrs
-from microgen.graph.ops.moves.transpose import TransposeAttrs
+from microgen.graph.ops.moves.layouts import TransposeAttrs
 
 _BY_CHANNEL = {  # measured with ai-edge-litert 2.3.0; micro/micro_allocator.cc
     "litert": "LiteRT reads 0 as its scale, so that all products are 0",

@@ -11,8 +11,7 @@ from tflite.MirrorPadOptions import MirrorPadOptions
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.graph.ops.base import Pair
-from microgen.graph.ops.moves.mirror_pad import MirrorPadAttrs
-from microgen.graph.ops.moves.pad import PadAttrs
+from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs
 
 
 def _pad(layer: Layer) -> Tensor:

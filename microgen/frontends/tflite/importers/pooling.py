@@ -14,9 +14,8 @@ from microgen.frontends.tflite.options import Options
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Pair
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs
 from microgen.graph.ops.unary.roots import SqrtAttrs
 

@@ -12,10 +12,8 @@ from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.unsigned import stored
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.quantization.cast import CastAttrs
-from microgen.graph.ops.quantization.dequantize import DequantizeAttrs
-from microgen.graph.ops.quantization.quantize import QuantizeAttrs
-from microgen.graph.ops.quantization.requantize import RequantizeAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs, DequantizeAttrs, QuantizeAttrs
+from microgen.graph.ops.quantization.rescale import RequantizeAttrs
 from microgen.graph.ops.reductions.l2_normalize import L2NormalizeAttrs
 
 

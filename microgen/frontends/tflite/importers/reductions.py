@@ -16,14 +16,9 @@ from microgen.frontends.tflite import micro_sums
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.graph.ir.graph import Attrs
-from microgen.graph.ops.reductions.all import AllAttrs
-from microgen.graph.ops.reductions.argmax import ArgMaxAttrs
-from microgen.graph.ops.reductions.argmin import ArgMinAttrs
-from microgen.graph.ops.reductions.cumsum import CumsumAttrs
-from microgen.graph.ops.reductions.max import MaxAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
-from microgen.graph.ops.reductions.min import MinAttrs
-from microgen.graph.ops.reductions.sum import SumAttrs
+from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, ArgMinAttrs, MaxAttrs, MinAttrs
+from microgen.graph.ops.reductions.reduction import AllAttrs, MeanAttrs, SumAttrs
+from microgen.graph.ops.reductions.running import CumsumAttrs
 
 
 def _axes(layer: Layer) -> tuple[tuple[int, ...], bool]:

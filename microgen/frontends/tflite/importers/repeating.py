@@ -16,8 +16,8 @@ from microgen.frontends.tflite.importers.arguments import cut, integers
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Shape
-from microgen.graph.ops.moves.broadcast_to import BroadcastToAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
+from microgen.graph.ops.moves.layouts import BroadcastToAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
 
 
 def _tile(layer: Layer) -> Tensor:

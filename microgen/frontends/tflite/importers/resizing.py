@@ -18,8 +18,8 @@ from microgen.graph.ops import budget
 from microgen.graph.ops.base import Pair
 from microgen.graph.ops.cost import elementwise
 from microgen.graph.ops.detection.resize2d import Resize2DAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
-from microgen.graph.ops.moves.take import TakeAttrs
+from microgen.graph.ops.moves.indexed import TakeAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
 
 _MOST_PIXELS = 2**16  # in a row or column, because tables of them are computed here
 

@@ -20,9 +20,8 @@ from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.options import Options
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Shape
-from microgen.graph.ops.moves.dynamic_update_slice import DynamicUpdateSliceAttrs
-from microgen.graph.ops.moves.reshape import ReshapeAttrs
-from microgen.graph.ops.moves.strided_slice import StridedSliceAttrs
+from microgen.graph.ops.moves.slices import DynamicUpdateSliceAttrs, StridedSliceAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
 
 
 def _slice(layer: Layer) -> Tensor:

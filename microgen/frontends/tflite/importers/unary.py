@@ -11,8 +11,8 @@ from tflite.LeakyReluOptions import LeakyReluOptions
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.graph.ir.graph import Attrs
-from microgen.graph.ops.elementwise.prelu import PReluAttrs
-from microgen.graph.ops.reductions.log_softmax import LogSoftmaxAttrs
+from microgen.graph.ops.elementwise.product import PReluAttrs
+from microgen.graph.ops.reductions.softmax import LogSoftmaxAttrs
 from microgen.graph.ops.unary.activations import EluAttrs, HardSwishAttrs, LeakyReluAttrs
 from microgen.graph.ops.unary.functions import (
     AbsAttrs,

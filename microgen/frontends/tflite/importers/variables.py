@@ -12,7 +12,7 @@ from microgen.frontends.tensors import Tensor, Value
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.variables import Key, stored
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.moves.reinterpret import ReinterpretAttrs
+from microgen.graph.ops.moves.views import ReinterpretAttrs
 
 
 def _call_once(layer: Layer) -> Value:

@@ -1,4 +1,4 @@
-"""comparison: a comparison of each two elements, with numpy's broadcasting."""
+"""Comparisons of each two elements, with numpy's broadcasting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import quantize_multiplier
 from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
-from microgen.graph.ops.base import Op, Operands
+from microgen.graph.ops.base import Op, Operands, named
 from microgen.graph.ops.constraints import INTEGERS, activation_constraint
 from microgen.graph.ops.elementwise import broadcast
 
@@ -51,8 +51,8 @@ def _scaled(stored: Array, operand: TensorType) -> Array:
     return broadcast.scale(centred << _LEFT_SHIFT, *parameters(operand))
 
 
-def op(name: str, compare: Compare, *, is_equality: bool = False) -> Op:
-    """The definition of one comparison."""
+def _op(name: str, sign: str, compare: Compare, *, is_equality: bool = False) -> Op:
+    """The comparison ``lhs sign rhs``."""
     accepted = (*_ORDERED, DType.BOOL) if is_equality else _ORDERED
 
     def check(
@@ -80,11 +80,8 @@ def op(name: str, compare: Compare, *, is_equality: bool = False) -> Op:
             lhs, rhs = map(_scaled, operands.inputs, operands.input_types)
         return (compare(lhs, rhs),)
 
-    def parts(_attrs: ComparisonAttrs, _n_inputs: int) -> tuple[str, ...]:
-        """The words of the primitive function's name."""
-        return (name,)
-
-    return Op(name, ComparisonAttrs, broadcast.infer, check, reference, parts)
+    about = f"lhs {sign} rhs for each two elements, with numpy's broadcasting"
+    return Op(name, ComparisonAttrs, broadcast.infer, check, reference, named(name), about=about)
 
 
 def _scales_constraint(inputs: Sequence[TensorType]) -> str | None:
@@ -94,3 +91,13 @@ def _scales_constraint(inputs: Sequence[TensorType]) -> str | None:
     except ValueError as error:
         return str(error)
     return None
+
+
+OPS = (
+    _op("equal", "==", np.equal, is_equality=True),
+    _op("not_equal", "!=", np.not_equal, is_equality=True),
+    _op("less", "<", np.less),
+    _op("less_equal", "<=", np.less_equal),
+    _op("greater", ">", np.greater),
+    _op("greater_equal", ">=", np.greater_equal),
+)

@@ -1,12 +1,14 @@
-"""logical: elementwise logic of bool tensors, with numpy's broadcasting."""
+"""Elementwise logic of bool tensors, with numpy's broadcasting."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
-from microgen.graph.ops.base import Op, Operands, Shape
+from microgen.graph.ops.base import Op, Operands, Shape, named
 from microgen.graph.ops.constraints import activation_constraint
 from microgen.graph.ops.elementwise import broadcast
 
@@ -25,7 +27,7 @@ def check(
     return next((sentence for sentence in sentences if sentence), None)
 
 
-def op(name: str, function: Callable[..., Array], n_inputs: int = 2) -> Op:
+def _op(name: str, function: Callable[..., Array], about: str, n_inputs: int = 2) -> Op:
     """The definition of one logical operation."""
 
     def infer(_attrs: LogicalAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -38,8 +40,14 @@ def op(name: str, function: Callable[..., Array], n_inputs: int = 2) -> Op:
         """Source: TFLite logical.cc and elementwise.cc."""
         return (function(*operands.inputs),)
 
-    def parts(_attrs: LogicalAttrs, _n_inputs: int) -> tuple[str, ...]:
-        """The words of the primitive function's name."""
-        return (name,)
+    return Op(name, LogicalAttrs, infer, check, reference, named(name), about=about)
 
-    return Op(name, LogicalAttrs, infer, check, reference, parts)
+
+_BOTH = "whether both of each two elements are true, with numpy's broadcasting"
+_EITHER = "whether at least one of each two elements is true, with numpy's broadcasting"
+
+OPS = (
+    _op("logical_and", np.logical_and, _BOTH),
+    _op("logical_or", np.logical_or, _EITHER),
+    _op("logical_not", np.logical_not, "whether each element is false", n_inputs=1),
+)

@@ -12,8 +12,8 @@ from microgen.graph.ops import bounds
 from microgen.graph.ops.base import Inexact, Op, Operands, Shape
 from microgen.graph.ops.constraints import activation_constraint
 from microgen.graph.ops.cost import Cost
-from microgen.graph.ops.detection.non_max_suppression import (
-    COLUMNS,
+from microgen.graph.ops.detection.suppression import (
+    NON_MAX_SUPPRESSION_COLUMNS,
     overlaps,
     suppression_constraint,
 )
@@ -55,7 +55,7 @@ def infer(attrs: MulticlassSuppressionAttrs, inputs: Sequence[TensorType]) -> tu
             f"at most {attrs.most} boxes are chosen, {attrs.per_class} for each class, with "
             f"{attrs.each} classes each; 1 or more are expected"
         )
-    return ((attrs.most * attrs.each, COLUMNS),)
+    return ((attrs.most * attrs.each, NON_MAX_SUPPRESSION_COLUMNS),)
 
 
 def check(

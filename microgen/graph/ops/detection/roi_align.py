@@ -11,7 +11,7 @@ from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
 from microgen.graph.ops.balls import UNIT, gamma
 from microgen.graph.ops.base import EXACT, Bound, Inexact, Op, Operands, Pair, Shape, StatusError
 from microgen.graph.ops.cost import Cost
-from microgen.graph.ops.moves.take import OUTSIDE
+from microgen.graph.ops.moves.indexed import OUTSIDE
 
 MOST = 256  # samples along each axis of a bin
 

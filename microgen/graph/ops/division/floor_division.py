@@ -1,4 +1,4 @@
-"""Shared by floor_divide, floor_mod and fmod: plain numbers, and a quotient that is rounded."""
+"""Quotients of plain numbers that are rounded, and their remainders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
-from microgen.graph.ops.base import Bound, Op, Operands, StatusError
+from microgen.graph.ops import bounds
+from microgen.graph.ops.base import Bound, Inexact, Op, Operands, StatusError, named
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.elementwise import broadcast
 
@@ -23,8 +24,9 @@ class FloorDivisionAttrs(Attrs):
     int32."""
 
 
-def op(
+def _op(
     name: str,
+    about: str,
     function: Function,
     bound: Bound,
     failing: Sequence[DType],
@@ -48,11 +50,9 @@ def op(
         with np.errstate(all="ignore"):
             return (np.asarray(function(lhs, rhs)).astype(lhs.dtype),)
 
-    def parts(_attrs: FloorDivisionAttrs, _n_inputs: int) -> tuple[str, ...]:
-        """The words of the primitive function's name."""
-        return (name,)
-
-    return Op(name, FloorDivisionAttrs, broadcast.infer, check, reference, parts, bound=bound)
+    about = f"{about}, elementwise, with numpy's broadcasting"
+    attrs, words = FloorDivisionAttrs, named(name)
+    return Op(name, attrs, broadcast.infer, check, reference, words, bound=bound, about=about)
 
 
 def _expect_no_zeros(divisor: Array, kind: TensorType) -> None:
@@ -66,3 +66,53 @@ def _expect_no_zeros(divisor: Array, kind: TensorType) -> None:
             wrong=wrong,
             allowed="other than 0",
         )
+
+
+def _quotient(lhs: Array, rhs: Array) -> Array:
+    """The floats' quotients are computed in double, whose error is too small to reach the next
+    integer or the next float."""
+    if lhs.dtype.kind == "f":
+        return np.asarray(np.floor(lhs.astype(np.float64) / rhs.astype(np.float64)))
+    exact = lhs.astype(np.int64) // rhs
+    return np.asarray(np.minimum(exact, np.iinfo(np.int32).max))
+
+
+def _quotient_grown(attrs: FloorDivisionAttrs, given: Inexact) -> Array:
+    """The error of a quotient, and 1 if it may be on the other side of an integer."""
+    error = bounds.error_of_quotient(attrs, given)
+    return np.where(error > 0, error + 1, 0)
+
+
+def _floor_mod_remainder(lhs: Array, rhs: Array) -> Array:
+    """The remainder, which is 0 or has the divisor's sign.
+
+    Source: TFLite reference/floor_mod.h, FloorMod.
+    """
+    remainder = np.fmod(lhs, rhs)
+    is_other_sign = (remainder != 0) & ((rhs < 0) != (remainder < 0))
+    return np.asarray(np.where(is_other_sign, remainder + rhs, remainder))
+
+
+def _remainder_grown(_attrs: FloorDivisionAttrs, given: Inexact) -> Array:
+    """Any value from 0 to the divisor, if an operand is inexact."""
+    divisor, (left, right) = np.abs(given.operands.inputs[1].astype(np.float64)), given.errors
+    return np.where((left > 0) | (right > 0), divisor + right, 0)
+
+
+def _fmod_remainder(lhs: Array, rhs: Array) -> Array:
+    """The remainder, which is 0 or has the dividend's sign. Source: C99, 7.12.10.1 and 6.5.5."""
+    return np.asarray(np.fmod(lhs, rhs))
+
+
+_QUOTIENTS, _REMAINDERS = bounds.elementwise(_quotient_grown), bounds.elementwise(_remainder_grown)
+_DOWN, _TO_ZERO = (
+    "remainders of quotients rounded down",
+    "remainders of quotients rounded towards 0",
+)
+_PAIR = (DType.INT32, DType.FLOAT32)
+
+OPS = (
+    _op("floor_divide", "quotients rounded down", _quotient, _QUOTIENTS, _PAIR, _PAIR),
+    _op("floor_mod", _DOWN, _floor_mod_remainder, _REMAINDERS, INTEGERS),
+    _op("fmod", _TO_ZERO, _fmod_remainder, _REMAINDERS, INTEGERS),
+)

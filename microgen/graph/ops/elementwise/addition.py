@@ -1,4 +1,4 @@
-"""Shared by add and subtract: attributes, and the scaling of quantized operands."""
+"""Sums and differences of each two elements, and squares of differences."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.arithmetic.int8 import AddParameters, add_parameters
+from microgen.graph.arithmetic.int8 import AddParameters, add_parameters, quantize_multiplier
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
-from microgen.graph.ops.base import Operands
+from microgen.graph.ops import bounds
+from microgen.graph.ops.base import Op, Operands, named
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.elementwise import broadcast
 
@@ -106,3 +107,140 @@ def computed(
     p = parameters(attrs, lhs, rhs, output)
     total = function(*broadcast.scaled_operands(p, operands))
     return broadcast.stored_sum(p, total, output, attrs.activation)
+
+
+@dataclass(frozen=True, slots=True)
+class AddAttrs(AdditionAttrs):
+    """The attributes of an addition."""
+
+
+def _add_reference(attrs: AddAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source of the integer form: TFLite reference/integer_ops/add.h, AddFunc."""
+    return computed(np.add, attrs, operands)
+
+
+def _add_parts(attrs: AddAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return broadcast.parts("add", attrs.activation)
+
+
+ADD = Op(
+    "add",
+    AddAttrs,
+    broadcast.infer,
+    check,
+    _add_reference,
+    _add_parts,
+    bound=bounds.sums_of_two(),
+    about="elementwise addition with numpy's broadcasting",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SubtractAttrs(AdditionAttrs):
+    """The attributes of an addition."""
+
+
+def _subtract_reference(attrs: SubtractAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source of the integer form: measurement. ai-edge-litert 2.3.0 computes the difference of the
+    scaled operands, as reference/sub.h does. TFLite's older sub.cc negated the right multiplier,
+    which rounds halves in the other direction.
+    """
+    return computed(np.subtract, attrs, operands)
+
+
+def _subtract_parts(attrs: SubtractAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return broadcast.parts("subtract", attrs.activation)
+
+
+SUBTRACT = Op(
+    "subtract",
+    SubtractAttrs,
+    broadcast.infer,
+    check,
+    _subtract_reference,
+    _subtract_parts,
+    bound=bounds.sums_of_two(),
+    about="elementwise subtraction with numpy's broadcasting",
+)
+
+
+_SQUARED_DIFFERENCE_DTYPES = (DType.INT8, DType.INT32, DType.FLOAT32)
+LEFT_SHIFT = 7  # the square of a difference of two shifted operands is under 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class SquaredDifferenceAttrs(Attrs):
+    """Inputs: two tensors of broadcastable shapes: int8, each with its own quantization, int32
+    (modulo 2**32) or float32."""
+
+
+def squared_difference_parameters(
+    lhs: TensorType, rhs: TensorType, output: TensorType
+) -> AddParameters:
+    """The scaling: both operands are brought to twice the larger input scale over 2**7.
+
+    Source: TFLite squared_difference.cc, Prepare (QuantizeMultiplierSmallerThanOneExp).
+    ValueError if that aborts: the square's scale must be less than the output's.
+    """
+    scale_lhs, scale_rhs, scale_out = lhs.scale, rhs.scale, output.scale
+    twice_max = 2 * max(scale_lhs, scale_rhs)
+    factor = twice_max * twice_max / ((1 << 2 * LEFT_SHIFT) * scale_out)
+    if factor < 1:
+        ratios = (scale_lhs / twice_max, scale_rhs / twice_max, factor)
+        left, right, out = (quantize_multiplier(ratio) for ratio in ratios)
+        if out[1] <= 0:
+            return AddParameters(LEFT_SHIFT, *left, *right, *out)
+    raise ValueError(
+        f"the square of the input scale {twice_max / 2:g} is 2**12 times the output scale "
+        f"{scale_out:g} or more; it must be less"
+    )
+
+
+def _squared_difference_check(
+    _attrs: SquaredDifferenceAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """One dtype throughout, and scales whose ratios the fixed point can hold."""
+    return broadcast.constraint(
+        inputs, outputs, squared_difference_parameters, _SQUARED_DIFFERENCE_DTYPES
+    )
+
+
+def _squared_difference_reference(
+    _attrs: SquaredDifferenceAttrs, operands: Operands
+) -> tuple[Array, ...]:
+    """Source: TFLite squared_difference.cc, SquaredDifference."""
+    (lhs, rhs), output = operands.input_types, operands.output_types[0]
+    if output.quant is None:
+        return (_plain_squares(operands),)
+    p = squared_difference_parameters(lhs, rhs, output)
+    left, right = broadcast.scaled_operands(p, operands)
+    return broadcast.stored_sum(p, (left - right) ** 2, output, Activation.NONE)
+
+
+def _plain_squares(operands: Operands) -> Array:
+    """In float32, where infinities remain infinities, or in int32 modulo 2**32."""
+    lhs, rhs = operands.inputs
+    with np.errstate(all="ignore"):
+        difference = np.asarray(lhs - rhs)
+        return np.asarray(difference * difference)
+
+
+SQUARED_DIFFERENCE = Op(
+    "squared_difference",
+    SquaredDifferenceAttrs,
+    broadcast.infer,
+    _squared_difference_check,
+    _squared_difference_reference,
+    named("squared_difference"),
+    bound=bounds.elementwise(bounds.error_of_square, roundings=2),
+    about="(lhs - rhs) squared, elementwise, with numpy's broadcasting",
+)
+
+
+OPS = (
+    ADD,
+    SUBTRACT,
+    SQUARED_DIFFERENCE,
+)

@@ -1,10 +1,15 @@
-"""Shared by maximum and minimum."""
+"""The greater or the lesser of each two elements."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from microgen.graph.ir.graph import Attrs, DType, TensorType
+import numpy as np
+
+from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ops import bounds
+from microgen.graph.ops.base import Op, Operands, named
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.elementwise import broadcast
 
@@ -15,3 +20,43 @@ def check(_attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorT
     """One dtype throughout. Stored values are compared whatever the quantizations, as in TFLite; a
     converter gives all three tensors the same one."""
     return broadcast.constraint(inputs, outputs, accepted=_DTYPES, plain=INTEGERS)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtremumAttrs(Attrs):
+    """Inputs: two tensors of broadcastable shapes, float32, plain integers, or int8 or int16 with a
+    quantization. With ``keeps_nan``, for float32, the result is NaN if either element is."""
+
+    keeps_nan: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MaximumAttrs(ExtremumAttrs):
+    """The attributes of an extremum."""
+
+
+@dataclass(frozen=True, slots=True)
+class MinimumAttrs(ExtremumAttrs):
+    """The attributes of an extremum."""
+
+
+def _op(name: str, attrs: type[ExtremumAttrs], is_better: np.ufunc, which: str) -> Op:
+    """The definition of one extremum."""
+
+    def reference(attrs: ExtremumAttrs, operands: Operands) -> tuple[Array, ...]:
+        """The right element unless the left is better. This decides for NaN and for zeros.
+
+        Source: TFLite maximum_minimum.cc, MaximumOp and MinimumOp.
+        """
+        lhs, rhs = operands.inputs
+        return (np.where(is_better(lhs, rhs) | (attrs.keeps_nan & (lhs != lhs)), lhs, rhs),)
+
+    bound = bounds.elementwise(bounds.greatest_error, roundings=0)
+    about = f"the {which} of each two elements, with numpy's broadcasting"
+    return Op(name, attrs, broadcast.infer, check, reference, named(name), bound=bound, about=about)
+
+
+OPS = (
+    _op("maximum", MaximumAttrs, np.greater, "greater"),
+    _op("minimum", MinimumAttrs, np.less, "lesser"),
+)

@@ -1,20 +1,24 @@
-"""Shared by Relay's qnn.add, qnn.subtract and qnn.mul: operands and result have scales and zero
-points, which are attributes. The quantization of the tensors is ignored."""
+"""Relay's qnn.add, qnn.subtract and qnn.mul: operands and result have scales and zero points, which
+are attributes. The quantization of the tensors is ignored."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from microgen.graph.arithmetic.int8 import RELAY, multiply_by_quantized_multiplier
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
-from microgen.graph.ops.base import Operands
+from microgen.graph.ops.base import Op, Operands, named
+from microgen.graph.ops.elementwise import broadcast
 from microgen.graph.ops.quantization.rescale import ratio, scales_constraint, stored, too_large
 
 Factor = tuple[int, int]  # multiplier and shift
+Check = Callable[[Any, Sequence[TensorType], Sequence[TensorType]], str | None]
+Reference = Callable[[Any, Operands], tuple[Array, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +100,36 @@ def products(attrs: RescaledAttrs, operands: Operands) -> tuple[Array, ...]:
 def _centred(attrs: RescaledAttrs, operands: Operands) -> tuple[Array, Array]:
     lhs, rhs = (x.astype(np.int64) for x in operands.inputs)
     return lhs - attrs.lhs_zero_point, rhs - attrs.rhs_zero_point
+
+
+@dataclass(frozen=True, slots=True)
+class RescaledAddAttrs(RescaledAttrs):
+    """See RescaledAttrs."""
+
+
+@dataclass(frozen=True, slots=True)
+class RescaledSubtractAttrs(RescaledAttrs):
+    """See RescaledAttrs."""
+
+
+@dataclass(frozen=True, slots=True)
+class RescaledMultiplyAttrs(RescaledAttrs):
+    """See RescaledAttrs."""
+
+
+def _sum(name: str, attrs: type[RescaledAttrs], sign: int, what: str) -> Op:
+    """The op that adds ``sign`` times the right operand."""
+    return _op(name, attrs, check_sum, lambda attrs, operands: sums(attrs, operands, sign), what)
+
+
+def _op(name: str, attrs: type[RescaledAttrs], check: Check, reference: Reference, what: str) -> Op:
+    about = f"Relay's {what} of int8 tensors, with broadcasting; it rounds once"
+    words = named(name.replace(".", "_"))
+    return Op(name, attrs, broadcast.infer, check, reference, words, about=about)
+
+
+OPS = (
+    _sum("qnn.add", RescaledAddAttrs, 1, "addition"),
+    _sum("qnn.subtract", RescaledSubtractAttrs, -1, "subtraction"),
+    _op("qnn.mul", RescaledMultiplyAttrs, check_product, products, "multiplication"),
+)

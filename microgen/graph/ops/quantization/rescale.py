@@ -1,8 +1,4 @@
-"""qnn.rescale: Relay's qnn.requantize: quantized values in another scale, zero point or dtype.
-
-Unlike qnn.requantize, which is TFLite's, it rounds once. Scales and zero points are attributes. The
-quantization of the tensors is ignored, but int8 and int16 outputs get these values as theirs.
-"""
+"""Stored values of one scale in another."""
 
 from __future__ import annotations
 
@@ -14,13 +10,19 @@ import numpy as np
 from microgen.graph.arithmetic.int8 import (
     RELAY,
     multiply_by_quantized_multiplier,
+    offset_and_clamp,
     per_channel_multipliers,
     quantize_multiplier,
 )
-from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import EXACT, Bound, Inexact, Op, Operands, Shape
+from microgen.graph.ops.base import EXACT, Bound, Inexact, Op, Operands, Shape, named, one_input
+from microgen.graph.ops.constraints import quantized_constraint
+
+# Unlike qnn.requantize, which is TFLite's, qnn.rescale rounds once. Scales and zero points are
+# attributes. The quantization of the tensors is ignored, but int8 and int16 outputs get these
+# values as theirs.
 
 DTYPES = (DType.INT8, DType.INT16, DType.INT32)
 
@@ -38,7 +40,7 @@ class RescaleAttrs(Attrs):
     rounding: Rounding
 
 
-def infer(attrs: RescaleAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _rescale_infer(attrs: RescaleAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The input's shape."""
     expected = 1 if attrs.input_scale is not None else 2
     if len(inputs) != expected:
@@ -54,7 +56,7 @@ def infer(attrs: RescaleAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...
     return (data.shape,)
 
 
-def multiplier(attrs: RescaleAttrs) -> tuple[int, int]:
+def rescale_multiplier(attrs: RescaleAttrs) -> tuple[int, int]:
     """(multiplier, shift) if there is one scale; (0, 0) if there are several.
 
     Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt: float32 scales, their
@@ -70,7 +72,7 @@ def ratio(scale: float, over: float) -> tuple[int, int]:
     return quantize_multiplier(float(np.float32(scale)) / float(np.float32(over)))
 
 
-def check(
+def _rescale_check(
     attrs: RescaleAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """int8, int16 and int32, in all combinations, and a ratio of scales that the fixed point can
@@ -88,7 +90,7 @@ def _attrs_constraint(attrs: RescaleAttrs) -> str | None:
         known = " or ".join(repr(r.value) for r in RELAY)
         return f"values are rounded {attrs.rounding.value!r}; it must be {known}"
     scales = [attrs.output_scale] + ([] if attrs.input_scale is None else [attrs.input_scale])
-    return scales_constraint(scales) or too_large(lambda: multiplier(attrs))
+    return scales_constraint(scales) or too_large(lambda: rescale_multiplier(attrs))
 
 
 def scales_constraint(scales: Sequence[float]) -> str | None:
@@ -106,7 +108,7 @@ def too_large(multipliers: Callable[[], object]) -> str | None:
     return None
 
 
-def reference(attrs: RescaleAttrs, operands: Operands) -> tuple[Array, ...]:
+def _rescale_reference(attrs: RescaleAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt: int32 throughout, sums
     modulo 2**32, then saturated. Ratios of 2**-32 or less, where TVM's shifts are undefined, are 0.
     """
@@ -117,7 +119,7 @@ def reference(attrs: RescaleAttrs, operands: Operands) -> tuple[Array, ...]:
         scales = operands.inputs[1].astype(np.float64) / float(np.float32(attrs.output_scale))
         multipliers, shifts = (part.reshape(shape) for part in per_channel_multipliers(scales))
     else:
-        multipliers, shifts = map(np.array, multiplier(attrs))
+        multipliers, shifts = map(np.array, rescale_multiplier(attrs))
     centred = wrapped(data.astype(np.int64) - attrs.input_zero_point)
     scaled = multiply_by_quantized_multiplier(centred, multipliers, shifts, attrs.rounding)
     return (stored(scaled, attrs.output_zero_point, output.dtype),)
@@ -136,23 +138,91 @@ def stored(scaled: Array, zero_point: int, dtype: DType) -> Array:
     return clamped.astype(dtype.numpy)
 
 
-def parts(_attrs: RescaleAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return ("qnn_requantize",)
-
-
-def _bound(attrs: RescaleAttrs, given: Inexact) -> tuple[Array, ...]:
+def _rescale_bound(attrs: RescaleAttrs, given: Inexact) -> tuple[Array, ...]:
     """int32 numbers are modulo 2**32, so only for the others results never decrease."""
     is_narrow = given.operands.inputs[0].dtype.itemsize < 4
-    return (bounds.monotonic(reference) if is_narrow else EXACT).of(attrs, given)
+    return (bounds.monotonic(_rescale_reference) if is_narrow else EXACT).of(attrs, given)
 
 
-OP = Op(
+RESCALE = Op(
     "qnn.rescale",
     RescaleAttrs,
-    infer,
-    check,
-    reference,
-    parts,
-    bound=Bound("equal", _bound),
+    _rescale_infer,
+    _rescale_check,
+    _rescale_reference,
+    named("qnn_requantize"),
+    bound=Bound("equal", _rescale_bound),
+    about="Relay's qnn.requantize: quantized values in another scale, zero point or dtype",
+)
+
+
+PAIRS = {  # the dtypes to which a dtype may be converted: TFLite quantize.cc, Prepare
+    DType.INT8: (DType.INT8, DType.UINT8, DType.INT16),
+    DType.UINT8: (DType.INT8, DType.UINT8),
+    DType.INT16: (DType.INT8, DType.INT16, DType.INT32),
+    DType.INT32: (DType.INT8, DType.INT16),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RequantizeAttrs(Attrs):
+    """Input: int8, uint8, int16 or int32 data of any rank, with a scale."""
+
+
+def _requantize_infer(_attrs: RequantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape."""
+    one_input("qnn.requantize", inputs)
+    return (inputs[0].shape,)
+
+
+def requantize_multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
+    """(multiplier, shift) from the input's scale to the output's.
+
+    Source: TFLite quantize.cc, Prepare, whose division is in double. ValueError if the ratio
+    of scales is 2**30 or more.
+    """
+    return quantize_multiplier(float(np.float32(data.scale)) / float(np.float32(output.scale)))
+
+
+def _requantize_check(
+    _attrs: RequantizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """A pair of dtypes that TFLite has, and a ratio of scales that the fixed point can hold."""
+    data, output = inputs[0], outputs[0]
+    sentence = quantized_constraint("input", data, tuple(PAIRS)) or quantized_constraint(
+        "output", output, PAIRS[data.dtype]
+    )
+    if sentence:
+        return sentence
+    try:
+        requantize_multiplier(inputs[0], outputs[0])
+    except ValueError as error:
+        return f"the output's scale is too small for the input's: {error}"
+    return None
+
+
+def _requantize_reference(_attrs: RequantizeAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/requantize.h, Requantize."""
+    data, output = operands.input_types[0], operands.output_types[0]
+    centred = operands.inputs[0].astype(np.int64) - data.zero_point
+    multiplier, shift = requantize_multiplier(data, output)
+    scaled = multiply_by_quantized_multiplier(centred, multiplier, shift, Rounding.DOUBLE)
+    return (offset_and_clamp(scaled, output, Activation.NONE),)
+
+
+REQUANTIZE = Op(
+    "qnn.requantize",
+    RequantizeAttrs,
+    _requantize_infer,
+    _requantize_check,
+    _requantize_reference,
+    named("qnn_requantize"),
+    bound=bounds.monotonic(_requantize_reference),
+    about="quantized values converted to another scale, zero point or dtype",
+)
+
+
+OPS = (
+    RESCALE,
+    REQUANTIZE,
 )

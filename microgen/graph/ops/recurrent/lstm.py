@@ -11,8 +11,8 @@ from microgen.graph.ops.balls import Ball
 from microgen.graph.ops.base import Inexact, Op, Operands, Shape, writing
 from microgen.graph.ops.constraints import activations_constraint, weight_constraint
 from microgen.graph.ops.cost import by_rows
-from microgen.graph.ops.recurrent import lstm_float, lstm_integer, lstm_tables
-from microgen.graph.ops.recurrent.lstm_inputs import Inputs
+from microgen.graph.ops.recurrent import lstm_integer, lstm_sequence, lstm_tables
+from microgen.graph.ops.recurrent.lstm_sequence import Inputs
 
 OUTPUT_STATE, CELL_STATE = 4, 5  # positions of the variables
 
@@ -174,7 +174,7 @@ def _floats(
 ) -> tuple[Ball, ...]:
     own = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
     clips = (attrs.cell_clip, attrs.projection_clip)
-    return lstm_float.run(own, clips, time_major=attrs.time_major, found=found)
+    return lstm_sequence.run_float(own, clips, time_major=attrs.time_major, found=found)
 
 
 def _balls(attrs: LstmAttrs, given: Inexact) -> tuple[Ball, ...]:

@@ -22,8 +22,8 @@ from microgen.graph.ir.graph import Array, DType, Quant, TensorType
 from microgen.graph.ops import fixed_point_16
 from microgen.graph.ops.constraints import accumulator_constraint
 from microgen.graph.ops.fixed_point_16 import saturate
-from microgen.graph.ops.recurrent import lstm_inputs
-from microgen.graph.ops.recurrent.lstm_inputs import Inputs
+from microgen.graph.ops.recurrent import lstm_sequence
+from microgen.graph.ops.recurrent.lstm_sequence import Inputs
 
 Scale = tuple[int, int]  # (multiplier, shift)
 GATE = Quant((2.0**-12,), (0,))  # the arguments of the gates' functions: Q3.12
@@ -188,7 +188,7 @@ def run(inputs: Inputs[Array], p: LstmParameters, *, time_major: bool) -> tuple[
         cell, output_gate = _new_cell(wide, p, x, state, cell)
         return _new_state(wide, p, cell, output_gate).astype(np.int8), cell.astype(np.int16)
 
-    return lstm_inputs.run(inputs, time_major, step)
+    return lstm_sequence.run(inputs, time_major, step)
 
 
 def _new_cell(

@@ -19,9 +19,9 @@ from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ops.constraints import activation_constraint, scale_constraint16
 from microgen.graph.ops.fixed_point_16 import saturate
-from microgen.graph.ops.recurrent import lstm_inputs, lstm_integer
-from microgen.graph.ops.recurrent.lstm_inputs import Inputs
+from microgen.graph.ops.recurrent import lstm_integer, lstm_sequence
 from microgen.graph.ops.recurrent.lstm_integer import Scale
+from microgen.graph.ops.recurrent.lstm_sequence import Inputs
 from microgen.graph.ops.unary import sigmoid
 from microgen.graph.ops.unary.sigmoid import SigmoidParameters
 
@@ -125,7 +125,7 @@ def run(inputs: Inputs[Array], p: TableParameters, *, time_major: bool) -> tuple
         hidden = _scaled(_logistic(show) * _tanh(cell, p.tanh), p.hidden) + p.state_zero_point
         return np.clip(hidden, limits.min, limits.max).astype(dtype), cell.astype(np.int16)
 
-    return lstm_inputs.run(inputs, time_major, step)
+    return lstm_sequence.run(inputs, time_major, step)
 
 
 def _gates(w: Inputs[Array], p: TableParameters, x: Array, state: Array) -> list[Array]:

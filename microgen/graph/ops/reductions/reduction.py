@@ -1,4 +1,4 @@
-"""Shared by mean, sum, max, min and all: some axes of the input become one value each."""
+"""Some axes of the input become one value each: sums, means, and whether all are true."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.arithmetic import in_float32
-from microgen.graph.arithmetic.int8 import multiply_by_quantized_multiplier, quantize_multiplier
-from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.arithmetic.int8 import (
+    clamp,
+    multiply_by_quantized_multiplier,
+    quantize_multiplier,
+)
+from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
-from microgen.graph.ops.base import Inexact, Operands, Shape, one_input
+from microgen.graph.ops import bounds, floats
+from microgen.graph.ops.base import Inexact, Op, Operands, Shape, named, one_input
+from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +135,149 @@ def sums_constraint(
             "they exceed int32"
         )
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class AllAttrs(ReductionAttrs):
+    """Input: bool data of any rank."""
+
+
+def _all_check(
+    _attrs: AllAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """All tensors are bool."""
+    return activations_constraint(inputs[0], outputs[0], (DType.BOOL,))
+
+
+def _all_reference(attrs: AllAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reduce.cc, EvalGeneric."""
+    found = np.all(operands.inputs[0], axis=attrs.axes, keepdims=attrs.keep_dims)
+    return (np.asarray(found),)
+
+
+ALL = Op(
+    "all",
+    AllAttrs,
+    infer,
+    _all_check,
+    _all_reference,
+    named("all"),
+    about="whether every value over some axes is true",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MeanAttrs(ReductionAttrs):
+    """Input: int8, int16 or float32 data of any rank. The output may have another quantization.
+
+    With ``in_float32``, sums of int8 are scaled in float32 (``in_float32.scale_of_mean``).
+    """
+
+    in_float32: bool = False
+
+
+def _mean_check(
+    attrs: MeanAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """One dtype, and sums of integers that fit int32."""
+    data, output = inputs[0], outputs[0]
+    sentence = activations_constraint(data, output, ALL_FAMILIES)
+    if sentence or floats.is_float(data):
+        return sentence
+    if attrs.in_float32:
+        return in_float32_constraint(attrs, data)
+    largest = 255 if data.dtype is DType.INT8 else 2**15
+    return sums_constraint(attrs, data, output, largest=largest, is_mean=True)
+
+
+def _mean_reference(attrs: MeanAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source of the integer form: TFLite reference/reduce.h, QuantizedMeanOrSum with compute_sum
+    false."""
+    data, output = operands.input_types[0], operands.output_types[0]
+    if floats.is_float(data):
+        sums = floats.sums(operands.inputs[0], attrs.axes, keep_dims=attrs.keep_dims)
+        return (sums / np.float32(count(attrs, data)),)
+    if attrs.in_float32:
+        found = scaled_in_float32(attrs, operands.inputs[0], data, output)
+        return (clamp(found + output.zero_point, output, Activation.NONE),)
+    scale = mean_parameters(data, output, count(attrs, data))
+    scaled = scaled_sums(attrs, operands.inputs[0], data, scale)
+    return (clamp(scaled + output.zero_point, output, Activation.NONE),)
+
+
+MEAN = Op(
+    "mean",
+    MeanAttrs,
+    infer,
+    _mean_check,
+    _mean_reference,
+    named("mean"),
+    bound=bounds.sums(_mean_reference, terms),
+    about="the average over some axes",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SumAttrs(ReductionAttrs):
+    """Input: int8, int16, int32 or float32 data of any rank. A quantized output may have another
+    quantization; sums of int32 are modulo 2**32.
+
+    With ``is_unsigned``, for quantized data, the bytes of data and output are read as uint8, while
+    zero points are unchanged. LiteRT 2.3.0 does this (reduce.cc, EvalSum, found by experiment),
+    which is useless for int16. TFLite Micro does not.
+    """
+
+    is_unsigned: bool = False
+
+
+def _sum_check(
+    attrs: SumAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """One dtype, and sums of quantized values that fit int32."""
+    data, output = inputs[0], outputs[0]
+    sentence = activations_constraint(data, output, (*ALL_FAMILIES, DType.INT32))
+    if sentence or data.quant is None:
+        return sentence
+    if data.dtype is DType.INT16:
+        if attrs.is_unsigned:
+            return "LiteRT sums the bytes of int16, which is useless; generate with --numerics tflm"
+        return sums_constraint(attrs, data, output, largest=2**15, is_mean=False)
+    largest = 255 + 128 if attrs.is_unsigned else 255
+    return sums_constraint(attrs, data, output, largest=largest, is_mean=False)
+
+
+def _sum_reference(attrs: SumAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source of the quantized form: TFLite reference/reduce.h, QuantizedMeanOrSum with
+    compute_sum true."""
+    data, output = operands.input_types[0], operands.output_types[0]
+    if floats.is_float(data):
+        sums = floats.sums(operands.inputs[0], attrs.axes, keep_dims=attrs.keep_dims)
+        return (floats.rounded(sums),)
+    if data.quant is None:
+        total = operands.inputs[0].sum(attrs.axes, np.int64, keepdims=attrs.keep_dims)
+        return (np.asarray(total).astype(np.int32),)
+    dtype = np.dtype(np.uint8) if attrs.is_unsigned else data.dtype.numpy
+    values = operands.inputs[0].view(dtype)
+    scaled = scaled_sums(attrs, values, data, sum_parameters(data, output))
+    limits = np.iinfo(dtype)
+    stored = np.clip(scaled + output.zero_point, limits.min, limits.max).astype(dtype)
+    return (np.asarray(stored).view(output.dtype.numpy),)
+
+
+SUM = Op(
+    "sum",
+    SumAttrs,
+    infer,
+    _sum_check,
+    _sum_reference,
+    named("sum"),
+    bound=bounds.sums(_sum_reference, terms),
+    about="the total over some axes",
+)
+
+
+OPS = (
+    ALL,
+    MEAN,
+    SUM,
+)

@@ -1,4 +1,4 @@
-"""Shared by cumsum and cumprod: one result of all values up to each one, along one axis."""
+"""One result of all values up to each one, along one axis."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
-from microgen.graph.ops.base import Operands, Shape, one_input
+from microgen.graph.ops import bounds
+from microgen.graph.ops.balls import Ball
+from microgen.graph.ops.base import Inexact, Op, Operands, Shape, named, one_input
 from microgen.graph.ops.constraints import activations_constraint
 
 DTYPES = (DType.INT32, DType.INT64, DType.FLOAT32)
@@ -56,3 +58,72 @@ def results(attrs: RunningAttrs, operands: Operands, function: np.ufunc) -> tupl
         others = np.take(found, range(data.shape[axis] - 1), axis)
         found = np.concatenate([first, others], axis)
     return (np.ascontiguousarray(np.flip(found, axis) if attrs.reverse else found),)
+
+
+@dataclass(frozen=True, slots=True)
+class CumsumAttrs(RunningAttrs):
+    """Sums, which are modulo 2**32 or 2**64 for integers."""
+
+
+def _cumsum_reference(attrs: CumsumAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/cumsum.h, CumSum. Values are added one after another."""
+    return results(attrs, operands, np.add)
+
+
+def _cumsum_terms(attrs: CumsumAttrs, operands: Operands) -> int:
+    return operands.input_types[0].shape[attrs.axis]
+
+
+CUMSUM = Op(
+    "cumsum",
+    CumsumAttrs,
+    infer,
+    check,
+    _cumsum_reference,
+    named("cumsum"),
+    bound=bounds.sums(_cumsum_reference, _cumsum_terms),
+    about="the sum of all values up to each one, along one axis",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CumprodAttrs(RunningAttrs):
+    """Products, which are modulo 2**32 or 2**64 for integers."""
+
+
+def _cumprod_reference(attrs: CumprodAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: ONNX's specification of CumProd. Values are multiplied one after another."""
+    return results(attrs, operands, np.multiply)
+
+
+def _cumprod_ball(attrs: CumprodAttrs, given: Inexact) -> tuple[Ball, ...]:
+    """The products, one after another, with errors."""
+    (x,) = bounds.inputs(given)
+    step = -1 if attrs.reverse else 1
+    factors = list(Ball(*(np.moveaxis(each, attrs.axis, 0)[::step] for each in (x.value, x.error))))
+    found = [Ball.of(np.ones_like(factors[0].value)) if attrs.exclusive else factors[0]]
+    for factor in factors[:-1] if attrs.exclusive else factors[1:]:
+        found.append(found[-1] * factor)
+    value, error = (
+        np.moveaxis(np.stack(each[::step]), 0, attrs.axis)
+        for each in ([ball.value for ball in found], [ball.error for ball in found])
+    )
+    return (Ball(value, error),)
+
+
+CUMPROD = Op(
+    "cumprod",
+    CumprodAttrs,
+    infer,
+    check,
+    _cumprod_reference,
+    named("cumprod"),
+    bound=bounds.balls(_cumprod_ball),
+    about="the product of all values up to each one, along one axis",
+)
+
+
+OPS = (
+    CUMSUM,
+    CUMPROD,
+)

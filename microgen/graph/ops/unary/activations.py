@@ -29,19 +29,19 @@ class ClipAttrs(Attrs):
     activation: Activation
 
 
-def infer(_attrs: ClipAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _clip_infer(_attrs: ClipAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The input's shape."""
     one_input("clip", inputs)
     return (inputs[0].shape,)
 
 
-def check(
+def _clip_check(
     attrs: ClipAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """An activation to apply, and a ratio of scales that the fixed point can hold."""
     if not attrs.activation.clamps:
         return "a clip needs an activation"
-    sentence = activations_constraint(inputs[0], outputs[0], _accepted(attrs))
+    sentence = activations_constraint(inputs[0], outputs[0], _clip_accepted(attrs))
     if sentence or inputs[0].quant is None:
         return sentence
     try:
@@ -51,13 +51,13 @@ def check(
     return None
 
 
-def _accepted(attrs: ClipAttrs) -> tuple[DType, ...]:
+def _clip_accepted(attrs: ClipAttrs) -> tuple[DType, ...]:
     if attrs.activation is Activation.RELU_N1_TO_1:
         return (DType.INT8, DType.FLOAT32)
     return ALL_FAMILIES
 
 
-def reference(attrs: ClipAttrs, operands: Operands) -> tuple[Array, ...]:
+def _clip_reference(attrs: ClipAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source of the integer form: TFLite reference_ops.h, ReluX with ReluParams. Floats are clamped
     as by a fused activation, and infinity becomes the largest finite value."""
     data_type, output = operands.input_types[0], operands.output_types[0]
@@ -73,16 +73,16 @@ def reference(attrs: ClipAttrs, operands: Operands) -> tuple[Array, ...]:
 CLIP = Op(
     "clip",
     ClipAttrs,
-    infer,
-    check,
-    reference,
+    _clip_infer,
+    _clip_check,
+    _clip_reference,
     named("clip"),
     bound=bounds.lipschitz(lambda _attrs: 1.0, roundings=0),
     about="a ReLU by itself; the output may have a quantization of its own",
 )
 
 
-ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the reference's rounding
+ELU_ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the reference's rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def _elu_int8(attrs: EluAttrs, operands: Operands) -> tuple[Array, ...]:
 ELU = unary.define(
     "nn.elu",
     EluAttrs,
-    unary.Function(_elu_real, _elu_int8, ulps=ULPS),
+    unary.Function(_elu_real, _elu_int8, ulps=ELU_ULPS),
     about="x where x is positive, exp(x) - 1 elsewhere",
 )
 
@@ -117,7 +117,7 @@ def _hard_swish_constraint(
 ) -> str | None:
     """The sentence for ratios of scales that the fixed point cannot hold."""
     try:
-        (_, exponent), _ = _multipliers(data, output)
+        (_, exponent), _ = _hard_swish_multipliers(data, output)
     except ValueError as error:
         return f"the scales {data.scale:g} and {output.scale:g} are out of range: {error}"
     if exponent > 0:
@@ -128,7 +128,9 @@ def _hard_swish_constraint(
     return None
 
 
-def _multipliers(data: TensorType, output: TensorType) -> tuple[tuple[int, int], tuple[int, int]]:
+def _hard_swish_multipliers(
+    data: TensorType, output: TensorType
+) -> tuple[tuple[int, int], tuple[int, int]]:
     """(Q15 multiplier, exponent) to the output's scale, and to a scale in which 3 is 2**15.
 
     Source: TFLite activations.cc, HardSwishPrepare, whose arithmetic is float32.
@@ -153,7 +155,7 @@ def _hard_swish_real(_attrs: HardSwishAttrs, x: Array) -> Array:
 def _hard_swish_int8(_attrs: HardSwishAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/hard_swish.h, in int16 fixed point."""
     output = operands.output_types[0]
-    (multiplier, exponent), to_relu = _multipliers(operands.input_types[0], output)
+    (multiplier, exponent), to_relu = _hard_swish_multipliers(operands.input_types[0], output)
     fine = unary.centred(operands) << 7
     gate = (_relu_like(fine, *to_relu) + (1 << 15)) >> 1  # Q15, in [0, 1)
     product = gate * _rounding_high_mul(fine, multiplier)
@@ -214,13 +216,13 @@ def _leaky_relu_constraint(
 ) -> str | None:
     """The sentence for ratios of scales that the fixed point cannot hold."""
     try:
-        multipliers(attrs, data, output)
+        leaky_relu_multipliers(attrs, data, output)
     except ValueError as error:
         return f"the output's scale is too small for the input's: {error}"
     return None
 
 
-def multipliers(
+def leaky_relu_multipliers(
     attrs: LeakyReluAttrs, data: TensorType, output: TensorType
 ) -> tuple[tuple[int, int], tuple[int, int]]:
     """(multiplier, shift) for positive values, and for the others.
@@ -240,10 +242,10 @@ def _leaky_relu_real(attrs: LeakyReluAttrs, x: Array) -> Array:
         return np.where(x > 0, x, x * np.float32(attrs.alpha))
 
 
-def _quantized(attrs: LeakyReluAttrs, operands: Operands) -> tuple[Array, ...]:
+def _leaky_relu_quantized(attrs: LeakyReluAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite reference/leaky_relu.h, QuantizeLeakyRelu."""
     x, output = unary.centred(operands), operands.output_types[0]
-    identity, slope = multipliers(attrs, operands.input_types[0], output)
+    identity, slope = leaky_relu_multipliers(attrs, operands.input_types[0], output)
     (positive,) = unary.requantized(np.maximum(x, 0), *identity, output)
     (negative,) = unary.requantized(np.minimum(x, 0), *slope, output)
     return (np.where(x >= 0, positive, negative),)
@@ -254,8 +256,8 @@ LEAKY_RELU = unary.define(
     LeakyReluAttrs,
     unary.Function(
         _leaky_relu_real,
-        _quantized,
-        int16=_quantized,
+        _leaky_relu_quantized,
+        int16=_leaky_relu_quantized,
         constraint=_leaky_relu_constraint,
         steepest=lambda attrs: max(1.0, abs(attrs.alpha)),
     ),

@@ -1,4 +1,4 @@
-"""Functions of one value that need few lines: one row each in ``OPS``."""
+"""Functions of one value that need few lines. Each is a row of ``OPS``."""
 
 from __future__ import annotations
 
@@ -10,52 +10,13 @@ import numpy as np
 from microgen.graph.arithmetic.int8 import quantize_multiplier
 from microgen.graph.ir.graph import Array, Attrs, TensorType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Operands
+from microgen.graph.ops.base import Op, Operands
 from microgen.graph.ops.tables import tables
 from microgen.graph.ops.unary import unary
 
-
-@dataclass(frozen=True, slots=True)
-class AbsAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank."""
-
-
-def _constraint(_attrs: AbsAttrs, data: TensorType, output: TensorType) -> str | None:
-    """The sentence for a ratio of scales that the fixed point cannot hold."""
-    try:
-        multiplier(data, output)
-    except ValueError as error:
-        return f"the output's scale is too small for the input's: {error}"
-    return None
-
-
-def multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
-    """(multiplier, shift); with equal scales the multiplier is 1, which changes no value."""
-    return quantize_multiplier(float(np.float32(data.scale) / np.float32(output.scale)))
-
-
-def _abs_quantized(_attrs: AbsAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: TFLite elementwise.cc, AbsEvalQuantized."""
-    data, output = operands.input_types[0], operands.output_types[0]
-    return unary.requantized(np.abs(unary.centred(operands)), *multiplier(data, output), output)
-
-
-def _abs_real(_attrs: AbsAttrs, x: Array) -> Array:
-    return np.abs(x)
-
-
-ABS = unary.define(
-    "abs",
-    AbsAttrs,
-    unary.Function(
-        _abs_real,
-        _abs_quantized,
-        int16=_abs_quantized,
-        constraint=_constraint,
-        steepest=lambda _attrs: 1.0,
-    ),
-    about="the magnitude",
-)
+# Of float kernels, plus half for the reference's rounding:
+WAVE_ULPS = 1  # crt/include/microgen/arithmetic/float_angles.h
+EXP_ULPS = LOG_ULPS = 1  # crt/include/microgen/arithmetic/float_math.h
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,45 +24,53 @@ class CeilAttrs(Attrs):
     """Input: float32 data of any rank."""
 
 
-def _ceil_real(_attrs: Attrs, x: Array) -> Array:
-    """Source: TFLite ceil.cc, Eval."""
-    return np.asarray(np.ceil(x))
-
-
-CEIL = unary.float_function_define(
-    "ceil",
-    CeilAttrs,
-    _ceil_real,
-    bounds.function(_ceil_real, 0),
-    about="the least integer that is not below each value",
-)
-
-
-COS_ULPS = (
-    1  # crt/include/microgen/arithmetic/float_angles.h, plus half for the reference's rounding
-)
-
-
 @dataclass(frozen=True, slots=True)
 class CosAttrs(Attrs):
     """Input: float32 data of any rank."""
 
 
-def _cos_real(_attrs: Attrs, x: Array) -> Array:
-    """Source: TFLite elementwise.cc, CosEval."""
-    return unary.rounded(np.cos, x)
+@dataclass(frozen=True, slots=True)
+class FloorAttrs(Attrs):
+    """Input: float32 data of any rank."""
 
 
-COS = unary.float_function_define(
-    "cos",
-    CosAttrs,
-    _cos_real,
-    bounds.wave(COS_ULPS),
-    about="the cosine of each value, which is an angle in radians",
-)
+@dataclass(frozen=True, slots=True)
+class RoundAttrs(Attrs):
+    """Input: float32 data of any rank."""
 
 
-EXP_ULPS = 1  # for floats: arithmetic/float_math.h, plus half for the reference's rounding
+@dataclass(frozen=True, slots=True)
+class SinAttrs(Attrs):
+    """Input: float32 data of any rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class AbsAttrs(Attrs):
+    """Input: int8, int16 or float32 data of any rank."""
+
+
+def _abs_constraint(_attrs: AbsAttrs, data: TensorType, output: TensorType) -> str | None:
+    """The sentence for a ratio of scales that the fixed point cannot hold."""
+    try:
+        abs_multiplier(data, output)
+    except ValueError as error:
+        return f"the output's scale is too small for the input's: {error}"
+    return None
+
+
+def abs_multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
+    """(multiplier, shift); with equal scales the multiplier is 1, which changes no value."""
+    return quantize_multiplier(float(np.float32(data.scale) / np.float32(output.scale)))
+
+
+def _abs_quantized(_attrs: AbsAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite elementwise.cc, AbsEvalQuantized."""
+    data, output = operands.input_types[0], operands.output_types[0]
+    return unary.requantized(np.abs(unary.centred(operands)), *abs_multiplier(data, output), output)
+
+
+def _abs_real(_attrs: AbsAttrs, x: Array) -> Array:
+    return np.abs(x)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,36 +91,6 @@ def _exp_int8(attrs: ExpAttrs, operands: Operands) -> tuple[Array, ...]:
 def _exp_int16_table(attrs: ExpAttrs, data: TensorType, output: TensorType) -> Array:
     """Source: TFLite exp.cc, Prepare."""
     return tables.of_function(partial(_exp_real, attrs), data, output)
-
-
-EXP = unary.define(
-    "exp",
-    ExpAttrs,
-    unary.Function(_exp_real, _exp_int8, int16_table=_exp_int16_table, ulps=EXP_ULPS),
-    about="the exponential function",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class FloorAttrs(Attrs):
-    """Input: float32 data of any rank."""
-
-
-def _floor_real(_attrs: Attrs, x: Array) -> Array:
-    """Source: TFLite floor.cc, Eval."""
-    return np.asarray(np.floor(x))
-
-
-FLOOR = unary.float_function_define(
-    "floor",
-    FloorAttrs,
-    _floor_real,
-    bounds.function(_floor_real, 0),
-    about="the greatest integer that is not above each value",
-)
-
-
-LOG_ULPS = 1  # for floats: arithmetic/float_math.h, plus half for the reference's rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +121,6 @@ def _log_int16_table(_attrs: LogAttrs, data: TensorType, output: TensorType) -> 
     return tables.of_function(function, data, output)
 
 
-LOG = unary.define(
-    "log",
-    LogAttrs,
-    unary.Function(_log_real, _log_int8, int16_table=_log_int16_table, ulps=LOG_ULPS),
-    about="the natural logarithm",
-)
-
-
 @dataclass(frozen=True, slots=True)
 class NegativeAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank.
@@ -208,65 +139,40 @@ def _negative_real(_attrs: NegativeAttrs, x: Array) -> Array:
     return -x
 
 
-NEGATIVE = unary.define(
-    "negative",
-    NegativeAttrs,
-    unary.Function(_negative_real, _negative_quantized, int16=_negative_quantized),
-    about="the stored values negated",
+def _rounding(name: str, attrs: type[Attrs], function: np.ufunc, about: str) -> Op:
+    """A function of floats that are rounded to integers. Source: TFLite ceil.cc, floor.cc, Eval,
+    and reference/round.h, RoundToNearest."""
+    bound = bounds.function(lambda _attrs, x: np.asarray(function(x)), 0)
+    return unary.define_of_floats(name, attrs, lambda x: np.asarray(function(x)), bound, about)
+
+
+def _wave(name: str, attrs: type[Attrs], function: np.ufunc, about: str) -> Op:
+    """A function of floats that are angles. Source: TFLite elementwise.cc, CosEval and SinEval."""
+    bound = bounds.wave(WAVE_ULPS)
+    return unary.define_of_floats(name, attrs, partial(unary.rounded, function), bound, about)
+
+
+_ABS = unary.Function(
+    _abs_real,
+    _abs_quantized,
+    int16=_abs_quantized,
+    constraint=_abs_constraint,
+    steepest=lambda _attrs: 1.0,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class RoundAttrs(Attrs):
-    """Input: float32 data of any rank."""
-
-
-def _round_real(_attrs: Attrs, x: Array) -> Array:
-    """Source: TFLite reference/round.h, RoundToNearest."""
-    return np.asarray(np.rint(x))
-
-
-ROUND = unary.float_function_define(
-    "round",
-    RoundAttrs,
-    _round_real,
-    bounds.function(_round_real, 0),
-    about="the nearest integer to each value, the even one of two",
-)
-
-
-SIN_ULPS = (
-    1  # crt/include/microgen/arithmetic/float_angles.h, plus half for the reference's rounding
-)
-
-
-@dataclass(frozen=True, slots=True)
-class SinAttrs(Attrs):
-    """Input: float32 data of any rank."""
-
-
-def _sin_real(_attrs: Attrs, x: Array) -> Array:
-    """Source: TFLite elementwise.cc, SinEval."""
-    return unary.rounded(np.sin, x)
-
-
-SIN = unary.float_function_define(
-    "sin",
-    SinAttrs,
-    _sin_real,
-    bounds.wave(SIN_ULPS),
-    about="the sine of each value, which is an angle in radians",
-)
-
+_EXP = unary.Function(_exp_real, _exp_int8, int16_table=_exp_int16_table, ulps=EXP_ULPS)
+_LOG = unary.Function(_log_real, _log_int8, int16_table=_log_int16_table, ulps=LOG_ULPS)
+_NEGATIVE = unary.Function(_negative_real, _negative_quantized, int16=_negative_quantized)
 
 OPS = (
-    ABS,
-    CEIL,
-    COS,
-    EXP,
-    FLOOR,
-    LOG,
-    NEGATIVE,
-    ROUND,
-    SIN,
+    unary.define("abs", AbsAttrs, _ABS, "the magnitude"),
+    unary.define("exp", ExpAttrs, _EXP, "the exponential function"),
+    unary.define("log", LogAttrs, _LOG, "the natural logarithm"),
+    unary.define("negative", NegativeAttrs, _NEGATIVE, "the stored values negated"),
+    _rounding("ceil", CeilAttrs, np.ceil, "the least integer that is not below each value"),
+    _rounding("floor", FloorAttrs, np.floor, "the greatest integer that is not above each value"),
+    _rounding(
+        "round", RoundAttrs, np.rint, "the nearest integer to each value, the even one of two"
+    ),
+    _wave("cos", CosAttrs, np.cos, "the cosine of each value, which is an angle in radians"),
+    _wave("sin", SinAttrs, np.sin, "the sine of each value, which is an angle in radians"),
 )

@@ -1,3 +1,5 @@
+"""real_function: a function of each float32 value, which ``FORMULAS`` defines."""
+
 from __future__ import annotations
 
 import math
@@ -11,8 +13,6 @@ from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import UNIT, spacing
 from microgen.graph.ops.base import Inexact, Op, Operands, Shape, one_input
 from microgen.graph.ops.constraints import activations_constraint
-
-# The functions of one float32 value that ``real_function`` computes, and how exact kernels are.
 
 Numbers = tuple[np.float32, ...]  # alpha, beta and gamma
 Real = Callable[[Numbers, Array], Array]
@@ -227,7 +227,7 @@ def parts(attrs: RealFunctionAttrs, _n_inputs: int) -> tuple[str, ...]:
     return (attrs.function,)
 
 
-REAL_FUNCTION = Op(
+OP = Op(
     "real_function",
     RealFunctionAttrs,
     infer,
@@ -235,8 +235,4 @@ REAL_FUNCTION = Op(
     reference,
     parts,
     bound=bounds.of_floats("the function's ulps", _bound),
-    about="a function of each float32 value, which ``real_formulas`` defines",
 )
-
-
-OPS = (REAL_FUNCTION,)

@@ -42,7 +42,7 @@ def _sqrt_constraint(_attrs: SqrtAttrs, data: TensorType, _output: TensorType) -
     )
 
 
-def _quantized(_attrs: SqrtAttrs, operands: Operands) -> tuple[Array, ...]:
+def _sqrt_quantized(_attrs: SqrtAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite elementwise.cc, SqrtEvalQuantized: float32, truncated."""
     output = operands.output_types[0]
     root = np.sqrt(np.maximum(unary.dequantized(operands), 0))
@@ -54,7 +54,7 @@ def _quantized(_attrs: SqrtAttrs, operands: Operands) -> tuple[Array, ...]:
 SQRT = unary.define(
     "sqrt",
     SqrtAttrs,
-    unary.Function(_sqrt_real, _quantized, int16=_quantized, constraint=_sqrt_constraint),
+    unary.Function(_sqrt_real, _sqrt_quantized, int16=_sqrt_quantized, constraint=_sqrt_constraint),
     about="the square root",
 )
 
@@ -63,7 +63,7 @@ _FRACTION_BITS = 20  # kShift: fraction bits with which the reciprocal root is c
 _HALF_SQRT_2 = 1518500250  # Q0.31
 
 
-ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the reference's rounding
+RSQRT_ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the reference's rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +78,14 @@ def _rsqrt_constraint(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) 
     if data.dtype is not DType.INT8:
         return None
     try:
-        _, shift = _multiplier(data, output)
+        _, shift = _rsqrt_multiplier(data, output)
     except ValueError as error:
         return f"the scales are too small: {error}"
     least = _FRACTION_BITS - 31
     return None if shift >= least else f"the scales are too large: the shift is {shift}"
 
 
-def _multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
+def _rsqrt_multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
     """Source: TFLite elementwise.cc, SetRsqrtOutputMultiplier: a float32 product."""
     product = np.sqrt(np.float32(data.scale)) * np.float32(output.scale)
     return quantize_multiplier(1 / float(product))
@@ -100,10 +100,10 @@ def _reciprocal_of_root(x: Array) -> Array:
     return reciprocal
 
 
-def _int8(_attrs: RsqrtAttrs, operands: Operands) -> tuple[Array, ...]:
+def _rsqrt_int8(_attrs: RsqrtAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite elementwise.cc, RsqrtEvalQuantizedInt8."""
     x, output = unary.centred(operands), operands.output_types[0]
-    multiplier, shift = _multiplier(operands.input_types[0], output)
+    multiplier, shift = _rsqrt_multiplier(operands.input_types[0], output)
     roots = np.array([0, *map(_reciprocal_root, range(1, 256))])[np.maximum(x, 0)]
     (stored,) = unary.requantized(roots, multiplier, shift - _FRACTION_BITS, output)
     return (np.where(x > 0, stored, np.int8(127)),)
@@ -136,7 +136,7 @@ def _mul(a: Array, b: Array) -> Array:
     return rounding_doubling_high_mul(a, b)
 
 
-def _int16_table(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) -> Array:
+def _rsqrt_int16_table(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) -> Array:
     """Source: TFLite elementwise.cc, GenericPrepare, in float32."""
     most = np.float32(2**15 - 1) * np.float32(output.scale)
 
@@ -150,7 +150,11 @@ RSQRT = unary.define(
     "rsqrt",
     RsqrtAttrs,
     unary.Function(
-        _rsqrt_real, _int8, int16_table=_int16_table, constraint=_rsqrt_constraint, ulps=ULPS
+        _rsqrt_real,
+        _rsqrt_int8,
+        int16_table=_rsqrt_int16_table,
+        constraint=_rsqrt_constraint,
+        ulps=RSQRT_ULPS,
     ),
     about="one over the square root",
 )

@@ -12,10 +12,8 @@ from microgen.graph.ops.base import Operands
 from microgen.graph.ops.tables import tables
 from microgen.graph.ops.unary import unary
 
-# Shared by tanh and sigmoid of int16: the twin of
-# ``crt/include/microgen/unary/sigmoid_table_s16.h``.
-#
-# Their argument is converted to steps of 1 / (3 * 2**12). 2**9 of these are a step of the table for
+# Of int16, the twin of ``crt/include/microgen/unary/sigmoid_table_s16.h``: the argument of both
+# functions is converted to steps of 1 / (3 * 2**12). 2**9 of these are a step of the table for
 # sigmoid, 2**8 for tanh, whose argument is doubled.
 
 _STEPS = 3 * 2**12
@@ -45,7 +43,7 @@ def power_of_two(scale: float) -> int | None:
     return int(nearest) if abs(log_2 - nearest) < np.float32(1e-3) else None
 
 
-def sigmoid16_parameters(data: TensorType, powers: tuple[int, ...]) -> SigmoidParameters:
+def table_parameters(data: TensorType, powers: tuple[int, ...]) -> SigmoidParameters:
     """The parameters. Source: TFLite activations.cc, TanhPrepare and SigmoidPrepare. ``powers`` are
     the exponents of scales that need no shift."""
     power = power_of_two(data.scale)
@@ -58,7 +56,7 @@ def sigmoid16_parameters(data: TensorType, powers: tuple[int, ...]) -> SigmoidPa
     return SigmoidParameters(int(multiplier), shift)
 
 
-def constraint(data: TensorType) -> str | None:
+def table_constraint(data: TensorType) -> str | None:
     """The sentence for an input's scale whose products do not fit int32. TFLite reads a multiplier
     of 0, which the least scales have, as that of a power of two, and shifts it out of int32."""
     if data.scale * _STEPS * 2**_MOST_SHIFTS < 1:
@@ -100,7 +98,7 @@ def _sigmoid_constraint(_attrs: SigmoidAttrs, data: TensorType, output: TensorTy
     steps = 2**15 if data.dtype is DType.INT16 else 256
     if output.scale != 1 / steps:
         return f"the output's scale is {output.scale:g}; it must be 1/{steps}"
-    return constraint(data) if data.dtype is DType.INT16 else None
+    return table_constraint(data) if data.dtype is DType.INT16 else None
 
 
 def _sigmoid_real(_attrs: SigmoidAttrs, x: Array) -> Array:
@@ -116,7 +114,7 @@ def _sigmoid_int8(_attrs: SigmoidAttrs, operands: Operands) -> tuple[Array, ...]
 
 def sigmoid_parameters(data: TensorType) -> SigmoidParameters:
     """The parameters. Source: TFLite activations.cc, SigmoidPrepare: a scale of 2**-12 is exact."""
-    return sigmoid16_parameters(data, powers=(-12,))
+    return table_parameters(data, powers=(-12,))
 
 
 def _sigmoid_int16(_attrs: SigmoidAttrs, operands: Operands) -> tuple[Array, ...]:
@@ -183,7 +181,7 @@ def _tanhf(x: Array) -> Array:
 
 def tanh_parameters(data: TensorType) -> SigmoidParameters:
     """The parameters. Source: TFLite activations.cc, TanhPrepare: 2**-12 and 2**-11 are exact."""
-    return sigmoid16_parameters(data, powers=(-12, -11))
+    return table_parameters(data, powers=(-12, -11))
 
 
 def _tanh_int16(_attrs: TanhAttrs, operands: Operands) -> tuple[Array, ...]:
@@ -205,7 +203,7 @@ def _tanh_constraint(_attrs: TanhAttrs, data: TensorType, output: TensorType) ->
         return None
     if power_of_two(output.scale) != -15:
         return f"the output's scale is {output.scale:g}; it must be 2**-15"
-    return constraint(data)
+    return table_constraint(data)
 
 
 TANH = unary.define(

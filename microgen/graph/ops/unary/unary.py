@@ -18,7 +18,7 @@ from microgen.graph.arithmetic.int8 import clamp, multiply_by_quantized_multipli
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Attrs, DType, TensorType, frozen
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import Bound, Op, Operands, Shape, one_input
+from microgen.graph.ops.base import Bound, Op, Operands, Shape, named, one_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.graph.ops.tables import tables
 
@@ -112,7 +112,7 @@ def _float(values: Array) -> tuple[Array, ...]:
         return (values.astype(np.float32),)
 
 
-def define(name: str, attrs: type[Attrs], function: Function) -> Op:
+def define(name: str, attrs: type[Attrs], function: Function, about: str) -> Op:
     """The op of that name, with one input and an output of the input's shape."""
 
     def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
@@ -125,19 +125,37 @@ def define(name: str, attrs: type[Attrs], function: Function) -> Op:
         """One dtype throughout, for which TFLite has the function."""
         return function.check(attrs, inputs[0], outputs[0])
 
-    def parts(_attrs: Attrs, _n_inputs: int) -> tuple[str, ...]:
-        return (name.replace(".", "_"),)
-
     return Op(
         name,
         attrs,
         infer,
         check,
         function.reference,
-        parts,
+        named(name.replace(".", "_")),
         tables=function.tables(),
         bound=function.bound,
+        about=about,
     )
+
+
+def define_of_floats(
+    name: str, attrs: type[Attrs], function: Callable[[Array], Array], bound: Bound, about: str
+) -> Op:
+    """The op of that name, which exists for float32 only."""
+
+    def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+        return (one_input(name, inputs).shape,)
+
+    def check(
+        _attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    ) -> str | None:
+        """float32 throughout."""
+        return activations_constraint(inputs[0], outputs[0], (DType.FLOAT32,))
+
+    def reference(_attrs: Attrs, operands: Operands) -> tuple[Array, ...]:
+        return (floats.rounded(function(operands.inputs[0])),)
+
+    return Op(name, attrs, infer, check, reference, named(name), bound=bound, about=about)
 
 
 def centred(operands: Operands) -> Array:
@@ -179,29 +197,3 @@ def requantized(x: Array, multiplier: int, shift: int, output: TensorType) -> tu
     """int32 values scaled with double rounding, offset and clamped."""
     scaled = multiply_by_quantized_multiplier(x, multiplier, shift, Rounding.DOUBLE)
     return (offset_and_clamp(scaled, output, Activation.NONE),)
-
-
-FloatFunctionReal = Callable[[Attrs, Array], Array]  # of attributes and float32 values
-
-
-def float_function_define(
-    name: str, attrs: type[Attrs], real: FloatFunctionReal, bound: Bound
-) -> Op:
-    """The op of that name, with one input and an output of the input's shape."""
-
-    def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
-        return (one_input(name, inputs).shape,)
-
-    def check(
-        _attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-    ) -> str | None:
-        """float32 throughout."""
-        return activations_constraint(inputs[0], outputs[0], (DType.FLOAT32,))
-
-    def reference(attrs: Attrs, operands: Operands) -> tuple[Array, ...]:
-        return (floats.rounded(real(attrs, operands.inputs[0])),)
-
-    def parts(_attrs: Attrs, _n_inputs: int) -> tuple[str, ...]:
-        return (name,)
-
-    return Op(name, attrs, infer, check, reference, parts, bound=bound)

@@ -17,9 +17,8 @@ from microgen.graph.ops.base import Operands, Pads
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
-from microgen.graph.ops.reductions.mean import MeanAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from microgen.graph.ops.unary.activations import LeakyReluAttrs
 from microgen.graph.ops.unary.functions import ExpAttrs, LogAttrs

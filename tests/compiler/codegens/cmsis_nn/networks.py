@@ -13,8 +13,8 @@ from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.elementwise.addition import AdditionAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.pooling.avg_pool2d import AvgPool2DAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from tests.compiler.codegens.cmsis_nn.harness import Example
 from tests.kernels.conformance import conformance as c

@@ -20,8 +20,8 @@ from microgen.graph.ir.graph import DType
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.elementwise.addition import AdditionAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.pooling.pooling import MaxPool2DAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs
 from microgen.target import board as boards

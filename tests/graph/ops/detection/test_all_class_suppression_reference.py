@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.detection.all_class_suppression import OP, AllClassSuppressionAttrs
+from microgen.graph.ops.detection.suppression import ALL_CLASS_SUPPRESSION, AllClassSuppressionAttrs
 from tests.kernels.conformance.onnx_oracle import by_onnx
 from tests.kernels.moves.movement_cases import random_all_class_suppression
 
@@ -37,12 +37,12 @@ def test_equals_onnx(seed: int) -> None:
 def test_impossible_shapes_are_refused(shapes: tuple[tuple[int, ...], ...]) -> None:
     kinds = [TensorType(shape, DType.FLOAT32) for shape in shapes]
     with pytest.raises(ValueError, match="expected"):
-        OP.infer(AllClassSuppressionAttrs(1, 0.5, None, False), kinds)
+        ALL_CLASS_SUPPRESSION.infer(AllClassSuppressionAttrs(1, 0.5, None, False), kinds)
 
 
 def test_dtypes() -> None:
     attrs = AllClassSuppressionAttrs(1, 0.5, None, False)
     plain, wide = TensorType((1,), DType.FLOAT32), TensorType((1,), DType.INT64)
-    assert "the boxes are" in str(OP.check(attrs, [wide, plain], [wide]))
-    assert "the scores are" in str(OP.check(attrs, [plain, wide], [wide]))
-    assert "it is int64" in str(OP.check(attrs, [plain, plain], [plain]))
+    assert "the boxes are" in str(ALL_CLASS_SUPPRESSION.check(attrs, [wide, plain], [wide]))
+    assert "the scores are" in str(ALL_CLASS_SUPPRESSION.check(attrs, [plain, wide], [wide]))
+    assert "it is int64" in str(ALL_CLASS_SUPPRESSION.check(attrs, [plain, plain], [plain]))

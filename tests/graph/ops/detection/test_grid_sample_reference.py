@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.detection.grid_sample import MODES, OP, PADDINGS, GridSampleAttrs
+from microgen.graph.ops.detection.sampling import GRID_SAMPLE, MODES, PADDINGS, GridSampleAttrs
 from tests.kernels.conformance.onnx_oracle import by_onnx
 from tests.kernels.moves.movement_cases import grid_sample
 
@@ -57,10 +57,10 @@ def test_impossible_shapes_are_refused(
 ) -> None:
     kinds = [TensorType(shape, DType.FLOAT32) for shape in shapes]
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(GridSampleAttrs(mode, "zeros", False), kinds)
+        GRID_SAMPLE.infer(GridSampleAttrs(mode, "zeros", False), kinds)
 
 
 def test_dtypes() -> None:
     plain, wrong = TensorType((1,), DType.FLOAT32), TensorType((1,), DType.INT8)
     attrs = GridSampleAttrs("linear", "zeros", False)
-    assert "the grid is" in str(OP.check(attrs, [plain, wrong], [plain]))
+    assert "the grid is" in str(GRID_SAMPLE.check(attrs, [plain, wrong], [plain]))

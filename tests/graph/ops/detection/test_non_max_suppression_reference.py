@@ -12,7 +12,7 @@ from microgen.frontends.tflite.litert import LiteRT
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
-from microgen.graph.ops.detection.non_max_suppression import OP, NonMaxSuppressionAttrs
+from microgen.graph.ops.detection.suppression import NON_MAX_SUPPRESSION, NonMaxSuppressionAttrs
 from tests.frontends.tweaked import Network, refusal
 from tests.kernels.conformance.litert_oracle import needs_litert
 from tests.support.tflite_builder import OperatorSpec, TensorSpec
@@ -173,12 +173,14 @@ def test_constraints() -> None:
     boxes, scores = (TensorType(shape, DType.FLOAT32, None) for shape in ((5, 4), (5,)))
     types = [boxes, scores, replace(scores, dtype=DType.INT32)]
     attrs = NonMaxSuppressionAttrs(3, 0.5, 0.5)
-    (shape,) = OP.infer(attrs, types)
+    (shape,) = NON_MAX_SUPPRESSION.infer(attrs, types)
     output = TensorType(shape, DType.FLOAT32, None)
-    assert OP.check(attrs, types, [output]) is None
-    assert "the overlap is 2" in str(OP.check(replace(attrs, overlap=2.0), types, [output]))
-    assert "scores" in str(OP.check(attrs, [boxes, types[2], types[2]], [output]))
+    assert NON_MAX_SUPPRESSION.check(attrs, types, [output]) is None
+    assert "the overlap is 2" in str(
+        NON_MAX_SUPPRESSION.check(replace(attrs, overlap=2.0), types, [output])
+    )
+    assert "scores" in str(NON_MAX_SUPPRESSION.check(attrs, [boxes, types[2], types[2]], [output]))
     with pytest.raises(ValueError, match="must be"):
-        OP.infer(attrs, [scores, scores, scores])
+        NON_MAX_SUPPRESSION.infer(attrs, [scores, scores, scores])
     with pytest.raises(ValueError, match="at most 0 boxes"):
-        OP.infer(replace(attrs, most=0), types)
+        NON_MAX_SUPPRESSION.infer(replace(attrs, most=0), types)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.detection.resample import OP, ResampleAttrs
+from microgen.graph.ops.detection.sampling import RESAMPLE, ResampleAttrs
 from tests.kernels.moves.movement_cases import random_resample
 
 F, S = DType.FLOAT32, DType.INT32
@@ -35,13 +35,13 @@ def test_is_a_product_with_a_matrix(seed: int) -> None:
 )
 def test_impossible_shapes_are_refused(shapes: tuple[tuple[int, ...], ...], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(ResampleAttrs(1), [TensorType(shape, F) for shape in shapes])
+        RESAMPLE.infer(ResampleAttrs(1), [TensorType(shape, F) for shape in shapes])
 
 
 def test_dtypes() -> None:
     kinds = [TensorType((2,), F), TensorType((3,), S), TensorType((3, 1), F)]
     output = TensorType((3,), F)
-    assert OP.check(ResampleAttrs(0), kinds, [output]) is None
+    assert RESAMPLE.check(ResampleAttrs(0), kinds, [output]) is None
     for position, wrong in ((0, S), (2, S)):
         given = [TensorType(k.shape, wrong) if i == position else k for i, k in enumerate(kinds)]
-        assert "float32" in str(OP.check(ResampleAttrs(0), given, [output]))
+        assert "float32" in str(RESAMPLE.check(ResampleAttrs(0), given, [output]))

@@ -4,7 +4,7 @@ import pytest
 
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.elementwise.add import OP, AddAttrs
+from microgen.graph.ops.elementwise.addition import ADD, AddAttrs
 from tests.kernels.conformance.litert_oracle import (
     FUSED,
     Case,
@@ -18,7 +18,7 @@ from tests.kernels.elementwise import additions, broadcasting
 def random_case(seed: int, dtype: DType = DType.INT8) -> Case:
     return broadcasting.litert_case(
         seed,
-        OP.name,
+        ADD.name,
         "ADD",
         "AddOptions",
         AddAttrs,
@@ -47,23 +47,23 @@ def test_other_dtypes_equal_litert(dtype: DType) -> None:
 def test_addition_by_shifts_equals_litert(scales: tuple[float, float, float]) -> None:
     for activation in FUSED:
         attrs = AddAttrs(activation, by_shifts=True)
-        assert_equal(additions.litert_case(OP.name, "ADD", "AddOptions", attrs, scales))
+        assert_equal(additions.litert_case(ADD.name, "ADD", "AddOptions", attrs, scales))
 
 
 @pytest.mark.parametrize("scales", additions.NOT_BY_SHIFTS)
 def test_scales_that_are_not_added_by_shifts(scales: tuple[float, float, float]) -> None:
-    assert "powers of two" in additions.refusal(OP, AddAttrs(Activation.NONE, True), scales)
+    assert "powers of two" in additions.refusal(ADD, AddAttrs(Activation.NONE, True), scales)
 
 
 def test_refusals_of_additions_by_shifts() -> None:
-    additions.check_refusals(OP, AddAttrs(Activation.NONE, by_shifts=True))
+    additions.check_refusals(ADD, AddAttrs(Activation.NONE, by_shifts=True))
 
 
 def test_refusals() -> None:
-    broadcasting.check_refusals(OP.name, AddAttrs(Activation.NONE))
+    broadcasting.check_refusals(ADD.name, AddAttrs(Activation.NONE))
 
 
 def test_scales_too_far_apart() -> None:
     data, output = activation_type((1,), 1.0, 0), activation_type((1,), 2.0**-19, 0)
     attrs = AddAttrs(Activation.NONE)
-    assert "2**19 times the output scale" in str(OP.check(attrs, [data, data], [output]))
+    assert "2**19 times the output scale" in str(ADD.check(attrs, [data, data], [output]))

@@ -5,7 +5,7 @@ import pytest
 
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.elementwise.multiply import OP, MultiplyAttrs
+from microgen.graph.ops.elementwise.product import MULTIPLY, MultiplyAttrs
 from tests.kernels.conformance.litert_oracle import (
     Case,
     activation_type,
@@ -20,7 +20,7 @@ NONE = MultiplyAttrs(Activation.NONE)
 def random_case(seed: int, dtype: DType = DType.INT8) -> Case:
     return broadcasting.litert_case(
         seed,
-        OP.name,
+        MULTIPLY.name,
         "MUL",
         "MulOptions",
         MultiplyAttrs,
@@ -30,7 +30,7 @@ def random_case(seed: int, dtype: DType = DType.INT8) -> Case:
 
 
 def pairs_case(scales: tuple[float, float, float], zero_points: tuple[int, int, int]) -> Case:
-    return broadcasting.all_pairs(OP.name, "MUL", "MulOptions", NONE, scales, zero_points)
+    return broadcasting.all_pairs(MULTIPLY.name, "MUL", "MulOptions", NONE, scales, zero_points)
 
 
 @needs_litert
@@ -80,9 +80,9 @@ def test_other_dtypes_equal_litert(dtype: DType) -> None:
 
 
 def test_refusals() -> None:
-    broadcasting.check_refusals(OP.name, NONE)
+    broadcasting.check_refusals(MULTIPLY.name, NONE)
 
 
 def test_scales_too_far_apart() -> None:
     data, output = activation_type((1,), 1.0, 0), activation_type((1,), 2.0**-30, 0)
-    assert "2**30 times the output scale" in str(OP.check(NONE, [data, data], [output]))
+    assert "2**30 times the output scale" in str(MULTIPLY.check(NONE, [data, data], [output]))

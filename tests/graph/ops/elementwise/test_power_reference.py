@@ -6,7 +6,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.base import Operands
-from microgen.graph.ops.elementwise.power import OP, PowerAttrs
+from microgen.graph.ops.elementwise.product import POWER, PowerAttrs
 from tests.kernels.elementwise.test_power import float_cases, integer_cases
 
 
@@ -44,12 +44,12 @@ def test_square_roots_do_not_depend_on_shapes() -> None:
     for y in (np.float32(0.5), np.full(3, 0.5, np.float32)):
         kinds = tuple(TensorType(np.shape(a), DType.FLOAT32) for a in (x, y))
         operands = Operands((x, np.asarray(y)), kinds, kinds[:1])
-        (found,) = OP.reference(PowerAttrs(), operands)
+        (found,) = POWER.reference(PowerAttrs(), operands)
         assert found.tolist() == [np.inf, 0, 2]
         assert not np.signbit(found).any()
 
 
 def test_other_dtypes_are_refused() -> None:
     kind = TensorType((2,), DType.UINT8)
-    sentence = OP.check(PowerAttrs(), [kind, kind], [kind])
+    sentence = POWER.check(PowerAttrs(), [kind, kind], [kind])
     assert "all must be of one dtype: int32 or int64 or float32" in str(sentence)

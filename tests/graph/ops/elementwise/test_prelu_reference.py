@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.elementwise.prelu import OP, PReluAttrs
+from microgen.graph.ops.elementwise.product import PRELU, PReluAttrs
 from tests.kernels.conformance.litert_oracle import (
     Case,
     activation_type,
@@ -40,7 +40,7 @@ def random_case(seed: int) -> Case:
     constants = [1] if rng.random() < 0.8 else []
     assert output.quant is not None
     return Case(
-        OP.name, ATTRS, [data, alpha], arrays, output.quant, "PRELU", "", constants=constants
+        PRELU.name, ATTRS, [data, alpha], arrays, output.quant, "PRELU", "", constants=constants
     )
 
 
@@ -60,7 +60,7 @@ def test_every_value_with_every_alpha(zero_points: tuple[int, int]) -> None:
     arrays = [np.repeat(every[:, None], 256, axis=1), every]
     output = activation_type((), 0.04, 7)
     assert output.quant is not None
-    case = Case(OP.name, ATTRS, [data, alpha], arrays, output.quant, "PRELU", "", constants=[1])
+    case = Case(PRELU.name, ATTRS, [data, alpha], arrays, output.quant, "PRELU", "", constants=[1])
     assert_equal(case)
 
 
@@ -70,7 +70,15 @@ def _float_case(seed: int) -> Case:
     types = [float_type(shape), float_type(_alpha_shape(rng, shape))]
     arrays = [random_floats(rng, kind.shape) for kind in types]
     return Case(
-        OP.name, ATTRS, types, arrays, None, "PRELU", "", constants=[1], output_dtype=DType.FLOAT32
+        PRELU.name,
+        ATTRS,
+        types,
+        arrays,
+        None,
+        "PRELU",
+        "",
+        constants=[1],
+        output_dtype=DType.FLOAT32,
     )
 
 
@@ -115,12 +123,12 @@ def test_int16_extremes_with_every_alpha(zero_point: int) -> None:
 def test_alpha_must_broadcast_to_the_data() -> None:
     data, alpha = activation_type((1, 3), 1, 0), activation_type((2, 3), 1, 0)
     with pytest.raises(ValueError, match="it must broadcast to the data"):
-        OP.infer(ATTRS, [data, alpha])
+        PRELU.infer(ATTRS, [data, alpha])
 
 
 def test_constraints() -> None:
     data, tiny = activation_type((1,), 1.0, 0), activation_type((1,), 2.0**-40, 0)
-    assert "is 2**30 or more" in str(OP.check(ATTRS, [data, data], [tiny]))
+    assert "is 2**30 or more" in str(PRELU.check(ATTRS, [data, data], [tiny]))
     wide = int16_type(1.0, 1)
-    assert "the alpha is int16[1]; it must be int8" in str(OP.check(ATTRS, [data, wide], [data]))
-    assert "the alpha is int16[1]; it must be int8" in str(OP.check(ATTRS, [wide, wide], [wide]))
+    assert "the alpha is int16[1]; it must be int8" in str(PRELU.check(ATTRS, [data, wide], [data]))
+    assert "the alpha is int16[1]; it must be int8" in str(PRELU.check(ATTRS, [wide, wide], [wide]))

@@ -5,7 +5,7 @@ import pytest
 
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.elementwise.squared_difference import OP, SquaredDifferenceAttrs
+from microgen.graph.ops.elementwise.addition import SQUARED_DIFFERENCE, SquaredDifferenceAttrs
 from tests.kernels.conformance.litert_oracle import (
     Case,
     activation_type,
@@ -25,7 +25,7 @@ def make(_activation: Activation) -> SquaredDifferenceAttrs:
 def random_case(seed: int, dtype: DType = DType.INT8) -> Case:
     return broadcasting.litert_case(
         seed,
-        OP.name,
+        SQUARED_DIFFERENCE.name,
         CODE,
         OPTIONS,
         make,
@@ -36,7 +36,9 @@ def random_case(seed: int, dtype: DType = DType.INT8) -> Case:
 
 
 def pairs_case(scales: tuple[float, float, float], zero_points: tuple[int, int, int]) -> Case:
-    return broadcasting.all_pairs(OP.name, CODE, OPTIONS, ATTRS, scales, zero_points)
+    return broadcasting.all_pairs(
+        SQUARED_DIFFERENCE.name, CODE, OPTIONS, ATTRS, scales, zero_points
+    )
 
 
 @needs_litert
@@ -75,11 +77,13 @@ def test_other_dtypes_equal_litert(dtype: DType) -> None:
 
 
 def test_refusals() -> None:
-    broadcasting.check_refusals(OP.name, ATTRS)
+    broadcasting.check_refusals(SQUARED_DIFFERENCE.name, ATTRS)
 
 
 def test_scales_too_far_apart() -> None:
     data = activation_type((1,), 1.0, 0)
     for exponent in (12, 30, 120):
         output = activation_type((1,), 2.0**-exponent, 0)
-        assert "2**12 times the output scale" in str(OP.check(ATTRS, [data, data], [output]))
+        assert "2**12 times the output scale" in str(
+            SQUARED_DIFFERENCE.check(ATTRS, [data, data], [output])
+        )

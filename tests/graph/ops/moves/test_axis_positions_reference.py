@@ -7,7 +7,7 @@ import pytest
 
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.base import Operands, StatusError
-from microgen.graph.ops.moves.axis_positions import OP, AxisPositionsAttrs
+from microgen.graph.ops.moves.indexed import AXIS_POSITIONS, AxisPositionsAttrs
 from tests.kernels.moves.movement_cases import axis_positions
 
 
@@ -28,11 +28,13 @@ def test_positions_are_those_of_the_elements(seed: int) -> None:
 def test_an_index_outside_is_named() -> None:
     indices, kind = np.array([[-3], [3]], np.int32), TensorType((2, 1), DType.INT32)
     with pytest.raises(StatusError) as caught:
-        OP.reference(AxisPositionsAttrs((2, 3), 1), Operands((indices,), (kind,), (kind,)))
+        AXIS_POSITIONS.reference(
+            AxisPositionsAttrs((2, 3), 1), Operands((indices,), (kind,), (kind,))
+        )
     assert (caught.value.element, caught.value.allowed) == ((1, 0), "from -3 to 2")
 
 
 @pytest.mark.parametrize(("axis", "own"), [(2, (1, 1)), (1, (3, 1)), (0, (1,))])
 def test_impossible_shapes_are_refused(axis: int, own: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"the axis is|must fit into"):
-        OP.infer(AxisPositionsAttrs((2, 3), axis), [TensorType(own, DType.INT32)])
+        AXIS_POSITIONS.infer(AxisPositionsAttrs((2, 3), axis), [TensorType(own, DType.INT32)])

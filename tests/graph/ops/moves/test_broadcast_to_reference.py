@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from microgen.graph.ops.moves.broadcast_to import OP, BroadcastToAttrs
+from microgen.graph.ops.moves.layouts import BROADCAST_TO, BroadcastToAttrs
 from tests.kernels.conformance.litert_models import Model, assert_equal, in_every_dtype
 from tests.kernels.conformance.litert_oracle import activation_type, int32_constant, needs_litert
 from tests.kernels.moves.test_broadcast_to import random_shapes
@@ -37,4 +37,4 @@ def test_equals_litert(random_model: Callable[[int], Model]) -> None:
 )
 def test_impossible_shapes(shape: tuple[int, ...], own: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="does not broadcast to"):
-        OP.infer(BroadcastToAttrs(shape), [activation_type(own, 1.0, 0)])
+        BROADCAST_TO.infer(BroadcastToAttrs(shape), [activation_type(own, 1.0, 0)])

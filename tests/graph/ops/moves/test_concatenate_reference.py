@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microgen.base.errors import UnsupportedError
-from microgen.graph.ops.moves.concatenate import OP, ConcatenateAttrs
+from microgen.graph.ops.moves.layouts import CONCATENATE, ConcatenateAttrs
 from tests.kernels.conformance.litert_models import Model, assert_equal, in_every_dtype
 from tests.kernels.conformance.litert_oracle import activation_type, needs_litert
 
@@ -54,10 +54,10 @@ def test_a_fused_activation_is_refused() -> None:
 )
 def test_impossible_shapes(axis: int, shapes: list[tuple[int, ...]], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(ConcatenateAttrs(axis), [activation_type(s, 1.0, 0) for s in shapes])
+        CONCATENATE.infer(ConcatenateAttrs(axis), [activation_type(s, 1.0, 0) for s in shapes])
 
 
 def test_all_must_have_one_quantization() -> None:
     one, other = activation_type((2,), 1.0, 0), activation_type((2,), 1.0, 1)
     output = activation_type((4,), 1.0, 0)
-    assert "must be equal" in str(OP.check(ConcatenateAttrs(0), [one, other], [output]))
+    assert "must be equal" in str(CONCATENATE.check(ConcatenateAttrs(0), [one, other], [output]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.moves.dynamic_update_slice import OP, DynamicUpdateSliceAttrs
+from microgen.graph.ops.moves.slices import DYNAMIC_UPDATE_SLICE, DynamicUpdateSliceAttrs
 from tests.kernels.conformance.every_dtype import dtype_of, random_array, random_type
 from tests.kernels.conformance.litert_oracle import Case, assert_equal, needs_litert
 from tests.kernels.moves.test_dynamic_update_slice import random_shapes
@@ -20,7 +20,7 @@ def _case(seed: int) -> Case:
     if seed % 5 == 0:
         index[:] = rng.choice([-(2**31), 2**31 - 1], len(shape))
     return Case(
-        OP.name,
+        DYNAMIC_UPDATE_SLICE.name,
         ATTRS,
         [data, TensorType(update, dtype, data.quant), TensorType(index.shape, DType.INT32)],
         [random_array(rng, shape, dtype), random_array(rng, update, dtype), index],
@@ -50,12 +50,12 @@ def test_equals_litert() -> None:
 def test_impossible_shapes(update: tuple[int, ...], index: tuple[int, ...], sentence: str) -> None:
     kinds = [TensorType(shape, DType.INT32) for shape in ((2, 3), update, index)]
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(ATTRS, kinds)
+        DYNAMIC_UPDATE_SLICE.infer(ATTRS, kinds)
 
 
 def test_the_index_is_int32_and_dtypes_agree() -> None:
     data, index = TensorType((2,), DType.FLOAT32), TensorType((1,), DType.INT32)
-    assert OP.check(ATTRS, [data, data, index], [data]) is None
-    assert "must be int32" in str(OP.check(ATTRS, [data, data, data], [data]))
+    assert DYNAMIC_UPDATE_SLICE.check(ATTRS, [data, data, index], [data]) is None
+    assert "must be int32" in str(DYNAMIC_UPDATE_SLICE.check(ATTRS, [data, data, data], [data]))
     other = TensorType((2,), DType.INT32)
-    assert "one dtype" in str(OP.check(ATTRS, [data, other, index], [data]))
+    assert "one dtype" in str(DYNAMIC_UPDATE_SLICE.check(ATTRS, [data, other, index], [data]))

@@ -14,7 +14,7 @@ from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import StatusError
-from microgen.graph.ops.moves.gather_nd import OP, GatherNdAttrs
+from microgen.graph.ops.moves.indexed import GATHER_ND, GatherNdAttrs
 from tests.kernels.conformance.every_dtype import dtype_of, random_array, random_type
 from tests.kernels.conformance.litert_models import (
     Model,
@@ -44,7 +44,7 @@ def _case(seed: int, over: int = 0) -> Case:
     values = rng.integers(-over, np.array(shape[:depth]), (*counts, depth)).astype(np.int32)
     data = random_type(rng, shape, dtype)
     return Case(
-        OP.name,
+        GATHER_ND.name,
         ATTRS,
         [data, TensorType(values.shape, DType.INT32)],
         [random_array(rng, shape, dtype), values],
@@ -107,7 +107,7 @@ def constant_model(seed: int) -> Model:
 def test_constant_indices_equal_litert() -> None:
     for model in in_every_dtype(constant_model, 12):
         assert_equal(model)
-        assert OP.name not in [node.op for node in model.load().nodes]
+        assert GATHER_ND.name not in [node.op for node in model.load().nodes]
 
 
 @pytest.mark.parametrize("wrong", [[[0, 3]], [[-1, 0]], [[2, 0]]])
@@ -122,12 +122,12 @@ def test_constant_indices_outside_are_refused(wrong: list[list[int]]) -> None:
 def test_impossible_depths_are_refused(data: tuple[int, ...], indices: tuple[int, ...]) -> None:
     kinds = [TensorType(shape, DType.INT32) for shape in (data, indices)]
     with pytest.raises(ValueError, match="the indices' last axis must have 1 to"):
-        OP.infer(ATTRS, kinds)
+        GATHER_ND.infer(ATTRS, kinds)
 
 
 def test_indices_are_int32() -> None:
     data, indices = TensorType((2,), DType.INT8), TensorType((1,), DType.INT64)
-    assert "must be int32" in str(OP.check(ATTRS, [data, indices], [data]))
+    assert "must be int32" in str(GATHER_ND.check(ATTRS, [data, indices], [data]))
 
 
 def embedding_model(seed: int) -> Model:

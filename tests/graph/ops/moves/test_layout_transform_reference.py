@@ -7,17 +7,17 @@ import pytest
 
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.base import Operands
-from microgen.graph.ops.moves.layout_transform import OP, LayoutTransformAttrs
+from microgen.graph.ops.moves.layouts import LAYOUT_TRANSFORM, LayoutTransformAttrs
 
 
 def test_each_element_keeps_its_index_on_every_named_axis() -> None:
     data = np.arange(2 * 3 * 4 * 5, dtype=np.int8).reshape(2, 3, 4, 5)
     kind = TensorType(data.shape, DType.INT8)
     attrs = LayoutTransformAttrs("NCHW", "NHWC")
-    (found,) = OP.reference(attrs, Operands((data,), (kind,), (kind,)))
+    (found,) = LAYOUT_TRANSFORM.reference(attrs, Operands((data,), (kind,), (kind,)))
     for n, channel, h, w in np.ndindex(data.shape):
         assert found[n, h, w, channel] == data[n, channel, h, w]
-    assert OP.infer(attrs, [kind]) == ((2, 4, 5, 3),)
+    assert LAYOUT_TRANSFORM.infer(attrs, [kind]) == ((2, 4, 5, 3),)
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,6 @@ def test_each_element_keeps_its_index_on_every_named_axis() -> None:
 )
 def test_layouts_that_fit_no_data(source: str, target: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(LayoutTransformAttrs(source, target), [TensorType((1, 2, 3, 4), DType.INT8)])
+        LAYOUT_TRANSFORM.infer(
+            LayoutTransformAttrs(source, target), [TensorType((1, 2, 3, 4), DType.INT8)]
+        )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microgen.base.errors import ModelError
-from microgen.graph.ops.moves.mirror_pad import OP, MirrorPadAttrs
+from microgen.graph.ops.moves.pads import MIRROR_PAD, MirrorPadAttrs
 from tests.kernels.conformance.litert_models import Model, assert_equal, in_every_dtype
 from tests.kernels.conformance.litert_oracle import activation_type, int32_constant, needs_litert
 
@@ -37,7 +37,7 @@ def test_equals_litert() -> None:
 )
 def test_impossible_pads(attrs: MirrorPadAttrs, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(attrs, [activation_type((2, 3), 1.0, 0)])
+        MIRROR_PAD.infer(attrs, [activation_type((2, 3), 1.0, 0)])
 
 
 def test_an_unknown_mode_is_refused() -> None:

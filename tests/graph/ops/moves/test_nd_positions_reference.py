@@ -7,15 +7,15 @@ import pytest
 
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.base import Operands, StatusError
-from microgen.graph.ops.moves.nd_positions import OP, NdPositionsAttrs
+from microgen.graph.ops.moves.indexed import ND_POSITIONS, NdPositionsAttrs
 
 
 def _found(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:  # type: ignore[type-arg]
     kind = TensorType(values.shape, DType(values.dtype.name))
     attrs = NdPositionsAttrs(shape)
-    output = TensorType(OP.infer(attrs, [kind])[0], DType.INT32)
-    assert OP.check(attrs, [kind], [output]) is None
-    return OP.reference(attrs, Operands((values,), (kind,), (output,)))[0]
+    output = TensorType(ND_POSITIONS.infer(attrs, [kind])[0], DType.INT32)
+    assert ND_POSITIONS.check(attrs, [kind], [output]) is None
+    return ND_POSITIONS.reference(attrs, Operands((values,), (kind,), (output,)))[0]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -41,10 +41,12 @@ def test_the_first_index_outside_is_named(wrong: int) -> None:
 @pytest.mark.parametrize("shape", [(), (4,), (2, 3)])
 def test_impossible_depths_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="their last axis must have 2 numbers"):
-        OP.infer(NdPositionsAttrs((4, 4)), [TensorType(shape, DType.INT32)])
+        ND_POSITIONS.infer(NdPositionsAttrs((4, 4)), [TensorType(shape, DType.INT32)])
 
 
 def test_dtypes() -> None:
     wide, narrow = TensorType((1,), DType.INT64), TensorType((1,), DType.INT8)
-    assert "must be int32 or int64" in str(OP.check(NdPositionsAttrs((1,)), [narrow], [wide]))
-    assert "must be plain int32" in str(OP.check(NdPositionsAttrs((1,)), [wide], [wide]))
+    assert "must be int32 or int64" in str(
+        ND_POSITIONS.check(NdPositionsAttrs((1,)), [narrow], [wide])
+    )
+    assert "must be plain int32" in str(ND_POSITIONS.check(NdPositionsAttrs((1,)), [wide], [wide]))

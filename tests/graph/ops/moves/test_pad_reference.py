@@ -5,7 +5,7 @@ import pytest
 
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Pair
-from microgen.graph.ops.moves.pad import OP, PadAttrs
+from microgen.graph.ops.moves.pads import PAD, PadAttrs
 from tests.kernels.conformance.every_dtype import dtype_of, random_array, random_type
 from tests.kernels.conformance.litert_oracle import (
     Case,
@@ -31,7 +31,7 @@ def random_case(seed: int) -> Case:
         of = (data.quant.scale, data.quant.zero_point) if data.quant else ((), ())
         extra.append(TensorSpec("value", (1,), dtype.value, value, *of))
     return Case(
-        OP.name,
+        PAD.name,
         PadAttrs(pairs, value.item() if is_v2 else data.zero),
         [data],
         [random_array(rng, data.shape, dtype)],
@@ -59,7 +59,7 @@ def test_equals_litert() -> None:
 )
 def test_impossible_pads(pads: tuple[Pair, ...], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(PadAttrs(pads, 0), [activation_type((2, 3), 1.0, 0)])
+        PAD.infer(PadAttrs(pads, 0), [activation_type((2, 3), 1.0, 0)])
 
 
 @pytest.mark.parametrize(
@@ -75,5 +75,5 @@ def test_impossible_pads(pads: tuple[Pair, ...], sentence: str) -> None:
 )
 def test_the_value_must_be_of_the_dtype(value: float, dtype: DType) -> None:
     data = random_type(np.random.default_rng(0), (1,), dtype)
-    said = OP.check(PadAttrs(((0, 0),), value), [data], [data])
+    said = PAD.check(PadAttrs(((0, 0),), value), [data], [data])
     assert said == f"the padding's value is {value}; it must be of {dtype.value}"

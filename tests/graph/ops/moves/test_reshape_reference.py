@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgen.graph.ops.moves.reshape import OP, ReshapeAttrs
+from microgen.graph.ops.moves.views import RESHAPE, ReshapeAttrs
 from tests.kernels.conformance.every_dtype import dtype_of, random_array, random_type
 from tests.kernels.conformance.litert_oracle import (
     Case,
@@ -20,7 +20,7 @@ def random_case(seed: int) -> Case:
     data = random_type(rng, tuple(dims), dtype_of(seed))
     shape = tuple(int(n) for n in rng.permutation([1, *dims]))
     return Case(
-        OP.name,
+        RESHAPE.name,
         ReshapeAttrs(shape),
         [data],
         [random_array(rng, data.shape, data.dtype)],
@@ -42,8 +42,8 @@ def test_equals_litert() -> None:
 @pytest.mark.parametrize("shape", [(7,), (2, -3), (2, 0)])
 def test_the_number_of_elements_is_kept(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"int8\[2,3\] has 6 elements"):
-        OP.infer(ReshapeAttrs(shape), [activation_type((2, 3), 1.0, 0)])
+        RESHAPE.infer(ReshapeAttrs(shape), [activation_type((2, 3), 1.0, 0)])
 
 
 def test_it_is_a_view() -> None:
-    assert OP.is_view
+    assert RESHAPE.is_view

@@ -7,7 +7,7 @@ import pytest
 
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.base import Operands, StatusError
-from microgen.graph.ops.moves.scatter import OP, ScatterAttrs
+from microgen.graph.ops.moves.indexed import SCATTER, ScatterAttrs
 from tests.kernels.moves.movement_cases import REDUCTIONS, scatter
 
 COMBINE = {
@@ -42,7 +42,7 @@ def test_a_position_outside_is_named() -> None:
     kinds, arrays = case.input_types, [tensor.array for tensor in case.inputs]
     arrays[1] = np.array([2, 3], np.int32)
     with pytest.raises(StatusError) as caught:
-        OP.reference(case.attrs, Operands(tuple(arrays), kinds, (case.output_type,)))
+        SCATTER.reference(case.attrs, Operands(tuple(arrays), kinds, (case.output_type,)))
     assert (caught.value.element, caught.value.allowed) == ((1,), "from 0 to 2")
 
 
@@ -61,9 +61,9 @@ def test_impossible_shapes_are_refused(
 ) -> None:
     kinds = [TensorType(shape, DType.INT32) for shape in shapes]
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(ScatterAttrs((3, 2), reduction), kinds)
+        SCATTER.infer(ScatterAttrs((3, 2), reduction), kinds)
 
 
 def test_positions_are_int32() -> None:
     kind, wide = TensorType((3,), DType.INT32), TensorType((3,), DType.INT64)
-    assert "must be int32" in str(OP.check(ScatterAttrs((3,)), [kind, wide, kind], [kind]))
+    assert "must be int32" in str(SCATTER.check(ScatterAttrs((3,)), [kind, wide, kind], [kind]))

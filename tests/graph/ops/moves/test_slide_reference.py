@@ -8,7 +8,7 @@ from microgen.frontends.numerics import profile
 from microgen.frontends.tflite import convert as frontend
 from microgen.graph.ir.interpreter import evaluate, initial_state
 from microgen.graph.ops import registry
-from microgen.graph.ops.moves.slide import OP, SlideAttrs
+from microgen.graph.ops.moves.slices import SLIDE, SlideAttrs
 from tests.kernels.conformance.litert_oracle import activation_type, needs_litert
 from tests.support import streaming
 
@@ -47,9 +47,9 @@ def test_equals_litert(kind: str, seed: int) -> None:
 )
 def test_impossible_shapes(axis: int, shapes: list[tuple[int, ...]], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(SlideAttrs(axis), [activation_type(s, 1.0, 0) for s in shapes])
+        SLIDE.infer(SlideAttrs(axis), [activation_type(s, 1.0, 0) for s in shapes])
 
 
 def test_all_must_have_one_quantization() -> None:
     one, other = activation_type((2, 2), 1.0, 0), activation_type((1, 2), 1.0, 1)
-    assert "must be equal" in str(OP.check(SlideAttrs(0), [one, other], [one]))
+    assert "must be equal" in str(SLIDE.check(SlideAttrs(0), [one, other], [one]))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from microgen.base.errors import ModelError, UnsupportedError
-from microgen.graph.ops.moves.strided_slice import OP, StridedSliceAttrs
+from microgen.graph.ops.moves.slices import STRIDED_SLICE, StridedSliceAttrs
 from tests.kernels.conformance.litert_models import (
     Model,
     Shape,
@@ -188,7 +188,7 @@ def test_each_output_is_made_for_itself() -> None:
 )
 def test_slices_lie_inside_the_data(attrs: StridedSliceAttrs, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(attrs, [activation_type((2, 3), 1.0, 0)])
+        STRIDED_SLICE.infer(attrs, [activation_type((2, 3), 1.0, 0)])
 
 
 @pytest.mark.parametrize(

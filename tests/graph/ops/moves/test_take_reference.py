@@ -10,7 +10,7 @@ import pytest
 from microgen.base.errors import ModelError, UnsupportedError
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.base import StatusError
-from microgen.graph.ops.moves.take import OP, TakeAttrs
+from microgen.graph.ops.moves.indexed import TAKE, TakeAttrs
 from tests.kernels.conformance.every_dtype import dtype_of, random_array, random_type
 from tests.kernels.conformance.litert_models import Model, assert_equal, in_every_dtype
 from tests.kernels.conformance.litert_oracle import (
@@ -58,8 +58,8 @@ def test_equals_litert(random_model: Callable[[int], Model]) -> None:
 def test_impossible_indices() -> None:
     data, indices = activation_type((2, 3), 1.0, 0), activation_type((4,), 1.0, 0)
     with pytest.raises(ValueError, match="the axis is 2"):
-        OP.infer(TakeAttrs(2), [data, indices])
-    assert "must be int32" in str(OP.check(TakeAttrs(1), [data, indices], [data]))
+        TAKE.infer(TakeAttrs(2), [data, indices])
+    assert "must be int32" in str(TAKE.check(TakeAttrs(1), [data, indices], [data]))
 
 
 def test_indices_outside_the_axis_are_refused() -> None:
@@ -89,7 +89,7 @@ def computed_case(seed: int) -> Case:
     data, wide = random_type(rng, shape, dtype), seed % 4 == 1
     counts_back = batch_dims < indices.ndim and rng.random() < 0.5
     return Case(
-        OP.name,
+        TAKE.name,
         TakeAttrs(axis, batch_dims),
         [data, TensorType(indices.shape, DType.INT64 if wide else DType.INT32)],
         [random_array(rng, shape, dtype), indices.astype(np.int64 if wide else np.int32)],
@@ -134,4 +134,4 @@ def test_computed_indices_and_batches_equal_litert() -> None:
 def test_impossible_batches(attrs: TakeAttrs, indices: tuple[int, ...], sentence: str) -> None:
     data = activation_type((2, 3), 1.0, 0)
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(attrs, [data, TensorType(indices, DType.INT32)])
+        TAKE.infer(attrs, [data, TensorType(indices, DType.INT32)])

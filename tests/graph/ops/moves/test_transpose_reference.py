@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from microgen.base.errors import ModelError
-from microgen.graph.ops.moves.transpose import OP, TransposeAttrs
+from microgen.graph.ops.moves.layouts import TRANSPOSE, TransposeAttrs
 from tests.kernels.conformance.litert_models import Model, assert_equal, in_every_dtype
 from tests.kernels.conformance.litert_oracle import activation_type, int32_constant, needs_litert
 
@@ -75,7 +75,7 @@ def test_equals_litert(random_model: Callable[[int], Model]) -> None:
 @pytest.mark.parametrize("axes", [(0,), (0, 0), (1, 2)])
 def test_the_axes_are_an_order_of_the_datas(axes: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="not an order of the axes"):
-        OP.infer(TransposeAttrs(axes), [activation_type((2, 3), 1.0, 0)])
+        TRANSPOSE.infer(TransposeAttrs(axes), [activation_type((2, 3), 1.0, 0)])
 
 
 def blocks_of(code: str, shape: tuple[int, ...], blocks: list[int], sides: object) -> Model:

@@ -7,7 +7,7 @@ import pytest
 
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.base import Operands
-from microgen.graph.ops.quantization.cast import ACCEPTED, OP, CastAttrs
+from microgen.graph.ops.quantization.conversions import ACCEPTED, CAST, CastAttrs
 from tests.kernels.conformance.every_dtype import random_type
 from tests.kernels.conformance.litert_oracle import Case, by_litert, by_reference, needs_litert
 from tests.kernels.quantization.test_cast import values
@@ -24,7 +24,7 @@ def test_equals_litert(source: DType, target: DType) -> None:
     array = values(rng, source)
     data, output = random_type(rng, array.shape, source), random_type(rng, (), target)
     case = Case(
-        OP.name,
+        CAST.name,
         CastAttrs(),
         [data],
         [array],
@@ -44,7 +44,7 @@ def test_integers_without_a_sign_equal_numpys(target: DType) -> None:
     for source in ACCEPTED:
         array = values(rng, source)
         operands = Operands((array,), (TensorType(array.shape, source),), (kind,))
-        (found,) = OP.reference(CastAttrs(), operands)
+        (found,) = CAST.reference(CastAttrs(), operands)
         if source is not DType.FLOAT32:
             np.testing.assert_array_equal(found, array.astype(target.numpy))
             continue
@@ -56,4 +56,4 @@ def test_integers_without_a_sign_equal_numpys(target: DType) -> None:
 def test_refusals() -> None:
     data = TensorType((2,), DType.INT8)
     with pytest.raises(ValueError, match="2 inputs; one is expected"):
-        OP.infer(CastAttrs(), [data, data])
+        CAST.infer(CastAttrs(), [data, data])

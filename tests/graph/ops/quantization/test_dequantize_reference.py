@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import DType, Quant, TensorType
-from microgen.graph.ops.quantization.dequantize import FROM, OP, DequantizeAttrs
+from microgen.graph.ops.quantization.conversions import DEQUANTIZE, DEQUANTIZE_FROM, DequantizeAttrs
 from tests.kernels.conformance.litert_oracle import (
     Case,
     by_litert,
@@ -19,9 +19,9 @@ from tests.support.arrays import assert_same
 @needs_litert
 def test_equals_litert_exactly() -> None:
     for seed in range(60):
-        kind, array = random_data(np.random.default_rng(seed), FROM[seed % 3])
+        kind, array = random_data(np.random.default_rng(seed), DEQUANTIZE_FROM[seed % 3])
         case = Case(
-            OP.name,
+            DEQUANTIZE.name,
             DequantizeAttrs(),
             [kind],
             [array],
@@ -47,9 +47,9 @@ def test_equals_litert_exactly() -> None:
     ],
 )
 def test_refusals(data: TensorType, output: TensorType, sentence: str) -> None:
-    assert sentence in str(OP.check(DequantizeAttrs(), [data], [output]))
+    assert sentence in str(DEQUANTIZE.check(DequantizeAttrs(), [data], [output]))
 
 
 def test_it_has_one_input() -> None:
     with pytest.raises(ValueError, match="2 inputs; one is expected"):
-        OP.infer(DequantizeAttrs(), [float_type((2,))] * 2)
+        DEQUANTIZE.infer(DequantizeAttrs(), [float_type((2,))] * 2)

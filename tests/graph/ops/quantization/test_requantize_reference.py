@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import DType, Quant, TensorType
-from microgen.graph.ops.quantization.requantize import OP, RequantizeAttrs
+from microgen.graph.ops.quantization.rescale import REQUANTIZE, RequantizeAttrs
 from tests.kernels.conformance.litert_oracle import (
     Case,
     activation_type,
@@ -24,7 +24,9 @@ def random_case(seed: int) -> Case:
     output = activation_type((), data.scale * 2.0**exponent, zero_point).quant
     assert output is not None
     values = rng.permutation(np.arange(-128, 128)).astype(np.int8).reshape(4, 64)
-    return Case(OP.name, RequantizeAttrs(), [data], [values], output, "QUANTIZE", "", version=2)
+    return Case(
+        REQUANTIZE.name, RequantizeAttrs(), [data], [values], output, "QUANTIZE", "", version=2
+    )
 
 
 @needs_litert
@@ -43,7 +45,7 @@ def wide_case(seed: int) -> Case:
         values = values[np.abs(values * (data.scale[0] / output.scale[0])) < 2**30]
     kind = TensorType(values.shape, source, data)
     return Case(
-        OP.name,
+        REQUANTIZE.name,
         RequantizeAttrs(),
         [kind],
         [values],
@@ -75,10 +77,10 @@ def test_other_widths_equal_litert() -> None:
 )
 def test_pairs_that_litert_does_not_have(source: DType, target: DType, sentence: str) -> None:
     data, output = (TensorType((1,), d, Quant((1.0,), (0,))) for d in (source, target))
-    assert str(OP.check(RequantizeAttrs(), [data], [output])).startswith(sentence)
+    assert str(REQUANTIZE.check(RequantizeAttrs(), [data], [output])).startswith(sentence)
 
 
 def test_constraints() -> None:
     data, tiny = activation_type((1,), 1.0, 0), activation_type((1,), 2.0**-40, 0)
-    found = OP.check(RequantizeAttrs(), [data], [tiny])
+    found = REQUANTIZE.check(RequantizeAttrs(), [data], [tiny])
     assert "output's scale is too small for the input's" in str(found)

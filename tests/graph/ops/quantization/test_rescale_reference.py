@@ -5,7 +5,7 @@ import pytest
 
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.quantization.rescale import OP, RescaleAttrs
+from microgen.graph.ops.quantization.rescale import RESCALE, RescaleAttrs
 from tests.kernels.conformance import tvm_oracle
 from tests.kernels.conformance.cases import Case, Tensor
 from tests.kernels.quantization.test_rescale import ROUNDINGS, random_case
@@ -67,15 +67,15 @@ def test_sums_with_zero_points_are_modulo_2_to_32() -> None:
 )
 def test_constraints(attrs: RescaleAttrs, sentence: str) -> None:
     kind = TensorType((3,), DType.INT8)
-    assert sentence in str(OP.check(attrs, [kind], [kind]))
+    assert sentence in str(RESCALE.check(attrs, [kind], [kind]))
 
 
 def test_dtypes_and_scales() -> None:
     attrs = RescaleAttrs(1, None, 0, 1.0, 0, Rounding.UPWARD)
     data, scales = TensorType((3, 2), DType.INT8), TensorType((3,), DType.FLOAT32)
     with pytest.raises(ValueError, match="one for each of 2 is expected"):
-        OP.infer(attrs, [data, scales])
+        RESCALE.infer(attrs, [data, scales])
     with pytest.raises(ValueError, match="has 1 inputs; 2 are expected"):
-        OP.infer(attrs, [data])
+        RESCALE.infer(attrs, [data])
     wide = TensorType((3, 2), DType.INT64)
-    assert str(OP.check(attrs, [wide, scales], [data])).startswith("the input is int64[3,2]")
+    assert str(RESCALE.check(attrs, [wide, scales], [data])).startswith("the input is int64[3,2]")

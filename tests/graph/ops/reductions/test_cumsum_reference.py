@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.reductions.cumsum import DTYPES, OP, CumsumAttrs
+from microgen.graph.ops.reductions.running import CUMSUM, DTYPES, CumsumAttrs
 from tests.kernels.conformance.every_dtype import random_array
 from tests.kernels.conformance.litert_oracle import Case, assert_equal, int32_constant, needs_litert
 
@@ -14,7 +14,7 @@ def _case(seed: int) -> Case:
     shape = tuple(int(n) for n in rng.integers(1, 7, int(rng.integers(1, 5))))
     axis, exclusive, reverse = int(rng.integers(len(shape))), seed % 2 == 0, seed % 4 < 2
     return Case(
-        OP.name,
+        CUMSUM.name,
         CumsumAttrs(axis, exclusive, reverse),
         [TensorType(shape, dtype)],
         [random_array(rng, shape, dtype)],
@@ -36,6 +36,6 @@ def test_equals_litert() -> None:
 def test_impossible_inputs_are_refused() -> None:
     kind, other = TensorType((2, 3), DType.INT32), TensorType((2, 3), DType.BOOL)
     with pytest.raises(ValueError, match="the axis is 2"):
-        OP.infer(CumsumAttrs(2), [kind])
+        CUMSUM.infer(CumsumAttrs(2), [kind])
     expected = "the input is bool[2,3]; it must be int32 or int64 or float32"
-    assert OP.check(CumsumAttrs(1), [other], [other]) == expected
+    assert CUMSUM.check(CumsumAttrs(1), [other], [other]) == expected

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import Quant, TensorType
-from microgen.graph.ops.reductions.log_softmax import OP, LogSoftmaxAttrs
+from microgen.graph.ops.reductions.softmax import LOG_SOFTMAX, LogSoftmaxAttrs
 from tests.kernels.conformance.litert_oracle import (
     Case,
     activation_type,
@@ -22,7 +22,7 @@ OUTPUT_TYPE = activation_type((1, 3), 1 / 16, 127)
 
 
 def _case(data: TensorType, values: np.ndarray) -> Case:
-    return Case(OP.name, ATTRS, [data], [values], OUTPUT, "LOG_SOFTMAX", "")
+    return Case(LOG_SOFTMAX.name, ATTRS, [data], [values], OUTPUT, "LOG_SOFTMAX", "")
 
 
 def random_case(seed: int) -> Case:
@@ -59,26 +59,26 @@ def test_two_equal_values_have_the_logarithm_of_a_half() -> None:
 def test_shapes() -> None:
     data = activation_type((1, 3), 0.1, 0)
     with pytest.raises(ValueError, match="2 inputs; one is expected"):
-        OP.infer(ATTRS, [data, data])
+        LOG_SOFTMAX.infer(ATTRS, [data, data])
     with pytest.raises(ValueError, match="has no last axis"):
-        OP.infer(ATTRS, [activation_type((), 0.1, 0)])
+        LOG_SOFTMAX.infer(ATTRS, [activation_type((), 0.1, 0)])
 
 
 def test_constraints() -> None:
     data, deep = activation_type((1, 3), 0.1, 0), activation_type((1, 4096), 0.1, 0)
-    assert "they must be 1/16 and 127" in str(OP.check(ATTRS, [data], [data]))
-    assert "the last axis has 4096 values" in str(OP.check(ATTRS, [deep], [OUTPUT_TYPE]))
+    assert "they must be 1/16 and 127" in str(LOG_SOFTMAX.check(ATTRS, [data], [data]))
+    assert "the last axis has 4096 values" in str(LOG_SOFTMAX.check(ATTRS, [deep], [OUTPUT_TYPE]))
     tiny = activation_type((1, 3), 2.0**-26, 0)
-    assert "must exceed 2**-26" in str(OP.check(ATTRS, [tiny], [OUTPUT_TYPE]))
-    assert OP.check(ATTRS, [data], [OUTPUT_TYPE]) is None
+    assert "must exceed 2**-26" in str(LOG_SOFTMAX.check(ATTRS, [tiny], [OUTPUT_TYPE]))
+    assert LOG_SOFTMAX.check(ATTRS, [data], [OUTPUT_TYPE]) is None
 
 
 @needs_litert
 def test_floats_equal_litert() -> None:
     for seed in range(100):
         rows = random_rows(np.random.default_rng(seed))
-        assert_equal(float_rows(OP.name, ATTRS, "LOG_SOFTMAX", rows, ""))
+        assert_equal(float_rows(LOG_SOFTMAX.name, ATTRS, "LOG_SOFTMAX", rows, ""))
 
 
 def test_int16_is_refused() -> None:
-    check_int16_is_refused(OP.name, ATTRS)
+    check_int16_is_refused(LOG_SOFTMAX.name, ATTRS)

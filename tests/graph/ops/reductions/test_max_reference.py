@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.reductions.max import OP, MaxAttrs
+from microgen.graph.ops.reductions.extremes import MAX, MaxAttrs
 from tests.kernels.conformance.dtypes import FAMILIES
 from tests.kernels.conformance.litert_oracle import assert_equal, needs_litert
 from tests.kernels.reductions.reductions import (
@@ -20,14 +20,14 @@ INF, NAN = float("inf"), float("nan")
 @pytest.mark.parametrize("block", range(3))
 def test_equals_litert(block: int, dtype: DType) -> None:
     for seed in range(block * 60, block * 60 + 60):
-        assert_equal(litert_case(seed, OP.name, "REDUCE_MAX", MaxAttrs, dtype, unchanged=True))
+        assert_equal(litert_case(seed, MAX.name, "REDUCE_MAX", MaxAttrs, dtype, unchanged=True))
 
 
 @needs_litert
 @pytest.mark.parametrize("numbers", [[-INF, -INF], [INF, INF], [NAN, 2], [2, NAN], [NAN, NAN]])
 def test_infinities_and_nan_as_litert(numbers: list[float]) -> None:
-    check_infinities_and_nan(OP.name, "REDUCE_MAX", MaxAttrs, numbers)
+    check_infinities_and_nan(MAX.name, "REDUCE_MAX", MaxAttrs, numbers)
 
 
 def test_constraints() -> None:
-    check_extreme_constraints(OP, MaxAttrs)
+    check_extreme_constraints(MAX, MaxAttrs)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import DType, Quant
-from microgen.graph.ops.reductions.softmax import OP, SoftmaxAttrs
+from microgen.graph.ops.reductions.softmax import SOFTMAX, SoftmaxAttrs
 from tests.kernels.conformance.litert_oracle import (
     Case,
     activation_type,
@@ -29,7 +29,7 @@ def random_case(seed: int) -> Case:
     data = activation_type((*leading, depth), scale, int(rng.integers(-128, 128)))
     beta = float(np.float32(rng.choice([1.0, 1.0, 0.5, 3.7])))
     return Case(
-        OP.name,
+        SOFTMAX.name,
         SoftmaxAttrs(beta),
         [data],
         [random_values(rng, data.shape)],
@@ -60,14 +60,18 @@ def test_many_equal_values_vanish() -> None:
     # LiteRT aborts here, because 1/600 is less than half a step of the output.
     data = activation_type((1, 600), 1.0, 0)
     array = np.zeros(data.shape, np.int8)
-    found = by_reference(Case(OP.name, SoftmaxAttrs(1.0), [data], [array], PROBABILITY, "", ""))
+    found = by_reference(
+        Case(SOFTMAX.name, SoftmaxAttrs(1.0), [data], [array], PROBABILITY, "", "")
+    )
     assert set(found.flat) == {-128}
 
 
 def test_probabilities_add_up() -> None:
     data = activation_type((1, 4), 1 / 16, 0)
     array = np.zeros((1, 4), np.int8)
-    found = by_reference(Case(OP.name, SoftmaxAttrs(1.0), [data], [array], PROBABILITY, "", ""))
+    found = by_reference(
+        Case(SOFTMAX.name, SoftmaxAttrs(1.0), [data], [array], PROBABILITY, "", "")
+    )
     assert found.tolist() == [[-64] * 4]
 
 
@@ -82,7 +86,7 @@ def test_probabilities_add_up() -> None:
 )
 def test_constraints(shape: tuple[int, ...], scale: float, output: Quant, sentence: str) -> None:
     data = activation_type(shape, scale, 0)
-    found = OP.check(
+    found = SOFTMAX.check(
         SoftmaxAttrs(1.0), [data], [activation_type(shape, output.scale[0], output.zero_point[0])]
     )
     assert sentence in str(found)
@@ -90,7 +94,7 @@ def test_constraints(shape: tuple[int, ...], scale: float, output: Quant, senten
 
 def test_a_scalar_has_no_axis() -> None:
     with pytest.raises(ValueError, match="no last axis"):
-        OP.infer(SoftmaxAttrs(1.0), [activation_type((), 1.0, 0)])
+        SOFTMAX.infer(SoftmaxAttrs(1.0), [activation_type((), 1.0, 0)])
 
 
 def _int16_case(seed: int) -> Case:
@@ -136,7 +140,9 @@ def test_floats_equal_litert(beta: float) -> None:
     attrs = SoftmaxAttrs(beta)
     for seed in range(100):
         rows = random_rows(np.random.default_rng(seed))
-        assert_equal(float_rows(OP.name, attrs, "SOFTMAX", rows, "SoftmaxOptions", {"beta": beta}))
+        assert_equal(
+            float_rows(SOFTMAX.name, attrs, "SOFTMAX", rows, "SoftmaxOptions", {"beta": beta})
+        )
 
 
 @pytest.mark.parametrize(
@@ -151,7 +157,7 @@ def test_int16_constraints(
     shape: tuple[int, ...], scale: float, output: float, sentence: str
 ) -> None:
     data, result = (replace(int16_type(s), shape=shape) for s in (scale, output))
-    assert sentence in str(OP.check(SoftmaxAttrs(1.0), [data], [result]))
+    assert sentence in str(SOFTMAX.check(SoftmaxAttrs(1.0), [data], [result]))
 
 
 @needs_litert
@@ -166,7 +172,7 @@ def test_int16_of_int8_equals_litert(block: int) -> None:
 def test_many_equal_values_do_not_vanish_in_int16() -> None:
     data = activation_type((1, 600), 1.0, 0)
     case = Case(
-        OP.name,
+        SOFTMAX.name,
         SoftmaxAttrs(1.0),
         [data],
         [np.zeros(data.shape, np.int8)],

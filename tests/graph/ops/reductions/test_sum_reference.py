@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import DType, Quant, TensorType
-from microgen.graph.ops.reductions.sum import OP, SumAttrs
+from microgen.graph.ops.reductions.reduction import SUM, SumAttrs
 from tests.kernels.conformance.litert_oracle import (
     Case,
     activation_type,
@@ -23,7 +23,7 @@ def _as_litert(axes: Axes, keep_dims: bool) -> SumAttrs:
 
 
 def _case(seed: int) -> Case:
-    return litert_case(seed, OP.name, "SUM", _as_litert, unchanged=False, totals=True)
+    return litert_case(seed, SUM.name, "SUM", _as_litert, unchanged=False, totals=True)
 
 
 @needs_litert
@@ -37,7 +37,7 @@ def test_equals_litert(block: int) -> None:
 @pytest.mark.parametrize("dtype", [DType.INT32, DType.FLOAT32], ids=lambda dtype: dtype.value)
 def test_plain_numbers_equal_litert(dtype: DType) -> None:
     for seed in range(150):
-        assert_equal(litert_case(seed, OP.name, "SUM", SumAttrs, dtype, unchanged=True))
+        assert_equal(litert_case(seed, SUM.name, "SUM", SumAttrs, dtype, unchanged=True))
 
 
 def _negative() -> Case:
@@ -79,22 +79,22 @@ def test_signed_sums_are_close_to_the_real_ones() -> None:
 
 def test_constraints() -> None:
     data, attrs = activation_type((1000, 1000, 10), 1.0, 0), SumAttrs((0, 1, 2), False)
-    found = OP.check(attrs, [data], [activation_type((), 1.0, 0)])
+    found = SUM.check(attrs, [data], [activation_type((), 1.0, 0)])
     assert "10000000 values are summed, which may reach 2550000000" in str(found)
     tiny = activation_type((), 2.0**-40, 0)
-    assert "output's scale is too small for the input's" in str(OP.check(attrs, [data], [tiny]))
+    assert "output's scale is too small for the input's" in str(SUM.check(attrs, [data], [tiny]))
 
 
 def test_int16_is_refused_where_it_is_taken_for_bytes() -> None:
     data = TensorType((4,), DType.INT16, Quant((1.0,), (0,)))
-    found = OP.check(SumAttrs((0,), True, is_unsigned=True), [data], [data])
+    found = SUM.check(SumAttrs((0,), True, is_unsigned=True), [data], [data])
     assert "LiteRT sums the bytes of int16" in str(found)
 
 
 def test_int16_sums_are_rounded_and_saturate() -> None:
     data = TensorType((2, 2), DType.INT16, Quant((1.0,), (0,)))
     array = np.array([[32767, 5], [32767, -12]], np.int16)
-    case = Case(OP.name, SumAttrs((0,), False), [data], [array], Quant((1.0,), (0,)), "", "")
+    case = Case(SUM.name, SumAttrs((0,), False), [data], [array], Quant((1.0,), (0,)), "", "")
     case = replace(case, output_dtype=DType.INT16)
     assert by_reference(case).tolist() == [32767, -7]
     halves = replace(case, output_quant=Quant((2.0,), (0,)))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.reductions.topk import OP, TopKAttrs
+from microgen.graph.ops.reductions.extremes import TOPK, TopKAttrs
 from tests.kernels.moves.movement_cases import NUMBERS, topk
 
 
@@ -30,5 +30,5 @@ def test_the_best_come_first(seed: int) -> None:
 def test_dtypes() -> None:
     attrs = TopKAttrs(0, 1, True)
     flags, wide = TensorType((1,), DType.BOOL), TensorType((1,), DType.INT64)
-    assert "must be numbers" in str(OP.check(attrs, [flags], [wide]))
-    assert "must be int32 or int64" in str(OP.check(attrs, [wide], [flags]))
+    assert "must be numbers" in str(TOPK.check(attrs, [flags], [wide]))
+    assert "must be int32 or int64" in str(TOPK.check(attrs, [wide], [flags]))

@@ -10,7 +10,7 @@ import pytest
 
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.base import Inexact, Operands
-from microgen.graph.ops.unary.real_function import FORMULAS, REAL_FUNCTION, RealFunctionAttrs
+from microgen.graph.ops.unary.real_function import FORMULAS, OP, RealFunctionAttrs
 from tests.kernels.unary.test_real_function import ATTRS
 
 
@@ -54,7 +54,7 @@ def _value(attrs: RealFunctionAttrs, x: float) -> float:
 
 def _result(attrs: RealFunctionAttrs, x: np.ndarray) -> np.ndarray:
     kind = TensorType(x.shape, DType.FLOAT32)
-    (found,) = REAL_FUNCTION.reference(attrs, Operands((x,), (kind,), (kind,)))
+    (found,) = OP.reference(attrs, Operands((x,), (kind,), (kind,)))
     return found
 
 
@@ -81,7 +81,7 @@ def test_results_of_inexact_arguments_are_within_the_bound(attrs: RealFunctionAt
     expected = _result(attrs, x)
     real = np.abs(near.astype(np.float64) - x)
     inexact = Inexact(Operands((x,), (kind,), (kind,)), (real,), (expected,), (None,))
-    (bound,) = REAL_FUNCTION.bound.of(attrs, inexact)
+    (bound,) = OP.bound.of(attrs, inexact)
     found = _result(attrs, near)
     known = np.isfinite(found) & np.isfinite(expected)
     distance = np.abs(found.astype(np.float64) - expected)
@@ -91,12 +91,8 @@ def test_results_of_inexact_arguments_are_within_the_bound(attrs: RealFunctionAt
 
 def test_unknown_functions_and_numbers_are_refused() -> None:
     kind = TensorType((2,), DType.FLOAT32)
-    assert "'nothing' is no function" in str(
-        REAL_FUNCTION.check(RealFunctionAttrs("nothing"), [kind], [kind])
-    )
+    assert "'nothing' is no function" in str(OP.check(RealFunctionAttrs("nothing"), [kind], [kind]))
     nan = RealFunctionAttrs("bounded", math.nan)
-    assert "none may be NaN" in str(REAL_FUNCTION.check(nan, [kind], [kind]))
+    assert "none may be NaN" in str(OP.check(nan, [kind], [kind]))
     integers = TensorType((2,), DType.INT32)
-    assert "must be float32" in str(
-        REAL_FUNCTION.check(RealFunctionAttrs("erf"), [integers], [integers])
-    )
+    assert "must be float32" in str(OP.check(RealFunctionAttrs("erf"), [integers], [integers]))

@@ -23,7 +23,7 @@ from tests.kernels.unary.unary_cases import (
 @pytest.fixture(autouse=True)
 def kept_roots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each case needs the same 255 roots, and they take longer than all else."""
-    monkeypatch.setattr(rsqrt, "_reciprocal_root", functools.cache(roots._reciprocal_root))
+    monkeypatch.setattr(roots, "_reciprocal_root", functools.cache(roots._reciprocal_root))
 
 
 @needs_litert

@@ -8,9 +8,9 @@ from microgen.frontends import layouts
 from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.pooling.max_pool2d import MaxPool2DAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.pooling.pooling import MaxPool2DAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 
 _CHANNELS = 1

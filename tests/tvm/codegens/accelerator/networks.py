@@ -9,8 +9,8 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Graph, Quant
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.graph.ops.elementwise.multiply import MultiplyAttrs
-from microgen.graph.ops.tables.lookup import LookupAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.tables.tables import LookupAttrs
 from tests.support.graphs import Builder
 
 OTHER = Quant((0.02,), (-7,))

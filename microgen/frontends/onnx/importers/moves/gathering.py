@@ -14,7 +14,7 @@ from microgen.graph.ir.graph import DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
 from microgen.graph.ops.elementwise.where import WhereAttrs
-from microgen.graph.ops.moves.take import TakeAttrs
+from microgen.graph.ops.moves.indexed import TakeAttrs
 
 
 def _gather(node: OnnxNode) -> Tensor:

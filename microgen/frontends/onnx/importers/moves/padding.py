@@ -10,8 +10,7 @@ from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops.base import Pair
-from microgen.graph.ops.moves.mirror_pad import MirrorPadAttrs
-from microgen.graph.ops.moves.pad import PadAttrs
+from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs
 
 _MODES = ("constant", "reflect", "edge", "wrap")
 

@@ -14,10 +14,9 @@ from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.elementwise.subtract import SubtractAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
 from microgen.graph.ops.elementwise.where import WhereAttrs
-from microgen.graph.ops.moves.take import TakeAttrs
+from microgen.graph.ops.moves.indexed import TakeAttrs
 
 
 def _transpose(node: OnnxNode) -> Tensor:

@@ -22,9 +22,9 @@ from microgen.frontends.tensors import Tensor
 from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import elementwise
-from microgen.graph.ops.detection.resample import ResampleAttrs
 from microgen.graph.ops.detection.resize2d import Resize2DAttrs
-from microgen.graph.ops.moves.pad import PadAttrs
+from microgen.graph.ops.detection.sampling import ResampleAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
 
 _MODES = ("nearest", "linear", "cubic")
 _POLICY = "keep_aspect_ratio_policy"

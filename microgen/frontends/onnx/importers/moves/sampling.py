@@ -15,8 +15,8 @@ from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import elementwise
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
-from microgen.graph.ops.detection.grid_sample import MODES, PADDINGS, GridSampleAttrs
 from microgen.graph.ops.detection.roi_align import RoiAlignAttrs
+from microgen.graph.ops.detection.sampling import MODES, PADDINGS, GridSampleAttrs
 
 _OLD_MODES = {"bilinear": "linear", "bicubic": "cubic"}  # names before opset 20
 

@@ -17,9 +17,9 @@ from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import Cost
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
-from microgen.graph.ops.elementwise.add import AddAttrs
-from microgen.graph.ops.moves.pad import PadAttrs
-from microgen.graph.ops.moves.scatter import ScatterAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
+from microgen.graph.ops.moves.indexed import ScatterAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
 
 _REDUCTIONS = ("none", "add", "mul", "max", "min")
 

@@ -8,7 +8,7 @@ from microgen.frontends.onnx import moves
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor, Value
-from microgen.graph.ops.moves.concatenate import ConcatenateAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 
 
 def _concat(node: OnnxNode) -> Tensor:

@@ -1,4 +1,4 @@
-"""grid_sample: an image or a volume, sampled at computed coordinates."""
+"""Values between the pixels of an image."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ops import bounds
 from microgen.graph.ops.balls import UNIT, gamma
-from microgen.graph.ops.base import EXACT, Bound, Inexact, Op, Operands, Shape
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.base import EXACT, Bound, Inexact, Op, Operands, Shape, named
+from microgen.graph.ops.cost import Cost, products
 
 MODES = ("nearest", "linear", "cubic")
 PADDINGS = ("zeros", "border", "reflection")
@@ -37,7 +38,7 @@ class GridSampleAttrs(Attrs):
     aligns_corners: bool
 
 
-def infer(attrs: GridSampleAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _grid_sample_infer(attrs: GridSampleAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     """The grid's shape, with the channels in place of the coordinates."""
     if len(inputs) != 2:
         raise ValueError(f"there are {len(inputs)} inputs; data and grid are expected")
@@ -50,7 +51,7 @@ def infer(attrs: GridSampleAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, 
     return ((*grid[:-1], data[-1]),)
 
 
-def check(
+def _grid_sample_check(
     _attrs: GridSampleAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> str | None:
     """float32 only."""
@@ -60,7 +61,7 @@ def check(
     return None
 
 
-def reference(attrs: GridSampleAttrs, operands: Operands) -> tuple[Array, ...]:
+def _grid_sample_reference(attrs: GridSampleAttrs, operands: Operands) -> tuple[Array, ...]:
     """Each step is rounded to float32. Source: ONNX, GridSample. Coordinates outside are moved to
     the border after the elements of a cubic sample are known, as onnxruntime and PyTorch do."""
     data, grid = operands.inputs
@@ -147,7 +148,7 @@ def _far(x: Array) -> Array:
     return ((_F(-0.75) * x + _F(3.75)) * x - _F(6)) * x + _F(3)
 
 
-def cost(
+def _grid_sample_cost(
     attrs: GridSampleAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> Cost:
     """Each tap is a product with all channels."""
@@ -157,12 +158,7 @@ def cost(
     return Cost(64 * elements, 2000 * taps + 4 * taps * elements)
 
 
-def parts(_attrs: GridSampleAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return ("grid_sample",)
-
-
-def _bound(attrs: GridSampleAttrs, given: Inexact) -> tuple[Array, ...]:
+def _grid_sample_bound(attrs: GridSampleAttrs, given: Inexact) -> tuple[Array, ...]:
     """Up to 64 roundings of sums whose weights' magnitudes add up to at most 8, and coordinates
     that are off by some units of the axis's length."""
     if attrs.mode == "nearest" or not given.is_exact:
@@ -175,13 +171,91 @@ def _bound(attrs: GridSampleAttrs, given: Inexact) -> tuple[Array, ...]:
     return (np.full(given.expected[0].shape, largest * off),)
 
 
-OP = Op(
+GRID_SAMPLE = Op(
     "grid_sample",
     GridSampleAttrs,
-    infer,
-    check,
-    reference,
-    parts,
-    cost=cost,
-    bound=Bound("gamma(64) * 8 max|x|, and 64 units of each coordinate", _bound),
+    _grid_sample_infer,
+    _grid_sample_check,
+    _grid_sample_reference,
+    named("grid_sample"),
+    cost=_grid_sample_cost,
+    bound=Bound("gamma(64) * 8 max|x|, and 64 units of each coordinate", _grid_sample_bound),
+    about="an image or a volume, sampled at computed coordinates",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ResampleAttrs(Attrs):
+    """Inputs: float32 data; int32 [places], the first of the values that each place is made from;
+    float32 weights [places, n], those of n values in a row. All of them are inside ``axis``."""
+
+    axis: int
+
+
+def _resample_infer(attrs: ResampleAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The data's shape with the number of places along the axis."""
+    if len(inputs) != 3:
+        raise ValueError(f"there are {len(inputs)} inputs; data, first and weights are expected")
+    (data, first, weights), axis = inputs, attrs.axis
+    if not 0 <= axis < len(data.shape):
+        raise ValueError(f"the axis is {axis}; the data is {data}")
+    if len(first.shape) != 1 or len(weights.shape) != 2 or weights.shape[:1] != first.shape:
+        raise ValueError(f"the weights are {weights}, the first values {first}; they must agree")
+    if not 1 <= weights.shape[1] <= data.shape[axis]:
+        raise ValueError(f"{weights.shape[1]} values are added up along axis {axis} of {data}")
+    return ((*data.shape[:axis], *first.shape, *data.shape[axis + 1 :]),)
+
+
+def _resample_check(
+    _attrs: ResampleAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """float32 data, weights and output."""
+    data, first, weights = inputs
+    for role, tensor in (("data", data), ("weights", weights), ("output", outputs[0])):
+        if tensor.dtype is not DType.FLOAT32:
+            return f"the {role} is {tensor}; it must be float32"
+    return (
+        None if first.dtype is DType.INT32 else f"the first values are {first}; int32 is expected"
+    )
+
+
+def _resample_reference(attrs: ResampleAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Products and sums are rounded to float32, in order. Source: ONNX, Resize."""
+    data, first, weights = operands.inputs
+    start = first.astype(np.int64)
+    shape = (-1, *(1,) * (data.ndim - 1 - attrs.axis))
+    total = weights[:, 0].reshape(shape) * data.take(start, attrs.axis)
+    for n in range(1, weights.shape[1]):
+        total = total + weights[:, n].reshape(shape) * data.take(start + n, attrs.axis)
+    return (total,)
+
+
+def _resample_cost(
+    _attrs: ResampleAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> Cost:
+    """One product for each value."""
+    n = inputs[2].shape[1]
+    return products(inputs, outputs, n * math.prod(outputs[0].shape), calls=4 * n)
+
+
+def _resample_terms(_attrs: ResampleAttrs, operands: Operands) -> int:
+    return operands.input_types[2].shape[1]
+
+
+RESAMPLE = Op(
+    "resample",
+    ResampleAttrs,
+    _resample_infer,
+    _resample_check,
+    _resample_reference,
+    named("resample"),
+    cost=_resample_cost,
+    bound=bounds.products(_resample_reference, _resample_terms, is_wide=False),
+    about="weighted sums of neighbouring values along an axis, for each new place on it",
+)
+
+
+OPS = (
+    GRID_SAMPLE,
+    RESAMPLE,
 )

@@ -1,20 +1,97 @@
-"""The float32 reference of nn.lstm. Source: TFLite lstm_eval.cc, LstmStepFloat."""
+"""nn.lstm: its inputs by name, the loop over a sequence, and the float32 reference."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from microgen.graph.ir.graph import Array
 from microgen.graph.ops.balls import Ball, Products, total
-from microgen.graph.ops.recurrent import lstm_inputs
-from microgen.graph.ops.recurrent.lstm_inputs import Inputs
 from microgen.graph.ops.unary import sigmoid
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs(Generic[T]):
+    """Types, arrays or names of the inputs; see ``lstm.LstmAttrs``."""
+
+    data: T
+    weight: T
+    recurrent: T
+    bias: T
+    output_state: T
+    cell_state: T
+    peephole: T | None
+    projection: T | None
+    projection_bias: T | None
+
+    @staticmethod
+    def of(values: Sequence[T], has_peephole: bool, has_projection: bool) -> Inputs[T]:
+        """From a node's list. ValueError if it is too short or too long."""
+        least = 6 + has_peephole + has_projection
+        if not least <= len(values) <= least + has_projection:
+            raise ValueError(f"nn.lstm has {len(values)} inputs; {least} are expected")
+        optional = iter(values[6:])
+        peephole = next(optional) if has_peephole else None
+        projection = next(optional) if has_projection else None
+        data, weight, recurrent, bias, output_state, cell_state = values[:6]
+        states = (output_state, cell_state)
+        return Inputs(
+            data, weight, recurrent, bias, *states, peephole, projection, next(optional, None)
+        )
+
+    def each(self, function: Callable[[T], U]) -> Inputs[U]:
+        """The result of the function for each input that exists."""
+
+        def optional(value: T | None) -> U | None:
+            return None if value is None else function(value)
+
+        return Inputs(
+            function(self.data),
+            function(self.weight),
+            function(self.recurrent),
+            function(self.bias),
+            function(self.output_state),
+            function(self.cell_state),
+            optional(self.peephole),
+            optional(self.projection),
+            optional(self.projection_bias),
+        )
+
+
+Step = Callable[[Array, Array, Array], tuple[Array, Array]]
+
+
+def run(inputs: Inputs[Array], time_major: bool, step: Step) -> tuple[Array, ...]:
+    """The output, the new output state and the new cell state.
+
+    ``step(x, output_state, cell_state)`` returns the two states after the input x
+    [batch, features]; states are [batch, outputs] and [batch, cells].
+    """
+    steps = inputs.data if time_major else inputs.data.swapaxes(0, 1)
+    batch = steps.shape[1]
+    state, cell = inputs.output_state.reshape(batch, -1), inputs.cell_state.reshape(batch, -1)
+    rows = []
+    for x in steps:
+        state, cell = step(x, state, cell)
+        rows.append(state)
+    output = np.stack(rows) if time_major else np.stack(rows, axis=1)
+    shapes = (inputs.output_state.shape, inputs.cell_state.shape)
+    return output, state.reshape(shapes[0]), cell.reshape(shapes[1])
+
+
+# The float32 reference. Source: TFLite lstm_eval.cc, LstmStepFloat.
 
 Clips = tuple[float, float]  # of the cell state and of the projection; 0: none
 _ONE = Ball.of(np.ones(()))
 
 
-def run(
+def run_float(
     inputs: Inputs[Ball], clips: Clips, *, time_major: bool, found: Array | None = None
 ) -> tuple[Ball, ...]:
     """The result of ``lstm_inputs.run``. Each step is computed in float64 from the float32 states
@@ -32,7 +109,7 @@ def run(
         return outputs.packed(), cells.packed()
 
     packed = inputs.each(Ball.packed)
-    return tuple(map(Ball.of, lstm_inputs.run(packed, time_major, step)))
+    return tuple(map(Ball.of, run(packed, time_major, step)))
 
 
 def _steps(rows: Array, time_major: bool) -> Array:

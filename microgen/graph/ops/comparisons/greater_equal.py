@@ -1,9 +1,0 @@
-"""greater_equal: lhs >= rhs for each two elements, with numpy's broadcasting."""
-
-from __future__ import annotations
-
-import numpy as np
-
-from microgen.graph.ops.comparisons import comparison
-
-OP = comparison.op("greater_equal", np.greater_equal)

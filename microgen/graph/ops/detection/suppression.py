@@ -1,0 +1,264 @@
+"""Non-maximum suppression: the boxes that overlap no better one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ops import bounds
+from microgen.graph.ops.base import Inexact, Op, Operands, Shape, named
+from microgen.graph.ops.constraints import activation_constraint
+from microgen.graph.ops.cost import Cost
+
+NON_MAX_SUPPRESSION_COLUMNS = 7  # the four corners, the class, the score, and the number of boxes
+
+
+@dataclass(frozen=True, slots=True)
+class NonMaxSuppressionAttrs(Attrs):
+    """Inputs: boxes float32 [n, 4] (ymin, xmin, ymax, xmax), scores float32 [n], classes int32 [n].
+    Output: float32 [``most``, 7], a row for each chosen box, best first: its corners, class and
+    score, and the number of all chosen boxes. Other rows are 0, except for that number.
+
+    A box is chosen if its score is ``least_score`` or more, and if its intersection with each box
+    that was chosen before, over their union, is at most ``overlap``.
+    """
+
+    most: int
+    least_score: float
+    overlap: float
+
+
+def _non_max_suppression_infer(
+    attrs: NonMaxSuppressionAttrs, inputs: Sequence[TensorType]
+) -> tuple[Shape, ...]:
+    """The shape [most, 7]."""
+    if len(inputs) != 3:
+        raise ValueError(f"there are {len(inputs)} inputs; boxes, scores and classes are expected")
+    boxes, scores, classes = inputs
+    (count, *_) = boxes.shape or (0,)
+    if boxes.shape != (count, 4) or scores.shape != (count,) or classes.shape != (count,):
+        raise ValueError(f"{boxes}, {scores} and {classes} must be [n, 4], [n] and [n]")
+    if attrs.most < 1:
+        raise ValueError(f"at most {attrs.most} boxes are chosen; 1 or more are expected")
+    return ((attrs.most, NON_MAX_SUPPRESSION_COLUMNS),)
+
+
+def _non_max_suppression_check(
+    attrs: NonMaxSuppressionAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """float32 boxes and scores, int32 classes, and an overlap in (0, 1]."""
+    boxes, scores, classes = inputs
+    return (
+        suppression_constraint(attrs.overlap, attrs.least_score)
+        or activation_constraint("input of boxes", boxes, (DType.FLOAT32,))
+        or activation_constraint("input of scores", scores, (DType.FLOAT32,))
+        or activation_constraint("input of classes", classes, (DType.INT32,))
+        or activation_constraint("output", outputs[0], (DType.FLOAT32,))
+    )
+
+
+def suppression_constraint(overlap: float, least_score: float) -> str | None:
+    """A sentence unless the overlap is in (0, 1] and the least score is finite."""
+    if not 0 < overlap <= 1:
+        return f"the overlap is {overlap:g}; it must be more than 0 and at most 1"
+    if not np.isfinite(least_score):
+        return f"the least score is {least_score:g}; it must be finite"
+    return None
+
+
+def _non_max_suppression_reference(
+    attrs: NonMaxSuppressionAttrs, operands: Operands
+) -> tuple[Array, ...]:
+    """Source: TFLite detection_postprocess.cc, NonMaxSuppressionSingleClassHelper. Of equal scores
+    the first one is the best."""
+    boxes, scores, classes = operands.inputs
+    found = np.zeros(operands.output_types[0].shape, np.float32)
+    order = np.argsort(-scores.astype(np.float64), kind="stable")
+    chosen: list[int] = []
+    for i in (int(i) for i in order if scores[i] >= np.float32(attrs.least_score)):
+        if len(chosen) == attrs.most:
+            break
+        if not (overlaps(boxes[chosen], boxes[i]) > np.float32(attrs.overlap)).any():
+            found[len(chosen), :6] = (*boxes[i], classes[i], scores[i])
+            chosen.append(i)
+    found[:, 6] = len(chosen)
+    return (found,)
+
+
+def overlaps(others: Array, box: Array) -> Array:
+    """The intersection of each of the others with the box, over their union; 0 if one is empty.
+    Each step is rounded to float32."""
+    with np.errstate(all="ignore"):
+        area = (box[2] - box[0]) * (box[3] - box[1])
+        areas = (others[:, 2] - others[:, 0]) * (others[:, 3] - others[:, 1])
+        low, high = np.maximum(others[:, :2], box[:2]), np.minimum(others[:, 2:], box[2:])
+        sides = np.maximum(high - low, np.float32(0))
+        both = sides[:, 0] * sides[:, 1]
+        ratio = both / (areas + area - both)
+    return np.where((area <= 0) | (areas <= 0), np.float32(0), ratio)
+
+
+def _non_max_suppression_cost(
+    attrs: NonMaxSuppressionAttrs, inputs: Sequence[TensorType], _outputs: Sequence[TensorType]
+) -> Cost:
+    """Each box is compared with each that is chosen."""
+    boxes = inputs[0].shape[0]
+    return Cost(64 * (boxes + 16 * attrs.most), (2000 + 16 * attrs.most) * (boxes + 1))
+
+
+def _errors(_attrs: NonMaxSuppressionAttrs, given: Inexact) -> Array:
+    """The errors of a row's columns, if the same boxes are chosen."""
+    boxes, scores, classes = (error.max(initial=0.0) for error in given.errors)
+    return np.array([boxes, boxes, boxes, boxes, classes, scores, 0.0])
+
+
+NON_MAX_SUPPRESSION = Op(
+    "vision.non_max_suppression",
+    NonMaxSuppressionAttrs,
+    _non_max_suppression_infer,
+    _non_max_suppression_check,
+    _non_max_suppression_reference,
+    named("vision_non_max_suppression"),
+    cost=_non_max_suppression_cost,
+    bound=bounds.elementwise(_errors, roundings=0),
+    about="the boxes with the best scores that do not overlap better ones",
+)
+
+
+ALL_CLASS_SUPPRESSION_COLUMNS = 3  # of a row: batch, class, box
+
+
+@dataclass(frozen=True, slots=True)
+class AllClassSuppressionAttrs(Attrs):
+    """Inputs: float32 boxes [batches, boxes, 4] and scores [batches, classes, boxes]. A box is two
+    opposite corners y, x, y, x, or, if it ``is_centred``, its centre x, y, width and height.
+
+    A box is chosen if its score is greater than ``least_score`` (any number if that is None) and
+    its intersection over union with no box that was chosen before is greater than ``overlap``. Of
+    equal scores the first one is the best. Up to ``most`` boxes of a class are chosen.
+
+    Output: int64, a row of three numbers for each chosen box, class by class, the best box first.
+    The other rows are -1."""
+
+    most: int
+    overlap: float
+    least_score: float | None
+    is_centred: bool
+
+
+def _all_class_suppression_infer(
+    attrs: AllClassSuppressionAttrs, inputs: Sequence[TensorType]
+) -> tuple[Shape, ...]:
+    """As many rows as boxes may be chosen."""
+    if len(inputs) != 2:
+        raise ValueError(f"there are {len(inputs)} inputs; boxes and scores are expected")
+    boxes, scores = (tensor.shape for tensor in inputs)
+    if len(boxes) != 3 or len(scores) != 3 or boxes != (scores[0], scores[2], 4):
+        raise ValueError(
+            f"the inputs are {inputs[0]} and {inputs[1]}; boxes [batches, boxes, 4] and scores "
+            "[batches, classes, boxes] are expected"
+        )
+    if not 1 <= attrs.most <= scores[2]:
+        raise ValueError(f"up to {attrs.most} boxes are chosen of {scores[2]}")
+    return ((scores[0] * scores[1] * attrs.most, ALL_CLASS_SUPPRESSION_COLUMNS),)
+
+
+def _all_class_suppression_check(
+    _attrs: AllClassSuppressionAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """float32 boxes and scores, int64 rows."""
+    for role, tensor in zip(("boxes", "scores"), inputs, strict=True):
+        if tensor.dtype is not DType.FLOAT32:
+            return f"the {role} are {tensor}; they must be float32"
+    return None if outputs[0].dtype is DType.INT64 else f"the output is {outputs[0]}; it is int64"
+
+
+def _all_class_suppression_reference(
+    attrs: AllClassSuppressionAttrs, operands: Operands
+) -> tuple[Array, ...]:
+    """Source: ONNX, NonMaxSuppression. Each step is rounded to float32."""
+    boxes, scores = operands.inputs
+    found = np.full(operands.output_types[0].shape, -1, np.int64)
+    rows = [
+        (batch, klass, box)
+        for batch, own in enumerate(boxes)
+        for klass, each in enumerate(scores[batch])
+        for box in _chosen(attrs, _corners(own, attrs.is_centred), each)
+    ]
+    found[: len(rows)] = np.array(rows, np.int64).reshape(-1, ALL_CLASS_SUPPRESSION_COLUMNS)
+    return (found,)
+
+
+def _corners(boxes: Array, is_centred: bool) -> Array:
+    """Lowest and highest corner: [boxes, 4] in an order in which both have two axes."""
+    first, second = boxes[:, :2], boxes[:, 2:]
+    if is_centred:
+        half = second / np.float32(2)
+        return np.concatenate([first - half, first + half], 1)
+    # as in C, the first one unless the second is less
+    return np.concatenate(
+        [np.where(second < first, second, first), np.where(second < first, first, second)], 1
+    )
+
+
+def _chosen(attrs: AllClassSuppressionAttrs, corners: Array, scores: Array) -> Iterator[int]:
+    """The boxes of a class, the best first."""
+    kept: list[int] = []
+    order = np.argsort(-scores.astype(np.float64), kind="stable")
+    for box in (int(box) for box in order if _is_high(attrs, scores[box])):
+        if len(kept) == attrs.most:
+            return
+        if not (_overlaps(corners[kept], corners[box]) > np.float32(attrs.overlap)).any():
+            kept.append(box)
+            yield box
+
+
+def _is_high(attrs: AllClassSuppressionAttrs, score: float) -> bool:
+    if attrs.least_score is None:
+        return not np.isnan(score)
+    return bool(score > np.float32(attrs.least_score))
+
+
+def _overlaps(others: Array, box: Array) -> Array:
+    """The intersection of each of the others with the box, over their union; -1 without one."""
+    with np.errstate(all="ignore"):
+        sides = np.where(others[:, 2:] < box[2:], others[:, 2:], box[2:]) - np.where(
+            others[:, :2] > box[:2], others[:, :2], box[:2]
+        )
+        both = sides[:, 0] * sides[:, 1]
+        area = (box[2] - box[0]) * (box[3] - box[1])
+        areas = (others[:, 2] - others[:, 0]) * (others[:, 3] - others[:, 1])
+        union = areas + area - both
+        is_there = (sides > 0).all(1) & (both > 0) & (area > 0) & (areas > 0) & (union > 0)
+        return np.where(is_there, both / union, np.float32(-1))
+
+
+def _all_class_suppression_cost(
+    attrs: AllClassSuppressionAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> Cost:
+    """Each box of a class is compared with each that is chosen."""
+    scores = inputs[1].size
+    nbytes = 64 * (scores + inputs[0].size) + 200 * outputs[0].size
+    return Cost(nbytes, (4000 + 32 * attrs.most) * (scores + 1))
+
+
+ALL_CLASS_SUPPRESSION = Op(
+    "vision.all_class_non_max_suppression",
+    AllClassSuppressionAttrs,
+    _all_class_suppression_infer,
+    _all_class_suppression_check,
+    _all_class_suppression_reference,
+    named("vision_all_class_non_max_suppression"),
+    cost=_all_class_suppression_cost,
+    about="for each class the boxes with the best scores, without those that overlap better ones "
+    "of the same class",
+)
+
+
+OPS = (
+    NON_MAX_SUPPRESSION,
+    ALL_CLASS_SUPPRESSION,
+)

@@ -1,0 +1,401 @@
+"""Elements at positions that a tensor has: read, computed or written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ops import bounds
+from microgen.graph.ops.base import (
+    EXACT,
+    Bound,
+    Inexact,
+    Op,
+    Operands,
+    Shape,
+    StatusError,
+    named,
+    one_input,
+)
+from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.graph.ops.cost import Cost
+
+
+def from_front(name: str, indices: Array, sizes: Array) -> Array:
+    """The indices, int64, counted from the front; ``sizes`` broadcasts to them. Raises StatusError
+    for an index that is not from -size to size - 1."""
+    outside = (indices < -sizes) | (indices >= sizes)
+    if outside.any():
+        size = int(np.broadcast_to(sizes, indices.shape)[outside][0])
+        raise StatusError(
+            f"{name} has indices from {indices.min()} to {indices.max()}",
+            OUTSIDE,
+            position=0,
+            among=indices,
+            wrong=outside,
+            allowed=f"from {-size} to {size - 1}",
+        )
+    wide = indices.astype(np.int64)
+    return np.where(wide < 0, wide + sizes, wide)
+
+
+def indices_check(
+    _attrs: object, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int32 or int64 indices, and plain int32 positions."""
+    if inputs[0].dtype not in (DType.INT32, DType.INT64):
+        return f"the indices are {inputs[0]}; they must be int32 or int64"
+    if outputs[0].dtype is not DType.INT32 or outputs[0].quant is not None:
+        return f"the positions are {outputs[0]}; they must be plain int32"
+    return None
+
+
+OUTSIDE = 0x0803  # kTvmErrorFunctionCallInvalidArg
+
+
+@dataclass(frozen=True, slots=True)
+class TakeAttrs(Attrs):
+    """Inputs: data of any dtype; int32 or int64 indices of any shape, each at least 0 and less
+    than the axis's size.
+
+    ``axis`` is counted from the front. The first ``batch_dims`` axes, which are before it, are
+    shared by data and indices: each batch has indices of its own.
+    """
+
+    axis: int
+    batch_dims: int = 0
+
+
+def _take_infer(attrs: TakeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The data's shape, with that of a batch's indices in place of the axis."""
+    if len(inputs) != 2:
+        raise ValueError(f"take has {len(inputs)} inputs; data and indices are expected")
+    (data, indices), axis, batch_dims = inputs, attrs.axis, attrs.batch_dims
+    if not 0 <= axis < len(data.shape):
+        raise ValueError(f"the axis is {axis}; the data is {data}")
+    if not 0 <= batch_dims <= min(axis, len(indices.shape)):
+        raise ValueError(
+            f"{batch_dims} axes are batches; the axis {axis} must come after them, and the indices "
+            f"{indices} must have them"
+        )
+    if data.shape[:batch_dims] != indices.shape[:batch_dims]:
+        raise ValueError(f"{data} and {indices} differ in their first {batch_dims} axes")
+    return ((*data.shape[:axis], *indices.shape[batch_dims:], *data.shape[axis + 1 :]),)
+
+
+def _take_check(
+    _attrs: TakeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """Dtype and quantization unchanged; int32 or int64 indices."""
+    if inputs[1].dtype not in (DType.INT32, DType.INT64):
+        return f"the indices are {inputs[1]}; they must be int32 or int64"
+    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
+
+
+def _take_reference(attrs: TakeAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/gather.h, Gather. StatusError for an index outside the axis."""
+    data, indices = operands.inputs
+    size = data.shape[attrs.axis]
+    outside = (indices < 0) | (indices >= size)
+    if outside.any():
+        raise StatusError(
+            f"take has indices from {indices.min()} to {indices.max()}; 0 to {size - 1} are "
+            "expected",
+            OUTSIDE,
+            position=1,
+            among=indices,
+            wrong=outside,
+            allowed=f"from 0 to {size - 1}",
+        )
+    batches = math.prod(data.shape[: attrs.batch_dims])
+    outer = math.prod(data.shape[attrs.batch_dims : attrs.axis])
+    places = indices.reshape(batches, 1, math.prod(indices.shape[attrs.batch_dims :]), 1)
+    parts = data.reshape(batches, outer, size, math.prod(data.shape[attrs.axis + 1 :]))
+    return (np.take_along_axis(parts, places, 2).reshape(operands.output_types[0].shape),)
+
+
+TAKE = Op(
+    "take",
+    TakeAttrs,
+    _take_infer,
+    _take_check,
+    _take_reference,
+    named("take"),
+    bound=bounds.moves(_take_reference, (0,)),
+    about="the parts of an axis that indices select",
+)
+
+
+_OUTSIDE = 0x0803  # kTvmErrorFunctionCallInvalidArg
+
+
+@dataclass(frozen=True, slots=True)
+class GatherNdAttrs(Attrs):
+    """Inputs: data of any dtype; int32 indices whose last axis has one number for each of the
+    data's first axes, from 0 to the axis's size - 1."""
+
+
+def _gather_nd_infer(_attrs: GatherNdAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The shape of the indices without their last axis, then the data's axes without indices."""
+    if len(inputs) != 2:
+        raise ValueError(f"gather_nd has {len(inputs)} inputs; data and indices are expected")
+    data, indices = inputs
+    depth = indices.shape[-1] if indices.shape else 0
+    if not 1 <= depth <= len(data.shape):
+        raise ValueError(
+            f"the indices are {indices}, the data is {data}; the indices' last axis must have 1 to "
+            f"{len(data.shape)} numbers"
+        )
+    return ((*indices.shape[:-1], *data.shape[depth:]),)
+
+
+def _gather_nd_check(
+    _attrs: GatherNdAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """Dtype and quantization unchanged; int32 indices."""
+    if inputs[1].dtype is not DType.INT32:
+        return f"the indices are {inputs[1]}; they must be int32"
+    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
+
+
+def _gather_nd_reference(_attrs: GatherNdAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/reference_ops.h, GatherNd. StatusError for an index outside its
+    axis. TFLite accepts one past the end if the element is still inside the data."""
+    data, indices = operands.inputs
+    sizes = np.array(data.shape[: indices.shape[-1]])
+    outside = (indices < 0) | (indices >= sizes)
+    if outside.any():
+        axis = int(np.argmax(outside)) % len(sizes)
+        raise StatusError(
+            f"gather_nd has indices outside of {operands.input_types[0]}",
+            _OUTSIDE,
+            position=1,
+            among=indices,
+            wrong=outside,
+            allowed=f"from 0 to {sizes[axis] - 1}",
+        )
+    return (data[tuple(np.moveaxis(indices, -1, 0))],)
+
+
+GATHER_ND = Op(
+    "gather_nd",
+    GatherNdAttrs,
+    _gather_nd_infer,
+    _gather_nd_check,
+    _gather_nd_reference,
+    named("gather_nd"),
+    bound=bounds.moves(_gather_nd_reference, (0,)),
+    about="the elements or parts at computed indices of several axes",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AxisPositionsAttrs(Attrs):
+    """Input: int32 or int64 indices with the axes of ``shape``, from -size to size - 1 of
+    ``shape[axis]``; negative ones count from the end. Along other axes they are no longer than
+    ``shape``. Output: for each index the int32 position of the element of ``shape`` that has it
+    along ``axis``, and the index's own place along the other axes."""
+
+    shape: Shape
+    axis: int
+
+
+def _axis_positions_infer(
+    attrs: AxisPositionsAttrs, inputs: Sequence[TensorType]
+) -> tuple[Shape, ...]:
+    """The shape of the indices."""
+    found, shape, axis = one_input("axis_positions", inputs), attrs.shape, attrs.axis
+    if not 0 <= axis < len(shape):
+        raise ValueError(f"the axis is {axis}; there are {len(shape)}")
+    is_inside = len(found.shape) == len(shape) and all(
+        own <= size or k == axis
+        for k, (own, size) in enumerate(zip(found.shape, shape, strict=True))
+    )
+    if not is_inside:
+        raise ValueError(
+            f"the indices are {found}; apart from axis {axis} they must fit into {list(shape)}"
+        )
+    return (found.shape,)
+
+
+def _axis_positions_reference(attrs: AxisPositionsAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: ONNX, GatherElements and ScatterElements."""
+    given, shape, axis = operands.inputs[0], attrs.shape, attrs.axis
+    found = from_front("axis_positions", given, np.array(shape[axis]))
+    flat = found * math.prod(shape[axis + 1 :])
+    for k, size in enumerate(given.shape):
+        if k != axis:
+            places = np.arange(size) * math.prod(shape[k + 1 :])
+            flat += places.reshape([-1 if i == k else 1 for i in range(len(shape))])
+    return (np.asarray(flat, np.int32),)
+
+
+AXIS_POSITIONS = Op(
+    "axis_positions",
+    AxisPositionsAttrs,
+    _axis_positions_infer,
+    indices_check,
+    _axis_positions_reference,
+    named("axis_positions"),
+    about="indices along one axis as positions in a tensor whose elements are in one row",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NdPositionsAttrs(Attrs):
+    """Input: int32 or int64 indices. Their last axis has one number for each axis of ``shape``,
+    from -size to size - 1; negative ones count from the end. Output: int32."""
+
+    shape: Shape
+
+
+def _nd_positions_infer(attrs: NdPositionsAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The shape of the indices without their last axis."""
+    found = one_input("nd_positions", inputs)
+    if not found.shape or not attrs.shape or found.shape[-1] != len(attrs.shape):
+        raise ValueError(
+            f"the indices are {found}; their last axis must have {len(attrs.shape)} numbers"
+        )
+    return (found.shape[:-1],)
+
+
+def _nd_positions_reference(attrs: NdPositionsAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: ONNX, GatherND and ScatterND: row-major order."""
+    found = from_front("nd_positions", operands.inputs[0], np.array(attrs.shape))
+    flat = np.zeros(found.shape[:-1], np.int64)
+    for axis, size in enumerate(attrs.shape):
+        flat = flat * size + found[..., axis]
+    return (np.asarray(flat, np.int32),)
+
+
+ND_POSITIONS = Op(
+    "nd_positions",
+    NdPositionsAttrs,
+    _nd_positions_infer,
+    indices_check,
+    _nd_positions_reference,
+    named("nd_positions"),
+    about="tuples of indices as positions in a tensor whose elements are in one row",
+)
+
+
+_COMBINED = (DType.FLOAT32, DType.INT32, DType.INT64)
+_COMBINE: Mapping[str, Callable[..., Any]] = {
+    "add": np.add.at,
+    "mul": np.multiply.at,
+    "max": np.maximum.at,
+    "min": np.minimum.at,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterAttrs(Attrs):
+    """Inputs: data of ``shape``, or one element that fills it; int32 positions [count] of rows,
+    which are what an index of the first axis selects; updates [count] of rows. ``reduction`` is
+    "none": the update replaces the row, or "add", "mul", "max" or "min": it is combined with it.
+    Updates are used in their order. Integers wrap."""
+
+    shape: Shape
+    reduction: str = "none"
+
+
+def _scatter_infer(attrs: ScatterAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """``shape`` itself."""
+    if len(inputs) != 3:
+        raise ValueError(f"there are {len(inputs)} inputs; data, positions, updates are expected")
+    data, positions, updates = inputs
+    if attrs.reduction not in ("none", *_COMBINE) or not attrs.shape:
+        raise ValueError(f"the reduction is {attrs.reduction!r}, the shape {list(attrs.shape)}")
+    if data.shape != attrs.shape and data.size != 1:
+        raise ValueError(f"the data is {data}; {list(attrs.shape)} or one element is expected")
+    if len(positions.shape) != 1 or updates.shape != (*positions.shape, *attrs.shape[1:]):
+        raise ValueError(
+            f"the updates are {updates}, the positions {positions}; a position for each row of "
+            f"{list(attrs.shape)} is expected"
+        )
+    return (attrs.shape,)
+
+
+def _scatter_check(
+    attrs: ScatterAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """Dtype and quantization are those of data and updates; numbers that are combined are plain."""
+    data, positions, updates = inputs
+    if positions.dtype is not DType.INT32:
+        return f"the positions are {positions}; they must be int32"
+    if attrs.reduction != "none" and data.dtype not in _COMBINED:
+        names = ", ".join(dtype.value for dtype in _COMBINED)
+        return f"the data is {data}; to be combined it must be {names}"
+    return unchanged_constraint(data, outputs[0], EVERY_DTYPE) or unchanged_constraint(
+        updates, outputs[0], EVERY_DTYPE
+    )
+
+
+def _scatter_reference(attrs: ScatterAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: ONNX, ScatterND. StatusError for a position outside the first axis."""
+    data, positions, updates = operands.inputs
+    outside = (positions < 0) | (positions >= attrs.shape[0])
+    if outside.any():
+        raise StatusError(
+            f"scatter has positions from {positions.min()} to {positions.max()}",
+            OUTSIDE,
+            position=1,
+            among=positions,
+            wrong=outside,
+            allowed=f"from 0 to {attrs.shape[0] - 1}",
+        )
+    found = np.broadcast_to(data.reshape(() if data.size == 1 else data.shape), attrs.shape).copy()
+    if attrs.reduction == "none":
+        last = {int(position): row for row, position in enumerate(positions)}
+        found[list(last)] = updates[list(last.values())]
+    else:
+        with np.errstate(all="ignore"):
+            _COMBINE[attrs.reduction](found, positions, updates)
+    return (found,)
+
+
+def _scatter_cost(
+    _attrs: ScatterAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> Cost:
+    """Each position is an entry of a dictionary."""
+    elements = outputs[0].size + sum(tensor.size for tensor in inputs)
+    return Cost(16 * elements + 200 * inputs[1].size, 2000 + 4 * elements + 20 * inputs[1].size)
+
+
+def _scatter_parts(attrs: ScatterAttrs, _n_inputs: int) -> tuple[str, ...]:
+    """The words of the primitive function's name."""
+    return ("scatter",) if attrs.reduction == "none" else ("scatter", attrs.reduction)
+
+
+_MOVES = bounds.moves(_scatter_reference, (0, 2))
+
+
+def _scatter_bound(attrs: ScatterAttrs, given: Inexact) -> tuple[Array, ...]:
+    return (_MOVES if attrs.reduction == "none" else EXACT).of(attrs, given)
+
+
+SCATTER = Op(
+    "scatter",
+    ScatterAttrs,
+    _scatter_infer,
+    _scatter_check,
+    _scatter_reference,
+    _scatter_parts,
+    cost=_scatter_cost,
+    bound=Bound("equal", _scatter_bound),
+    about="a tensor, some of whose rows are replaced by others or combined with them",
+)
+
+
+OPS = (
+    TAKE,
+    GATHER_ND,
+    AXIS_POSITIONS,
+    ND_POSITIONS,
+    SCATTER,
+)

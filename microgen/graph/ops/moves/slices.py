@@ -1,0 +1,189 @@
+"""Parts of a tensor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ops import bounds
+from microgen.graph.ops.base import Op, Operands, Shape, named, one_input
+from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged, unchanged_constraint
+from microgen.graph.ops.cost import moved
+
+
+@dataclass(frozen=True, slots=True)
+class SlideAttrs(Attrs):
+    """Inputs: a window, and new rows, fewer than the window has. ``axis`` counts from the front;
+    all axes before it have the size 1."""
+
+    axis: int
+
+
+def _slide_infer(attrs: SlideAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The window's shape."""
+    if len(inputs) != 2:
+        raise ValueError(f"slide has {len(inputs)} inputs; a window and new rows are expected")
+    (window, rows), axis = (t.shape for t in inputs), attrs.axis
+    if not 0 <= axis < len(window) or math.prod(window[:axis]) != 1:
+        raise ValueError(f"the axis is {axis}; the window is {inputs[0]}")
+    if len(rows) != len(window) or (*rows[:axis], *rows[axis + 1 :]) != (
+        *window[:axis],
+        *window[axis + 1 :],
+    ):
+        raise ValueError(f"{inputs[0]} and {inputs[1]} differ in more than their axis {axis}")
+    if rows[axis] >= window[axis]:
+        raise ValueError(f"the new rows are {inputs[1]}; fewer than {inputs[0]} are expected")
+    return (window,)
+
+
+def _slide_check(
+    _attrs: SlideAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """One dtype and quantization for all."""
+    sentences = (unchanged_constraint(data, outputs[0], EVERY_DTYPE) for data in inputs)
+    return next((sentence for sentence in sentences if sentence), None)
+
+
+def _slide_reference(attrs: SlideAttrs, operands: Operands) -> tuple[Array, ...]:
+    """The rows of the window after as many as are new, then the new ones. Source: it is TFLite's
+    concatenation.h, Concatenation, and strided_slice.h, StridedSlice."""
+    window, rows = operands.inputs
+    count = window.shape[attrs.axis]
+    kept = window.take(range(rows.shape[attrs.axis], count), attrs.axis)
+    return (np.concatenate([kept, rows], attrs.axis),)
+
+
+SLIDE = Op(
+    "slide",
+    SlideAttrs,
+    _slide_infer,
+    _slide_check,
+    _slide_reference,
+    named("slide"),
+    cost=moved,
+    bound=bounds.moves(_slide_reference),
+    about="a window moved on, its oldest rows replaced by new ones at its end",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StridedSliceAttrs(Attrs):
+    """Input: data of any dtype. Along axis k the output has ``shape[k]`` elements: those at
+    ``begin[k]``, ``begin[k] + strides[k]``, ... of the data, all inside it. A stride may be
+    negative."""
+
+    begin: tuple[int, ...]
+    strides: tuple[int, ...]
+    shape: Shape
+
+
+def _strided_slice_infer(
+    attrs: StridedSliceAttrs, inputs: Sequence[TensorType]
+) -> tuple[Shape, ...]:
+    """``shape`` itself."""
+    one_input("strided_slice", inputs)
+    rank = len(inputs[0].shape)
+    if any(len(values) != rank for values in (attrs.begin, attrs.strides, attrs.shape)):
+        raise ValueError(f"{attrs} does not have as many axes as the input {inputs[0]}")
+    sides = zip(inputs[0].shape, attrs.begin, attrs.strides, attrs.shape, strict=True)
+    for axis, (size, begin, stride, count) in enumerate(sides):
+        last = begin + (count - 1) * stride
+        if count < 1 or not (0 <= begin < size and 0 <= last < size):
+            raise ValueError(
+                f"{count} elements from {begin} by steps of {stride} do not lie in axis {axis} "
+                f"of the input {inputs[0]}"
+            )
+    return (attrs.shape,)
+
+
+def _strided_slice_reference(attrs: StridedSliceAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: TFLite reference/strided_slice.h, StridedSlice; reference/slice.h, Slice."""
+    data = operands.inputs[0]
+    for axis, count in enumerate(attrs.shape):
+        places = attrs.begin[axis] + attrs.strides[axis] * np.arange(count)
+        data = data.take(places, axis)
+    return (data,)
+
+
+STRIDED_SLICE = Op(
+    "strided_slice",
+    StridedSliceAttrs,
+    _strided_slice_infer,
+    unchanged,
+    _strided_slice_reference,
+    named("strided_slice"),
+    cost=moved,
+    bound=bounds.moves(_strided_slice_reference),
+    about="elements at regular steps along each axis",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicUpdateSliceAttrs(Attrs):
+    """Inputs: data of any dtype; an update with as many axes, none longer than the data's; the
+    int32 index of its first element in the data, one number for each axis. An index with which the
+    update would not be inside the data is moved to the nearest that is possible."""
+
+
+def _dynamic_update_slice_infer(
+    _attrs: DynamicUpdateSliceAttrs, inputs: Sequence[TensorType]
+) -> tuple[Shape, ...]:
+    """The data's shape."""
+    if len(inputs) != 3:
+        raise ValueError(f"there are {len(inputs)} inputs; data, update and index are expected")
+    data, update, index = inputs
+    is_inside = len(update.shape) == len(data.shape) and all(
+        own <= size for own, size in zip(update.shape, data.shape, strict=True)
+    )
+    if not is_inside or not data.shape:
+        raise ValueError(f"the update {update} does not fit into {data}")
+    if index.shape != (len(data.shape),):
+        raise ValueError(f"the index is {index}; one number for each axis of {data} is expected")
+    return (data.shape,)
+
+
+def _dynamic_update_slice_check(
+    _attrs: DynamicUpdateSliceAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """Dtype and quantization are those of data and update; an int32 index."""
+    data, update, index = inputs
+    if index.dtype is not DType.INT32:
+        return f"the index is {index}; it must be int32"
+    return unchanged_constraint(data, outputs[0], EVERY_DTYPE) or unchanged_constraint(
+        update, outputs[0], EVERY_DTYPE
+    )
+
+
+def _dynamic_update_slice_reference(
+    _attrs: DynamicUpdateSliceAttrs, operands: Operands
+) -> tuple[Array, ...]:
+    """Source: TFLite dynamic_update_slice.cc, ClampStartIndices and DynamicUpdateSlice."""
+    data, update, index = operands.inputs
+    first = np.clip(index, 0, np.subtract(data.shape, update.shape))
+    result = data.copy()
+    result[tuple(slice(a, a + n) for a, n in zip(first, update.shape, strict=True))] = update
+    return (result,)
+
+
+DYNAMIC_UPDATE_SLICE = Op(
+    "dynamic_update_slice",
+    DynamicUpdateSliceAttrs,
+    _dynamic_update_slice_infer,
+    _dynamic_update_slice_check,
+    _dynamic_update_slice_reference,
+    named("dynamic_update_slice"),
+    cost=moved,
+    bound=bounds.moves(_dynamic_update_slice_reference, (0, 1)),
+    about="a tensor, part of which is replaced by another, at computed indices",
+)
+
+
+OPS = (
+    SLIDE,
+    STRIDED_SLICE,
+    DYNAMIC_UPDATE_SLICE,
+)

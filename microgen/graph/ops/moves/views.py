@@ -1,0 +1,171 @@
+"""The same bytes: copied, or read as another shape or dtype."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ops import bounds
+from microgen.graph.ops.base import Op, Operands, Shape, named, one_input
+from microgen.graph.ops.constraints import same_dtype_constraint, unchanged
+from microgen.graph.ops.cost import moved
+
+
+@dataclass(frozen=True, slots=True)
+class CopyAttrs(Attrs):
+    """Input: data of any dtype and rank."""
+
+
+def _copy_infer(_attrs: CopyAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape."""
+    one_input("copy", inputs)
+    return (inputs[0].shape,)
+
+
+def _copy_reference(_attrs: CopyAttrs, operands: Operands) -> tuple[Array, ...]:
+    """A copy of the input."""
+    return (operands.inputs[0].copy(),)
+
+
+COPY = Op(
+    "copy",
+    CopyAttrs,
+    _copy_infer,
+    unchanged,
+    _copy_reference,
+    named("copy"),
+    cost=moved,
+    bound=bounds.moves(_copy_reference),
+    about="the same bytes in another buffer",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BitcastAttrs(Attrs):
+    """Input: plain numbers of any rank. The output's are of the same size."""
+
+
+def _bitcast_infer(_attrs: BitcastAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape."""
+    return (one_input("bitcast", inputs).shape,)
+
+
+def _bitcast_check(
+    _attrs: BitcastAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """Plain numbers of one size. The output is not bool."""
+    (data,), (output,) = inputs, outputs
+    if data.dtype.nbytes != output.dtype.nbytes or data.quant or output.quant:
+        return f"the input is {data}, the output {output}; both must be plain numbers of one size"
+    if output.dtype is DType.BOOL:
+        return f"the output is {output}; it must not be bool, whose bytes are 0 or 1 only"
+    return None
+
+
+def _bitcast_reference(_attrs: BitcastAttrs, operands: Operands) -> tuple[Array, ...]:
+    """The bytes, which are little-endian."""
+    data = np.ascontiguousarray(operands.inputs[0])
+    return (data.view(operands.output_types[0].dtype.numpy).reshape(operands.inputs[0].shape),)
+
+
+BITCAST = Op(
+    "bitcast",
+    BitcastAttrs,
+    _bitcast_infer,
+    _bitcast_check,
+    _bitcast_reference,
+    named("bitcast"),
+    cost=moved,
+    about="the same bits, read as numbers of another dtype",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReinterpretAttrs(Attrs):
+    """Input: data of any dtype. ``shape`` is the whole shape of the output.
+
+    In Relay scales are arguments of the operators, so one tensor may mean different numbers to two
+    of them."""
+
+    shape: Shape
+
+
+def _reinterpret_infer(attrs: ReinterpretAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The new shape."""
+    return reshape_infer(ReshapeAttrs(attrs.shape), inputs)
+
+
+def _reinterpret_check(
+    _attrs: ReinterpretAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """Dtype unchanged."""
+    return same_dtype_constraint(inputs[0], outputs[0])
+
+
+def _reinterpret_reference(attrs: ReinterpretAttrs, operands: Operands) -> tuple[Array, ...]:
+    """The input's elements in row-major order."""
+    return (operands.inputs[0].reshape(attrs.shape),)
+
+
+REINTERPRET = Op(
+    "qnn.reinterpret",
+    ReinterpretAttrs,
+    _reinterpret_infer,
+    _reinterpret_check,
+    _reinterpret_reference,
+    named("qnn_reinterpret"),
+    is_view=True,
+    bound=bounds.moves(_reinterpret_reference),
+    cost=moved,
+    about="the same stored values under another shape, scale and zero point",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReshapeAttrs(Attrs):
+    """Input: data of any dtype. ``shape`` is the whole new shape, without -1."""
+
+    shape: Shape
+
+
+def reshape_infer(attrs: ReshapeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The new shape."""
+    one_input("reshape", inputs)
+    size = math.prod(attrs.shape)
+    if min(attrs.shape, default=1) < 0 or size != inputs[0].size:
+        raise ValueError(
+            f"the input {inputs[0]} has {inputs[0].size} elements; the new shape "
+            f"[{','.join(map(str, attrs.shape))}] does not"
+        )
+    return (attrs.shape,)
+
+
+def _reshape_reference(attrs: ReshapeAttrs, operands: Operands) -> tuple[Array, ...]:
+    """The input's elements in row-major order."""
+    return (operands.inputs[0].reshape(attrs.shape),)
+
+
+RESHAPE = Op(
+    "reshape",
+    ReshapeAttrs,
+    reshape_infer,
+    unchanged,
+    _reshape_reference,
+    named("reshape"),
+    is_view=True,
+    cost=moved,
+    bound=bounds.moves(_reshape_reference),
+    about="the same bytes under another shape",
+)
+
+
+OPS = (
+    COPY,
+    BITCAST,
+    REINTERPRET,
+    RESHAPE,
+)

@@ -1,0 +1,204 @@
+"""The extremes over axes, and their positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ops import bounds, limits
+from microgen.graph.ops.base import Op, Operands, Shape, named, one_input
+from microgen.graph.ops.constraints import ALL_FAMILIES, activation_constraint, unchanged_constraint
+from microgen.graph.ops.reductions.reduction import ReductionAttrs, greatest_error, infer
+
+_INDICES = (DType.INT32, DType.INT64)
+
+Reference = Callable[[Any, Operands], tuple[Array, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtremeAttrs(ReductionAttrs):
+    """Input: int8, int16, int32 or float32 data of any rank. The output has its quantization.
+
+    ``from_infinity``: the extreme of infinities of one sign is that infinity, as in ONNX. If not,
+    it is finite, as in TFLite and Relay, whose searches begin at the worst finite value.
+    """
+
+    from_infinity: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MaxAttrs(ExtremeAttrs):
+    """The attributes of an extreme."""
+
+
+@dataclass(frozen=True, slots=True)
+class MinAttrs(ExtremeAttrs):
+    """The attributes of an extreme."""
+
+
+def _extreme_check(
+    _attrs: ExtremeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """One dtype, quantization unchanged."""
+    return unchanged_constraint(inputs[0], outputs[0], (*ALL_FAMILIES, DType.INT32))
+
+
+def max_reference(attrs: MaxAttrs, operands: Operands) -> tuple[Array, ...]:
+    """The greatest stored value, which means the greatest real one. NaN is ignored.
+
+    Source: TFLite reduce.cc, EvalGeneric.
+    """
+    data: Array = operands.inputs[0]
+    numbers = np.fmax(data, limits.least(data.dtype, infinite=attrs.from_infinity))
+    return (np.asarray(numbers.max(axis=attrs.axes, keepdims=attrs.keep_dims)),)
+
+
+def min_reference(attrs: MinAttrs, operands: Operands) -> tuple[Array, ...]:
+    """The least stored value, like ``max_reference``."""
+    data: Array = operands.inputs[0]
+    numbers = np.fmin(data, limits.greatest(data.dtype, infinite=attrs.from_infinity))
+    return (np.asarray(numbers.min(axis=attrs.axes, keepdims=attrs.keep_dims)),)
+
+
+@dataclass(frozen=True, slots=True)
+class ArgExtremeAttrs(Attrs):
+    """``axis`` is counted from the front."""
+
+    axis: int
+
+
+def _arg_extreme_infer(attrs: ArgExtremeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape without the axis."""
+    one_input("argmax or argmin", inputs)
+    shape = inputs[0].shape
+    if not 0 <= attrs.axis < len(shape):
+        raise ValueError(f"the axis {attrs.axis} is not one of {inputs[0]}")
+    return ((*shape[: attrs.axis], *shape[attrs.axis + 1 :]),)
+
+
+def _arg_extreme_check(
+    _attrs: ArgExtremeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """int8, int32 or float32 data, and positions that are plain int32 or int64 numbers."""
+    if outputs[0].dtype not in _INDICES or outputs[0].quant is not None:
+        return f"the output is {outputs[0]}; it must be int32 or int64 without quantization"
+    return activation_constraint("input", inputs[0], (DType.INT8, DType.INT32, DType.FLOAT32))
+
+
+@dataclass(frozen=True, slots=True)
+class ArgMaxAttrs(ArgExtremeAttrs):
+    """Input: int8, int32 or float32 data of one or more dimensions. Output: int32 or int64."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgMinAttrs(ArgExtremeAttrs):
+    """Input: int8, int32 or float32 data of one or more dimensions. Output: int32 or int64."""
+
+
+def _argmax_reference(attrs: ArgMaxAttrs, operands: Operands) -> tuple[Array, ...]:
+    """The first of equal values. NaN at position 0 gives 0; any other NaN is ignored.
+
+    Source: TFLite reference/arg_min_max.h, ArgMinMax.
+    """
+    data = operands.inputs[0]
+    positions = np.where(np.isnan(data), -np.inf, data).argmax(axis=attrs.axis)
+    return _unless_nan_is_first(attrs, operands, positions)
+
+
+def _argmin_reference(attrs: ArgMinAttrs, operands: Operands) -> tuple[Array, ...]:
+    """As ``_argmax_reference``, for the least value."""
+    data = operands.inputs[0]
+    positions = np.where(np.isnan(data), np.inf, data).argmin(axis=attrs.axis)
+    return _unless_nan_is_first(attrs, operands, positions)
+
+
+def _unless_nan_is_first(
+    attrs: ArgExtremeAttrs, operands: Operands, positions: Array
+) -> tuple[Array, ...]:
+    """``positions`` of extremes among numbers. 0 if NaN comes first, because nothing exceeds it."""
+    leading = np.isnan(operands.inputs[0].take(0, attrs.axis))
+    return (np.where(leading, 0, positions).astype(operands.output_types[0].dtype.numpy),)
+
+
+@dataclass(frozen=True, slots=True)
+class TopKAttrs(Attrs):
+    """Input: numbers of any dtype but bool; stored values are compared. Output: int32 or int64,
+    the positions of the ``k`` greatest values along ``axis``, or of the least ones unless
+    ``is_largest``. Of equal values the first one is the best, and NaN is the worst."""
+
+    axis: int
+    k: int
+    is_largest: bool
+
+
+def _topk_infer(attrs: TopKAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    """The input's shape with ``k`` elements along the axis."""
+    shape = one_input("topk", inputs).shape
+    if not 0 <= attrs.axis < len(shape):
+        raise ValueError(f"the axis {attrs.axis} is not one of {inputs[0]}")
+    if not 1 <= attrs.k <= shape[attrs.axis]:
+        raise ValueError(
+            f"{attrs.k} values are wanted of axis {attrs.axis} of {inputs[0]}; 1 to "
+            f"{shape[attrs.axis]} are expected"
+        )
+    return ((*shape[: attrs.axis], attrs.k, *shape[attrs.axis + 1 :]),)
+
+
+def _topk_check(
+    _attrs: TopKAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> str | None:
+    """Numbers, and positions that are plain int32 or int64."""
+    if inputs[0].dtype is DType.BOOL:
+        return f"the input is {inputs[0]}; it must be numbers"
+    if outputs[0].dtype not in _INDICES or outputs[0].quant is not None:
+        return f"the output is {outputs[0]}; it must be int32 or int64 without quantization"
+    return None
+
+
+def _topk_reference(attrs: TopKAttrs, operands: Operands) -> tuple[Array, ...]:
+    """Source: ONNX, TopK."""
+    data = np.moveaxis(operands.inputs[0], attrs.axis, -1)
+    if attrs.is_largest:  # the reverse of the ascending order of the reversed values
+        order = data.shape[-1] - 1 - np.argsort(data[..., ::-1], -1, "stable")[..., ::-1]
+    else:
+        order = np.argsort(data, -1, "stable")
+    nan = np.isnan(np.take_along_axis(data, order, -1))
+    order = np.take_along_axis(order, np.argsort(nan, -1, "stable"), -1)
+    best = np.moveaxis(order[..., : attrs.k], -1, attrs.axis)
+    return (np.ascontiguousarray(best, operands.output_types[0].dtype.numpy),)
+
+
+def _over_axes(name: str, attrs: type[Attrs], reference: Reference, which: str) -> Op:
+    """The extreme value over some axes."""
+    about = f"the {which} value over some axes"
+    bound = bounds.elementwise(greatest_error, roundings=0)
+    words = named(name)
+    return Op(name, attrs, infer, _extreme_check, reference, words, bound=bound, about=about)
+
+
+def _position(name: str, attrs: type[Attrs], reference: Reference, which: str) -> Op:
+    """The position of the extreme value along an axis."""
+    about = f"the position of the {which} value along one axis"
+    shapes, words = _arg_extreme_infer, named(name)
+    return Op(name, attrs, shapes, _arg_extreme_check, reference, words, about=about)
+
+
+OPS = (
+    _over_axes("max", MaxAttrs, max_reference, "greatest"),
+    _over_axes("min", MinAttrs, min_reference, "least"),
+    _position("argmax", ArgMaxAttrs, _argmax_reference, "greatest"),
+    _position("argmin", ArgMinAttrs, _argmin_reference, "least"),
+    Op(
+        "topk",
+        TopKAttrs,
+        _topk_infer,
+        _topk_check,
+        _topk_reference,
+        named("topk"),
+        about="the positions of the greatest or least values along an axis, the best first",
+    ),
+)
