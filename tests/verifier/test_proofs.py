@@ -18,7 +18,7 @@ from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.elementwise.rescaled import RescaledAttrs
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
 from microgen.graph.ops.reductions.reduction import MeanAttrs
-from microgen.kernels.elementwise import affine, scaled_product
+from microgen.kernels.elementwise import affine, product
 from microgen.kernels.pooling import window_mean
 from microgen.verifier.checks import proofs
 from microgen.verifier.subject import Finding, Subject
@@ -161,5 +161,5 @@ def test_no_constant_needs_a_proof() -> None:
 
 
 def test_every_form_has_a_proof() -> None:
-    forms = (affine, scaled_product, window_mean)
+    forms = (affine, product, window_mean)
     assert {kind for form in forms for kind in form.TRANSFORMS} == set(proofs.PROOFS)

@@ -1,4 +1,4 @@
-"""The kernels of comparisons."""
+"""Kernels for comparisons."""
 
 from __future__ import annotations
 
@@ -48,3 +48,13 @@ def kernels(op: str, *, is_equality: bool = False) -> tuple[base.Implementation,
         ),
         *broadcast.of_integers(op, "integer_comparison", but=(DType.INT32, DType.INT64)),
     )
+
+
+BY_OP = {
+    "equal": kernels("equal", is_equality=True),
+    "not_equal": kernels("not_equal", is_equality=True),
+    "less": kernels("less"),
+    "less_equal": kernels("less_equal"),
+    "greater": kernels("greater"),
+    "greater_equal": kernels("greater_equal"),
+}

@@ -1,4 +1,4 @@
-"""Shared by the kernels of floor_divide, floor_mod and fmod."""
+"""Kernels for floor_divide, floor_mod and fmod."""
 
 from __future__ import annotations
 
@@ -25,3 +25,20 @@ def of_integers(op: str, but: Collection[DType] = ()) -> tuple[base.Implementati
     is zero."""
     found = broadcast.of_integers(op, "integer_division", but=but, params=params)
     return tuple(replace(kernel, can_fail=True) for kernel in found)
+
+
+BY_OP = {
+    "floor_divide": (
+        failing("mg_floor_divide_s32", DType.INT32),
+        failing("mg_floor_divide_f32", DType.FLOAT32),
+    ),
+    "floor_mod": (
+        failing("mg_floor_mod_s32", DType.INT32),
+        broadcast.kernel("mg_floor_mod_f32", DType.FLOAT32, broadcast.shapes),
+        *of_integers("floor_mod", but=(DType.INT32,)),
+    ),
+    "fmod": (
+        broadcast.kernel("mg_fmod_f32", DType.FLOAT32, broadcast.shapes),
+        *of_integers("fmod"),
+    ),
+}

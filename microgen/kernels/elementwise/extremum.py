@@ -1,4 +1,4 @@
-"""The kernels of maximum and minimum."""
+"""Kernels for maximum and minimum."""
 
 from __future__ import annotations
 
@@ -35,3 +35,9 @@ def _of_floats(symbol: str, family: str, *, keeps_nan: bool) -> base.Implementat
         return base.Mismatch(base.Trait.ARITHMETIC, why)
 
     return replace(kernel, refusal=refusal)
+
+
+BY_OP = {
+    "maximum": kernels("maximum"),
+    "minimum": kernels("minimum"),
+}

@@ -1,11 +1,11 @@
-"""The parameters of kernels for Relay's qnn.add, qnn.subtract and qnn.mul."""
+"""Kernels for Relay's qnn.add, qnn.subtract and qnn.mul."""
 
 from __future__ import annotations
 
-from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.elementwise.rescaled import RescaledAttrs, of_product, of_sum
 from microgen.kernels import base
-from microgen.kernels.elementwise import broadcast
+from microgen.kernels.elementwise import affine, broadcast, product
 
 
 def sum_params(node: Node, graph: Graph) -> base.Fields:
@@ -43,3 +43,14 @@ def _shared(attrs: RescaledAttrs, node: Node, graph: Graph) -> base.Fields:
         ("rhs_offset", -attrs.rhs_zero_point),
         ("output_offset", attrs.output_zero_point),
     )
+
+
+def _kernel(symbol: str, params: base.Params) -> base.Implementation:
+    return broadcast.kernel(symbol, DType.INT8, params, family="rescaled_arithmetic_s8")
+
+
+BY_OP = {
+    "qnn.add": (*affine.KERNELS, _kernel("mg_rescaled_add_s8", sum_params)),
+    "qnn.subtract": (*affine.KERNELS, _kernel("mg_rescaled_subtract_s8", sum_params)),
+    "qnn.mul": (product.SCALED_PRODUCT, _kernel("mg_rescaled_multiply_s8", product_params)),
+}

@@ -1,4 +1,4 @@
-"""Shared by the ops that read their input at regular steps."""
+"""Shared by kernels that move elements: what they refuse, and strided copies."""
 
 from __future__ import annotations
 
@@ -7,9 +7,25 @@ from collections.abc import Callable, Sequence
 
 from microgen.graph.ir.graph import Graph, Node
 from microgen.kernels import base
-from microgen.kernels.moves import moves
 
 _AXES = 6  # of mg_strided_copy
+
+
+def any_tensor(_node: Node, _graph: Graph) -> str | None:
+    """None: the kernel refuses nothing."""
+    return None
+
+
+def element_bytes(node: Node, graph: Graph) -> base.Fields:
+    """The only field that differs between dtypes."""
+    return (("element_bytes", graph.types[node.outputs[0]].dtype.nbytes),)
+
+
+def of_equal_size(node: Node, graph: Graph) -> base.Lags:
+    """The input's buffer may be the output's if elements have the same number of bytes: each is
+    read before it is written."""
+    (data, *_), output = base.types(node, graph)
+    return {0: 0} if data.dtype.nbytes == output.dtype.nbytes else {}
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
@@ -54,7 +70,7 @@ def fields(node: Node, graph: Graph, strides: Sequence[int], offset: int) -> bas
         ("shape", tuple(size for size, _ in axes)),
         ("stride", tuple(stride for _, stride in axes)),
         ("offset", offset),
-        *moves.element_bytes(node, graph),
+        *element_bytes(node, graph),
     )
 
 

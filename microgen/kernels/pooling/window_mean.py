@@ -9,8 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from microgen.graph.arithmetic import in_float32 as arithmetic
 from microgen.graph.arithmetic.affine import Affine, affine_value
-from microgen.graph.arithmetic.int8 import activation_range
+from microgen.graph.arithmetic.int8 import activation_range, quantize_multiplier
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, DType, Graph, Node, Quant, TensorType
 from microgen.graph.ops import registry
@@ -19,6 +20,7 @@ from microgen.graph.ops.geometry import explicit
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
 from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.kernels import base
+from microgen.kernels.elementwise import in_float32
 from microgen.kernels.reductions import reduction
 from microgen.kernels.requantization import proven, transforms
 from microgen.kernels.work import Work
@@ -298,6 +300,43 @@ KERNELS = (
     _kernel("mg_pool_mean_s8", base.REFERENCE),
     _kernel("mg_pool_mean_s8_dsp", base.DSP),
     _kernel("mg_pool_mean_s8_mve", base.MVE),
+)
+
+
+def _in_float32_refusal(node: Node, graph: Graph) -> str | None:
+    refusal = base.only(DType.INT8)(node, graph)
+    if refusal is None and is_part(node, graph):
+        return "the input has not all rows of a window"
+    return refusal or shape_refusal(node, graph)
+
+
+def _in_float32_params(node: Node, graph: Graph) -> base.Fields:
+    """Fields of ``mg_pool_mean_in_float_s8_params``."""
+    (data,), output = base.types(node, graph)
+    sizes = geometry(node, graph)
+    count = dict(sizes)["pool_height"] * dict(sizes)["pool_width"]
+    scale = arithmetic.scale_of_mean(data, output, count)
+    multiplier, shift = quantize_multiplier(float(scale))
+    activation = getattr(node.attrs, "activation", Activation.NONE)
+    return (
+        *sizes,
+        ("bias", -data.zero_point * count),
+        ("multiplier", multiplier),
+        ("shift", shift),
+        ("output_offset", output.zero_point),
+        *base.activation_fields(activation, output),
+    )
+
+
+IN_FLOAT32 = in_float32.only(
+    base.Implementation(
+        symbol="mg_pool_mean_in_float_s8",
+        needs=base.REFERENCE,
+        refusal=_in_float32_refusal,
+        params=_in_float32_params,
+        work=work_of,
+        measured_as=KERNELS[0],
+    )
 )
 
 # affine_mean: the scales of the input and the output, float32 [2], and what ``_constants`` records.

@@ -1,11 +1,15 @@
-"""Shared by kernels with state."""
+"""Kernels for nn.recurrent."""
 
 from __future__ import annotations
 
 from microgen.base.errors import short
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops import registry as ops
+from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs
+from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS, Function
+from microgen.graph.ops.recurrent.recurrent_steps import GATES
 from microgen.kernels import base
+from microgen.kernels.work import Work
 
 
 def constants_but_variables(dtype: DType) -> base.Refuse:
@@ -26,3 +30,100 @@ def scale_fields(name: str, scale: tuple[int, int]) -> base.Fields:
     """A pair (multiplier, shift) as two fields."""
     multiplier, shift = scale
     return ((f"{name}_multiplier", multiplier), (f"{name}_shift", shift))
+
+
+USUAL = {"rnn": ("tanh",), "gru": ("sigmoid", "tanh"), "lstm": ("sigmoid", "tanh", "tanh")}
+_PLACES = 3
+_WHOLE = 8  # inputs of an LSTM with peepholes
+_USUAL_CORES = ("mg_recurrent_sigmoid", "mg_recurrent_tanh")
+_CORES = (
+    *(*_USUAL_CORES, "mg_recurrent_expm1", "mg_recurrent_softplus"),
+    "mg_recurrent_function",
+)
+
+
+def _recurrent_f32_params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, RecurrentAttrs)
+    steps, batches, features = graph.types[node.inputs[0]].shape
+    missing = _PLACES - len(attrs.functions)
+    functions = (*attrs.functions, *[Function("relu")] * missing)
+    return (
+        ("steps", steps),
+        ("batches", batches),
+        ("features", features),
+        ("cells", graph.types[node.outputs[0]].shape[2]),
+        ("keeps", int(attrs.keeps)),
+        ("reverse", int(attrs.reverse)),
+        ("resets_after", int(attrs.resets_after)),
+        ("couples", int(attrs.couples)),
+        ("clip", attrs.clip),
+        ("function", tuple(list(FORMULAS).index(each.name) for each in functions)),
+        ("alpha", tuple(each.alpha for each in functions)),
+        ("beta", tuple(each.beta for each in functions)),
+    )
+
+
+def _recurrent_f32_scratch(node: Node, graph: Graph) -> int:
+    """The next hidden state of a sequence; of a GRU also its reset gate."""
+    assert isinstance(node.attrs, RecurrentAttrs)
+    halves = 2 if node.attrs.kind == "gru" else 1
+    return 4 * halves * graph.types[node.outputs[0]].shape[2]
+
+
+def _recurrent_f32_work(node: Node, graph: Graph) -> Work:
+    """Steps of sequences, their cells, and products; cells with parts that few layers have."""
+    attrs = node.attrs
+    assert isinstance(attrs, RecurrentAttrs)
+    steps, batches, features = graph.types[node.inputs[0]].shape
+    count = graph.types[node.outputs[0]].shape[2]
+    cells, gates = steps * batches * count, GATES[attrs.kind]
+    is_usual = tuple(each.name for each in attrs.functions) == USUAL[attrs.kind]
+    return {
+        "call": 1,
+        "output": graph.types[node.outputs[0]].size,
+        "step": steps * batches,
+        "cell": cells,
+        "mac": cells * gates * (features + count),
+        "resets_after": cells * attrs.resets_after,
+        "peephole": cells * (len(node.inputs) == _WHOLE),
+        "coupled": cells * attrs.couples,
+        "unusual": cells * (not is_usual),
+    }
+
+
+def _recurrent_f32_kernel(kind: str, is_usual: bool) -> base.Implementation:
+    def refusal(node: Node, _graph: Graph) -> str | None:
+        attrs = node.attrs
+        assert isinstance(attrs, RecurrentAttrs)
+        if attrs.kind != kind:
+            why = f"it is of the kind {attrs.kind}, the kernel computes {kind}"
+            return base.Mismatch(base.Trait.ARITHMETIC, why)
+        if is_usual and tuple(each.name for each in attrs.functions) != USUAL[kind]:
+            why = "its functions are other ones"
+            return base.Mismatch(base.Trait.ARITHMETIC, why)
+        return base.only(DType.FLOAT32)(node, _graph)
+
+    return base.Implementation(
+        symbol=f"mg_recurrent_{kind}_f32" if is_usual else f"mg_recurrent_{kind}_any_f32",
+        family="recurrent_f32",
+        variant=(
+            f"MG_RECURRENT_{kind.upper()}",
+            "MG_RECURRENT_USUAL" if is_usual else "MG_RECURRENT_ANY",
+        ),
+        needs=base.REFERENCE,
+        refusal=refusal,
+        params=_recurrent_f32_params,
+        inputs=tuple(range(8)),
+        scratch=_recurrent_f32_scratch,
+        cores=_USUAL_CORES if is_usual else _CORES,
+        work=_recurrent_f32_work,
+        ulps=64,  # as of mg_lstm_f32: sums err by units of theirs, and steps pass errors on
+    )
+
+
+BY_OP = {
+    "nn.recurrent": tuple(
+        _recurrent_f32_kernel(kind, usual) for kind in GATES for usual in (True, False)
+    ),
+}

@@ -1,4 +1,4 @@
-"""The kernels of argmax and argmin."""
+"""Kernels for the positions of extremes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import prod
 
 from microgen.base.errors import short
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.reductions.extremes import ArgExtremeAttrs
+from microgen.graph.ops.reductions.extremes import ArgExtremeAttrs, TopKAttrs
 from microgen.kernels import base
 
 
@@ -43,3 +43,41 @@ def kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
         )
         for suffix, dtype in dtypes.items()
     )
+
+
+_LETTERS = {"i": "s", "u": "u", "f": "f"}  # of suffixes, by numpy's kind
+
+
+def _topk_params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, TopKAttrs)
+    (data,), output = base.types(node, graph)
+    return (
+        ("outer_size", prod(data.shape[: attrs.axis])),
+        ("axis_size", data.shape[attrs.axis]),
+        ("inner_size", prod(data.shape[attrs.axis + 1 :])),
+        ("k", attrs.k),
+        ("is_largest", int(attrs.is_largest)),
+        ("output_bytes", output.dtype.nbytes),
+    )
+
+
+def _suffix(dtype: DType) -> str:
+    return f"{_LETTERS[dtype.numpy.kind]}{8 * dtype.nbytes}"
+
+
+BY_OP = {
+    "argmax": kernels(is_minimum=False),
+    "argmin": kernels(is_minimum=True),
+    "topk": tuple(
+        base.Implementation(
+            f"mg_topk_{_suffix(dtype)}",
+            base.REFERENCE,
+            _refusal(dtype),
+            _topk_params,
+            family="topk",
+        )
+        for dtype in DType
+        if dtype is not DType.BOOL
+    ),
+}

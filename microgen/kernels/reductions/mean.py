@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.ops.reductions.reduction import MeanAttrs, SumParameters, count, mean_parameters
+from microgen.graph.ops.reductions.reduction import (
+    MeanAttrs,
+    SumParameters,
+    count,
+    mean_parameters,
+)
 from microgen.kernels import base
 from microgen.kernels.elementwise import in_float32
 from microgen.kernels.pooling import window_mean
-from microgen.kernels.reductions import mean_in_float32, reduction
+from microgen.kernels.reductions import reduction
 
 OP_NAME = "mean"
 
@@ -24,7 +29,7 @@ def _scale(node: Node, graph: Graph) -> SumParameters:
 
 IMPLEMENTATIONS = (
     *window_mean.KERNELS,
-    mean_in_float32.KERNEL,
+    window_mean.IN_FLOAT32,
     *map(in_float32.without, reduction.sum_kernels(_scale, divisor=_count)),
     in_float32.only(reduction.MEAN_IN_FLOAT32),
 )

@@ -1,4 +1,4 @@
-"""Shared by the kernels of mean, sum, max, min and all."""
+"""Kernels for reductions over axes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from microgen.graph.arithmetic import in_float32
+from microgen.graph.arithmetic import in_float32 as arithmetic
 from microgen.graph.arithmetic.int8 import quantize_multiplier
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops import limits
@@ -20,6 +20,7 @@ from microgen.graph.ops.reductions.reduction import (
     SumAttrs,
     SumParameters,
     count,
+    sum_parameters,
 )
 from microgen.kernels import base
 
@@ -74,7 +75,7 @@ def _mean_in_float32_fields(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_reduce_mean_in_float_s8_params``."""
     assert isinstance(node.attrs, MeanAttrs)
     (data,), output = base.types(node, graph)
-    scale = in_float32.scale_of_mean(data, output, count(node.attrs, data))
+    scale = arithmetic.scale_of_mean(data, output, count(node.attrs, data))
     multiplier, shift = quantize_multiplier(float(scale))
     return (
         *_shape(node, graph),
@@ -143,3 +144,16 @@ def extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
         kernel("s32", DType.INT32, "reduce_max"),
         replace(kernel("f32", DType.FLOAT32), params=of_floats),
     )
+
+
+def _sum_scale(node: Node, graph: Graph) -> SumParameters:
+    (data,), output = base.types(node, graph)
+    return sum_parameters(data, output)
+
+
+BY_OP = {
+    "all": (EVERY,),
+    "max": extreme_kernels(is_minimum=False),
+    "min": extreme_kernels(is_minimum=True),
+    "sum": (*sum_kernels(_sum_scale, divisor=lambda *_: 1), PLAIN_SUM),
+}

@@ -1,8 +1,15 @@
-"""Shared by kernels that work on rows over the last axis."""
+"""Kernels that compute along the last axis."""
 
 from __future__ import annotations
 
-from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.arithmetic.int8 import softmax_parameters
+from microgen.graph.ir.graph import DType, Graph, Node
+from microgen.graph.ops.reductions.l2_normalize import LEAST_LENGTH
+from microgen.graph.ops.reductions.softmax import (
+    SoftmaxAttrs,
+    log_softmax_parameters,
+    softmax_parameters_16,
+)
 from microgen.kernels import base
 
 
@@ -11,3 +18,135 @@ def sizes(node: Node, graph: Graph) -> base.Fields:
     output = graph.types[node.outputs[0]]
     depth = output.shape[-1]
     return (("outer_size", output.size // depth), ("depth", depth))
+
+
+def _beta(node: Node) -> float:
+    assert isinstance(node.attrs, SoftmaxAttrs)
+    return node.attrs.beta
+
+
+def _softmax_int8(node: Node, graph: Graph) -> base.Fields:
+    (data,), _ = base.types(node, graph)
+    scaling = softmax_parameters(data, _beta(node))
+    return (
+        *sizes(node, graph),
+        ("input_multiplier", scaling.input_multiplier),
+        ("input_left_shift", scaling.input_left_shift),
+        ("diff_min", scaling.diff_min),
+    )
+
+
+def _softmax_int16(node: Node, graph: Graph) -> base.Fields:
+    (data,), _ = base.types(node, graph)
+    multiplier, shift = softmax_parameters_16(data, _beta(node))
+    return (*sizes(node, graph), ("multiplier", multiplier), ("shift", shift))
+
+
+def _softmax_float(node: Node, graph: Graph) -> base.Fields:
+    return (*sizes(node, graph), ("beta", _beta(node)))
+
+
+# Below, u is half a unit of the largest output. Exponentials and their sum, the difference and its
+# product with beta, and the quotient contribute 5 u. For n values, 2 log(n) u are added, because an
+# error of a difference is weighted with exp(-difference); with beta 1 the product is exact, which
+# leaves log(n) u. So the bound holds for rows of up to 2**16 values, or about 250 for another beta.
+_SOFTMAX_FLOAT_ULPS = 16
+
+
+def _log_softmax_int8(node: Node, graph: Graph) -> base.Fields:
+    (data,), _ = base.types(node, graph)
+    p = log_softmax_parameters(data)
+    return (
+        *sizes(node, graph),
+        ("input_multiplier", p.input_multiplier),
+        ("input_left_shift", p.input_left_shift),
+        ("diff_min", p.diff_min),
+        ("reverse_multiplier", p.reverse_multiplier),
+        ("reverse_shift", p.reverse_shift),
+    )
+
+
+# As in softmax, the sum has a relative error. It is an absolute error of the sum's logarithm, which
+# is at most the largest output: about 4 units. The logarithm and three roundings add the same.
+_LOG_SOFTMAX_FLOAT_ULPS = 8
+
+
+def _l2_normalize_int8(node: Node, graph: Graph) -> base.Fields:
+    (data,), _ = base.types(node, graph)
+    return (*sizes(node, graph), ("input_offset", -data.zero_point))
+
+
+def _l2_normalize_float(node: Node, graph: Graph) -> base.Fields:
+    return (*sizes(node, graph), ("least_length", LEAST_LENGTH))
+
+
+# 3.5 for the squares and their sum (whose error the root halves), the root and the quotient, and 1
+# for the reference's own roundings.
+_L2_NORMALIZE_FLOAT_ULPS = 4
+
+
+BY_OP = {
+    "nn.softmax": (
+        base.Implementation(
+            symbol="mg_softmax_s8",
+            needs=base.REFERENCE,
+            refusal=base.only(DType.INT8),
+            params=_softmax_int8,
+        ),
+        base.Implementation(
+            symbol="mg_softmax_s8_s16",
+            needs=base.REFERENCE,
+            refusal=base.only(DType.INT8, DType.INT16),
+            params=_softmax_int8,
+        ),
+        base.Implementation(
+            symbol="mg_softmax_s16",
+            needs=base.REFERENCE,
+            refusal=base.only(DType.INT16),
+            params=_softmax_int16,
+            in_place=base.as_is,
+        ),
+        base.Implementation(
+            symbol="mg_softmax_f32",
+            needs=base.REFERENCE,
+            refusal=base.only(DType.FLOAT32),
+            params=_softmax_float,
+            in_place=base.as_is,
+            ulps=_SOFTMAX_FLOAT_ULPS,
+        ),
+    ),
+    "nn.log_softmax": (
+        base.Implementation(
+            symbol="mg_log_softmax_s8",
+            needs=base.REFERENCE,
+            refusal=base.only(DType.INT8),
+            params=_log_softmax_int8,
+            in_place=base.as_is,
+        ),
+        base.Implementation(
+            symbol="mg_log_softmax_f32",
+            needs=base.REFERENCE,
+            refusal=base.only(DType.FLOAT32),
+            params=sizes,
+            in_place=base.as_is,
+            ulps=_LOG_SOFTMAX_FLOAT_ULPS,
+        ),
+    ),
+    "nn.l2_normalize": (
+        base.Implementation(
+            symbol="mg_l2_normalize_s8",
+            needs=base.REFERENCE,
+            refusal=base.only(DType.INT8),
+            params=_l2_normalize_int8,
+            in_place=base.as_is,
+        ),
+        base.Implementation(
+            symbol="mg_l2_normalize_f32",
+            needs=base.REFERENCE,
+            refusal=base.only(DType.FLOAT32),
+            params=_l2_normalize_float,
+            in_place=base.as_is,
+            ulps=_L2_NORMALIZE_FLOAT_ULPS,
+        ),
+    ),
+}

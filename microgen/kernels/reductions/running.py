@@ -1,4 +1,4 @@
-"""Shared by the kernels of cumsum and cumprod."""
+"""Kernels for running sums and products."""
 
 from __future__ import annotations
 
@@ -36,3 +36,9 @@ def kernels(family: str) -> tuple[base.Implementation, ...]:
         )
         for suffix, dtype in _SUFFIXES.items()
     )
+
+
+BY_OP = {
+    "cumsum": kernels("cumsum"),
+    "cumprod": kernels("cumprod"),
+}

@@ -1,11 +1,17 @@
-"""Shared by kernels of one tensor that work value by value:
-``crt/include/microgen/unary/unary.h``."""
+"""Kernels of one tensor that work value by value: ``crt/include/microgen/unary/unary.h``."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
+import numpy as np
+
+from microgen.graph.arithmetic.int8 import clip_multiplier
 from microgen.graph.ir.graph import DType, Graph, Node, TensorType
+from microgen.graph.ops.unary import activations, functions, roots, sigmoid
+from microgen.graph.ops.unary.activations import ClipAttrs, LeakyReluAttrs, leaky_relu_multipliers
+from microgen.graph.ops.unary.functions import abs_multiplier
 from microgen.graph.ops.unary.sigmoid import SigmoidParameters
 from microgen.kernels import base
 from microgen.kernels.base import Params
@@ -42,3 +48,114 @@ def kernel(name: str, dtype: DType, params: Params = size, ulps: int = 0) -> bas
         in_place=base.as_is,
         ulps=ulps,
     )
+
+
+def _abs_params(node: Node, graph: Graph) -> base.Fields:
+    (data,), output = base.types(node, graph)
+    scale, shift = abs_multiplier(data, output)
+    return (*size(node, graph), ("multiplier", scale), ("shift", shift))
+
+
+def _clip_int8(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, ClipAttrs)
+    (data,), output = base.types(node, graph)
+    multiplier, shift = clip_multiplier(data, output)  # 0: the kernel then only clamps
+    return (
+        ("size", output.size),
+        *base.offsets(data, output),
+        ("multiplier", multiplier),
+        ("shift", shift),
+        *base.activation_fields(attrs.activation, output),
+    )
+
+
+def _clip_int16(node: Node, graph: Graph) -> base.Fields:
+    """The fields of int8 kernels, but without zero points."""
+    return tuple(field for field in _clip_int8(node, graph) if not field[0].endswith("_offset"))
+
+
+def _clip_float(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, ClipAttrs)
+    output = graph.types[node.outputs[0]]
+    limits = base.activation_fields(node.attrs.activation, output)
+    return (*size(node, graph), *limits)
+
+
+def _leaky_relu_int16(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, LeakyReluAttrs)
+    (data,), output = base.types(node, graph)
+    (multiplier, shift), (alpha_multiplier, alpha_shift) = leaky_relu_multipliers(
+        node.attrs, data, output
+    )
+    return (
+        *size(node, graph),
+        ("multiplier", multiplier),
+        ("shift", shift),
+        ("alpha_multiplier", alpha_multiplier),
+        ("alpha_shift", alpha_shift),
+    )
+
+
+def _leaky_relu_float(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, LeakyReluAttrs)
+    return (*size(node, graph), ("alpha", node.attrs.alpha))
+
+
+def _sqrt_params(node: Node, graph: Graph) -> base.Fields:
+    (data,), output = base.types(node, graph)
+    return (
+        *size(node, graph),
+        *_significand("input", data.scale),
+        *_significand("output", output.scale),
+    )
+
+
+def _significand(name: str, scale: float) -> base.Fields:
+    """A float32 number as 24 bits and a power of two."""
+    fraction, exponent = math.frexp(float(np.float32(scale)))
+    significand = int(fraction * 2**24)
+    return ((f"{name}_significand", significand), (f"{name}_exponent", exponent - 24))
+
+
+BY_OP = {
+    "abs": (
+        kernel("abs", DType.INT16, _abs_params),
+        kernel("abs", DType.FLOAT32),
+    ),
+    "ceil": (kernel("ceil", DType.FLOAT32),),
+    "clip": (
+        kernel("clip", DType.INT8, _clip_int8),
+        kernel("clip", DType.INT16, _clip_int16),
+        kernel("clip", DType.FLOAT32, _clip_float),
+    ),
+    "cos": (kernel("cos", DType.FLOAT32, ulps=functions.WAVE_ULPS),),
+    "nn.elu": (kernel("elu", DType.FLOAT32, ulps=activations.ELU_ULPS),),
+    "exp": (kernel("exp", DType.FLOAT32, ulps=functions.EXP_ULPS),),
+    "floor": (kernel("floor", DType.FLOAT32),),
+    "nn.hard_swish": (kernel("hard_swish", DType.FLOAT32),),
+    "nn.leaky_relu": (
+        kernel("leaky_relu", DType.INT16, _leaky_relu_int16),
+        kernel("leaky_relu", DType.FLOAT32, _leaky_relu_float),
+    ),
+    "log": (kernel("log", DType.FLOAT32, ulps=functions.LOG_ULPS),),
+    "negative": (
+        kernel("negative", DType.INT16),
+        kernel("negative", DType.FLOAT32),
+    ),
+    "round": (kernel("round", DType.FLOAT32),),
+    "rsqrt": (kernel("rsqrt", DType.FLOAT32, ulps=roots.RSQRT_ULPS),),
+    "sigmoid": (
+        kernel("sigmoid", DType.INT16, scaled(sigmoid.sigmoid_parameters)),
+        kernel("sigmoid", DType.FLOAT32, ulps=sigmoid.SIGMOID_ULPS),
+    ),
+    "sin": (kernel("sin", DType.FLOAT32, ulps=functions.WAVE_ULPS),),
+    "sqrt": (
+        kernel("sqrt", DType.INT16, _sqrt_params),
+        kernel("sqrt", DType.FLOAT32),
+    ),
+    "tanh": (
+        kernel("tanh", DType.INT16, scaled(sigmoid.tanh_parameters)),
+        kernel("tanh", DType.FLOAT32, ulps=sigmoid.TANH_ULPS),
+    ),
+}

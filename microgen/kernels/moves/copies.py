@@ -1,0 +1,98 @@
+"""Kernels that copy whole tensors, in their order or in another."""
+
+from __future__ import annotations
+
+import math
+from itertools import accumulate
+
+from microgen.graph.ir.graph import Graph, Node, TensorType
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs, LayoutTransformAttrs, TransposeAttrs
+from microgen.kernels import base
+from microgen.kernels.moves import strided
+
+
+def _copy_params(node: Node, graph: Graph) -> base.Fields:
+    return (("size", graph.types[node.outputs[0]].nbytes),)
+
+
+COPY_KERNELS = (
+    base.Implementation(
+        symbol="mg_copy",
+        needs=base.REFERENCE,
+        refusal=strided.any_tensor,
+        params=_copy_params,
+    ),
+)
+
+
+def _broadcast_to_strides(node: Node, graph: Graph) -> tuple[int, ...]:
+    (data,), output = base.types(node, graph)
+    shape = (*(1,) * (len(output.shape) - len(data.shape)), *data.shape)
+    steps = strided.row_major(shape)
+    return tuple(0 if size == 1 else step for size, step in zip(shape, steps, strict=True))
+
+
+def _transpose_strides(node: Node, graph: Graph) -> tuple[int, ...]:
+    assert isinstance(node.attrs, TransposeAttrs | LayoutTransformAttrs)
+    steps = strided.row_major(graph.types[node.inputs[0]].shape)
+    return tuple(steps[axis] for axis in node.attrs.axes)
+
+
+TRANSPOSE_KERNELS = (strided.copying(_transpose_strides),)
+
+
+def _axis(node: Node) -> int:
+    assert isinstance(node.attrs, ConcatenateAttrs)
+    return node.attrs.axis
+
+
+def _row(node: Node, tensor: TensorType) -> int:
+    """Bytes per row."""
+    return math.prod(tensor.shape[_axis(node) :]) * tensor.dtype.nbytes
+
+
+def _rows(node: Node, graph: Graph) -> int:
+    return math.prod(graph.types[node.outputs[0]].shape[: _axis(node)])
+
+
+def _concatenate_params(node: Node, graph: Graph) -> base.Fields:
+    output = graph.types[node.outputs[0]]
+    return (
+        ("rows", _rows(node, graph)),
+        ("output_row", _row(node, output)),
+        *strided.element_bytes(node, graph),
+    )
+
+
+def _concatenate_each_input(node: Node, graph: Graph) -> tuple[base.Fields, ...]:
+    rows = [_row(node, tensor) for tensor in graph.type_of(node.inputs)]
+    starts = accumulate(rows, initial=0)
+    return tuple(
+        (("input_row", row), ("offset", start)) for row, start in zip(rows, starts, strict=False)
+    )
+
+
+def _concatenate_in_place(node: Node, graph: Graph) -> base.Lags:
+    """The first input is copied before the others are, row after row. When row k is, the output has
+    been written up to that row's end, and the input is read from its row k on."""
+    first, whole = (_row(node, graph.types[name]) for name in (node.inputs[0], node.outputs[0]))
+    return {0: (_rows(node, graph) - 1) * (whole - first) + first}
+
+
+BY_OP = {
+    "copy": COPY_KERNELS,
+    "bitcast": COPY_KERNELS,
+    "broadcast_to": (strided.copying(_broadcast_to_strides),),
+    "transpose": TRANSPOSE_KERNELS,
+    "layout_transform": TRANSPOSE_KERNELS,
+    "concatenate": (
+        base.Implementation(
+            symbol="mg_write_slice",
+            needs=base.REFERENCE,
+            refusal=strided.any_tensor,
+            params=_concatenate_params,
+            in_place=_concatenate_in_place,
+            each_input=_concatenate_each_input,
+        ),
+    ),
+}

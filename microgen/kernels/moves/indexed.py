@@ -1,0 +1,263 @@
+"""Kernels for elements at positions that a tensor has."""
+
+from __future__ import annotations
+
+import math
+from math import prod
+
+from microgen.base.errors import short
+from microgen.graph.ir.graph import DType, Graph, Node
+from microgen.graph.ops.moves.indexed import (
+    AxisPositionsAttrs,
+    NdPositionsAttrs,
+    ScatterAttrs,
+    TakeAttrs,
+)
+from microgen.kernels import base
+from microgen.kernels.moves import strided
+
+_ND_POSITIONS_AXES = 8
+
+
+def _nd_positions_shape(node: Node) -> tuple[int, ...]:
+    assert isinstance(node.attrs, NdPositionsAttrs)
+    return node.attrs.shape
+
+
+def _nd_positions_params(node: Node, graph: Graph) -> base.Fields:
+    (indices,), output = base.types(node, graph)
+    shape = _nd_positions_shape(node)
+    return (
+        ("count", output.size),
+        ("depth", len(shape)),
+        ("shape", (*shape, *(1,) * (_ND_POSITIONS_AXES - len(shape)))),
+        ("index_bytes", indices.dtype.nbytes),
+    )
+
+
+def _nd_positions_refusal(node: Node, _graph: Graph) -> str | None:
+    depth = len(_nd_positions_shape(node))
+    return (
+        None
+        if depth <= _ND_POSITIONS_AXES
+        else f"{depth} axes have indices, the kernel takes {_ND_POSITIONS_AXES}"
+    )
+
+
+_AXIS_POSITIONS_AXES = 6
+
+
+def _axis_positions_attrs(node: Node) -> AxisPositionsAttrs:
+    assert isinstance(node.attrs, AxisPositionsAttrs)
+    return node.attrs
+
+
+def _strides(node: Node) -> tuple[int, ...]:
+    attrs = _axis_positions_attrs(node)
+    steps = strided.row_major(attrs.shape)
+    return tuple(0 if k == attrs.axis else step for k, step in enumerate(steps))
+
+
+def _axis_positions_params(node: Node, graph: Graph) -> base.Fields:
+    (indices,), output = base.types(node, graph)
+    attrs = _axis_positions_attrs(node)
+    axes = strided.merged(output.shape, _strides(node))
+    axes = [(1, 0)] * (_AXIS_POSITIONS_AXES - len(axes)) + axes
+    return (
+        ("shape", tuple(size for size, _ in axes)),
+        ("stride", tuple(stride for _, stride in axes)),
+        ("axis_size", attrs.shape[attrs.axis]),
+        ("axis_stride", strided.row_major(attrs.shape)[attrs.axis]),
+        ("index_bytes", indices.dtype.nbytes),
+    )
+
+
+def _axis_positions_refusal(node: Node, graph: Graph) -> str | None:
+    count = len(strided.merged(graph.types[node.outputs[0]].shape, _strides(node)))
+    if count <= _AXIS_POSITIONS_AXES:
+        return None
+    return f"its indices lie along {count} axes, the kernel takes at most {_AXIS_POSITIONS_AXES}"
+
+
+def _take_params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, TakeAttrs)
+    data, indices = graph.type_of(node.inputs)
+    batch_dims, axis = attrs.batch_dims, attrs.axis
+    return (
+        ("batches", math.prod(data.shape[:batch_dims])),
+        ("outer_size", math.prod(data.shape[batch_dims:axis])),
+        ("axis_size", data.shape[axis]),
+        ("inner_bytes", math.prod(data.shape[axis + 1 :]) * data.dtype.nbytes),
+        ("count", math.prod(indices.shape[batch_dims:])),
+        *strided.element_bytes(node, graph),
+    )
+
+
+def _reading(dtype: DType) -> base.Refuse:
+    """Refusal unless the indices are of that dtype."""
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        found = graph.types[node.inputs[1]].dtype
+        if found is dtype:
+            return None
+        return f"{short(node.inputs[1])!r} is {found.value}, the kernel reads {dtype.value}"
+
+    return refusal
+
+
+def _unknown(node: Node, graph: Graph) -> str | None:
+    """Refusal unless all indices are int32, and known to be within the axis."""
+    assert isinstance(node.attrs, TakeAttrs)
+    name, other = node.inputs[1], _reading(DType.INT32)(node, graph)
+    if other is not None:
+        return other
+    if name not in graph.constants:
+        return f"{short(name)!r} is computed at run time, the kernel needs a constant"
+    indices, size = graph.constants[name], graph.types[node.inputs[0]].shape[node.attrs.axis]
+    if indices.size and not (indices.min() >= 0 and indices.max() < size):
+        return f"{short(name)!r} has indices outside of 0 to {size - 1}"
+    return None
+
+
+_GATHER_ND_AXES = 8
+
+
+def _gather_nd_params(node: Node, graph: Graph) -> base.Fields:
+    data, indices = graph.type_of(node.inputs)
+    depth = indices.shape[-1]
+    return (
+        ("count", prod(indices.shape[:-1])),
+        ("depth", depth),
+        ("shape", (*data.shape[:depth], *(1,) * (_GATHER_ND_AXES - depth))),
+        ("inner_bytes", prod(data.shape[depth:]) * data.dtype.nbytes),
+        *strided.element_bytes(node, graph),
+    )
+
+
+def _gather_nd_refusal(node: Node, graph: Graph) -> str | None:
+    depth = graph.types[node.inputs[1]].shape[-1]
+    return (
+        None
+        if depth <= _GATHER_ND_AXES
+        else f"{depth} axes have indices, the kernel takes {_GATHER_ND_AXES}"
+    )
+
+
+_REDUCTIONS = ("add", "mul", "max", "min")  # scatter_combined.h: MG_SCATTER_*
+
+
+def _scatter_attrs(node: Node) -> ScatterAttrs:
+    assert isinstance(node.attrs, ScatterAttrs)
+    return node.attrs
+
+
+def _scatter_params(node: Node, graph: Graph) -> base.Fields:
+    attrs = _scatter_attrs(node)
+    data, positions, _ = graph.type_of(node.inputs)
+    is_combined = attrs.reduction in _REDUCTIONS
+    return (
+        ("rows", attrs.shape[0]),
+        ("row_size", prod(attrs.shape[1:])),
+        ("count", positions.size),
+        ("is_filled", int(data.shape != attrs.shape)),
+        *strided.element_bytes(node, graph),
+        ("reduction", _REDUCTIONS.index(attrs.reduction) if is_combined else 0),
+    )
+
+
+def _scatter_in_place(node: Node, graph: Graph) -> base.Lags:
+    return {0: 0} if graph.types[node.inputs[0]].shape == _scatter_attrs(node).shape else {}
+
+
+def _moving(node: Node, _graph: Graph) -> str | None:
+    if _scatter_attrs(node).reduction == "none":
+        return None
+    return base.Mismatch(base.Trait.ARITHMETIC, "its rows are combined, the kernel copies them")
+
+
+def _combining(dtype: DType) -> base.Refuse:
+    def refusal(node: Node, graph: Graph) -> str | None:
+        if _scatter_attrs(node).reduction == "none":
+            return base.Mismatch(base.Trait.ARITHMETIC, "its rows are copied, not combined")
+        return base.only(dtype)(node, graph)
+
+    return refusal
+
+
+def _scatter_kernel(symbol: str, refusal: base.Refuse, family: str = "") -> base.Implementation:
+    return base.Implementation(
+        symbol=symbol,
+        needs=base.REFERENCE,
+        refusal=refusal,
+        params=_scatter_params,
+        inputs=(0, 1, 2),
+        in_place=_scatter_in_place,
+        can_fail=True,
+        family=family,
+    )
+
+
+BY_OP = {
+    "nd_positions": (
+        base.Implementation(
+            symbol="mg_nd_positions",
+            needs=base.REFERENCE,
+            refusal=_nd_positions_refusal,
+            params=_nd_positions_params,
+            in_place=base.as_is,
+            can_fail=True,
+        ),
+    ),
+    "axis_positions": (
+        base.Implementation(
+            symbol="mg_axis_positions",
+            needs=base.REFERENCE,
+            refusal=_axis_positions_refusal,
+            params=_axis_positions_params,
+            in_place=base.as_is,
+            can_fail=True,
+        ),
+    ),
+    "take": (
+        base.Implementation(
+            symbol="mg_take",
+            needs=base.REFERENCE,
+            refusal=_unknown,
+            params=_take_params,
+            inputs=(0, 1),
+        ),
+        base.Implementation(
+            symbol="mg_take_computed",
+            needs=base.REFERENCE,
+            refusal=_reading(DType.INT32),
+            params=_take_params,
+            inputs=(0, 1),
+            can_fail=True,
+        ),
+        base.Implementation(
+            symbol="mg_take_computed_wide",
+            needs=base.REFERENCE,
+            refusal=_reading(DType.INT64),
+            params=_take_params,
+            inputs=(0, 1),
+            can_fail=True,
+        ),
+    ),
+    "gather_nd": (
+        base.Implementation(
+            symbol="mg_gather_nd",
+            needs=base.REFERENCE,
+            refusal=_gather_nd_refusal,
+            params=_gather_nd_params,
+            inputs=(0, 1),
+            can_fail=True,
+        ),
+    ),
+    "scatter": (
+        _scatter_kernel("mg_scatter", _moving),
+        _scatter_kernel("mg_scatter_f32", _combining(DType.FLOAT32), "scatter_combined"),
+        _scatter_kernel("mg_scatter_s32", _combining(DType.INT32), "scatter_combined"),
+        _scatter_kernel("mg_scatter_s64", _combining(DType.INT64), "scatter_combined"),
+    ),
+}

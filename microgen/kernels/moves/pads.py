@@ -1,0 +1,147 @@
+"""Kernels for tensors with a border."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microgen.graph.ir.graph import Graph, Node, TensorType
+from microgen.graph.ops.base import Pair
+from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs
+from microgen.kernels import base
+from microgen.kernels.moves import strided
+from microgen.kernels.work import Work
+
+_PAD_AXES = 6  # of mg_pad
+_WORD = 4
+_SHORT = 64  # bytes of a row that compilers copy without calling memcpy
+
+PadAxis = tuple[int, int, int]  # number of elements before the data, in it, and after it
+
+
+def _pad_merged(node: Node, graph: Graph) -> list[PadAxis]:
+    """The fewest axes of the output: an unpadded axis is merged into the axis before it."""
+    attrs = node.attrs
+    assert isinstance(attrs, PadAttrs)
+    found: list[PadAxis] = []
+    for size, pads in zip(graph.types[node.inputs[0]].shape, attrs.pads, strict=True):
+        if any(pads) or not found:
+            found.append((pads[0], size, pads[1]))
+        else:
+            before, outer, after = found[-1]
+            found[-1] = (before * size, outer * size, after * size)
+    return found
+
+
+def _pad_params(node: Node, graph: Graph) -> base.Fields:
+    attrs, output = node.attrs, graph.types[node.outputs[0]]
+    assert isinstance(attrs, PadAttrs)
+    axes = _pad_merged(node, graph)
+    axes = [(0, 1, 0)] * (_PAD_AXES - len(axes)) + axes
+    steps = strided.row_major([sum(axis) for axis in axes])
+    return (
+        ("shape", tuple(size for _, size, _ in axes)),
+        ("stride", steps[:-1]),
+        ("offset", sum(before * step for (before, _, _), step in zip(axes, steps, strict=True))),
+        ("size", output.size),
+        *strided.element_bytes(node, graph),
+        *_value(attrs.value, output),
+    )
+
+
+def _value(value: float, output: TensorType) -> base.Fields:
+    """The bits of the stored value as one integer, or two for 8 bytes."""
+    stored = np.array(value, output.dtype.numpy).tobytes()
+    bits = int.from_bytes(stored, "little", signed=True)
+    low, high = np.array([bits], "<i8").view("<i4").tolist()
+    return (("value", low), ("value_high", high if output.dtype.nbytes == 8 else 0))
+
+
+def _pad_work(node: Node, graph: Graph) -> Work:
+    """What is filled, by bytes if these are all equal, and the rows that are copied."""
+    (data,), output = base.types(node, graph)
+    assert isinstance(node.attrs, PadAttrs)
+    each, value = data.dtype.nbytes, dict(_value(node.attrs.value, output))
+    before, width, after = (n * each for n in _pad_merged(node, graph)[-1])
+    rows, is_filled = data.nbytes // max(1, width), each > 1 and any(value.values())
+    is_uneven = before % _WORD != 0 or (before + after) % _WORD != 0
+    return {
+        "call": 1,
+        "cleared_byte": 0 if is_filled else output.nbytes,
+        **{f"filled_{n}": output.size * (is_filled and each == n) for n in (2, 4, 8)},
+        "short_row": rows * (width <= _SHORT),
+        "long_row": rows * (width > _SHORT),
+        "input_byte": data.nbytes,
+        "uneven_byte": data.nbytes * is_uneven,
+        "long_uneven_byte": data.nbytes * (is_uneven and width > _SHORT),
+    }
+
+
+def _pad_refusal(node: Node, graph: Graph) -> str | None:
+    count = len(_pad_merged(node, graph))
+    return f"{count} axes, the kernel takes at most {_PAD_AXES}" if count > _PAD_AXES else None
+
+
+_MIRROR_PAD_AXES = 6  # of mg_mirror_pad
+
+MirrorPadAxis = tuple[int, Pair]  # elements of the input, (before, after)
+
+
+def _mirror_pad_merged(node: Node, graph: Graph) -> tuple[list[MirrorPadAxis], int]:
+    """The fewest axes, with adjacent unpadded ones merged, and the size of a block that is copied
+    whole: the product of the axes after the last padded one."""
+    attrs = node.attrs
+    assert isinstance(attrs, MirrorPadAttrs)
+    found: list[MirrorPadAxis] = []
+    block = 1  # product of the unpadded axes since the last padded one
+    for size, pads in zip(graph.types[node.inputs[0]].shape, attrs.pads, strict=True):
+        if any(pads):
+            found += [(block, (0, 0)), (size, pads)] if block > 1 else [(size, pads)]
+            block = 1
+        else:
+            block *= size
+    return found, block
+
+
+def _mirror_pad_params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, MirrorPadAttrs)
+    axes, block = _mirror_pad_merged(node, graph)
+    axes = [(1, (0, 0))] * (_MIRROR_PAD_AXES - len(axes)) + axes
+    return (
+        ("input_shape", tuple(size for size, _ in axes)),
+        ("before", tuple(before for _, (before, _) in axes)),
+        ("output_shape", tuple(size + sum(pads) for size, pads in axes)),
+        ("block", block),
+        ("edge", int(attrs.repeats_edge)),
+        *strided.element_bytes(node, graph),
+    )
+
+
+def _mirror_pad_refusal(node: Node, graph: Graph) -> str | None:
+    count = len(_mirror_pad_merged(node, graph)[0])
+    return (
+        f"{count} axes, the kernel takes at most {_MIRROR_PAD_AXES}"
+        if count > _MIRROR_PAD_AXES
+        else None
+    )
+
+
+BY_OP = {
+    "nn.pad": (
+        base.Implementation(
+            symbol="mg_pad",
+            needs=base.REFERENCE,
+            refusal=_pad_refusal,
+            params=_pad_params,
+            work=_pad_work,
+        ),
+    ),
+    "nn.mirror_pad": (
+        base.Implementation(
+            symbol="mg_mirror_pad",
+            needs=base.REFERENCE,
+            refusal=_mirror_pad_refusal,
+            params=_mirror_pad_params,
+        ),
+    ),
+}

@@ -1,0 +1,140 @@
+"""Kernels for windows."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from microgen.graph.ir.graph import DType, Graph, Node
+from microgen.graph.ops.geometry import explicit
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, PoolAttrs
+from microgen.kernels import base, lags
+from microgen.kernels.elementwise import in_float32
+from microgen.kernels.pooling import window_mean
+from microgen.kernels.work import Work, work
+from microgen.target.cpu import Feature
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    """Fields of ``mg_pool_params`` and ``mg_pool_f32_params``."""
+    attrs = node.attrs
+    assert isinstance(attrs, PoolAttrs)
+    inputs, output = base.types(node, graph)
+    data = inputs[0].shape
+    top, left, _, _ = explicit(attrs.padding)
+    return (
+        ("batches", data[0]),
+        ("input_height", data[1]),
+        ("input_width", data[2]),
+        ("channels", data[3]),
+        ("output_height", output.shape[1]),
+        ("output_width", output.shape[2]),
+        ("pool_height", attrs.pool_size[0]),
+        ("pool_width", attrs.pool_size[1]),
+        ("stride_height", attrs.strides[0]),
+        ("stride_width", attrs.strides[1]),
+        ("pad_top", top),
+        ("pad_left", left),
+        *base.activation_fields(attrs.activation, output),
+    )
+
+
+def kernel(symbol: str, dtype: DType) -> base.Implementation:
+    """The kernel of one dtype."""
+    return base.Implementation(
+        symbol, base.REFERENCE, base.only(dtype), _params, in_place=lags.of_depthwise_ones
+    )
+
+
+def kernels(stem: str) -> tuple[base.Implementation, ...]:
+    """``<stem>_s8``, ``_s16`` and ``_f32``."""
+    return (
+        kernel(f"{stem}_s8", DType.INT8),
+        kernel(f"{stem}_s16", DType.INT16),
+        kernel(f"{stem}_f32", DType.FLOAT32),
+    )
+
+
+def _rounding(of: base.Implementation, *, ties_upward: bool = False) -> base.Implementation:
+    """The kernel, which refuses nodes that round halves otherwise."""
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        assert isinstance(node.attrs, AvgPool2DAttrs)
+        why = of.refusal(node, graph) or _rows_refusal(node, graph)
+        if why is None and node.attrs.ties_upward is not ties_upward:
+            return base.Mismatch(base.Trait.ARITHMETIC, "its halves are rounded otherwise")
+        return why
+
+    return dataclasses.replace(of, refusal=refusal)
+
+
+def _rows_refusal(node: Node, graph: Graph) -> str | None:
+    """Refusal of rows of a window, of which only ``window_mean.ROWS`` keeps the sums."""
+    return "the input has not all rows of a window" if window_mean.is_part(node, graph) else None
+
+
+def _avg_pool2d_int8(symbol: str, requantization: str) -> base.Implementation:
+    """A kernel of ``avg_pool2d_s8.h``, whose body takes this constant."""
+    made = kernel(symbol, DType.INT8)
+    loop = "mg_avg_pool2d_s8"
+    return dataclasses.replace(made, family=loop[3:], variant=(requantization,), loop=loop)
+
+
+def _in_float32() -> base.Implementation:
+    """The kernel of ``avg_pool2d_in_float_s8.h``, which has further fields."""
+    made = kernel("mg_avg_pool2d_in_float_s8", DType.INT8)
+
+    def params(node: Node, graph: Graph) -> base.Fields:
+        (data,), output = base.types(node, graph)
+        scales = (("input_scale", data.scale), ("output_scale", output.scale))
+        return (*made.params(node, graph), *base.offsets(data, output), *scales)
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        return made.refusal(node, graph) or _rows_refusal(node, graph)
+
+    return dataclasses.replace(made, params=params, refusal=refusal)
+
+
+_SPECIFIED = (
+    _rounding(_avg_pool2d_int8("mg_avg_pool2d_s8", "MG_ROUND_NEAREST")),
+    _rounding(_avg_pool2d_int8("mg_avg_pool2d_s8_upward", "MG_ROUND_UPWARD"), ties_upward=True),
+    _rounding(kernel("mg_avg_pool2d_s16", DType.INT16)),
+    _rounding(kernel("mg_avg_pool2d_f32", DType.FLOAT32)),
+    _rounding(kernel("mg_avg_pool2d_s32", DType.INT32)),
+)
+
+
+def _max_pool2d_work(node: Node, graph: Graph) -> Work:
+    """The usual parts, and those of loops over blocks of sixteen channels, begun ones included."""
+    found = work(node, graph)
+    channels = graph.types[node.outputs[0]].shape[3]
+    return {
+        **found,
+        "block_16": found["pixel"] * -(-channels // 16),
+        "tap_16": found["pixel_tap"] * -(-channels // 16),
+    }
+
+
+def _blocks(suffix: str, needs: frozenset[Feature], in_place: base.InPlace) -> base.Implementation:
+    """A kernel of ``max_pool2d_s8_blocks.h``."""
+    made = kernel(f"mg_max_pool2d_s8_{suffix}", DType.INT8)
+    family = "max_pool2d_s8_blocks"
+    return dataclasses.replace(
+        made, needs=needs, family=family, work=_max_pool2d_work, in_place=in_place
+    )
+
+
+BY_OP = {
+    "nn.avg_pool2d": (
+        *window_mean.KERNELS,
+        window_mean.ROWS,
+        window_mean.IN_FLOAT32,
+        *map(in_float32.without, _SPECIFIED),
+        in_float32.only(_in_float32()),
+    ),
+    "nn.max_pool2d": (
+        _blocks("mve", base.MVE, lags.of_depthwise_sixteens),
+        _blocks("dsp", base.DSP, lags.of_depthwise_fours),
+        _blocks("portable", base.REFERENCE, lags.of_depthwise_fours),
+        *kernels("mg_max_pool2d"),
+    ),
+}
