@@ -96,9 +96,9 @@ def test_layers_of_functions_with_rows_take_measured_kernels_first(
 def test_modules_of_one_op_state_different_places() -> None:
     """Otherwise something else than the code would decide which comes first."""
     places = Counter(
-        (module.OP_NAME, getattr(module, "PRECEDENCE", 0))
+        (op, getattr(module, "PRECEDENCE", 0))
         for module in kernels.modules()
-        if hasattr(module, "IMPLEMENTATIONS")
+        for op in kernels.of(module)
     )
     assert {place for place, count in places.items() if count > 1} == set()
     assert patterns.JOINT not in "".join(op for op, precedence in places if precedence)
@@ -106,7 +106,8 @@ def test_modules_of_one_op_state_different_places() -> None:
 
 def test_the_reference_kernels_of_an_op_come_after_its_others() -> None:
     for op, found in kernels.registry().items():
-        own = [m for m in kernels.modules() if m.__name__.endswith(f".{op.rpartition('.')[2]}")]
-        for module in own:
-            if getattr(module, "OP_NAME", "") == op:
-                assert found[-1] is module.IMPLEMENTATIONS[-1]
+        name = op.rpartition(".")[2]
+        for module in kernels.modules():
+            if hasattr(module, "BY_OP") or module.__name__.endswith(f".{name}"):
+                own = kernels.of(module).get(op, found)
+                assert found[-1] is own[-1]

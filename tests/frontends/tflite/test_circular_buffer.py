@@ -16,7 +16,7 @@ from microgen.graph.ir.graph import Array
 from microgen.graph.ir.interpreter import evaluate, initial_state
 from microgen.graph.ops import registry
 from tests.frontends.tweaked import Network, activation, refusal
-from tests.graph.ops.detection.test_non_max_suppression_reference import flexbuffer
+from tests.graph.ops.detection.test_suppression_reference import flexbuffer
 from tests.kernels.conformance.litert_oracle import needs_litert
 from tests.support import streaming
 from tests.support.tflite_builder import OperatorSpec, TensorSpec

@@ -18,7 +18,7 @@ from microgen.graph.ir.graph import Array, Graph
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from tests.frontends.tweaked import LONGEST_REFUSAL, activation, int8_constant, integers
-from tests.graph.ops.detection.test_non_max_suppression_reference import flexbuffer
+from tests.graph.ops.detection.test_suppression_reference import flexbuffer
 from tests.kernels.conformance.litert_oracle import interpreter_of, needs_litert
 from tests.support.tflite_builder import OperatorSpec, Ref, SubgraphSpec, TensorSpec, build_model
 from tests.support.tools import NEEDS_NINJA

@@ -23,7 +23,7 @@ from microgen.graph.ops.reductions.reduction import MeanAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.dense import matmuls
 from tests.kernels.elementwise import broadcasting
-from tests.kernels.quantization import test_quantize
+from tests.kernels.quantization import test_conversions
 
 PAIRS: dict[str, tuple[Callable[..., Attrs], Callable[[Array, Array], Array]]] = {
     "add": (AddAttrs, np.add),
@@ -100,9 +100,9 @@ def _matmul(seed: int) -> c.Case:
 
 def _quantize(seed: int) -> c.Case:
     rng, dtype = np.random.default_rng(seed), QUANTIZE_TO[seed % len(QUANTIZE_TO)]
-    quant = test_quantize.random_output(rng, dtype)
-    special = np.array(test_quantize.SPECIAL, np.float32)
-    values = special if seed < 4 else test_quantize.values(rng, quant, dtype)
+    quant = test_conversions.random_output(rng, dtype)
+    special = np.array(test_conversions.QUANTIZE_SPECIAL, np.float32)
+    values = special if seed < 4 else test_conversions.quantize_values(rng, quant, dtype)
     data = c.Tensor(TensorType(values.shape, DType.FLOAT32), values)
     return c.Case(f"quantize {seed}", "qnn.quantize", QuantizeAttrs(True), (data,), quant, dtype)
 

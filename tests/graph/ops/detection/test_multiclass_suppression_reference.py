@@ -18,7 +18,7 @@ from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.detection.multiclass_suppression import OP, MulticlassSuppressionAttrs
 from tests.frontends.tweaked import Network, refusal
-from tests.graph.ops.detection.test_non_max_suppression_reference import detector, samples
+from tests.graph.ops.detection.test_suppression_reference import detector, samples
 from tests.kernels.conformance.litert_oracle import needs_litert
 from tests.support.tools import NEEDS_NINJA
 

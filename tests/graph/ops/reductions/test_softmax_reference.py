@@ -5,8 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, Quant
-from microgen.graph.ops.reductions.softmax import SOFTMAX, SoftmaxAttrs
+from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ops.reductions.softmax import (
+    LOG_SOFTMAX,
+    SOFTMAX,
+    LogSoftmaxAttrs,
+    SoftmaxAttrs,
+)
 from tests.kernels.conformance.litert_oracle import (
     Case,
     activation_type,
@@ -16,12 +21,12 @@ from tests.kernels.conformance.litert_oracle import (
     random_values,
 )
 from tests.kernels.reductions.row_cases import float_rows, random_rows
-from tests.kernels.unary.unary_cases import int16_type
+from tests.kernels.unary.unary_cases import check_int16_is_refused, int16_type
 
 PROBABILITY = Quant((1 / 256,), (-128,))
 
 
-def random_case(seed: int) -> Case:
+def _softmax_random_case(seed: int) -> Case:
     rng = np.random.default_rng(seed)
     leading = tuple(int(n) for n in rng.integers(1, 6, int(rng.integers(1, 4))))
     depth = int(rng.choice([1, 2, 3, 10, 12, 100, 500]))
@@ -43,9 +48,9 @@ def random_case(seed: int) -> Case:
 
 @needs_litert
 @pytest.mark.parametrize("block", range(6))
-def test_equals_litert(block: int) -> None:
+def test_softmax_equals_litert(block: int) -> None:
     for seed in range(block * 40, block * 40 + 40):
-        assert_equal(random_case(seed))
+        assert_equal(_softmax_random_case(seed))
 
 
 @needs_litert
@@ -53,7 +58,7 @@ def test_equals_litert(block: int) -> None:
 def test_a_thousand_classes_equal_litert(scale: float) -> None:
     data = activation_type((2, 1001), scale, 0)
     values = np.random.default_rng(0).integers(-128, 128, data.shape).astype(np.int8)
-    assert_equal(replace(random_case(0), types=[data], arrays=[values]))
+    assert_equal(replace(_softmax_random_case(0), types=[data], arrays=[values]))
 
 
 def test_many_equal_values_vanish() -> None:
@@ -84,7 +89,9 @@ def test_probabilities_add_up() -> None:
         ((1, 4), 2.0**-26, PROBABILITY, "must exceed 2**-26"),
     ],
 )
-def test_constraints(shape: tuple[int, ...], scale: float, output: Quant, sentence: str) -> None:
+def test_softmax_constraints(
+    shape: tuple[int, ...], scale: float, output: Quant, sentence: str
+) -> None:
     data = activation_type(shape, scale, 0)
     found = SOFTMAX.check(
         SoftmaxAttrs(1.0), [data], [activation_type(shape, output.scale[0], output.zero_point[0])]
@@ -108,7 +115,7 @@ def _int16_case(seed: int) -> Case:
     beta = float(np.float32(rng.choice([1.0, 1.0, 0.5])))
     output = Quant((2.0**-15,), (0,))
     return replace(
-        random_case(0),
+        _softmax_random_case(0),
         attrs=SoftmaxAttrs(beta),
         types=[data],
         arrays=[values],
@@ -136,7 +143,7 @@ def test_int16_rows_as_long_as_they_may_be_equal_litert() -> None:
 
 @needs_litert
 @pytest.mark.parametrize("beta", [1.0, 0.5, 3.0])
-def test_floats_equal_litert(beta: float) -> None:
+def test_softmax_floats_equal_litert(beta: float) -> None:
     attrs = SoftmaxAttrs(beta)
     for seed in range(100):
         rows = random_rows(np.random.default_rng(seed))
@@ -165,7 +172,7 @@ def test_int16_constraints(
 def test_int16_of_int8_equals_litert(block: int) -> None:
     output = Quant((2.0**-16,), (-(2**15),))
     for seed in range(block * 40, block * 40 + 40):
-        case = random_case(seed)
+        case = _softmax_random_case(seed)
         assert_equal(replace(case, output_quant=output, output_dtype=DType.INT16, version=3))
 
 
@@ -182,3 +189,71 @@ def test_many_equal_values_do_not_vanish_in_int16() -> None:
         output_dtype=DType.INT16,
     )
     assert set(by_reference(case).flat) == {round(2**16 / 600) - 2**15}
+
+
+ATTRS = LogSoftmaxAttrs()
+OUTPUT = Quant((1 / 16,), (127,))
+OUTPUT_TYPE = activation_type((1, 3), 1 / 16, 127)
+
+
+def _case(data: TensorType, values: np.ndarray) -> Case:
+    return Case(LOG_SOFTMAX.name, ATTRS, [data], [values], OUTPUT, "LOG_SOFTMAX", "")
+
+
+def _log_softmax_random_case(seed: int) -> Case:
+    """A case of rows with 1 to 4095 values. Scales are usual, or any that the op takes."""
+    rng = np.random.default_rng(seed)
+    shape = (*rng.integers(1, 4, rng.integers(0, 3)), rng.choice([1, 2, 3, 10, 100, 1000, 4095]))
+    low, high = (-25.9, 8) if rng.random() < 0.3 else (-9, 1)
+    size = tuple(int(n) for n in shape)
+    data = activation_type(size, 2.0 ** rng.uniform(low, high), int(rng.integers(-128, 128)))
+    if rng.random() < 0.3:  # large sums
+        return _case(data, rng.integers(100, 128, size).astype(np.int8))
+    return _case(data, random_values(rng, size))
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(4))
+def test_log_softmax_equals_litert(block: int) -> None:
+    for seed in range(block * 50, block * 50 + 50):
+        assert_equal(_log_softmax_random_case(seed))
+
+
+@needs_litert
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 7, 8, 11, 12, 15, 16, 511, 512, 2895, 2897, 4095])
+def test_equal_values_whose_sum_is_a_whole_number(depth: int) -> None:
+    # These sums are reduced in both ways, and some are near the limit between the ways.
+    assert_equal(_case(activation_type((1, depth), 0.1, 0), np.full((1, depth), 5, np.int8)))
+
+
+def test_two_equal_values_have_the_logarithm_of_a_half() -> None:
+    found = by_reference(_case(activation_type((1, 2), 0.1, 0), np.zeros((1, 2), np.int8)))
+    assert found.tolist() == [[127 - 11, 127 - 11]]  # log(2) is 11.09 sixteenths
+
+
+def test_shapes() -> None:
+    data = activation_type((1, 3), 0.1, 0)
+    with pytest.raises(ValueError, match="2 inputs; one is expected"):
+        LOG_SOFTMAX.infer(ATTRS, [data, data])
+    with pytest.raises(ValueError, match="has no last axis"):
+        LOG_SOFTMAX.infer(ATTRS, [activation_type((), 0.1, 0)])
+
+
+def test_log_softmax_constraints() -> None:
+    data, deep = activation_type((1, 3), 0.1, 0), activation_type((1, 4096), 0.1, 0)
+    assert "they must be 1/16 and 127" in str(LOG_SOFTMAX.check(ATTRS, [data], [data]))
+    assert "the last axis has 4096 values" in str(LOG_SOFTMAX.check(ATTRS, [deep], [OUTPUT_TYPE]))
+    tiny = activation_type((1, 3), 2.0**-26, 0)
+    assert "must exceed 2**-26" in str(LOG_SOFTMAX.check(ATTRS, [tiny], [OUTPUT_TYPE]))
+    assert LOG_SOFTMAX.check(ATTRS, [data], [OUTPUT_TYPE]) is None
+
+
+@needs_litert
+def test_log_softmax_floats_equal_litert() -> None:
+    for seed in range(100):
+        rows = random_rows(np.random.default_rng(seed))
+        assert_equal(float_rows(LOG_SOFTMAX.name, ATTRS, "LOG_SOFTMAX", rows, ""))
+
+
+def test_int16_is_refused() -> None:
+    check_int16_is_refused(LOG_SOFTMAX.name, ATTRS)
