@@ -26,7 +26,7 @@ from microgen.relay.expr import (
 )
 from microgen.relay.op import registry
 from microgen.relay.op.base import REQUIRED, Field, Kind, RelayOp, nearest
-from microgen.relay.op.layout import pads
+from microgen.relay.op.relations import pads
 
 
 class TupleWrapper:

@@ -28,7 +28,7 @@ def _is_named(op: str, room: str, pattern: str) -> bool:
     (family,) = FAMILIES[op] or ("",)
     tests = sorted((ROOT / "tests" / room / family).glob(pattern))
     texts = [path.read_text() for path in tests]
-    imported = re.compile(rf"^from (tests\.(?:graph\.ops|kernels)\.\w+\.\w+) import", re.M)
+    imported = re.compile(r"^from (tests\.(?:graph\.ops|kernels)\.\w+\.\w+) import", re.M)
     modules = {module for text in texts for module in imported.findall(text)}
     texts += [(ROOT / f"{module.replace('.', '/')}.py").read_text() for module in sorted(modules)]
     return any(re.search("|".join(names), text) for text in texts)

@@ -11,7 +11,7 @@ from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.elementwise import broadcasting
 
-OPS = ("floor_divide", "floor_mod")
+OPS = ("floor_divide", "floor_mod", "fmod")
 ATTRS = FloorDivisionAttrs()
 NUMBERS = (
     0.0,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from microgen.relay.expr import Call, Expr, Op, TensorType, Type
-from microgen.relay.op import layout
+from microgen.relay.op import relations
 from microgen.relay.transform.support import operator_call
 from microgen.tvm.codegens.dnnl import composites
 from microgen.tvm.codegens.dnnl.composites import Added, Body
@@ -55,7 +55,7 @@ def _bias(added: Added, channel: int, types: Mapping[Expr, Type]) -> str | None:
     result, bias = _tensor(added.call, types), _tensor(added.value, types)
     rank = len(result.shape)
     if added.call.op == Op("nn.bias_add"):
-        fits = layout.axis_of(added.call.attrs["axis"], rank) == channel
+        fits = relations.axis_of(added.call.attrs["axis"], rank) == channel
     else:
         wanted = [result.shape[axis] if axis == channel else 1 for axis in range(rank)]
         computed = next(arg for arg in added.call.args if arg is not added.value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from microgen.relay.expr import Attrs, Call, Constant, Expr, Function, Op, Type
-from microgen.relay.op.layout import pads
+from microgen.relay.op.relations import pads
 from microgen.tvm.codegens import json_graph
 from microgen.tvm.codegens.dnnl import composites
 from microgen.tvm.codegens.json_graph import Kernel, Serialized

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from microgen.relay.expr import TensorType, TupleType
-from microgen.relay.op import layout
+from microgen.relay.op import relations
 from microgen.relay.transform.support import OperatorCall, Predicate
 
 MAX_RANK = 6  # the runtime's shapes
@@ -90,7 +90,7 @@ def _window(call: OperatorCall) -> str | None:
         return "ceil_mode is set; DNNL rounds down"
     if tuple(call.attrs["dilation"]) != (1, 1):
         return f"the dilation is {list(call.attrs['dilation'])}; the runtime takes none"
-    pads, size = layout.pads(call.attrs["padding"]), call.attrs["pool_size"]
+    pads, size = relations.pads(call.attrs["padding"]), call.attrs["pool_size"]
     if max(pads[0], pads[2]) >= size[0] or max(pads[1], pads[3]) >= size[1]:
         return f"the padding {list(pads)} is not smaller than the pool of {list(size)}"
     return None

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from microgen.base.errors import ModelError
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops import registry
-from microgen.graph.ops.base import StatusError
+from microgen.graph.ops.base import Operands, StatusError
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
 from tests.kernels.conformance.litert_models import Model
 from tests.kernels.conformance.litert_models import by_reference as by_model
@@ -106,3 +107,14 @@ def test_other_dtypes_are_refused() -> None:
     assert "the left input is bool" in str(
         registry()["floor_mod"].check(ATTRS, [boolean, boolean], [boolean])
     )
+
+
+def test_fmod_equals_pythons() -> None:
+    x = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-45, -3e38, 7.5], np.float32)
+    lhs, rhs = (np.ascontiguousarray(a) for a in np.meshgrid(x, x[2:], indexing="ij"))
+    kind = TensorType(lhs.shape, DType.FLOAT32)
+    (found,) = registry()["fmod"].reference(ATTRS, Operands((lhs, rhs), (kind, kind), (kind,)))
+    for a, b, remainder in zip(lhs.flat, rhs.flat, found.flat, strict=True):
+        expected = math.nan if math.isinf(a) else math.fmod(a, b)
+        np.testing.assert_array_equal(remainder, np.float32(expected))
+        assert math.isnan(expected) or math.copysign(1, remainder) == math.copysign(1, a)

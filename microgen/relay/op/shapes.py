@@ -1,8 +1,4 @@
-"""reshape: TVM's InferNewShape (src/relay/op/tensor/transform.cc), and other views of the bytes.
-
-Codes of ``newshape``: 0 copies an axis, -1 is the rest, -2 copies all axes that follow, -3 merges
-two axes, and -4 splits an axis into the two numbers that follow (one of which may be -1).
-"""
+"""Ops whose output shape is an attribute."""
 
 from __future__ import annotations
 
@@ -10,8 +6,14 @@ import math
 from collections.abc import Sequence
 
 from microgen.relay.expr import Attrs, TensorType
-from microgen.relay.op import layout
+from microgen.relay.op import relations
 from microgen.relay.op.base import Field, Kind, RelayOp
+from microgen.relay.op.relations import fits
+
+# reshape: TVM's InferNewShape (src/relay/op/tensor/transform.cc), and other views of the bytes.
+#
+# Codes of ``newshape``: 0 copies an axis, -1 is the rest, -2 copies all axes that follow, -3 merges
+# two axes, and -4 splits an axis into the two numbers that follow (one of which may be -1).
 
 _MAX_CODES = 64
 _LACKS = "newshape asks for more axes than the data has"
@@ -86,7 +88,7 @@ def _squeeze(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     shape = types[0].shape
     if attrs["axis"] is None:
         return TensorType(tuple(d for d in shape if d != 1), types[0].dtype)
-    axes = {layout.axis_of(a, len(shape)) for a in attrs["axis"]}
+    axes = {relations.axis_of(a, len(shape)) for a in attrs["axis"]}
     for axis in axes:
         if shape[axis] != 1:
             raise ValueError(f"axis {axis} of {types[0]} is not 1")
@@ -97,7 +99,7 @@ def _expand_dims(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     shape, count = types[0].shape, attrs["num_newaxis"]
     if not 0 <= count <= 32:
         raise ValueError(f"num_newaxis is {count}, expected a number in [0, 32]")
-    at = layout.axis_of(attrs["axis"], len(shape) + 1)
+    at = relations.axis_of(attrs["axis"], len(shape) + 1)
     return TensorType((*shape[:at], *[1] * count, *shape[at:]), types[0].dtype)
 
 
@@ -110,9 +112,73 @@ def _batch_flatten(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 _NEWSHAPE = (Field("newshape", Kind.INTS), Field("allowzero", Kind.BOOL, False))
 _EXPAND = (Field("axis", Kind.INT), Field("num_newaxis", Kind.INT, 1))
 
+
+_FAR = 2**63 - 1
+
+
+def bounds(attrs: Attrs, shape: Sequence[int]) -> list[tuple[int, int, int]]:
+    """(first, end, stride) for every axis, clamped. With a negative stride, ``end`` may be -1."""
+    axes = attrs["axes"]
+    if axes is None:
+        axes = tuple(range(len(shape)))
+    else:
+        axes = tuple(relations.axis_of(a, len(shape), "axes") for a in axes)
+    found = [(0, d, 1) for d in shape]
+    for i, axis in enumerate(axes):
+        found[axis] = _axis(attrs, i, shape[axis])
+    return found
+
+
+def _axis(attrs: Attrs, i: int, size: int) -> tuple[int, int, int]:
+    strides = attrs["strides"] or ()
+    stride = strides[i] if i < len(strides) and attrs["slice_mode"] == "end" else 1
+    begin = attrs["begin"][i] if i < len(attrs["begin"]) else (0 if stride > 0 else _FAR)
+    end = attrs["end"][i] if i < len(attrs["end"]) else (_FAR if stride > 0 else 0)
+    if attrs["slice_mode"] == "size":
+        end = _FAR if end < 0 else begin + end
+    if stride == 0:
+        raise ValueError("strides has a 0")
+    return _clamped(begin, size, stride), _clamped(end, size, stride), stride
+
+
+def _clamped(index: int, size: int, stride: int) -> int:
+    low, high = (-1, size - 1) if stride < 0 else (0, size)
+    return min(max(index + size if index < 0 else index, low), high)
+
+
+def _relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    fits("slice_mode", attrs["slice_mode"], ("end", "size"))
+    data = types[0]
+    counts = [len(attrs[n]) for n in ("begin", "end", "axes") if attrs[n] is not None]
+    if max(counts) > len(data.shape) or (attrs["axes"] is not None and len(set(counts)) > 1):
+        raise ValueError(f"begin, end and axes have {counts} numbers, but data is {data}")
+    shape = []
+    for first, end, stride in bounds(attrs, data.shape):
+        if (end - first) * stride < 0:
+            raise ValueError(f"the slice from {first} to {end} goes against its stride {stride}")
+        shape.append((abs(end - first) + abs(stride) - 1) // abs(stride))
+    return TensorType(tuple(shape), data.dtype)
+
+
+_FIELDS = (
+    Field("begin", Kind.INTS),
+    Field("end", Kind.INTS),
+    Field("strides", Kind.INTS, built=(1,)),
+    Field("slice_mode", Kind.STR, "end"),
+    Field("axes", Kind.INTS, built=None, nullable=True),
+)
+
+
 OPS = (
     RelayOp("reshape", ("data",), _NEWSHAPE, _reshape),
     RelayOp("squeeze", ("data",), (Field("axis", Kind.INTS, None),), _squeeze),
     RelayOp("expand_dims", ("data",), _EXPAND, _expand_dims),
     RelayOp("nn.batch_flatten", ("data",), (), _batch_flatten),
+    RelayOp(
+        "strided_slice",
+        ("data",),
+        _FIELDS,
+        _relation,
+        positional=("data", "begin", "end", "strides", "axes", "slice_mode"),
+    ),
 )

@@ -1,11 +1,11 @@
-"""Reductions over axes: sum, mean, max, min, argmax, argmin."""
+"""Ops along axes: reductions, and those that keep the shape."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from microgen.relay.expr import Attrs, TensorType
-from microgen.relay.op import layout
+from microgen.relay.op import relations
 from microgen.relay.op.base import Field, Kind, RelayOp
 
 
@@ -13,11 +13,11 @@ def axes(attrs: Attrs, rank: int) -> tuple[int, ...]:
     """The axes that are reduced, in order. No axis means all; ``exclude`` means all others."""
     if attrs["axis"] is None or not attrs["axis"]:
         return tuple(range(rank))
-    named = {layout.axis_of(a, rank) for a in attrs["axis"]}
+    named = {relations.axis_of(a, rank) for a in attrs["axis"]}
     return tuple(i for i in range(rank) if (i in named) != attrs["exclude"])
 
 
-def _shape(attrs: Attrs, shape: tuple[int, ...]) -> tuple[int, ...]:
+def _reduction_shape(attrs: Attrs, shape: tuple[int, ...]) -> tuple[int, ...]:
     reduced = axes(attrs, len(shape))
     if attrs["keepdims"]:
         return tuple(1 if i in reduced else d for i, d in enumerate(shape))
@@ -25,11 +25,11 @@ def _shape(attrs: Attrs, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _value(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    return TensorType(_shape(attrs, types[0].shape), types[0].dtype)
+    return TensorType(_reduction_shape(attrs, types[0].shape), types[0].dtype)
 
 
 def _index(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    return TensorType(_shape(attrs, types[0].shape), "int32")
+    return TensorType(_reduction_shape(attrs, types[0].shape), "int32")
 
 
 _AXIS = Field("axis", Kind.INTS, None)
@@ -37,6 +37,28 @@ _KEEPDIMS = Field("keepdims", Kind.BOOL, False)
 _EXCLUDE = Field("exclude", Kind.BOOL, False)
 _ARG = (_AXIS, _KEEPDIMS, Field("select_last_index", Kind.BOOL, False), _EXCLUDE)
 _PYTHON_ORDER = ("data", "axis", "keepdims", "exclude", "select_last_index")
+
+
+def softmax(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    """The type of types[0], which must have the axis."""
+    relations.axis_of(attrs["axis"], len(types[0].shape))
+    return types[0]
+
+
+def _floating(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    relations.floating(attrs, types)
+    return softmax(attrs, types)
+
+
+def _l2_normalize(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    for axis in attrs["axis"] or ():
+        relations.axis_of(axis, len(types[0].shape))
+    return relations.floating(attrs, types)
+
+
+AXIS = Field("axis", Kind.INT, -1)
+_L2 = (Field("eps", Kind.FLOAT), Field("axis", Kind.INTS, built=None, nullable=True))
+
 
 OPS = (
     *(
@@ -47,4 +69,7 @@ OPS = (
         RelayOp(name, ("data",), _ARG, _index, positional=_PYTHON_ORDER)
         for name in ("argmax", "argmin")
     ),
+    RelayOp("nn.softmax", ("data",), (AXIS,), _floating),
+    RelayOp("nn.log_softmax", ("data",), (AXIS,), _floating),
+    RelayOp("nn.l2_normalize", ("data",), _L2, _l2_normalize),
 )

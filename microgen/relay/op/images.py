@@ -1,0 +1,108 @@
+"""Windows over images, and their sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from microgen.relay.expr import Attrs, TensorType
+from microgen.relay.op import relations
+from microgen.relay.op.base import Field, Kind, RelayOp
+from microgen.relay.op.relations import fits
+
+_LAYOUTS = (Field("layout", Kind.STR, "NCHW"), Field("out_layout", Kind.STR, ""))
+_MAX = (
+    Field("pool_size", Kind.PAIR, built=(1, 1)),
+    Field("strides", Kind.PAIR, (1, 1)),
+    Field("dilation", Kind.PAIR, (1, 1)),
+    Field("padding", Kind.PADS, (0, 0)),
+    *_LAYOUTS,
+    Field("ceil_mode", Kind.BOOL, False),
+)
+AVG = (*_MAX, Field("count_include_pad", Kind.BOOL, False))
+
+
+def _output(attrs: Attrs, data: TensorType, height: int, width: int) -> TensorType:
+    n, c, *_ = relations.to_standard(data.shape, attrs["layout"], "NCHW", "layout")
+    out_layout = attrs["out_layout"] or attrs["layout"]
+    shape = relations.from_standard((n, c, height, width), out_layout, "NCHW", "out_layout")
+    return TensorType(shape, data.dtype)
+
+
+def relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    """The type of the pool of types[0]."""
+    for name in ("pool_size", "strides", "dilation"):
+        relations.positive(name, attrs[name])
+    top, left, bottom, right = relations.pads(attrs["padding"])
+    image = relations.to_standard(types[0].shape, attrs["layout"], "NCHW", "layout")[2:]
+    padded = (top + bottom, left + right)
+    height, width = (
+        relations.windows(size, (window - 1) * dilation + 1, stride, pad, attrs["ceil_mode"])
+        for size, window, dilation, stride, pad in zip(
+            image, attrs["pool_size"], attrs["dilation"], attrs["strides"], padded, strict=True
+        )
+    )
+    return _output(attrs, types[0], height, width)
+
+
+def _global(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    return _output(attrs, types[0], 1, 1)
+
+
+_LAYOUT = Field("layout", Kind.STR, "NCHW")
+
+_UPSAMPLING = (
+    Field("scale_h", Kind.FLOAT, built=1.0),
+    Field("scale_w", Kind.FLOAT, built=1.0),
+    _LAYOUT,
+    Field("method", Kind.STR, "nearest_neighbor"),
+    Field("align_corners", Kind.BOOL, False),
+)
+
+_RESIZE = (
+    Field("size", Kind.PAIR, None),
+    Field("roi", Kind.FLOATS, None, built=(0.0, 0.0, 0.0, 0.0)),
+    _LAYOUT,
+    Field("method", Kind.STR, "linear"),
+    Field("coordinate_transformation_mode", Kind.STR, "half_pixel"),
+    Field("rounding_method", Kind.STR, "round", built=""),
+    Field("cubic_alpha", Kind.FLOAT, -0.5),
+    Field("cubic_exclude", Kind.INT, 0),
+    Field("extrapolation_value", Kind.FLOAT, 0.0),
+    Field("out_dtype", Kind.DTYPE, ""),
+)
+
+
+def _sized(attrs: Attrs, data: TensorType, size: Sequence[int], dtype: str) -> TensorType:
+    relations.positive("the size of the output", size)
+    n, c, *_ = relations.to_standard(data.shape, attrs["layout"], "NCHW", "layout")
+    return TensorType(
+        relations.from_standard((n, c, *size), attrs["layout"], "NCHW", "layout"), dtype
+    )
+
+
+def _upsampling(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    fits("method", attrs["method"], ("nearest_neighbor", "bilinear", "bicubic"))
+    scales = (attrs["scale_h"], attrs["scale_w"])
+    if not all(0 < s < 2**31 for s in scales):
+        raise ValueError(f"scale_h and scale_w are {scales}, expected positive numbers")
+    image = relations.to_standard(types[0].shape, attrs["layout"], "NCHW", "layout")[2:]
+    size = [math.floor(d * s + 0.5) for d, s in zip(image, scales, strict=True)]
+    return _sized(attrs, types[0], size, types[0].dtype)
+
+
+def _resize2d(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    fits("method", attrs["method"], ("nearest_neighbor", "linear", "cubic"))
+    if attrs["size"] is None:
+        raise ValueError("lacks size")
+    return _sized(attrs, types[0], attrs["size"], attrs["out_dtype"] or types[0].dtype)
+
+
+OPS = (
+    RelayOp("nn.max_pool2d", ("data",), _MAX, relation),
+    RelayOp("nn.avg_pool2d", ("data",), AVG, relation),
+    RelayOp("nn.global_max_pool2d", ("data",), _LAYOUTS, _global),
+    RelayOp("nn.global_avg_pool2d", ("data",), _LAYOUTS, _global),
+    RelayOp("nn.upsampling", ("data",), _UPSAMPLING, _upsampling),
+    RelayOp("image.resize2d", ("data",), _RESIZE, _resize2d),
+)

@@ -1,0 +1,197 @@
+"""Convolutions and products of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from microgen.relay.expr import Attrs, TensorType
+from microgen.relay.op import relations
+from microgen.relay.op.base import Field, Kind, RelayOp
+
+# nn.conv2d: TVM's relation Conv2DRel (src/relay/op/nn/convolution.cc).
+#
+# As in TVM, a convolution is depthwise if ``groups``, the input channels and the kernel's O are
+# equal; then the kernel's I is the channel multiplier.
+
+# Conv2DAttrs.
+CONV2D_FIELDS = (
+    Field("strides", Kind.PAIR, (1, 1)),
+    Field("padding", Kind.PADS, (0, 0)),
+    Field("dilation", Kind.PAIR, (1, 1)),
+    Field("groups", Kind.INT, 1),
+    Field("channels", Kind.INT, None),
+    Field("kernel_size", Kind.PAIR, None),
+    Field("data_layout", Kind.STR, "NCHW"),
+    Field("kernel_layout", Kind.STR, "OIHW"),
+    Field("out_layout", Kind.STR, ""),
+    Field("out_dtype", Kind.DTYPE, ""),
+)
+
+
+def same(name: str, found: object, expected: object) -> None:
+    """Raise ValueError unless both are equal."""
+    if found != expected:
+        raise ValueError(f"{name} is {found}, expected {expected}")
+
+
+def output_channels(attrs: Attrs, channels: int, kernel: Sequence[int]) -> int:
+    """The output channels of a convolution of ``channels`` with a kernel of shape (O, I, H, W).
+
+    Raises ValueError if these do not fit together."""
+    groups = attrs["groups"]
+    relations.positive("groups", [groups])
+    out, inner = kernel[:2]
+    if groups > 1 and groups == channels == out:
+        count = out * inner
+    else:
+        if channels % groups or out % groups:
+            raise ValueError(f"groups is {groups}, which does not divide {channels} and {out}")
+        same("weight's number of input channels", inner, channels // groups)
+        count = out
+    same("channels", attrs["channels"] or count, count)
+    return count
+
+
+def spatial(attrs: Attrs, data: Sequence[int], kernel: Sequence[int]) -> tuple[int, int]:
+    """The height and width of the output, computed from the data's and the kernel's."""
+    relations.positive("strides", attrs["strides"])
+    relations.positive("dilation", attrs["dilation"])
+    top, left, bottom, right = relations.pads(attrs["padding"])
+    if attrs["kernel_size"]:
+        same("kernel_size", attrs["kernel_size"], tuple(kernel))
+    relations.positive("weight's height and width", kernel)
+    (sh, sw), (dh, dw) = attrs["strides"], attrs["dilation"]
+    return (
+        relations.windows(data[0], (kernel[0] - 1) * dh + 1, sh, top + bottom),
+        relations.windows(data[1], (kernel[1] - 1) * dw + 1, sw, left + right),
+    )
+
+
+def conv2d_relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    """The type of the convolution of types[0] with types[1]."""
+    data, weight = types[0], types[1]
+    n, c, *image = relations.to_standard(data.shape, attrs["data_layout"], "NCHW", "data_layout")
+    kernel = relations.to_standard(weight.shape, attrs["kernel_layout"], "OIHW", "kernel_layout")
+    out = (n, output_channels(attrs, c, kernel), *spatial(attrs, image, kernel[2:]))
+    out_layout = attrs["out_layout"] or attrs["data_layout"]
+    shape = relations.from_standard(out, out_layout, "NCHW", "out_layout")
+    return TensorType(shape, attrs["out_dtype"] or data.dtype)
+
+
+# Conv2DTransposeAttrs.
+CONV2D_TRANSPOSE_FIELDS = (
+    Field("channels", Kind.INT, None),
+    Field("kernel_size", Kind.PAIR, None),
+    Field("strides", Kind.PAIR, (1, 1)),
+    Field("output_padding", Kind.PAIR, (0, 0)),
+    Field("padding", Kind.PADS, (0, 0)),
+    Field("dilation", Kind.PAIR, (1, 1)),
+    Field("groups", Kind.INT, 1),
+    Field("data_layout", Kind.STR, "NCHW"),
+    Field("kernel_layout", Kind.STR, "IOHW"),
+    Field("out_layout", Kind.STR, ""),
+    Field("out_dtype", Kind.DTYPE, ""),
+)
+PYTHON_ORDER = (
+    *("strides", "padding", "dilation", "groups", "channels", "kernel_size", "data_layout"),
+    *("kernel_layout", "out_layout", "output_padding", "out_dtype"),
+)
+
+
+def _length(size: int, window: int, stride: int, padded: int, extra: int) -> int:
+    length = stride * (size - 1) + window - padded + extra
+    if length < 1:
+        raise ValueError(f"the output would have an axis of {length}")
+    return length
+
+
+def _spatial(attrs: Attrs, data: Sequence[int], kernel: Sequence[int]) -> tuple[int, int]:
+    for name in ("strides", "dilation"):
+        relations.positive(name, attrs[name])
+    top, left, bottom, right = relations.pads(attrs["padding"])
+    (sh, sw), (dh, dw), (eh, ew) = attrs["strides"], attrs["dilation"], attrs["output_padding"]
+    return (
+        _length(data[0], (kernel[0] - 1) * dh + 1, sh, top + bottom, eh),
+        _length(data[1], (kernel[1] - 1) * dw + 1, sw, left + right, ew),
+    )
+
+
+def conv2d_transpose_relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    """The type of the transposed convolution of types[0] with types[1]."""
+    data, weight = types[0], types[1]
+    n, c, *image = relations.to_standard(data.shape, attrs["data_layout"], "NCHW", "data_layout")
+    i, o, *kernel = relations.to_standard(
+        weight.shape, attrs["kernel_layout"], "IOHW", "kernel_layout"
+    )
+    relations.positive("groups", [attrs["groups"]])
+    same("weight's number of input channels", i, c)
+    same("kernel_size", attrs["kernel_size"] or tuple(kernel), tuple(kernel))
+    channels = o * attrs["groups"]
+    same("channels", attrs["channels"] or channels, channels)
+    out = (n, channels, *_spatial(attrs, image, kernel))
+    out_layout = attrs["out_layout"] or attrs["data_layout"]
+    shape = relations.from_standard(out, out_layout, "NCHW", "out_layout")
+    return TensorType(shape, attrs["out_dtype"] or data.dtype)
+
+
+_ARGS = ("data", "weight")
+
+
+# DenseAttrs. ``units`` may be None, but is always printed, as in TVM.
+DENSE_FIELDS = (
+    Field("units", Kind.INT, built=None, nullable=True),
+    Field("out_dtype", Kind.DTYPE, ""),
+)
+
+
+def dense_relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    """The type of data @ weight.T for a weight of shape (units, inputs)."""
+    data, weight = types[0], types[1]
+    if not data.shape:
+        raise ValueError("data is a scalar, expected at least one axis")
+    units = attrs["units"] if attrs["units"] is not None else (weight.shape or (0,))[0]
+    if weight.shape != (units, data.shape[-1]):
+        raise ValueError(
+            f"weight has shape {list(weight.shape)}, expected {[units, data.shape[-1]]}"
+        )
+    return TensorType((*data.shape[:-1], units), attrs["out_dtype"] or data.dtype)
+
+
+def _swapped(shape: tuple[int, ...], swap: bool) -> tuple[int, ...]:
+    return (*shape[:-2], shape[-1], shape[-2]) if swap else shape
+
+
+def batch_matmul(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    """The type of types[0] @ types[1] for each batch, transposed according to the attributes."""
+    for name, found in zip(("tensor_a", "tensor_b"), types, strict=True):
+        if len(found.shape) != 3:
+            raise ValueError(f"{name} is {found}, expected three axes")
+    a = _swapped(types[0].shape, attrs["transpose_a"])
+    b = _swapped(types[1].shape, attrs["transpose_b"])
+    if a[2] != b[1] or (1 not in (a[0], b[0]) and a[0] != b[0]):
+        raise ValueError(f"cannot multiply {list(a)} by {list(b)} (after transposition)")
+    return TensorType(
+        (a[0] if b[0] == 1 else b[0], a[1], b[2]), attrs["out_dtype"] or types[0].dtype
+    )
+
+
+# BatchMatmulAttrs.
+BATCH_MATMUL = (
+    Field("out_dtype", Kind.DTYPE, ""),
+    Field("transpose_a", Kind.BOOL, False),
+    Field("transpose_b", Kind.BOOL, False, built=True),
+)
+
+
+OPS = (
+    RelayOp("nn.conv2d", ("data", "weight"), CONV2D_FIELDS, conv2d_relation),
+    RelayOp(
+        "nn.conv2d_transpose",
+        _ARGS,
+        CONV2D_TRANSPOSE_FIELDS,
+        conv2d_transpose_relation,
+        positional=(*_ARGS, *PYTHON_ORDER),
+    ),
+    RelayOp("nn.dense", ("data", "weight"), DENSE_FIELDS, dense_relation),
+    RelayOp("nn.batch_matmul", ("tensor_a", "tensor_b"), BATCH_MATMUL, batch_matmul),
+)
