@@ -12,7 +12,7 @@ import pytest
 
 from microgen.base.errors import MicrogenError
 from microgen.frontends.tflite.litert import LiteRT
-from microgen.frontends.tflite.unsigned import CONVERSIONS, DETECTION, EXACT
+from microgen.frontends.tflite.quantization import CONVERSIONS, DETECTION, EXACT
 from microgen.graph.ops.base import StatusError
 from tests.differential import generator, harness, litert, makers
 from tests.differential.network import Network, UnfitError

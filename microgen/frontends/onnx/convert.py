@@ -11,11 +11,11 @@ import onnx
 from microgen.base.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends import tensors
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.onnx import given, ports, schemas, types
+from microgen.frontends.onnx import given, schemas, types
 from microgen.frontends.onnx.declared import Declared
 from microgen.frontends.onnx.functions import Functions
 from microgen.frontends.onnx.quantization.recognise import recognised
-from microgen.frontends.onnx.scope import Scope
+from microgen.frontends.onnx.scope import Scope, named
 from microgen.frontends.onnx.walk import Walk
 from microgen.frontends.tensors import GraphBuilder, Tensor
 from microgen.graph.ir.graph import Graph, TensorType
@@ -41,7 +41,7 @@ def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
         fed=frozenset(tensor.name for tensor in inputs),
     )
     names = [info.name for info in model.graph.output]
-    outputs = ports.named(builder, walk.graph(model.graph, scope), names, file)
+    outputs = named(builder, walk.graph(model.graph, scope), names, file)
     for kind, found in (("inputs", inputs), ("outputs", outputs)):
         if not found:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")

@@ -1,5 +1,5 @@
-"""Nodes that several importers use to move elements: slices, parts by index, broadcasts, and
-constants of one value."""
+"""Nodes that several importers use to move elements: slices, parts by index, broadcasts, constants
+of one value, and indices that may count from the end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from microgen.frontends.tensors import Tensor, checked
 from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import moved
-from microgen.graph.ops.moves.indexed import TakeAttrs
+from microgen.graph.ops.moves.indexed import AxisPositionsAttrs, NdPositionsAttrs, TakeAttrs
 from microgen.graph.ops.moves.layouts import BroadcastToAttrs, TransposeAttrs
 from microgen.graph.ops.moves.slices import StridedSliceAttrs
 from microgen.graph.ops.quantization.conversions import CastAttrs
@@ -104,3 +104,34 @@ def converted(node: OnnxNode, data: Tensor, dtype: DType) -> Tensor:
     if data.dtype is dtype:
         return data
     return node.emit("cast", CastAttrs(), (data,), dtype=dtype, quant=None)
+
+
+# Indices that may count from the end, as positions of elements or of rows.
+
+
+def indices_of(node: OnnxNode, position: int) -> Tensor:
+    """An operand that is indices."""
+    found = node.tensor(position)
+    node.expect(found, DType.INT32, DType.INT64)
+    return found
+
+
+def of_tuples(node: OnnxNode, indices: Tensor, shape: Sequence[int]) -> Tensor:
+    """The int32 position, in row-major order of ``shape``, for each tuple of indices, which is the
+    last axis. ModelError for constant indices outside."""
+    attrs = NdPositionsAttrs(tuple(shape))
+    return _inside(node, node.emit("nd_positions", attrs, (indices,), dtype=DType.INT32), indices)
+
+
+def along(node: OnnxNode, indices: Tensor, shape: Sequence[int], axis: int) -> Tensor:
+    """The int32 position, in row-major order of ``shape``, of the element for each index along the
+    axis. ModelError for constant indices outside."""
+    attrs = AxisPositionsAttrs(tuple(shape), axis)
+    return _inside(node, node.emit("axis_positions", attrs, (indices,), dtype=DType.INT32), indices)
+
+
+def _inside(node: OnnxNode, positions: Tensor, indices: Tensor) -> Tensor:
+    if indices.value is not None and positions.value is None:
+        low, high = indices.value.min(), indices.value.max()
+        raise node.invalid(f"has indices from {low} to {high}, which are not all inside the data")
+    return positions

@@ -17,11 +17,10 @@ from microgen.frontends.operators import Operator
 from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
 from microgen.frontends.tflite import declarations
 from microgen.frontends.tflite.options import Options
-from microgen.frontends.tflite.quantization import quant_of
+from microgen.frontends.tflite.quantization import is_signed_inside, quant_of
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorRecord
 from microgen.frontends.tflite.tensors import Tensors
-from microgen.frontends.tflite.unsigned import is_signed_inside
 from microgen.frontends.tflite.variables import Key, Variables
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import (

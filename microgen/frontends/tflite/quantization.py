@@ -1,11 +1,18 @@
-"""Makes ``Quant`` from the quantization arrays of a TFLite tensor."""
+"""The quantization of TFLite's tensors, and which of uint8 are accepted."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
 from microgen.base.errors import UnsupportedError, short
 from microgen.frontends.quantization import ZERO_POINTS, Declared
-from microgen.frontends.tflite.records import TensorRecord
-from microgen.graph.ir.graph import Quant
+from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorRecord
+from microgen.frontends.unsigned import HALF
+from microgen.graph.ir.graph import Array, Quant, TensorType
+
+# Makes ``Quant`` from the quantization arrays of a TFLite tensor.
 
 _PLAIN = ("int32", "int64")
 
@@ -30,3 +37,75 @@ def quant_of(record: TensorRecord, where: str) -> Quant | None:
         )
     declared = Declared(called, record.shape, record.dtype, record.is_constant, where, True)
     return declared.quant(found.scale, found.zero_point, found.axis)
+
+
+# Which quantized uint8 tensors TFLite models may have, and how LiteRT computes with them.
+
+DETECTION = "CUSTOM:TFLite_Detection_PostProcess"
+# Operators whose results LiteRT computes in uint8 exactly as their importers do in int8. It has
+# other arithmetic for uint8 in L2_NORMALIZATION, and no uint8 in others.
+EXACT = frozenset(
+    {
+        *("ADD", "ARG_MAX", "ARG_MIN", "ASSIGN_VARIABLE", "AVERAGE_POOL_2D", "BATCH_TO_SPACE_ND"),
+        *("BROADCAST_TO", "CAST", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D"),
+        *("DEPTH_TO_SPACE", "DEQUANTIZE", "DIV", "EQUAL", "EXPAND_DIMS", "FILL"),
+        *("FULLY_CONNECTED", "GATHER", "GATHER_ND", "GREATER", "GREATER_EQUAL", "HARD_SWISH"),
+        *("LEAKY_RELU", "LESS", "LESS_EQUAL", "LOGISTIC", "LOG_SOFTMAX", "MAXIMUM", "MAX_POOL_2D"),
+        *("MEAN", "MINIMUM", "MIRROR_PAD", "MUL", "NOT_EQUAL", "PACK", "PAD", "PADV2", "PRELU"),
+        *("QUANTIZE", "READ_VARIABLE", "REDUCE_MAX", "REDUCE_MIN", "RELU", "RELU6"),
+        *("RELU_N1_TO_1", "RESHAPE", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "REVERSE_V2"),
+        *("SELECT", "SELECT_V2", "SHAPE", "SLICE", "SOFTMAX", "SPACE_TO_BATCH_ND"),
+        *("SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STABLEHLO_COMPOSITE"),
+        *(
+            "STRIDED_SLICE",
+            "SUB",
+            "SUM",
+            "TANH",
+            "TILE",
+            "TRANSPOSE",
+            "TRANSPOSE_CONV",
+            "UNPACK",
+            DETECTION,
+        ),
+    }
+)
+CONVERSIONS = frozenset(("CAST", "DEQUANTIZE", "QUANTIZE"))
+_MIXED = CONVERSIONS | {DETECTION}  # its outputs are float32
+_OTHERS = ("float32", "int8", "int16")  # data that LiteRT does not compute with together with uint8
+
+
+def is_signed_inside(record: TensorRecord) -> bool:
+    """Whether a tensor is a quantized uint8 tensor. Without a scale, uint8 values are plain
+    numbers."""
+    found = record.quantization
+    return record.dtype == "uint8" and found is not None and found.scale.size > 0
+
+
+def lacks(operator: OperatorRecord, records: Sequence[TensorRecord], exact: Collection[str]) -> str:
+    """What an operator that uses quantized uint8 tensors does that microgen cannot, or "". It can
+    compute the operators ``exact``."""
+    used = [records[i] for i in (*operator.inputs, *operator.outputs) if i != ABSENT]
+    if not any(map(is_signed_inside, used)):
+        return ""
+    if operator.key not in exact:
+        return operator.name
+    other = next((record.dtype for record in used if record.dtype in _OTHERS), "")
+    if operator.key in _MIXED or not other:
+        return ""
+    return f"{operator.name} with {other} tensors, too"
+
+
+def rescaling(data: TensorType, output: TensorType) -> Array:
+    """The value in the output's quantization of each int8 value from -128 on: int8[256].
+
+    Source: TFLite reference/concatenation.h, ConcatenationWithScaling of uint8: in float32, halves
+    away from zero.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        scale = np.float32(data.scale) * (np.float32(1) / np.float32(output.scale))
+        bias = np.float32(-HALF - data.zero_point) * scale
+        exact = np.arange(2 * HALF, dtype=np.float32) * scale + bias
+    exact = np.nan_to_num(exact.astype(np.float64))  # scales whose ratio exceeds float32
+    rounded = np.trunc(exact + np.copysign(0.5, exact)) + output.zero_point
+    table: Array = np.clip(rounded, -HALF, HALF - 1).astype(np.int8)
+    return table

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 from microgen.base.errors import UnsupportedError, few, short
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.tflite import importers, unsigned
+from microgen.frontends.tflite import importers, quantization
 from microgen.frontends.tflite.constants import SMALL
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord
 from microgen.frontends.tflite.tensors import CONVERT, NODE_DTYPES, conversion
@@ -106,10 +106,10 @@ def _check_dtypes(model: ModelRecord, layers: Sequence[str]) -> None:
 
 
 def _check_unsigned(model: ModelRecord, layers: Sequence[str], numerics: Numerics) -> None:
-    exact = unsigned.EXACT if numerics.computes_uint8 else unsigned.CONVERSIONS
+    exact = quantization.EXACT if numerics.computes_uint8 else quantization.CONVERSIONS
     found: dict[str, list[str]] = {}
     for layer, operator in zip(layers, model.operators, strict=True):
-        what = unsigned.lacks(operator, model.tensors, exact)
+        what = quantization.lacks(operator, model.tensors, exact)
         if what:
             found.setdefault(what, []).append(layer)
     if found:

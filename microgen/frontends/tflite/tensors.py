@@ -12,9 +12,8 @@ from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.frontends import unsigned
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite import constants
-from microgen.frontends.tflite.quantization import quant_of
+from microgen.frontends.tflite.quantization import is_signed_inside, quant_of
 from microgen.frontends.tflite.records import TensorRecord
-from microgen.frontends.tflite.unsigned import is_signed_inside
 from microgen.graph.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import Cost

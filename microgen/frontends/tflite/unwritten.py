@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.frontends.tflite import flexbuffer
+from microgen.frontends.tflite.quantization import DETECTION
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord
-from microgen.frontends.tflite.unsigned import DETECTION
 from microgen.graph.ir.graph import Array
 
 

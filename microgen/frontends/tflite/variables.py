@@ -16,10 +16,10 @@ from tflite.VarHandleOptions import VarHandleOptions
 
 from microgen.base.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends.tensors import GraphBuilder, Tensor
+from microgen.frontends.tflite.quantization import is_signed_inside
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord, SubgraphRecord
 from microgen.frontends.tflite.tensors import Tensors
-from microgen.frontends.tflite.unsigned import is_signed_inside
 from microgen.frontends.unsigned import flipped
 from microgen.graph.ir.graph import DType, TensorType
 

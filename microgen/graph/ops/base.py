@@ -137,7 +137,6 @@ class Op:
     value of its only input. It returns the table from which ``lookup`` computes the op. Such a
     dtype needs no kernel, because ``compiler/passes/tabulate.py`` turns the op into a ``lookup``.
     ``cost(attrs, input_types, output_types)`` is the cost of ``reference``, see
-    ``cost(attrs, input_types, output_types)`` is the cost of ``reference``, see
     ``graph/ops/cost.py``. ``parts(attrs, n_inputs)`` are the words of the primitive function's
     name, as in TVM: ("nn_conv2d", "nn_bias_add", "clip"). ``bound`` applies to every
     implementation: kernels, code generators, LiteRT. ``about`` says in a few words what it

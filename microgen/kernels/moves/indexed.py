@@ -10,9 +10,9 @@ from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.moves.indexed import (
     AxisPositionsAttrs,
     NdPositionsAttrs,
-    ScatterAttrs,
     TakeAttrs,
 )
+from microgen.graph.ops.moves.scatter import ScatterAttrs
 from microgen.kernels import base
 from microgen.kernels.moves import strided
 

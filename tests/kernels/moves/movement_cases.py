@@ -8,7 +8,8 @@ from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.detection.roi_align import RoiAlignAttrs
 from microgen.graph.ops.detection.sampling import GridSampleAttrs, ResampleAttrs
 from microgen.graph.ops.detection.suppression import AllClassSuppressionAttrs
-from microgen.graph.ops.moves.indexed import AxisPositionsAttrs, NdPositionsAttrs, ScatterAttrs
+from microgen.graph.ops.moves.indexed import AxisPositionsAttrs, NdPositionsAttrs
+from microgen.graph.ops.moves.scatter import ScatterAttrs
 from microgen.graph.ops.reductions.extremes import TopKAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.every_dtype import random_array, random_type

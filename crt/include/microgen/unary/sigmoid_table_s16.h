@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sigmoid function by a table, for tanh and sigmoid of int16. The Python twin is
- * microgen/graph/ops/unary/sigmoid16.py, which computes the same values, bit for bit. */
+ * microgen/graph/ops/unary/sigmoid.py, which computes the same values, bit for bit. */
 #ifndef MICROGEN_SIGMOID_TABLE_S16_H
 #define MICROGEN_SIGMOID_TABLE_S16_H
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from microgen.frontends.onnx import multiplying, reducing
+from microgen.frontends.onnx import composing
 from microgen.frontends.onnx.composing import transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
@@ -128,7 +128,7 @@ def _summed(node: OnnxNode, named: Named, needed: set[str]) -> Named:
     """The tensor summed over the axes that nothing needs."""
     tensor, labels = named
     axes = tuple(axis for axis, label in enumerate(labels) if label not in needed)
-    found = reducing.total(node, tensor, axes, keep_dims=False)
+    found = composing.total(node, tensor, axes, keep_dims=False)
     return found, "".join(label for label in labels if label in needed)
 
 
@@ -142,7 +142,7 @@ def _multiplied(node: OnnxNode, left: Named, right: Named, later: set[str]) -> N
     depth = "".join(label for label in both if label not in later)
     rows = "".join(label for label in lhs[1] if label not in both)
     columns = "".join(label for label in rhs[1] if label not in both)
-    found = multiplying.product(
+    found = composing.multiplying_product(
         node, _matrices(node, lhs, batch, rows, depth), _matrices(node, rhs, batch, depth, columns)
     )
     labels = batch + rows + columns

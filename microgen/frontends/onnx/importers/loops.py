@@ -1,5 +1,4 @@
-"""Loops whose number of iterations is known when the model is compiled: the nodes of each iteration
-are imported one after the other."""
+"""Operators that have graphs of their own: Loop, Scan and If."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ import numpy as np
 from microgen.frontends.onnx import composing, moves
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor, fields
+from microgen.frontends.tensors import Tensor, Value, fields
 
 _MOST = 4096  # iterations
 
@@ -109,4 +108,15 @@ def _row(node: OnnxNode, data: Tensor, axis: int, at: int) -> Tensor:
     return node.reshaped(moves.cut(node, data, axis, at, 1), shape)
 
 
-IMPORTERS = {"Loop": _loop, "Scan": _scan}
+def _if(node: OnnxNode) -> Value:
+    condition = np.ravel(node.constant_of(0, "conditions"))
+    if condition.size != 1:
+        raise node.invalid(f"has a condition of {condition.size} elements; one is expected")
+    return node.branch("then_branch" if condition[0] else "else_branch")
+
+
+IMPORTERS = {
+    "Loop": _loop,
+    "Scan": _scan,
+    "If": _if,
+}

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from microgen.frontends.layouts import along
-from microgen.frontends.onnx import pooling, powers, windows
+from microgen.frontends.onnx import composing, pooling, windows
 from microgen.frontends.onnx.composing import binary
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import EVAL, OnnxNode
@@ -160,9 +160,9 @@ def _lp(node: OnnxNode) -> Tensor:
     if p not in (1, 2):
         raise node.invalid(f"has the p {p}; 1 or 2 is expected")
     axis = arguments.axis(node, len(data.shape), -1)
-    powers_of = powers.magnitude(node, data, p)
+    powers_of = composing.magnitude(node, data, p)
     total = node.emit("sum", SumAttrs((axis,), keep_dims=True), (powers_of,))
-    norm = powers.root(node, total, p)
+    norm = composing.root(node, total, p)
     least = node.constant(np.array([_LEAST], np.float32), "least")
     return binary(node, "divide", data, node.emit("maximum", MaximumAttrs(), (norm, least)))
 
@@ -194,7 +194,7 @@ def _local_response(node: OnnxNode) -> Tensor:
     means = pooling.mean(node, image, window, counts_padding=True)
     scaled = binary(node, "multiply", means, float(node.attr("alpha", 1e-4)))
     base = binary(node, "add", scaled, float(node.attr("bias", 1.0)))
-    divisor = powers.power(node, base, -float(node.attr("beta", 0.75)))
+    divisor = composing.power(node, base, -float(node.attr("beta", 0.75)))
     return binary(node, "multiply", data, node.reshaped(divisor, shape))
 
 

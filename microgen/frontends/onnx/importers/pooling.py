@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from microgen.frontends.onnx import convolving, pooling, powers, windows
+from microgen.frontends.onnx import composing, convolving, pooling, windows
 from microgen.frontends.onnx.composing import binary, joined, padded
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.nodes import OnnxNode
@@ -64,7 +64,9 @@ def _lp(node: OnnxNode) -> Tensor:
     p = _order(node)
 
     def pool(data: Tensor, window: Window) -> Tensor:
-        return powers.root(node, pooling.total(node, powers.magnitude(node, data, p), window), p)
+        return composing.root(
+            node, pooling.total(node, composing.magnitude(node, data, p), window), p
+        )
 
     return _spatial(node, pool)
 
@@ -186,8 +188,8 @@ def _global_max(node: OnnxNode, data: Tensor, axes: tuple[int, ...]) -> Tensor:
 
 def _global_lp(node: OnnxNode, data: Tensor, axes: tuple[int, ...]) -> Tensor:
     p = _order(node)
-    total = node.emit("sum", SumAttrs(axes, keep_dims=True), (powers.magnitude(node, data, p),))
-    return powers.root(node, total, p)
+    total = node.emit("sum", SumAttrs(axes, keep_dims=True), (composing.magnitude(node, data, p),))
+    return composing.root(node, total, p)
 
 
 IMPORTERS = {

@@ -1,17 +1,38 @@
-"""Products of matrices: Gemm and MatMul."""
+"""Convolutions, products of matrices, and determinants."""
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
-from microgen.frontends.onnx import multiplying
-from microgen.frontends.onnx.composing import binary, transposed
+import numpy as np
+from onnx import TensorProto
+
+from microgen.frontends.onnx import composing, convolving, windows
+from microgen.frontends.onnx.composing import binary, part, transposed
+from microgen.frontends.onnx.importers import Importer, arguments
+from microgen.frontends.onnx.importers.quantization import Group
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor
+from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType
+from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
+
+
+def _conv(node: OnnxNode) -> Tensor:
+    """Source: ONNX's specification of Conv; in the weight, O is the first axis."""
+    data, weight, bias = node.tensor(0), node.tensor(1), node.optional(2)
+    rank = arguments.spatial_rank(node, data)
+    groups = arguments.groups(node, data, weight, bias)
+    if weight.shape[1] * groups != data.shape[1] or weight.shape[0] % groups:
+        raise node.invalid(
+            f"has the weight {weight.type} and {groups} groups for the input {data.type}"
+        )
+    kernel = windows.kernel_shape(node, rank, weight.shape[2:])
+    window = windows.window(node, data.shape[2:], kernel)
+    filters = convolving.Filters(weight, bias, groups)
+    found = convolving.convolved(node, convolving.channels_last(node, data), filters, window)
+    return convolving.channels_second(node, found)
 
 
 def _matmul(node: OnnxNode) -> Tensor:
@@ -23,7 +44,7 @@ def _matmul(node: OnnxNode) -> Tensor:
         raise node.invalid(f"multiplies {lhs.type} by {rhs.type}; vectors or matrices are expected")
     rows = lhs if len(lhs.shape) > 1 else node.reshaped(lhs, (1, *lhs.shape))
     columns = rhs if len(rhs.shape) > 1 else node.reshaped(rhs, (*rhs.shape, 1))
-    found = multiplying.product(node, rows, columns)
+    found = composing.multiplying_product(node, rows, columns)
     *batches, height, width = found.shape
     kept = (*([height] if len(lhs.shape) > 1 else []), *([width] if len(rhs.shape) > 1 else []))
     return node.reshaped(found, (*batches, *kept))
@@ -86,4 +107,128 @@ def _bias(node: OnnxNode, offset: Tensor | None, units: int, rows: int) -> Tenso
     return node.constant(np.full(units, offset.value.reshape(()), np.float32), "bias")
 
 
-IMPORTERS = {"Gemm": _gemm, "MatMul": _matmul}
+_EXACT = 2**24  # floats have all whole numbers up to it
+_LARGEST = 255 * 255  # magnitude of a product
+_INT32 = TensorProto.INT32
+
+
+def _products(op: str, lhs_axis: int, rhs_axis: int) -> Importer:
+    """The importer of the operator of floats ``op`` for integers. Several zero points are along
+    these axes."""
+
+    def importer(node: OnnxNode) -> Value:
+        for position in (0, 1):
+            node.expect(node.tensor(position), DType.INT8, DType.UINT8)
+        group, zero = Group(node), node.optional(2)
+        _check_exact(node, _count(node.tensor(1), op), zero)
+        is_computed = zero is not None and zero.value is None
+        middle = (
+            group.constant(_middle(node.tensor(0)), "middle") if is_computed else group.given(2)
+        )
+        operands = (
+            _floats(group, "x0", middle, lhs_axis),
+            _floats(group, "x1", group.given(3), rhs_axis),
+        )
+        floats = group.add(op, operands, "floats", node.attributes())
+        sums = group.add("Cast", (floats,), "sums" if is_computed else "result", to=_INT32)
+        if is_computed:
+            _subtract_zero(group, op, (sums, operands[1]), middle)
+        return group.value()
+
+    return importer
+
+
+def _count(weight: Tensor, op: str) -> int:
+    """The number of products in a sum."""
+    return math.prod(weight.shape[1:]) if op == "Conv" else weight.shape[-2:][0]
+
+
+def _check_exact(node: OnnxNode, count: int, zero: Tensor | None) -> None:
+    """Sums of constant weights are computed in integers; others must be exact in floats."""
+    weight, zeros = node.tensor(1), node.optional(3)
+    is_simple = weight.value is not None and (zeros is None or zeros.value is not None)
+    is_simple = is_simple and (zero is None or zero.type.size == 1)
+    if not is_simple and count * _LARGEST > _EXACT:
+        raise node.unsupported(
+            f"adds {count} products of computed integers",
+            supported=f"up to {_EXACT // _LARGEST}, or constant weights and one zero point of data",
+        )
+
+
+def _middle(data: Tensor) -> Array:
+    """A zero point for data whose own one is computed."""
+    return np.array(128 if data.dtype is DType.UINT8 else 0, data.dtype.numpy)
+
+
+def _floats(group: Group, data: str, zero: str, axis: int) -> str:
+    """Integers less their zero points, as floats."""
+    zeros = group.node.optional(int(zero[1:])) if zero.startswith("x") else None
+    ones = np.ones(() if zeros is None else zeros.shape, np.float32)
+    scale = group.constant(ones, f"scale_{data}")
+    return group.add("DequantizeLinear", (data, scale, zero), f"float_{data}", axis=axis)
+
+
+def _subtract_zero(group: Group, op: str, sums: tuple[str, str], middle: str) -> None:
+    """The sums, which have ``middle`` as the data's zero point, with the computed one. Each product
+    has to be less by the difference times its weight."""
+    node = group.node
+    ones = group.constant(np.ones(node.tensor(0).shape, np.float32), "ones")
+    weights = group.add(op, (ones, sums[1]), "weights", node.attributes())
+    total = group.add("Cast", (weights,), "total", to=_INT32)
+    lhs, rhs = (
+        group.add("Cast", (each,), f"{each}_int32", to=_INT32) for each in (group.given(2), middle)
+    )
+    more = group.add("Mul", (group.add("Sub", (lhs, rhs), "difference"), total), "more")
+    group.add("Sub", (sums[0], more), "result")
+
+
+_MOST = 4  # rows: n! products, each a node
+
+
+def _det(node: OnnxNode) -> Tensor:
+    """The determinant of each matrix of [..., n, n], expanded along the first row."""
+    data = node.tensor(0)
+    node.expect(data, DType.FLOAT32)
+    *batches, rows, columns = data.shape if len(data.shape) > 1 else (0, 1)
+    if rows != columns:
+        raise node.invalid(f"has the input {data.type}; square matrices are expected")
+    if rows > _MOST:
+        raise node.unsupported(
+            f"of matrices of {rows} rows has no kernel", supported=f"up to {_MOST} rows"
+        )
+    found = _expanded(node, data, 0, tuple(range(columns)))
+    return node.reshaped(found, tuple(batches))
+
+
+def _expanded(node: OnnxNode, data: Tensor, row: int, columns: tuple[int, ...]) -> Tensor:
+    """The determinant of the rows from ``row`` on and these columns, [..., 1, 1]."""
+    if len(columns) == 1:
+        return _element(node, data, row, columns[0])
+    terms = [
+        binary(
+            node,
+            "multiply",
+            _element(node, data, row, column),
+            _expanded(node, data, row + 1, columns[:i] + columns[i + 1 :]),
+        )
+        for i, column in enumerate(columns)
+    ]
+    total = terms[0]
+    for i, term in enumerate(terms[1:], 1):
+        total = binary(node, "subtract" if i % 2 else "add", total, term)
+    return total
+
+
+def _element(node: OnnxNode, data: Tensor, row: int, column: int) -> Tensor:
+    rank = len(data.shape)
+    return part(node, part(node, data, rank - 2, row, 1), rank - 1, column, 1)
+
+
+IMPORTERS = {
+    "Conv": _conv,
+    "Gemm": _gemm,
+    "MatMul": _matmul,
+    "ConvInteger": _products("Conv", 0, 0),
+    "MatMulInteger": _products("MatMul", -2, -1),
+    "Det": _det,
+}

@@ -1,14 +1,21 @@
-"""QuantizeLinear and DequantizeLinear."""
+"""Quantization, and operators of quantized tensors."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
+from onnx import AttributeProto, NodeProto, helper, numpy_helper
 
 from microgen.frontends.onnx import types
+from microgen.frontends.onnx.functions import Body
+from microgen.frontends.onnx.importers import Importer
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.quantization import conversions, scales
-from microgen.frontends.tensors import Tensor
-from microgen.graph.ir.graph import DType
+from microgen.frontends.tensors import Tensor, Value
+from microgen.graph.ir.graph import Array, DType
 
 
 def _dequantize(node: OnnxNode) -> Tensor:
@@ -63,4 +70,150 @@ def _check_output(node: OnnxNode) -> None:
 
 _OWN = {"DequantizeLinear": _dequantize, "QuantizeLinear": _quantize}
 # ONNX Runtime's quantizer writes its own for 16 and 4 bits in opsets that lack these.
-IMPORTERS = {**_OWN, **{f"com.microsoft.{name}": importer for name, importer in _OWN.items()}}
+
+
+# Operators of quantized tensors: DequantizeLinear, the operator of floats, and QuantizeLinear.
+#
+# What is recognised between the two becomes integers (``frontends/onnx/quantization``), so these
+# operators and the groups of three are computed in the same way.
+
+_OPSET = 13  # the semantics of the operators in the functions
+_OUTPUT = "result"
+
+
+@dataclass(slots=True)
+class Group:
+    """The function that takes the place of a quantized operator. Its inputs are ``x0``, ``x1`` and
+    so on, those of the operator."""
+
+    node: OnnxNode
+    nodes: list[NodeProto] = field(default_factory=list)
+
+    def add(
+        self,
+        op: str,
+        inputs: Sequence[str],
+        output: str,
+        attributes: Sequence[AttributeProto] = (),
+        **attrs: Any,
+    ) -> str:
+        """The output of a further node."""
+        made = helper.make_node(op, list(inputs), [output], **attrs)
+        made.attribute.extend(attributes)
+        self.nodes.append(made)
+        return output
+
+    def constant(self, value: Array, output: str) -> str:
+        """A constant."""
+        return self.add("Constant", (), output, value=numpy_helper.from_array(value))
+
+    def given(self, position: int) -> str:
+        """The name of an operand; empty if it is left out."""
+        return "" if self.node.typed(position) is None else f"x{position}"
+
+    def dequantized(self, data: int, *, axis: int = 0) -> str:
+        """An operand that is followed by its scale and zero point, as floats. Several scales are
+        along ``axis``."""
+        inputs = [f"x{data}", f"x{data + 1}", self.given(data + 2)]
+        return self.add("DequantizeLinear", inputs, f"float{data}", axis=axis)
+
+    def quantized(self, floats: str, scale: int, like: int = 0) -> Value:
+        """The result: floats as integers with the scale at a position and the zero point after it,
+        or 0 of the dtype of the operand ``like``."""
+        zero = self.given(scale + 1)
+        if not zero:
+            zero = self.constant(np.zeros((), self.node.tensor(like).dtype.numpy), "zero")
+        self.add("QuantizeLinear", (floats, f"x{scale}", zero), _OUTPUT)
+        return self.value()
+
+    def value(self, opset: int = _OPSET) -> Value:
+        """The result of the node called ``result``."""
+        inputs = [f"x{i}" for i in range(len(self.node.operands))]
+        return self.node.called(Body(inputs, [_OUTPUT], self.nodes, {"": opset}))
+
+
+def _conv(node: OnnxNode) -> Value:
+    group = Group(node)
+    inputs = [group.dequantized(0), group.dequantized(3, axis=0)]
+    if group.given(8):
+        inputs.append(_bias(group, 8, ("x1", "x4")))
+    return group.quantized(group.add("Conv", inputs, "sums", node.attributes()), 6)
+
+
+def _bias(group: Group, position: int, scales: tuple[str, str]) -> str:
+    """An int32 bias in the scale of the sums."""
+    scale = group.add("Mul", scales, "scale")
+    return group.add("DequantizeLinear", (f"x{position}", scale), f"float{position}", axis=-1)
+
+
+def _matmul(node: OnnxNode) -> Value:
+    group = Group(node)
+    inputs = [group.dequantized(0, axis=-2), group.dequantized(3, axis=-1)]
+    return group.quantized(group.add("MatMul", inputs, "sums"), 6)
+
+
+def _gemm(node: OnnxNode) -> Value:
+    """QGemm; the bias has the scale alpha * a_scale * b_scale."""
+    group, alpha = Group(node), np.float32(node.attr("alpha", 1.0))
+    scale = group.add("Mul", ("x4", group.constant(np.asarray(alpha), "alpha")), "b_scale")
+    axis = 0 if node.attr("transB", 0) else 1
+    rhs = group.add("DequantizeLinear", ("x3", scale, group.given(5)), "rhs", axis=axis)
+    inputs = [group.dequantized(0), rhs]
+    if group.given(6):
+        inputs.append(_bias(group, 6, ("x1", scale)))
+    floats = bool(group.given(7))
+    sums = group.add("Gemm", inputs, "sums" if floats else _OUTPUT, node.attributes("alpha"))
+    return group.quantized(sums, 7) if floats else group.value()
+
+
+def _binary(op: str) -> Importer:
+    def importer(node: OnnxNode) -> Value:
+        group = Group(node)
+        inputs = group.dequantized(0), group.dequantized(3)
+        return group.quantized(group.add(op, inputs, "found"), 6)
+
+    return importer
+
+
+def _unary(op: str, *dropped: str) -> Importer:
+    def importer(node: OnnxNode) -> Value:
+        if node.attr("channels_last", 0):
+            raise node.unsupported("has its channels last", supported="channels second")
+        group, attributes = Group(node), node.attributes("channels_last", *dropped)
+        floats = group.add(op, (group.dequantized(0),), "found", attributes)
+        return group.quantized(floats, 3)
+
+    return importer
+
+
+def _softmax(node: OnnxNode) -> Value:
+    """QLinearSoftmax; an attribute says of which opset's Softmax it is."""
+    group = Group(node)
+    floats = group.add("Softmax", (group.dequantized(0),), "found", node.attributes("opset"))
+    zero = group.given(4) or group.constant(np.zeros((), node.tensor(0).dtype.numpy), "zero")
+    group.add("QuantizeLinear", (floats, "x3", zero), _OUTPUT)
+    return group.value(11 if node.attr("opset") < 13 else _OPSET)
+
+
+def _concat(node: OnnxNode) -> Value:
+    group = Group(node)
+    inputs = [group.dequantized(i) for i in range(2, len(node.operands), 3)]
+    joined = group.add("Concat", inputs, "found", node.attributes())
+    return group.quantized(joined, 0, like=2)
+
+
+IMPORTERS: dict[str, Importer] = {
+    **_OWN,
+    **{f"com.microsoft.{name}": importer for name, importer in _OWN.items()},
+    "QLinearConv": _conv,
+    "QLinearMatMul": _matmul,
+    "com.microsoft.QGemm": _gemm,
+    "com.microsoft.QLinearAdd": _binary("Add"),
+    "com.microsoft.QLinearAveragePool": _unary("AveragePool"),
+    "com.microsoft.QLinearConcat": _concat,
+    "com.microsoft.QLinearGlobalAveragePool": _unary("GlobalAveragePool"),
+    "com.microsoft.QLinearLeakyRelu": _unary("LeakyRelu"),
+    "com.microsoft.QLinearMul": _binary("Mul"),
+    "com.microsoft.QLinearSigmoid": _unary("Sigmoid"),
+    "com.microsoft.QLinearSoftmax": _softmax,
+}

@@ -7,12 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from microgen.frontends.onnx import moves, reducing
+from microgen.frontends.onnx import composing, moves
 from microgen.frontends.onnx import numbers as n
-from microgen.frontends.onnx.composing import binary, flipped
+from microgen.frontends.onnx.composing import Axes, binary, flipped
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.onnx.reducing import Axes
 from microgen.frontends.tensors import Tensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
@@ -54,7 +53,7 @@ def _of_nothing(node: OnnxNode, data: Tensor, keep: bool, result: float) -> Tens
     """The results of a reduction of no elements, if there are some."""
     shape = node.declared_for(1)
     if shape is None:
-        shape = reducing.kept(data.shape, _axes(node, len(data.shape)), keep_dims=keep)
+        shape = composing.kept(data.shape, _axes(node, len(data.shape)), keep_dims=keep)
     if 0 in shape:
         return moves.empty(node, shape, data.dtype)
     if math.isnan(result):
@@ -72,11 +71,11 @@ def _axes(node: OnnxNode, rank: int) -> Axes:
 
 
 def _sum(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
-    return reducing.total(node, data, axes, keep_dims=keep)
+    return composing.total(node, data, axes, keep_dims=keep)
 
 
 def _product(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
-    return reducing.product(node, data, axes, keep_dims=keep)
+    return composing.reducing_product(node, data, axes, keep_dims=keep)
 
 
 def _mean(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
@@ -107,7 +106,7 @@ def _log_sum_exp(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor
     below = node.emit("exp", ExpAttrs(), (binary(node, "subtract", data, greatest),))
     logarithm = _log_sum(node, below, axes, True)
     found = binary(node, "add", logarithm, greatest)
-    return node.reshaped(found, reducing.kept(data.shape, axes, keep_dims=keep))
+    return node.reshaped(found, composing.kept(data.shape, axes, keep_dims=keep))
 
 
 def _max(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
@@ -157,7 +156,7 @@ def _position(op: str, attrs: type[ArgMaxAttrs] | type[ArgMinAttrs]) -> Importer
             end = node.constant(np.array(data.shape[axis] - 1, np.int64), "end")
             found = binary(node, "subtract", end, found)
         keep = bool(node.attr("keepdims", 1))
-        return node.reshaped(found, reducing.kept(data.shape, (axis,), keep_dims=keep))
+        return node.reshaped(found, composing.kept(data.shape, (axis,), keep_dims=keep))
 
     return importer
 

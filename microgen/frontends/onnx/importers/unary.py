@@ -1,7 +1,8 @@
-"""Functions of each element of one tensor, and casts."""
+"""Functions of one tensor's elements, and activations."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -10,8 +11,10 @@ from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx import types
 from microgen.frontends.onnx.nodes import EVAL, OnnxNode
 from microgen.frontends.tensors import Tensor, Value
+from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.moves.views import BitcastAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs, EluAttrs, HardSwishAttrs, LeakyReluAttrs
 from microgen.graph.ops.unary.functions import (
     AbsAttrs,
     CeilAttrs,
@@ -26,10 +29,10 @@ from microgen.graph.ops.unary.functions import (
 from microgen.graph.ops.unary.roots import SqrtAttrs
 from microgen.graph.ops.unary.sigmoid import SigmoidAttrs, TanhAttrs
 
-Importer = Callable[[OnnxNode], Tensor]
+UnaryImporter = Callable[[OnnxNode], Tensor]
 
 
-def _float(op: str, attrs: Attrs) -> Importer:
+def _float(op: str, attrs: Attrs) -> UnaryImporter:
     def importer(node: OnnxNode) -> Tensor:
         node.expect(node.tensor(0), DType.FLOAT32)
         return node.emit(op, attrs, (node.tensor(0),))
@@ -37,7 +40,7 @@ def _float(op: str, attrs: Attrs) -> Importer:
     return importer
 
 
-def _real(function: str) -> Importer:
+def _unary_real(function: str) -> UnaryImporter:
     return lambda node: n.real(node, function, node.tensor(0))
 
 
@@ -115,6 +118,122 @@ def _binarizer(node: OnnxNode) -> Tensor:
     return n.cast(node, is_above, data.dtype)
 
 
+ActivationsImporter = Callable[[OnnxNode], Tensor]
+
+_SELU = (1.67326319217681884765625, 1.05070102214813232421875)  # the defaults of alpha and gamma
+_RANGES = {  # those that the op before may clamp to itself
+    (0.0, 6.0): Activation.RELU6,
+    (-1.0, 1.0): Activation.RELU_N1_TO_1,
+    (0.0, math.inf): Activation.RELU_UNLIMITED,
+}
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+def _activations_real(function: str, **defaults: float) -> ActivationsImporter:
+    """A function whose numbers are the attributes of these names, in their order."""
+
+    def importer(node: OnnxNode) -> Tensor:
+        numbers = (float(node.attr(name, default)) for name, default in defaults.items())
+        return n.real(node, function, node.tensor(0), *numbers)
+
+    return importer
+
+
+def _elu(node: OnnxNode) -> Tensor:
+    data, alpha = node.tensor(0), float(node.attr("alpha", 1.0))
+    node.expect(data, DType.FLOAT32)
+    if alpha == 1:
+        return node.emit("nn.elu", EluAttrs(), (data,))
+    return n.real(node, "scaled_elu", data, alpha, 1.0, 1.0)
+
+
+def _celu(node: OnnxNode) -> Tensor:
+    alpha = float(node.attr("alpha", 1.0))
+    if not alpha:
+        raise node.invalid("has the alpha 0, by which its input is divided")
+    return n.real(node, "scaled_elu", node.tensor(0), alpha, alpha, 1.0)
+
+
+def _selu(node: OnnxNode) -> Tensor:
+    alpha, gamma = (
+        np.float32(node.attr(name, default))
+        for name, default in zip(("alpha", "gamma"), _SELU, strict=True)
+    )
+    return n.real(node, "scaled_elu", node.tensor(0), float(gamma * alpha), 1.0, float(gamma))
+
+
+def _gelu(node: OnnxNode) -> Tensor:
+    functions = {"none": "gelu", "tanh": "gelu_tanh"}
+    approximate = node.attr("approximate", "none")
+    if approximate not in functions:
+        raise node.invalid(f"has the approximation {approximate!r}; none or tanh is expected")
+    return n.real(node, functions[approximate], node.tensor(0))
+
+
+def _leaky_relu(node: OnnxNode) -> Tensor:
+    data = node.tensor(0)
+    node.expect(data, DType.FLOAT32)
+    alpha = float(np.float32(node.attr("alpha", 0.01)))
+    return node.emit("nn.leaky_relu", LeakyReluAttrs(alpha), (data,))
+
+
+def _hard_swish(node: OnnxNode) -> Tensor:
+    node.expect(node.tensor(0), DType.FLOAT32)
+    return node.emit("nn.hard_swish", HardSwishAttrs(), (node.tensor(0),))
+
+
+def _relu(node: OnnxNode) -> Tensor:
+    data = node.tensor(0)
+    node.expect(data, *n.NUMBERS)
+    if n.is_float(data):
+        return node.emit("clip", ClipAttrs(Activation.RELU_UNLIMITED), (data,))
+    if data.dtype.numpy.kind == "u":
+        return data
+    return n.extremum(node, "maximum", data, n.scalar(node, 0, data.dtype))
+
+
+def _limits(node: OnnxNode, data: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    """The least and the greatest value, None if there is none. They are attributes before opset 11,
+    by default the ends of the finite numbers."""
+    if node.version < 11:
+        ends = (("min", -_LARGEST), ("max", _LARGEST))
+        low, high = (float(node.attr(name, end)) for name, end in ends)
+        return n.scalar(node, low, data.dtype), n.scalar(node, high, data.dtype)
+    low_input, high_input = node.optional(1), node.optional(2)
+    return (
+        low_input and node.reshaped(low_input, ()),
+        high_input and node.reshaped(high_input, ()),
+    )
+
+
+def _clip(node: OnnxNode) -> Tensor:
+    data = node.tensor(0)
+    node.expect(data, *n.NUMBERS)
+    low, high = _limits(node, data)
+    found = _clipped_floats(node, data, low, high) if n.is_float(data) else None
+    if found is not None:
+        return found
+    if low is not None:
+        data = n.extremum(node, "maximum", data, low)
+    return data if high is None else n.extremum(node, "minimum", data, high)
+
+
+def _clipped_floats(
+    node: OnnxNode, data: Tensor, low: Tensor | None, high: Tensor | None
+) -> Tensor | None:
+    """One node if both limits are constant numbers; None if they are not."""
+    if any(limit is not None and limit.value is None for limit in (low, high)):
+        return None
+    least = -math.inf if low is None else float(low.value)  # type: ignore[arg-type]
+    most = math.inf if high is None else float(high.value)  # type: ignore[arg-type]
+    if math.isnan(least) or math.isnan(most):
+        return None
+    activation = Activation.RELU if (least, most) == (0, _LARGEST) else _RANGES.get((least, most))
+    if activation is not None:
+        return node.emit("clip", ClipAttrs(activation), (data,))
+    return n.real(node, "bounded", data, least, most)
+
+
 IMPORTERS = {
     "Neg": _neg,
     "Abs": _abs,
@@ -135,15 +254,30 @@ IMPORTERS = {
     "Cos": _float("cos", CosAttrs()),
     "Tanh": _float("tanh", TanhAttrs()),
     "Sigmoid": _float("sigmoid", SigmoidAttrs()),
-    "Tan": _real("tan"),
-    "Asin": _real("asin"),
-    "Acos": _real("acos"),
-    "Atan": _real("atan"),
-    "Sinh": _real("sinh"),
-    "Cosh": _real("cosh"),
-    "Asinh": _real("asinh"),
-    "Acosh": _real("acosh"),
-    "Atanh": _real("atanh"),
-    "Erf": _real("erf"),
-    "Reciprocal": _real("reciprocal"),
+    "Tan": _unary_real("tan"),
+    "Asin": _unary_real("asin"),
+    "Acos": _unary_real("acos"),
+    "Atan": _unary_real("atan"),
+    "Sinh": _unary_real("sinh"),
+    "Cosh": _unary_real("cosh"),
+    "Asinh": _unary_real("asinh"),
+    "Acosh": _unary_real("acosh"),
+    "Atanh": _unary_real("atanh"),
+    "Erf": _unary_real("erf"),
+    "Reciprocal": _unary_real("reciprocal"),
+    "Relu": _relu,
+    "Clip": _clip,
+    "LeakyRelu": _leaky_relu,
+    "HardSwish": _hard_swish,
+    "Elu": _elu,
+    "Celu": _celu,
+    "Selu": _selu,
+    "Gelu": _gelu,
+    "Mish": _activations_real("mish"),
+    "Softplus": _activations_real("softplus"),
+    "Softsign": _activations_real("softsign"),
+    "Swish": _activations_real("swish", alpha=1.0),
+    "Shrink": _activations_real("shrink", lambd=0.5, bias=0.0),
+    "HardSigmoid": _activations_real("hard_sigmoid", alpha=0.2, beta=0.5),
+    "ThresholdedRelu": _activations_real("thresholded_relu", alpha=1.0),
 }

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
 from microgen.frontends.numerics import PROFILES
-from microgen.frontends.onnx.quantization import biases, clamps
+from microgen.frontends.onnx.quantization import biases, functions
 from microgen.frontends.onnx.quantization.biases import NotNear
 from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
 from microgen.graph.arithmetic.int8 import activation_range, float_range
@@ -91,7 +91,7 @@ def _with_floats(
 def _is_the_same_in_floats(activation: Activation, kind: TensorType) -> bool:
     """Whether limits of floats become the limits of stored integers."""
     assert kind.quant is not None
-    bounds = clamps.Clamp(*float_range(activation)).stored(kind)
+    bounds = functions.Clamp(*float_range(activation)).stored(kind)
     return bounds == activation_range(activation, kind.quant, kind.dtype)
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.frontends.onnx.quantization import clamps, functions, moves
-from microgen.frontends.onnx.quantization.clamps import Clamp
+from microgen.frontends.onnx.quantization import functions, moves
+from microgen.frontends.onnx.quantization.functions import Clamp
 from microgen.frontends.onnx.quantization.layers import LAYERS
 from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
 from microgen.graph.arithmetic.terms import Activation
@@ -82,10 +82,10 @@ def _chain(rewriting: Rewriting, tensor: str) -> _Chain:
     clamp = Clamp()
     while tensor in rewriting.producers and tensor not in rewriting.source:
         node = rewriting.producers[tensor]
-        own = clamps.of(rewriting.graph, node)
+        own = functions.of(rewriting.graph, node)
         if own is None and node.op not in moves.HOISTED:
             break
-        before = node.inputs[0] if own is None else clamps.data(rewriting.graph, node)
+        before = node.inputs[0] if own is None else functions.data(rewriting.graph, node)
         if not _is_only_read_here(rewriting, before):
             break
         if own is None:
@@ -128,7 +128,7 @@ def _computed(rewriting: Rewriting, chain: _Chain, kind: TensorType, name: str, 
     node = _layer(rewriting, chain)
     bounds = chain.clamp.stored(kind)
     has_clamp = node.op in LAYERS and hasattr(node.attrs, "activation")
-    fused = clamps.activation(bounds, kind) if has_clamp else None
+    fused = functions.activation(bounds, kind) if has_clamp else None
     is_limited = fused is None and bounds != Clamp().stored(kind)
     names = _Names(rewriting, name, 1 + is_limited + len(chain.moves))
     shaped = dataclasses.replace(kind, shape=rewriting.graph.types[chain.start].shape)

@@ -10,7 +10,7 @@ import numpy as np
 from microgen.frontends import layouts
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
-from microgen.frontends.relay.importers.binary import added
+from microgen.frontends.relay.importers.elementwise import added
 from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.arithmetic.terms import Activation

@@ -1,11 +1,16 @@
-"""sum, mean, max, min, argmax and argmin."""
+"""Reductions over axes, and normalization by one."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.tensors import Tensor
+from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
+from microgen.graph.ops.elementwise.extremum import MaximumAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.reductions.extremes import (
     ArgExtremeAttrs,
     ArgMaxAttrs,
@@ -14,6 +19,7 @@ from microgen.graph.ops.reductions.extremes import (
     MinAttrs,
 )
 from microgen.graph.ops.reductions.reduction import MeanAttrs, ReductionAttrs, SumAttrs
+from microgen.graph.ops.unary.roots import RsqrtAttrs
 
 _EXTREMA = (DType.FLOAT32, DType.INT32, DType.INT8, DType.INT16)
 
@@ -47,6 +53,24 @@ def _position(op: str, attrs: type[ArgExtremeAttrs]) -> Importer:
     return importer
 
 
+def _l2_normalize(call: RelayCall) -> Tensor:
+    """The data divided by the root of the sum of its squares, which is at least ``eps``.
+
+    Source: TVM v0.14, topi/nn/l2_normalize.h.
+    """
+    data = call.tensor(0)
+    call.expect(data, DType.FLOAT32)
+    rank = len(data.shape)
+    listed = call.attrs["axis"] or range(rank)
+    axes = tuple(sorted({axis % rank for axis in listed}))
+    product = MultiplyAttrs(Activation.NONE)
+    squares = call.emit("multiply", product, (data, data), hint="squares")
+    sums = call.emit("sum", SumAttrs(axes, keep_dims=True), (squares,))
+    least = call.constant(np.array([call.attrs["eps"]], np.float32), "eps")
+    bounded = call.emit("maximum", MaximumAttrs(), (sums, least))
+    return call.emit("multiply", product, (data, call.emit("rsqrt", RsqrtAttrs(), (bounded,))))
+
+
 IMPORTERS = {
     "sum": _reduction("sum", SumAttrs, DType.FLOAT32, DType.INT32),
     "mean": _reduction("mean", MeanAttrs, DType.FLOAT32),
@@ -54,4 +78,5 @@ IMPORTERS = {
     "min": _reduction("min", MinAttrs, *_EXTREMA),
     "argmax": _position("argmax", ArgMaxAttrs),
     "argmin": _position("argmin", ArgMinAttrs),
+    "nn.l2_normalize": _l2_normalize,
 }

@@ -11,7 +11,7 @@ import numpy as np
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite import flexbuffer
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.frontends.tflite.unsigned import DETECTION
+from microgen.frontends.tflite.quantization import DETECTION
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget

@@ -1,4 +1,4 @@
-"""Elementwise operators of two inputs, and those that are made of them."""
+"""Elementwise operators of two tensors: arithmetic, comparisons and logic."""
 
 from __future__ import annotations
 
@@ -9,20 +9,33 @@ from tflite.AddNOptions import AddNOptions
 from tflite.AddOptions import AddOptions
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.DivOptions import DivOptions
+from tflite.EqualOptions import EqualOptions
 from tflite.FloorDivOptions import FloorDivOptions
 from tflite.FloorModOptions import FloorModOptions
+from tflite.GreaterEqualOptions import GreaterEqualOptions
+from tflite.GreaterOptions import GreaterOptions
+from tflite.LessEqualOptions import LessEqualOptions
+from tflite.LessOptions import LessOptions
+from tflite.LogicalAndOptions import LogicalAndOptions
+from tflite.LogicalNotOptions import LogicalNotOptions
+from tflite.LogicalOrOptions import LogicalOrOptions
 from tflite.MaximumMinimumOptions import MaximumMinimumOptions
 from tflite.MulOptions import MulOptions
+from tflite.NotEqualOptions import NotEqualOptions
+from tflite.SelectOptions import SelectOptions
+from tflite.SelectV2Options import SelectV2Options
 from tflite.SquaredDifferenceOptions import SquaredDifferenceOptions
 from tflite.SquareOptions import SquareOptions
 from tflite.SubOptions import SubOptions
 
 from microgen.base.errors import ModelError, short
 from microgen.frontends.tensors import Tensor
-from microgen.frontends.tflite import micro_sums
+from microgen.frontends.tflite import micro
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Attrs, DType
+from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
+from microgen.graph.ops.comparisons.logical import LogicalAttrs
 from microgen.graph.ops.division.divide import DivideAttrs, divides_by_zero
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
 from microgen.graph.ops.elementwise.addition import (
@@ -34,6 +47,8 @@ from microgen.graph.ops.elementwise.addition import (
 )
 from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.elementwise.where import WhereAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
 
 
 def _multiply(layer: Layer) -> Tensor:
@@ -124,7 +139,7 @@ def _add_n(layer: Layer) -> Tensor:
     count = layer.expect_any_inputs()
     layer.options(AddNOptions, BuiltinOptions.AddNOptions, required=False)
     first, *others = [layer.data(position) for position in range(count)]
-    is_micro = micro_sums.has_own(layer, first)
+    is_micro = micro.has_own(layer, first)
     layer.expect(first, DType.FLOAT32, DType.INT32, *[DType.INT8] * is_micro)
     if not others or any(other.shape != first.shape for other in others):
         raise layer.invalid(
@@ -143,11 +158,11 @@ def _micro_sum(layer: Layer, terms: Sequence[Tensor]) -> Tensor:
     quant = terms[0].type.quant
     if any((term.dtype, term.type.quant) != (DType.INT8, quant) for term in terms):
         raise layer.invalid("adds int8 tensors of several dtypes, scales or zero points")
-    total, *others = (micro_sums.wide(layer, term) for term in terms)
+    total, *others = (micro.wide(layer, term) for term in terms)
     for other in others:
         total = layer.emit("add", AddAttrs(Activation.NONE), (total, other))
-    total = micro_sums.plus(layer, total, -(len(terms) + 1) * terms[0].type.zero_point)
-    return micro_sums.rescaled(layer, total, terms[0])
+    total = micro.plus(layer, total, -(len(terms) + 1) * terms[0].type.zero_point)
+    return micro.rescaled(layer, total, terms[0])
 
 
 def _square(layer: Layer) -> Tensor:
@@ -159,6 +174,53 @@ def _square(layer: Layer) -> Tensor:
 
 
 _EXTREMUM = (MaximumMinimumOptions, BuiltinOptions.MaximumMinimumOptions)
+
+
+def _elementwise(op: str, attrs: Attrs, schema: Any, code: int, n_inputs: int = 2) -> Importer:
+    """The importer of an operator whose options table is empty."""
+
+    def importer(layer: Layer) -> Tensor:
+        layer.options(schema, code, required=False)
+        layer.expect_inputs(n_inputs)
+        return layer.emit(op, attrs, tuple(map(layer.data, range(n_inputs))), layer.output())
+
+    return importer
+
+
+def _select_v2(layer: Layer) -> Tensor:
+    layer.options(SelectV2Options, BuiltinOptions.SelectV2Options, required=False)
+    layer.expect_inputs(3)
+    return _where(layer, layer.data(0))
+
+
+def _select(layer: Layer) -> Tensor:
+    """A condition with one dimension chooses among rows. Otherwise all shapes are equal, or the
+    condition is a scalar."""
+    layer.options(SelectOptions, BuiltinOptions.SelectOptions, required=False)
+    layer.expect_inputs(3)
+    condition, lhs, rhs = map(layer.data, range(3))
+    shape, chosen = lhs.type.shape, condition.type.shape
+    if chosen not in ((), shape[:1], shape) or rhs.type.shape != shape:
+        raise layer.invalid(
+            f"chooses between {lhs.type} and {rhs.type} by {condition.type}; both must have the "
+            "same shape, and the condition that shape, its first dimension or no dimension"
+        )
+    if chosen in ((), shape):
+        return _where(layer, condition)
+    layer.output()  # first, so that its own errors precede those of the broadcast
+    # The condition gets dimensions of 1 after its own.
+    spread = ReshapeAttrs((*chosen, *(1 for _ in shape[1:])))
+    return _where(layer, layer.emit("reshape", spread, (condition,), hint=condition.name))
+
+
+def _where(layer: Layer, condition: Tensor) -> Tensor:
+    inputs = (condition, layer.data(1), layer.data(2))
+    return layer.emit("where", WhereAttrs(), inputs, layer.output())
+
+
+_COMPARISON, _LOGICAL = ComparisonAttrs(), LogicalAttrs()
+_CODES = BuiltinOptions
+
 
 IMPORTERS: Mapping[str, Importer] = {
     "ADD": _added("add", AddAttrs, AddOptions, BuiltinOptions.AddOptions),
@@ -177,4 +239,23 @@ IMPORTERS: Mapping[str, Importer] = {
         BuiltinOptions.SquaredDifferenceOptions,
     ),
     "SUB": _added("subtract", SubtractAttrs, SubOptions, BuiltinOptions.SubOptions),
+    "EQUAL": _elementwise("equal", _COMPARISON, EqualOptions, _CODES.EqualOptions),
+    "GREATER": _elementwise("greater", _COMPARISON, GreaterOptions, _CODES.GreaterOptions),
+    "GREATER_EQUAL": _elementwise(
+        "greater_equal", _COMPARISON, GreaterEqualOptions, _CODES.GreaterEqualOptions
+    ),
+    "LESS": _elementwise("less", _COMPARISON, LessOptions, _CODES.LessOptions),
+    "LESS_EQUAL": _elementwise(
+        "less_equal", _COMPARISON, LessEqualOptions, _CODES.LessEqualOptions
+    ),
+    "LOGICAL_AND": _elementwise(
+        "logical_and", _LOGICAL, LogicalAndOptions, _CODES.LogicalAndOptions
+    ),
+    "LOGICAL_NOT": _elementwise(
+        "logical_not", _LOGICAL, LogicalNotOptions, _CODES.LogicalNotOptions, n_inputs=1
+    ),
+    "LOGICAL_OR": _elementwise("logical_or", _LOGICAL, LogicalOrOptions, _CODES.LogicalOrOptions),
+    "NOT_EQUAL": _elementwise("not_equal", _COMPARISON, NotEqualOptions, _CODES.NotEqualOptions),
+    "SELECT": _select,
+    "SELECT_V2": _select_v2,
 }

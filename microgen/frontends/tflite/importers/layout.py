@@ -15,7 +15,7 @@ from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.options import Options
-from microgen.frontends.tflite.unsigned import rescaling
+from microgen.frontends.tflite.quantization import rescaling
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Attrs, TensorType
 from microgen.graph.ops.base import Pair, Shape

@@ -12,7 +12,7 @@ from tflite.CumsumOptions import CumsumOptions
 from tflite.ReducerOptions import ReducerOptions
 
 from microgen.frontends.tensors import Tensor
-from microgen.frontends.tflite import micro_sums
+from microgen.frontends.tflite import micro
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.graph.ir.graph import Attrs
@@ -86,12 +86,12 @@ def _cumsum(layer: Layer) -> Tensor:
     options = layer.options(CumsumOptions, BuiltinOptions.CumsumOptions, required=False)
     exclusive, reverse = (bool(options.number(name)) for name in ("Exclusive", "Reverse"))
     attrs, data = CumsumAttrs(_one_axis(layer), exclusive, reverse), layer.data(0)
-    if not micro_sums.has_own(layer, data):
+    if not micro.has_own(layer, data):
         return _reduced(layer, "cumsum", attrs)
     zero = data.type.zero_point
-    terms = micro_sums.plus(layer, micro_sums.wide(layer, data), -zero)
-    total = micro_sums.plus(layer, layer.emit("cumsum", attrs, (terms,)), -zero)
-    return micro_sums.rescaled(layer, total, data)
+    terms = micro.plus(layer, micro.wide(layer, data), -zero)
+    total = micro.plus(layer, layer.emit("cumsum", attrs, (terms,)), -zero)
+    return micro.rescaled(layer, total, data)
 
 
 IMPORTERS: Mapping[str, Importer] = {

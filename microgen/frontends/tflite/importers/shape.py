@@ -1,4 +1,4 @@
-"""Operators that change or return a shape."""
+"""Operators that change the shape only, or add a border."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.FillOptions import FillOptions
+from tflite.MirrorPadMode import MirrorPadMode
+from tflite.MirrorPadOptions import MirrorPadOptions
 from tflite.ReshapeOptions import ReshapeOptions
 from tflite.ShapeOptions import ShapeOptions
 from tflite.SqueezeOptions import SqueezeOptions
@@ -14,10 +16,12 @@ from tflite.SqueezeOptions import SqueezeOptions
 from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.frontends.tflite.records import COMPOSITE
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.base import Shape
+from microgen.graph.ops.base import Pair, Shape
 from microgen.graph.ops.moves.layouts import BroadcastToAttrs
-from microgen.graph.ops.moves.views import ReshapeAttrs
+from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs
+from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 
 
 def _reshape(layer: Layer) -> Tensor:
@@ -93,6 +97,59 @@ def _reshaped(layer: Layer, data: Tensor, shape: Shape) -> Tensor:
     return layer.emit("reshape", ReshapeAttrs(shape), (data,), layer.output())
 
 
+def _pad(layer: Layer) -> Tensor:
+    layer.expect_inputs(2)
+    data, output = layer.data(0), layer.output()
+    # TFLite pads with the stored value that means 0.
+    attrs = PadAttrs(_pads(layer, data), output.type.zero)
+    return layer.emit("nn.pad", attrs, (data,), output)
+
+
+def _padv2(layer: Layer) -> Tensor:
+    layer.expect_inputs(3)
+    data, output, filler = layer.data(0), layer.output(), layer.data(2)
+    if filler.value is None:
+        raise layer.unsupported(
+            "pads with a value that is computed", supported="a constant value to pad with"
+        )
+    expected = (output.type.dtype, output.type.quant)
+    if filler.value.size != 1 or (filler.type.dtype, filler.type.quant) != expected:
+        raise layer.invalid(
+            f"pads with {filler.type}; one value of the output's dtype and quantization is expected"
+        )
+    attrs = PadAttrs(_pads(layer, data), filler.value.item())
+    return layer.emit("nn.pad", attrs, (data,), output)
+
+
+def _mirror_pad(layer: Layer) -> Tensor:
+    layer.expect_inputs(2)
+    data = layer.data(0)
+    options = layer.options(MirrorPadOptions, BuiltinOptions.MirrorPadOptions)
+    mode = options.number("Mode")
+    if mode not in (MirrorPadMode.REFLECT, MirrorPadMode.SYMMETRIC):
+        raise layer.invalid(f"has the mode {mode}; REFLECT (0) or SYMMETRIC (1) is expected")
+    attrs = MirrorPadAttrs(_pads(layer, data), mode == MirrorPadMode.SYMMETRIC)
+    return layer.emit("nn.mirror_pad", attrs, (data,), layer.output())
+
+
+def _pads(layer: Layer, data: Tensor) -> tuple[Pair, ...]:
+    amounts, rank = layer.integers(1), len(data.type.shape)
+    if amounts.shape != (rank, 2):
+        raise layer.invalid(
+            f"has paddings of shape {list(amounts.shape)}; [{rank}, 2] is expected for {data.type}"
+        )
+    if amounts.size and amounts.min() < 0:
+        raise layer.invalid(f"has the negative padding {amounts.min()}")
+    return tuple((int(before), int(after)) for before, after in amounts)
+
+
+def _passed_on(layer: Layer) -> Tensor:
+    """The same stored values under another name and type."""
+    layer.expect_outputs(1, 1)
+    output = layer.plain_output()
+    return layer.emit("qnn.reinterpret", ReinterpretAttrs(output.shape), (layer.plain(0),), output)
+
+
 IMPORTERS: Mapping[str, Importer] = {
     "BROADCAST_TO": _broadcast_to,
     "EXPAND_DIMS": _expand_dims,
@@ -100,4 +157,8 @@ IMPORTERS: Mapping[str, Importer] = {
     "RESHAPE": _reshape,
     "SHAPE": _shape,
     "SQUEEZE": _squeeze,
+    "MIRROR_PAD": _mirror_pad,
+    "PAD": _pad,
+    "PADV2": _padv2,
+    COMPOSITE: _passed_on,
 }

@@ -1,13 +1,15 @@
-"""Operators that return parts of a tensor, replace one, or read it backwards."""
+"""Operators that return parts of a tensor, regular ones or by index."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.DynamicUpdateSliceOptions import DynamicUpdateSliceOptions
+from tflite.GatherNdOptions import GatherNdOptions
 from tflite.ReverseV2Options import ReverseV2Options
 from tflite.SplitOptions import SplitOptions
 from tflite.SplitVOptions import SplitVOptions
@@ -20,8 +22,10 @@ from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.options import Options
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Shape
+from microgen.graph.ops.moves.indexed import GatherNdAttrs, TakeAttrs
 from microgen.graph.ops.moves.slices import DynamicUpdateSliceAttrs, StridedSliceAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
+from microgen.graph.ops.quantization.conversions import DequantizeAttrs
 
 
 def _slice(layer: Layer) -> Tensor:
@@ -236,6 +240,62 @@ def _parts(
     return tuple(found)
 
 
+def _embedding_lookup(layer: Layer) -> Tensor:
+    """Rows of a table. Rows of int8 become float32 if the output is."""
+    layer.expect_inputs(2)
+    ids, rows, output = layer.plain(0), layer.data(1), layer.output()
+    layer.expect(ids, DType.INT32)
+    layer.expect_rank(ids, 1)
+    if rows.dtype is not DType.INT8 or output.dtype is not DType.FLOAT32:
+        return layer.emit("take", TakeAttrs(0), (rows, ids), output)
+    if rows.type.zero_point:
+        raise layer.unsupported(
+            f"has rows with the zero point {rows.type.zero_point}, which LiteRT refuses, too",
+            supported="rows with the zero point 0",
+        )
+    found = layer.emit("take", TakeAttrs(0), (rows, ids), hint=f"{output.name}/rows")
+    return layer.emit("qnn.dequantize", DequantizeAttrs(), (found,), output)
+
+
+def _gather_nd(layer: Layer) -> Tensor:
+    """A ``take`` from the data whose first axes are merged into one, if the indices are constants
+    or of one axis."""
+    layer.expect_inputs(2)
+    layer.options(GatherNdOptions, BuiltinOptions.GatherNdOptions, required=False)
+    data, indices, output = layer.data(0), layer.plain(1), layer.output()
+    depth = indices.shape[-1] if indices.shape else 0
+    if not 1 <= depth <= len(data.shape):
+        raise layer.invalid(
+            f"has indices {indices.type} of {data.type}; their last axis must have 1 to "
+            f"{len(data.shape)} numbers, one for each axis"
+        )
+    if indices.value is not None:
+        places = _constant_places(layer, data.shape[:depth])
+    elif depth == 1:
+        layer.expect(indices, DType.INT32, DType.INT64)
+        flat = ReshapeAttrs(indices.shape[:-1])
+        places = layer.emit("reshape", flat, (indices,), hint=f"{output.name}/places")
+    else:
+        return layer.emit("gather_nd", GatherNdAttrs(), (data, indices), output)
+    merged = ReshapeAttrs((math.prod(data.shape[:depth]), *data.shape[depth:]))
+    rows = layer.emit("reshape", merged, (data,), hint=f"{output.name}/merged")
+    return layer.emit("take", TakeAttrs(0), (rows, places), output)
+
+
+def _constant_places(layer: Layer, axes: Shape) -> Tensor:
+    """Constant indices as int32 positions along the merged axis."""
+    indices = layer.integers(1)
+    if (indices < 0).any() or (indices >= np.array(axes)).any():
+        rows = indices.reshape(-1, len(axes))
+        least, most = (tuple(found.tolist()) for found in (rows.min(0), rows.max(0)))
+        raise layer.invalid(
+            f"has indices from {cut(least)} to {cut(most)}; {cut((0,) * len(axes))} to "
+            f"{cut(tuple(size - 1 for size in axes))} are expected"
+        )
+    places = indices @ np.array([math.prod(axes[k + 1 :]) for k in range(len(axes))])
+    return layer.constant(places.astype(np.int32), f"{layer.output().name}/places")
+
+
 IMPORTERS: Mapping[str, Importer] = {
     "DYNAMIC_UPDATE_SLICE": _dynamic_update_slice,
     "REVERSE_V2": _reverse_v2,
@@ -244,4 +304,6 @@ IMPORTERS: Mapping[str, Importer] = {
     "SPLIT_V": _split_v,
     "STRIDED_SLICE": _strided_slice,
     "UNPACK": _unpack,
+    "EMBEDDING_LOOKUP": _embedding_lookup,
+    "GATHER_ND": _gather_nd,
 }

@@ -1,18 +1,22 @@
-"""Operators of resource variables."""
+"""Operators with a state: resource variables, and CIRCULAR_BUFFER."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.CallOnceOptions import CallOnceOptions
 from tflite.VarHandleOptions import VarHandleOptions
 
 from microgen.frontends.tensors import Tensor, Value
+from microgen.frontends.tflite import flexbuffer
 from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.frontends.tflite.records import CIRCULAR_BUFFER
 from microgen.frontends.tflite.variables import Key, stored
 from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.moves.views import ReinterpretAttrs
+from microgen.graph.ops.moves.slices import SlideAttrs, StridedSliceAttrs
+from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 
 
 def _call_once(layer: Layer) -> Value:
@@ -61,9 +65,86 @@ def _assign(layer: Layer) -> Value:
     return ()
 
 
+_PERIOD = "cycles_max"
+_LONGEST = 1024  # inferences
+_EACH_TIME = (5, 13, 25)  # rows of the buffers without a period that run the rest each time
+
+
+def _circular_buffer(layer: Layer) -> Value:
+    """Source: TFLite Micro, micro/kernels/circular_buffer.cc. Its rows begin at the zero point, to
+    which TensorFlow Lite Micro resets variables."""
+    outputs = layer.outputs()
+    layer.expect_outputs(1, 2 if len(outputs) == 2 else 1)
+    rows = _rows(layer, outputs[0])
+    period = _period(layer, outputs[0].shape[1])
+    if len(outputs) == 2:
+        return (rows, _is_due(layer, period, outputs[1]))
+    if period != 1:
+        raise layer.unsupported(
+            f"lets the layers after it run only once in {period} inferences ({_PERIOD})",
+            supported=f"{_PERIOD} 1, or a second output that says whether the others shall run",
+        )
+    return rows
+
+
+def _rows(layer: Layer, output: Tensor) -> Tensor:
+    """The rows of the output less the oldest, and the input as the latest."""
+    data = layer.data(0)
+    layer.expect(data, DType.INT8)
+    layer.expect_rank(output, 4)
+    if output.shape[0] != 1 or data.shape != (1, 1, *output.shape[2:]):
+        raise layer.invalid(
+            f"adds {data.type} to the rows {output.type}; [1, 1, h, d] and [1, n, h, d] are "
+            "expected"
+        )
+    if output.shape[1] == 1:
+        return layer.emit("reshape", ReshapeAttrs(output.shape), (data,), output)
+    zero = np.array(output.type.zero_point).astype(np.int8)  # `slide` refuses one out of range
+    before = layer.state(output.type, zero, f"{output.name}/before")
+    layer.become(before, layer.emit("slide", SlideAttrs(1), (before, data), output))
+    return output
+
+
+def _period(layer: Layer, rows: int) -> int:
+    """The number of inferences in which the layers after this one run once."""
+    options, found = layer.custom_options(), 0
+    if options:
+        try:
+            found = int(flexbuffer.mapping(options)[_PERIOD].AsInt)
+        except flexbuffer.CORRUPT as error:
+            raise layer.invalid(f"has custom options that cannot be read ({error})") from None
+    if found > _LONGEST:
+        raise layer.invalid(f"has {_PERIOD} {found}; 1 to {_LONGEST} is expected")
+    if found < 1 and rows not in _EACH_TIME:
+        raise layer.unsupported(
+            f"has no {_PERIOD}, which TensorFlow Lite Micro then guesses for two networks of its "
+            "own",
+            supported=f"{_PERIOD} 1, or none with 5, 13 or 25 rows",
+        )
+    return max(found, 1)
+
+
+def _is_due(layer: Layer, period: int, output: Tensor) -> Tensor:
+    """Whether this inference is the last of a period. A window of flags, one of which is true,
+    goes round."""
+    layer.expect(output, DType.BOOL)
+    if output.type.size != 1:
+        raise layer.invalid(f"has a second output of {output.type}; one bool is expected")
+    shaped = ReshapeAttrs(output.shape)
+    if period == 1:
+        always = layer.constant(np.array([True]), f"{output.name}/always")
+        return layer.emit("reshape", shaped, (always,), output)
+    last = np.arange(period) == period - 1
+    flags = layer.state(TensorType((period,), DType.BOOL), last, f"{output.name}/flags")
+    first = layer.emit("strided_slice", StridedSliceAttrs((0,), (1,), (1,)), (flags,))
+    layer.become(flags, layer.emit("slide", SlideAttrs(0), (flags, first)))
+    return layer.emit("reshape", shaped, (first,), output)
+
+
 IMPORTERS: Mapping[str, Importer] = {
     "ASSIGN_VARIABLE": _assign,
     "CALL_ONCE": _call_once,
     "READ_VARIABLE": _read,
     "VAR_HANDLE": _var_handle,
+    f"CUSTOM:{CIRCULAR_BUFFER}": _circular_buffer,
 }

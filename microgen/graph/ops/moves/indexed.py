@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import (
-    EXACT,
-    Bound,
-    Inexact,
     Op,
     Operands,
     Shape,
@@ -23,7 +19,6 @@ from microgen.graph.ops.base import (
     one_input,
 )
 from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged_constraint
-from microgen.graph.ops.cost import Cost
 
 
 def from_front(name: str, indices: Array, sizes: Array) -> Array:
@@ -131,9 +126,6 @@ TAKE = Op(
 )
 
 
-_OUTSIDE = 0x0803  # kTvmErrorFunctionCallInvalidArg
-
-
 @dataclass(frozen=True, slots=True)
 class GatherNdAttrs(Attrs):
     """Inputs: data of any dtype; int32 indices whose last axis has one number for each of the
@@ -173,7 +165,7 @@ def _gather_nd_reference(_attrs: GatherNdAttrs, operands: Operands) -> tuple[Arr
         axis = int(np.argmax(outside)) % len(sizes)
         raise StatusError(
             f"gather_nd has indices outside of {operands.input_types[0]}",
-            _OUTSIDE,
+            OUTSIDE,
             position=1,
             among=indices,
             wrong=outside,
@@ -284,118 +276,9 @@ ND_POSITIONS = Op(
 )
 
 
-_COMBINED = (DType.FLOAT32, DType.INT32, DType.INT64)
-_COMBINE: Mapping[str, Callable[..., Any]] = {
-    "add": np.add.at,
-    "mul": np.multiply.at,
-    "max": np.maximum.at,
-    "min": np.minimum.at,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class ScatterAttrs(Attrs):
-    """Inputs: data of ``shape``, or one element that fills it; int32 positions [count] of rows,
-    which are what an index of the first axis selects; updates [count] of rows. ``reduction`` is
-    "none": the update replaces the row, or "add", "mul", "max" or "min": it is combined with it.
-    Updates are used in their order. Integers wrap."""
-
-    shape: Shape
-    reduction: str = "none"
-
-
-def _scatter_infer(attrs: ScatterAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
-    """``shape`` itself."""
-    if len(inputs) != 3:
-        raise ValueError(f"there are {len(inputs)} inputs; data, positions, updates are expected")
-    data, positions, updates = inputs
-    if attrs.reduction not in ("none", *_COMBINE) or not attrs.shape:
-        raise ValueError(f"the reduction is {attrs.reduction!r}, the shape {list(attrs.shape)}")
-    if data.shape != attrs.shape and data.size != 1:
-        raise ValueError(f"the data is {data}; {list(attrs.shape)} or one element is expected")
-    if len(positions.shape) != 1 or updates.shape != (*positions.shape, *attrs.shape[1:]):
-        raise ValueError(
-            f"the updates are {updates}, the positions {positions}; a position for each row of "
-            f"{list(attrs.shape)} is expected"
-        )
-    return (attrs.shape,)
-
-
-def _scatter_check(
-    attrs: ScatterAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> str | None:
-    """Dtype and quantization are those of data and updates; numbers that are combined are plain."""
-    data, positions, updates = inputs
-    if positions.dtype is not DType.INT32:
-        return f"the positions are {positions}; they must be int32"
-    if attrs.reduction != "none" and data.dtype not in _COMBINED:
-        names = ", ".join(dtype.value for dtype in _COMBINED)
-        return f"the data is {data}; to be combined it must be {names}"
-    return unchanged_constraint(data, outputs[0], EVERY_DTYPE) or unchanged_constraint(
-        updates, outputs[0], EVERY_DTYPE
-    )
-
-
-def _scatter_reference(attrs: ScatterAttrs, operands: Operands) -> tuple[Array, ...]:
-    """Source: ONNX, ScatterND. StatusError for a position outside the first axis."""
-    data, positions, updates = operands.inputs
-    outside = (positions < 0) | (positions >= attrs.shape[0])
-    if outside.any():
-        raise StatusError(
-            f"scatter has positions from {positions.min()} to {positions.max()}",
-            OUTSIDE,
-            position=1,
-            among=positions,
-            wrong=outside,
-            allowed=f"from 0 to {attrs.shape[0] - 1}",
-        )
-    found = np.broadcast_to(data.reshape(() if data.size == 1 else data.shape), attrs.shape).copy()
-    if attrs.reduction == "none":
-        last = {int(position): row for row, position in enumerate(positions)}
-        found[list(last)] = updates[list(last.values())]
-    else:
-        with np.errstate(all="ignore"):
-            _COMBINE[attrs.reduction](found, positions, updates)
-    return (found,)
-
-
-def _scatter_cost(
-    _attrs: ScatterAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> Cost:
-    """Each position is an entry of a dictionary."""
-    elements = outputs[0].size + sum(tensor.size for tensor in inputs)
-    return Cost(16 * elements + 200 * inputs[1].size, 2000 + 4 * elements + 20 * inputs[1].size)
-
-
-def _scatter_parts(attrs: ScatterAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return ("scatter",) if attrs.reduction == "none" else ("scatter", attrs.reduction)
-
-
-_MOVES = bounds.moves(_scatter_reference, (0, 2))
-
-
-def _scatter_bound(attrs: ScatterAttrs, given: Inexact) -> tuple[Array, ...]:
-    return (_MOVES if attrs.reduction == "none" else EXACT).of(attrs, given)
-
-
-SCATTER = Op(
-    "scatter",
-    ScatterAttrs,
-    _scatter_infer,
-    _scatter_check,
-    _scatter_reference,
-    _scatter_parts,
-    cost=_scatter_cost,
-    bound=Bound("equal", _scatter_bound),
-    about="a tensor, some of whose rows are replaced by others or combined with them",
-)
-
-
 OPS = (
     TAKE,
     GATHER_ND,
     AXIS_POSITIONS,
     ND_POSITIONS,
-    SCATTER,
 )

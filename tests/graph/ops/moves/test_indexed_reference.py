@@ -16,12 +16,11 @@ from microgen.graph.ops.moves.indexed import (
     AXIS_POSITIONS,
     GATHER_ND,
     ND_POSITIONS,
-    SCATTER,
     AxisPositionsAttrs,
     GatherNdAttrs,
     NdPositionsAttrs,
-    ScatterAttrs,
 )
+from microgen.graph.ops.moves.scatter import ScatterAttrs
 from tests.kernels.conformance.every_dtype import dtype_of, random_array, random_type
 from tests.kernels.conformance.litert_models import (
     Model,
@@ -313,7 +312,9 @@ def test_a_position_outside_is_named() -> None:
     kinds, arrays = case.input_types, [tensor.array for tensor in case.inputs]
     arrays[1] = np.array([2, 3], np.int32)
     with pytest.raises(StatusError) as caught:
-        SCATTER.reference(case.attrs, Operands(tuple(arrays), kinds, (case.output_type,)))
+        registry()["scatter"].reference(
+            case.attrs, Operands(tuple(arrays), kinds, (case.output_type,))
+        )
     assert (caught.value.element, caught.value.allowed) == ((1,), "from 0 to 2")
 
 
@@ -332,9 +333,11 @@ def test_scatter_impossible_shapes_are_refused(
 ) -> None:
     kinds = [TensorType(shape, DType.INT32) for shape in shapes]
     with pytest.raises(ValueError, match=sentence):
-        SCATTER.infer(ScatterAttrs((3, 2), reduction), kinds)
+        registry()["scatter"].infer(ScatterAttrs((3, 2), reduction), kinds)
 
 
 def test_positions_are_int32() -> None:
     kind, wide = TensorType((3,), DType.INT32), TensorType((3,), DType.INT64)
-    assert "must be int32" in str(SCATTER.check(ScatterAttrs((3,)), [kind, wide, kind], [kind]))
+    assert "must be int32" in str(
+        registry()["scatter"].check(ScatterAttrs((3,)), [kind, wide, kind], [kind])
+    )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from microgen.frontends.onnx import indexing, moves
+from microgen.frontends.onnx import moves
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
@@ -144,7 +144,7 @@ def _chosen(node: OnnxNode, condition: Tensor, lhs: Tensor, rhs: Tensor) -> Tens
 def _reverse_sequence(node: OnnxNode) -> Tensor:
     """Rows of the merged first two axes: at step t of a sequence of n steps, that of step n - 1 - t
     if t is less than n, otherwise that of step t."""
-    data, lengths = node.tensor(0), indexing.indices_of(node, 1)
+    data, lengths = node.tensor(0), moves.indices_of(node, 1)
     batch, time = int(node.attr("batch_axis", 1)), int(node.attr("time_axis", 0))
     if {batch, time} != {0, 1} or len(data.shape) < 2 or lengths.shape != (data.shape[batch],):
         raise node.invalid(
@@ -157,7 +157,7 @@ def _reverse_sequence(node: OnnxNode) -> Tensor:
     mirrored = node.emit("subtract", SubtractAttrs(Activation.NONE), (counts, after))
     is_inside = node.emit("less", ComparisonAttrs(), (steps, counts), dtype=DType.BOOL)
     places = _chosen(node, is_inside, mirrored, steps)
-    return _rows(node, data, indexing.along(node, places, data.shape[:2], time))
+    return _rows(node, data, moves.along(node, places, data.shape[:2], time))
 
 
 def _along(axis: int, size: int) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from microgen.frontends.layouts import LETTERS
-from microgen.frontends.onnx import indexing, moves
+from microgen.frontends.onnx import moves
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
@@ -44,7 +44,7 @@ def _roi_align(node: OnnxNode) -> Tensor:
     data, rois = node.tensor(0), node.tensor(1)
     node.expect(data, DType.FLOAT32)
     node.expect(rois, DType.FLOAT32)
-    batches = indexing.indices_of(node, 2)
+    batches = moves.indices_of(node, 2)
     mode = str(node.attr("mode", "avg"))
     default = "output_half_pixel" if node.version < 16 else "half_pixel"
     corners = str(node.attr("coordinate_transformation_mode", default))
@@ -57,7 +57,7 @@ def _roi_align(node: OnnxNode) -> Tensor:
         mode == "max",
         corners == "half_pixel",
     )
-    places = indexing.of_tuples(node, node.reshaped(batches, (*batches.shape, 1)), data.shape[:1])
+    places = moves.of_tuples(node, node.reshaped(batches, (*batches.shape, 1)), data.shape[:1])
     image = node.laid_out(data, "NCHW", "NHWC")
     return node.laid_out(node.emit("roi_align", attrs, (image, rois, places)), "NHWC", "NCHW")
 

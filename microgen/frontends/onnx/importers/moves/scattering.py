@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.frontends.onnx import indexing, moves
+from microgen.frontends.onnx import moves
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.tensors import Tensor
@@ -18,8 +18,8 @@ from microgen.graph.ops import budget
 from microgen.graph.ops.cost import Cost
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs
-from microgen.graph.ops.moves.indexed import ScatterAttrs
 from microgen.graph.ops.moves.pads import PadAttrs
+from microgen.graph.ops.moves.scatter import ScatterAttrs
 
 _REDUCTIONS = ("none", "add", "mul", "max", "min")
 
@@ -55,23 +55,23 @@ def _filler(node: OnnxNode, data: Tensor) -> Tensor | None:
 
 
 def _scatter_elements(node: OnnxNode) -> Tensor:
-    data, indices, updates = node.tensor(0), indexing.indices_of(node, 1), node.tensor(2)
+    data, indices, updates = node.tensor(0), moves.indices_of(node, 1), node.tensor(2)
     axis = arguments.axis(node, len(data.shape), 0)
     if indices.shape != updates.shape:
         raise node.invalid(f"has indices {indices.type} for updates {updates.type}")
-    positions = indexing.along(node, indices, data.shape, axis)
+    positions = moves.along(node, indices, data.shape, axis)
     return scattered(node, data, positions, updates)
 
 
 def _scatter_nd(node: OnnxNode) -> Tensor:
-    data, indices, updates = node.tensor(0), indexing.indices_of(node, 1), node.tensor(2)
+    data, indices, updates = node.tensor(0), moves.indices_of(node, 1), node.tensor(2)
     depth = indices.shape[-1] if indices.shape else 0
     if not 1 <= depth <= len(data.shape):
         raise node.invalid(f"has indices {indices.type} of {data.type}")
     inner = data.shape[depth:]
     if updates.shape != (*indices.shape[:-1], *inner):
         raise node.invalid(f"has updates {updates.type} at indices {indices.type} of {data.type}")
-    positions = indexing.of_tuples(node, indices, data.shape[:depth])
+    positions = moves.of_tuples(node, indices, data.shape[:depth])
     return scattered(node, data, positions, updates, inner)
 
 
@@ -90,7 +90,7 @@ def _tensor_scatter(node: OnnxNode) -> Tensor:
         places = _circular(node, places, data.shape[axis])
     places = node.reshaped(places, (data.shape[0], *(1,) * (axis - 1), count))
     places = moves.broadcast(node, places, updates.shape[: axis + 1])
-    positions = indexing.along(node, places, data.shape[: axis + 1], axis)
+    positions = moves.along(node, places, data.shape[: axis + 1], axis)
     return scattered(node, data, positions, updates, inner)
 
 
@@ -99,7 +99,7 @@ def _batch_places(node: OnnxNode, shape: tuple[int, int]) -> Tensor:
     steps = node.constant(np.arange(shape[1], dtype=np.int64).reshape(1, -1), "steps")
     if node.optional(2) is None:
         return moves.broadcast(node, steps, shape)
-    first = node.reshaped(indexing.indices_of(node, 2), (shape[0], 1))
+    first = node.reshaped(moves.indices_of(node, 2), (shape[0], 1))
     steps = moves.converted(node, steps, first.dtype)
     return node.emit("add", AddAttrs(Activation.NONE), (first, steps))
 
@@ -114,13 +114,13 @@ def _circular(node: OnnxNode, places: Tensor, size: int) -> Tensor:
 def _max_unpool(node: OnnxNode) -> Tensor:
     """Positions are those in the tensor that was pooled, in one row. A larger output has it at its
     beginning, and zeros after it."""
-    data, indices = node.tensor(0), indexing.indices_of(node, 1)
+    data, indices = node.tensor(0), moves.indices_of(node, 1)
     natural = moves.shape_of(node, _unpooled(node, data), data.dtype).shape
     wanted = node.ints_of("output_shape", 2) or natural
     if indices.shape != data.shape or len(wanted) != len(natural):
         raise node.invalid(f"has indices {indices.type} and the output shape {list(wanted)}")
     tuples = node.reshaped(indices, (*indices.shape, 1))
-    positions = indexing.of_tuples(node, tuples, (math.prod(natural),))
+    positions = moves.of_tuples(node, tuples, (math.prod(natural),))
     zeros = moves.filled(node, natural, np.zeros((), data.dtype.numpy))
     found = scattered(node, zeros, positions, data)
     pairs = zip(wanted, natural, strict=True)

@@ -1,4 +1,4 @@
-"""GATHER, and the operators that resize images."""
+"""Pooling and resizing."""
 
 from __future__ import annotations
 
@@ -7,19 +7,63 @@ from collections.abc import Mapping
 import numpy as np
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.GatherOptions import GatherOptions
+from tflite.Pool2DOptions import Pool2DOptions
 from tflite.ResizeBilinearOptions import ResizeBilinearOptions
 from tflite.ResizeNearestNeighborOptions import ResizeNearestNeighborOptions
 
 from microgen.frontends.tensors import Tensor
-from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
+from microgen.frontends.tflite.importers.arguments import integers, resolved_axis, strides
 from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.frontends.tflite.options import Options
+from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ops import budget
 from microgen.graph.ops.base import Pair
 from microgen.graph.ops.cost import elementwise
 from microgen.graph.ops.detection.resize2d import Resize2DAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.moves.indexed import TakeAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs
+from microgen.graph.ops.unary.roots import SqrtAttrs
+
+
+def _average_pool2d(layer: Layer) -> Tensor:
+    pool_size, strides, options = _pool(layer)
+    window = (pool_size, strides, layer.padding(options), layer.activation(options))
+    attrs = AvgPool2DAttrs(*window, ties_upward=layer.is_unsigned(0))
+    return layer.emit("nn.avg_pool2d", attrs, (layer.data(0),), layer.output())
+
+
+def _max_pool2d(layer: Layer) -> Tensor:
+    pool_size, strides, options = _pool(layer)
+    attrs = MaxPool2DAttrs(pool_size, strides, layer.padding(options), layer.activation(options))
+    return layer.emit("nn.max_pool2d", attrs, (layer.data(0),), layer.output())
+
+
+def _l2_pool2d(layer: Layer) -> Tensor:
+    """The root of the mean of squares. Source: TFLite reference/pooling.h, L2Pool."""
+    pool_size, strides, options = _pool(layer)
+    data, output, activation = layer.data(0), layer.output(), layer.activation(options)
+    layer.expect(data, DType.FLOAT32)
+    attrs = AvgPool2DAttrs(pool_size, strides, layer.padding(options), Activation.NONE)
+    squares = layer.emit(
+        "multiply", MultiplyAttrs(Activation.NONE), (data, data), hint=f"{output.name}/squares"
+    )
+    means = layer.emit("nn.avg_pool2d", attrs, (squares,), hint=f"{output.name}/means")
+    if activation is Activation.NONE:
+        return layer.emit("sqrt", SqrtAttrs(), (means,), output)
+    roots = layer.emit("sqrt", SqrtAttrs(), (means,), hint=f"{output.name}/roots")
+    return layer.emit("clip", ClipAttrs(activation), (roots,), output)
+
+
+def _pool(layer: Layer) -> tuple[Pair, Pair, Options]:
+    layer.expect_inputs(1)
+    options = layer.options(Pool2DOptions, BuiltinOptions.Pool2DOptions)
+    pool_size = layer.positive_pair(options, "FilterHeight", "FilterWidth")
+    return pool_size, strides(layer, options), options
+
 
 _MOST_PIXELS = 2**16  # in a row or column, because tables of them are computed here
 
@@ -129,6 +173,9 @@ def _nearest(size: int, output_size: int, is_aligned: bool, is_centred: bool) ->
 
 
 IMPORTERS: Mapping[str, Importer] = {
+    "AVERAGE_POOL_2D": _average_pool2d,
+    "L2_POOL_2D": _l2_pool2d,
+    "MAX_POOL_2D": _max_pool2d,
     "GATHER": _gather,
     "RESIZE_BILINEAR": _resize_bilinear,
     "RESIZE_NEAREST_NEIGHBOR": _resize_nearest_neighbor,

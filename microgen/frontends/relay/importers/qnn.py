@@ -1,20 +1,29 @@
-"""qnn.quantize, qnn.dequantize, qnn.requantize."""
+"""Operators of qnn.*."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 
 from microgen.base.errors import UnsupportedError
 from microgen.frontends.quantization import STORED, reinterpreted
 from microgen.frontends.relay import quantization
-from microgen.frontends.relay.calls import RelayCall
+from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
+from microgen.frontends.relay.importers.convolution import conv2d_sums, dense_sums
 from microgen.frontends.sums import Sums
 from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Attrs, DType, Quant
+from microgen.graph.ops.elementwise.rescaled import (
+    RescaledAddAttrs,
+    RescaledAttrs,
+    RescaledMultiplyAttrs,
+    RescaledSubtractAttrs,
+)
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs, QuantizeAttrs
 from microgen.graph.ops.quantization.rescale import RescaleAttrs
 
@@ -119,8 +128,86 @@ def _weight_quant(sums: Sums, scaling: _Scaling) -> Quant:
     return Quant(tuple(map(float, scaling.scales)), (0,) * count, axis)
 
 
+def _binary(op: str, attrs: type[RescaledAttrs]) -> Importer:
+    def importer(call: RelayCall) -> Tensor:
+        inputs = (call.tensor(0), call.tensor(1))
+        for tensor in inputs:
+            call.expect(tensor, DType.INT8)
+        lhs, rhs, to = (quantization.quant(call, position) for position in (2, 4, 6))
+        node = attrs(*_pair(lhs), *_pair(rhs), *_pair(to), quantization.DEFAULT)
+        return call.emit(op, node, inputs, quant=to)
+
+    return importer
+
+
+def _pair(of: Quant) -> tuple[float, int]:
+    return of.scale[0], of.zero_point[0]
+
+
+def _concatenate(call: RelayCall) -> Tensor:
+    """Source: TVM v0.14, src/relay/qnn/op/concatenate.cc, ConcatenateQnnCanonicalize."""
+    data, scales, zero_points = (call.tensors(i) for i in range(3))
+    to = quantization.quant(call, 3)
+    parts = [
+        _rescaled(call, part, _constants(call, scale, zero_point), to)
+        for part, scale, zero_point in zip(data, scales, zero_points, strict=True)
+    ]
+    axis = arguments.axis(call, data[0])
+    return call.emit("concatenate", ConcatenateAttrs(axis), parts)
+
+
+def _constants(call: RelayCall, scale: Tensor, zero_point: Tensor) -> Quant:
+    if scale.value is None or zero_point.value is None:
+        raise call.unsupported("has a scale or zero point that is computed", supported="constants")
+    return quantization.of_values(call, scale.value.reshape(-1), zero_point.value.reshape(-1))
+
+
+def _rescaled(call: RelayCall, part: Tensor, of: Quant, to: Quant) -> Tensor:
+    call.expect(part, DType.INT8)
+    if of == to:
+        return reinterpreted(call, part, to)
+    attrs = RescaleAttrs(0, *_pair(of), *_pair(to), quantization.DEFAULT)
+    return call.emit("qnn.rescale", attrs, (part,), quant=to)
+
+
+def _product(sums_of: Callable[[RelayCall, Tensor], Sums]) -> Importer:
+    """The importer of a product of int8 data and symmetric int8 weights. The scales of the call
+    are not used, because they do not change its sums.
+
+    Source: TVM v0.14, src/relay/qnn/op/convolution.cc, QnnConv2DCanonicalize; dense.cc.
+    """
+
+    def importer(call: RelayCall) -> Tensor:
+        for position in (0, 1):
+            call.expect(call.tensor(position), DType.INT8)
+        dtype = quantization.output(call, (DType.INT32,))
+        if quantization.values(call, 3).any():
+            raise call.unsupported("has weights with a zero point", supported="zero point 0")
+        return call.emit_sums(quantization.integer_sums(call, sums_of(call, _data(call)), dtype))
+
+    return importer
+
+
+def _data(call: RelayCall) -> Tensor:
+    """The data with the call's zero point and any scale."""
+    data = call.tensor(0)
+    zero_points, (scale, *_) = quantization.values(call, 2), quantization.values(call, 4)
+    if zero_points.size != 1:
+        raise call.unsupported(f"has {zero_points.size} input_zero_points", supported="one")
+    zero_point = int(zero_points[0])
+    if data.type.zero_point == zero_point:
+        return data
+    return reinterpreted(call, data, Quant((float(scale),), (zero_point,)))
+
+
 IMPORTERS = {
     "qnn.quantize": _quantize,
     "qnn.dequantize": _dequantize,
     "qnn.requantize": _requantize,
+    "qnn.add": _binary("qnn.add", RescaledAddAttrs),
+    "qnn.subtract": _binary("qnn.subtract", RescaledSubtractAttrs),
+    "qnn.mul": _binary("qnn.mul", RescaledMultiplyAttrs),
+    "qnn.concatenate": _concatenate,
+    "qnn.conv2d": _product(conv2d_sums),
+    "qnn.dense": _product(dense_sums),
 }

@@ -1,7 +1,8 @@
-"""Arithmetic of several tensors, element by element, with numpy's broadcasting."""
+"""Arithmetic, comparisons and logic of tensors."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -12,11 +13,13 @@ from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.numbers import NUMBERS
 from microgen.frontends.tensors import Tensor
 from microgen.graph.ir.graph import DType
+from microgen.graph.ops.comparisons.logical import LogicalAttrs
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
 from microgen.graph.ops.elementwise.bitwise import BitFunction, BitwiseAttrs
 from microgen.graph.ops.elementwise.product import PowerAttrs, PReluAttrs
 from microgen.graph.ops.elementwise.where import WhereAttrs
+from microgen.graph.ops.unary.functions import AbsAttrs
 
 
 def _binary(op: str) -> Callable[[OnnxNode], Tensor]:
@@ -130,6 +133,44 @@ def _prelu(node: OnnxNode) -> Tensor:
     return node.emit("where", WhereAttrs(), inputs, dtype=data.dtype, quant=None)
 
 
+def _comparison(op: str, *accepted: DType) -> Callable[[OnnxNode], Tensor]:
+    def importer(node: OnnxNode) -> Tensor:
+        lhs, rhs = node.tensor(0), node.tensor(1)
+        node.expect(lhs, *accepted)
+        return n.compared(node, op, lhs, rhs)
+
+    return importer
+
+
+def _logical(op: str) -> Callable[[OnnxNode], Tensor]:
+    def importer(node: OnnxNode) -> Tensor:
+        tensors = node.tensors()
+        for each in tensors:
+            node.expect(each, DType.BOOL)
+        return node.emit(op, LogicalAttrs(), tensors)
+
+    return importer
+
+
+def _is_nan(node: OnnxNode) -> Tensor:
+    """NaN is the only number that differs from itself."""
+    data = node.tensor(0)
+    node.expect(data, DType.FLOAT32)
+    return n.compared(node, "not_equal", data, data)
+
+
+def _is_inf(node: OnnxNode) -> Tensor:
+    data = node.tensor(0)
+    node.expect(data, DType.FLOAT32)
+    positive, negative = (node.attr(f"detect_{sign}", 1) for sign in ("positive", "negative"))
+    if not (positive or negative):
+        return node.constant(np.zeros(data.shape, np.bool_), "none")
+    if positive and negative:
+        data = node.emit("abs", AbsAttrs(), (data,))
+    infinity = n.scalar(node, math.inf if positive else -math.inf, DType.FLOAT32)
+    return n.compared(node, "equal", data, infinity)
+
+
 IMPORTERS = {
     "Add": _binary("add"),
     "Sub": _binary("subtract"),
@@ -148,4 +189,15 @@ IMPORTERS = {
     "BitShift": _shift,
     "Where": _where,
     "PRelu": _prelu,
+    "Equal": _comparison("equal", *n.NUMBERS, DType.BOOL),
+    "Greater": _comparison("greater", *n.NUMBERS),
+    "GreaterOrEqual": _comparison("greater_equal", *n.NUMBERS),
+    "Less": _comparison("less", *n.NUMBERS),
+    "LessOrEqual": _comparison("less_equal", *n.NUMBERS),
+    "And": _logical("logical_and"),
+    "Or": _logical("logical_or"),
+    "Xor": _comparison("not_equal", DType.BOOL),
+    "Not": _logical("logical_not"),
+    "IsNaN": _is_nan,
+    "IsInf": _is_inf,
 }

@@ -1,4 +1,4 @@
-"""BATCH_MATMUL."""
+"""FULLY_CONNECTED and BATCH_MATMUL."""
 
 from __future__ import annotations
 
@@ -8,17 +8,74 @@ from collections.abc import Mapping
 import numpy as np
 from tflite.BatchMatMulOptions import BatchMatMulOptions
 from tflite.BuiltinOptions import BuiltinOptions
+from tflite.FullyConnectedOptions import FullyConnectedOptions
+from tflite.FullyConnectedOptionsWeightsFormat import FullyConnectedOptionsWeightsFormat
+from tflite.TensorType import TensorType as TensorTypeCode
 
 from microgen.base.errors import short
 from microgen.frontends.tensors import Tensor
-from microgen.frontends.tflite.importers.arguments import is_hybrid
+from microgen.frontends.tflite.importers.arguments import is_hybrid, rounding
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.options import Options
-from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Quant
+from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import DType, Quant
+from microgen.graph.ops.base import Shape
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
+from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.dense.dense_hybrid import DenseHybridAttrs
 from microgen.graph.ops.moves.layouts import TransposeAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
+
+
+def _fully_connected(layer: Layer) -> Tensor:
+    layer.expect_inputs(2, 3)
+    options = layer.options(FullyConnectedOptions, BuiltinOptions.FullyConnectedOptions)
+    if options.number("WeightsFormat") != FullyConnectedOptionsWeightsFormat.DEFAULT:
+        raise layer.unsupported("has shuffled weights", supported="the DEFAULT weights format")
+    data, output = layer.data(0), layer.output()
+    has_offset = data.dtype is DType.INT8 and layer.record(1).dtype in ("int8", "uint8")
+    weight = layer.weights(1, rank=2, any_zero=has_offset)
+    bias = layer.bias(2, weight.type.shape[0])
+    activation, keep = layer.activation(options), bool(options.number("KeepNumDims"))
+    shape = data.shape if keep else _dense_rows(layer, data, weight.shape[1])
+    if is_hybrid(data, weight):
+        asymmetric = bool(options.number("AsymmetricQuantizeInputs"))
+        hybrid = DenseHybridAttrs(activation, asymmetric, keep)
+        inputs = (_flat(layer, data, shape), weight, *bias)
+        return layer.emit("nn.dense_hybrid", hybrid, inputs, output)
+    how = _rounding(layer, data, bias, options.number("QuantizedBiasType"))
+    inputs = (_flat(layer, data, shape), weight, *bias)
+    return layer.emit("nn.dense", DenseAttrs(activation, how, keep), inputs, output)
+
+
+def _rounding(layer: Layer, data: Tensor, bias: tuple[Tensor, ...], declared: int) -> Rounding:
+    """The rounding of the sums. LiteRT reads the bias of int16 data with the declared type, and an
+    int32 bias without a declared type as int64. The sums of int16 data are always REAL there."""
+    found = rounding(layer, "nn.dense", data, bias, declared)
+    expected = DType.INT32 if declared == TensorTypeCode.INT32 else DType.INT64
+    if found is Rounding.REAL and bias and bias[0].type.dtype is not expected:
+        raise layer.unsupported(
+            f'has a bias "{short(bias[0].name)}" of {bias[0].type.dtype.value}, but declares '
+            f"{expected.value}",
+            supported="int64 biases of int16 data, or int32 biases that are declared so",
+        )
+    return found
+
+
+def _dense_rows(layer: Layer, data: Tensor, features: int) -> Shape:
+    """The data's shape as FULLY_CONNECTED reads it: [rows, features]."""
+    if data.type.size % features:
+        raise layer.invalid(
+            f"has an input {data.type}, which cannot be rows of the weight's {features} features"
+        )
+    return data.type.size // features, features
+
+
+def _flat(layer: Layer, data: Tensor, shape: Shape) -> Tensor:
+    if data.shape == shape:
+        return data
+    return layer.emit("reshape", ReshapeAttrs(shape), (data,), hint=f"{layer.name}/flatten")
+
 
 _BY_CHANNEL = {  # measured with ai-edge-litert 2.3.0; micro/micro_allocator.cc
     "litert": "LiteRT reads 0 as its scale, so that all products are 0",
@@ -74,18 +131,19 @@ def _hybrid(layer: Layer, lhs: Tensor, options: Options) -> Tensor:
     weight = layer.constant(
         weights, f"{layer.name}/columns", Quant(quant.scale, quant.zero_point, axis)
     )
-    data = _rows(layer, lhs) if options.number("AdjX") else lhs
+    data = _matmul_rows(layer, lhs) if options.number("AdjX") else lhs
     asymmetric = bool(options.number("AsymmetricQuantizeInputs"))
     attrs = DenseHybridAttrs(Activation.NONE, asymmetric, keep_num_dims=True)
     return layer.emit("nn.dense_hybrid", attrs, (data, weight), layer.output())
 
 
-def _rows(layer: Layer, lhs: Tensor) -> Tensor:
+def _matmul_rows(layer: Layer, lhs: Tensor) -> Tensor:
     """The left operand with its last two dimensions swapped."""
     *batches, rows, depth = range(len(lhs.shape))
     return layer.emit("transpose", TransposeAttrs((*batches, depth, rows)), (lhs,))
 
 
 IMPORTERS: Mapping[str, Importer] = {
+    "FULLY_CONNECTED": _fully_connected,
     "BATCH_MATMUL": _batch_matmul,
 }
