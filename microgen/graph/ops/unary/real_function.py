@@ -1,4 +1,4 @@
-"""real_function: a function of each float32 value, which ``FORMULAS`` defines."""
+"""real_function: a function of each float32 value, by the name of its formula."""
 
 from __future__ import annotations
 
