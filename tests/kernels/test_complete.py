@@ -72,6 +72,17 @@ def test_a_kernels_header_is_in_the_folder_of_its_module_or_of_one_that_shares_i
     assert not strayed
 
 
+def test_a_kernels_header_has_its_name() -> None:
+    """So a search for a name that a report prints finds the C. Bodies times requantizations have
+    too many names for their headers."""
+    many = {"convolution", "dense", "depthwise"}
+    for found in kernels.registry().values():
+        for kernel in found:
+            if kernel.code.header.split("/")[1] not in many:
+                text = (INCLUDE / kernel.code.header).read_text()
+                assert re.search(rf"\b{kernel.symbol}\b", text), kernel.symbol
+
+
 def test_every_dtype_has_a_reference_kernel_that_needs_nothing_of_the_cpu() -> None:
     for found in kernels.registry().values():
         everywhere = {support.dtype_of(kernel) for kernel in found if not kernel.needs}

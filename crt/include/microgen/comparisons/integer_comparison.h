@@ -21,11 +21,23 @@ extern "C" {
     MG_ELEMENTWISE(mg_equal_##suffix, mg_broadcast_params, type, uint8_t, lhs == rhs)              \
     MG_ELEMENTWISE(mg_not_equal_##suffix, mg_broadcast_params, type, uint8_t, lhs != rhs)
 
+/* mg_less_i8, mg_less_equal_i8, mg_greater_i8, mg_greater_equal_i8, mg_equal_i8,
+ * mg_not_equal_i8 */
 MG_INTEGER_COMPARISON(i8, int8_t)
+/* mg_less_u8, mg_less_equal_u8, mg_greater_u8, mg_greater_equal_u8, mg_equal_u8,
+ * mg_not_equal_u8 */
 MG_INTEGER_COMPARISON(u8, uint8_t)
+/* mg_less_i16, mg_less_equal_i16, mg_greater_i16, mg_greater_equal_i16, mg_equal_i16,
+ * mg_not_equal_i16 */
 MG_INTEGER_COMPARISON(i16, int16_t)
+/* mg_less_u16, mg_less_equal_u16, mg_greater_u16, mg_greater_equal_u16, mg_equal_u16,
+ * mg_not_equal_u16 */
 MG_INTEGER_COMPARISON(u16, uint16_t)
+/* mg_less_u32, mg_less_equal_u32, mg_greater_u32, mg_greater_equal_u32, mg_equal_u32,
+ * mg_not_equal_u32 */
 MG_INTEGER_COMPARISON(u32, uint32_t)
+/* mg_less_u64, mg_less_equal_u64, mg_greater_u64, mg_greater_equal_u64, mg_equal_u64,
+ * mg_not_equal_u64 */
 MG_INTEGER_COMPARISON(u64, uint64_t)
 
 #ifdef MG_INTEGER_COMPARISON_IMPLEMENTATION /* the out-of-line forms */

@@ -43,21 +43,37 @@ extern "C" {
     MG_ELEMENTWISE(mg_shift_right_##suffix, mg_broadcast_params, type, type,                       \
                    mg_##suffix##_shift_right(lhs, rhs))
 
+/* mg_bitwise_and_i8, mg_bitwise_or_i8, mg_bitwise_xor_i8 */
 MG_BITWISE(i8, int8_t)
+/* mg_bitwise_and_u8, mg_bitwise_or_u8, mg_bitwise_xor_u8 */
 MG_BITWISE(u8, uint8_t)
+/* mg_bitwise_and_i16, mg_bitwise_or_i16, mg_bitwise_xor_i16 */
 MG_BITWISE(i16, int16_t)
+/* mg_bitwise_and_u16, mg_bitwise_or_u16, mg_bitwise_xor_u16 */
 MG_BITWISE(u16, uint16_t)
+/* mg_bitwise_and_s32, mg_bitwise_or_s32, mg_bitwise_xor_s32 */
 MG_BITWISE(s32, int32_t)
+/* mg_bitwise_and_u32, mg_bitwise_or_u32, mg_bitwise_xor_u32 */
 MG_BITWISE(u32, uint32_t)
+/* mg_bitwise_and_s64, mg_bitwise_or_s64, mg_bitwise_xor_s64 */
 MG_BITWISE(s64, int64_t)
+/* mg_bitwise_and_u64, mg_bitwise_or_u64, mg_bitwise_xor_u64 */
 MG_BITWISE(u64, uint64_t)
+/* mg_shift_left_i8, mg_shift_right_i8 */
 MG_SHIFTS(i8, int8_t, uint32_t, 8)
+/* mg_shift_left_u8, mg_shift_right_u8 */
 MG_SHIFTS(u8, uint8_t, uint32_t, 8)
+/* mg_shift_left_i16, mg_shift_right_i16 */
 MG_SHIFTS(i16, int16_t, uint32_t, 16)
+/* mg_shift_left_u16, mg_shift_right_u16 */
 MG_SHIFTS(u16, uint16_t, uint32_t, 16)
+/* mg_shift_left_s32, mg_shift_right_s32 */
 MG_SHIFTS(s32, int32_t, uint32_t, 32)
+/* mg_shift_left_u32, mg_shift_right_u32 */
 MG_SHIFTS(u32, uint32_t, uint32_t, 32)
+/* mg_shift_left_s64, mg_shift_right_s64 */
 MG_SHIFTS(s64, int64_t, uint64_t, 64)
+/* mg_shift_left_u64, mg_shift_right_u64 */
 MG_SHIFTS(u64, uint64_t, uint64_t, 64)
 
 #ifdef MG_BITWISE_IMPLEMENTATION /* the out-of-line forms */

@@ -23,10 +23,15 @@ extern "C" {
     MG_ELEMENTWISE(mg_multiply_##suffix, mg_broadcast_params, type, type,                          \
                    (uint32_t)lhs *(uint32_t)rhs)
 
+/* mg_add_i8, mg_subtract_i8, mg_multiply_i8 */
 MG_INTEGER_ARITHMETIC(i8, int8_t)
+/* mg_add_u8, mg_subtract_u8, mg_multiply_u8 */
 MG_INTEGER_ARITHMETIC(u8, uint8_t)
+/* mg_add_i16, mg_subtract_i16, mg_multiply_i16 */
 MG_INTEGER_ARITHMETIC(i16, int16_t)
+/* mg_add_u16, mg_subtract_u16, mg_multiply_u16 */
 MG_INTEGER_ARITHMETIC(u16, uint16_t)
+/* mg_add_u32, mg_subtract_u32, mg_multiply_u32 */
 MG_INTEGER_ARITHMETIC(u32, uint32_t)
 
 MG_ELEMENTWISE(mg_add_u64, mg_broadcast_params, uint64_t, uint64_t, lhs + rhs)

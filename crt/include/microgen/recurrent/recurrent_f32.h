@@ -16,10 +16,11 @@
 extern "C" {
 #endif
 
-/* The kinds: f(sum); update, reset and hidden gates; input, output, forget and cell gates. */
-#define MG_RECURRENT_RNN 0
-#define MG_RECURRENT_GRU 1
-#define MG_RECURRENT_LSTM 2
+/* The kinds: f(sum); update, reset and hidden gates; input, output, forget and cell gates. Each has
+ * a kernel for the usual functions, and one for any. */
+#define MG_RECURRENT_RNN 0  /* mg_recurrent_rnn_f32, mg_recurrent_rnn_any_f32 */
+#define MG_RECURRENT_GRU 1  /* mg_recurrent_gru_f32, mg_recurrent_gru_any_f32 */
+#define MG_RECURRENT_LSTM 2 /* mg_recurrent_lstm_f32, mg_recurrent_lstm_any_f32 */
 
 /* Whether the functions are the usual ones, tanh; sigmoid, tanh; or sigmoid, tanh, tanh. */
 #define MG_RECURRENT_USUAL 1

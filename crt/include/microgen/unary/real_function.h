@@ -17,31 +17,32 @@
 extern "C" {
 #endif
 
-/* The functions. The numbers in the formulas of the last ones are alpha, beta and gamma. */
+/* The functions, each with its kernel. The numbers in the formulas of the last ones are alpha, beta
+ * and gamma. */
 enum {
-    MG_FUNCTION_ERF,
-    MG_FUNCTION_TAN,
-    MG_FUNCTION_ASIN,
-    MG_FUNCTION_ACOS,
-    MG_FUNCTION_ATAN,
-    MG_FUNCTION_SINH,
-    MG_FUNCTION_COSH,
-    MG_FUNCTION_ASINH,
-    MG_FUNCTION_ACOSH,
-    MG_FUNCTION_ATANH,
-    MG_FUNCTION_SOFTPLUS,
-    MG_FUNCTION_MISH,
-    MG_FUNCTION_GELU,
-    MG_FUNCTION_GELU_TANH,
-    MG_FUNCTION_RECIPROCAL,
-    MG_FUNCTION_SIGN,
-    MG_FUNCTION_SOFTSIGN,
-    MG_FUNCTION_SWISH,
-    MG_FUNCTION_SCALED_ELU,
-    MG_FUNCTION_BOUNDED,
-    MG_FUNCTION_HARD_SIGMOID,
-    MG_FUNCTION_SHRINK,
-    MG_FUNCTION_THRESHOLDED_RELU,
+    MG_FUNCTION_ERF,              /* mg_erf_f32 */
+    MG_FUNCTION_TAN,              /* mg_tan_f32 */
+    MG_FUNCTION_ASIN,             /* mg_asin_f32 */
+    MG_FUNCTION_ACOS,             /* mg_acos_f32 */
+    MG_FUNCTION_ATAN,             /* mg_atan_f32 */
+    MG_FUNCTION_SINH,             /* mg_sinh_f32 */
+    MG_FUNCTION_COSH,             /* mg_cosh_f32 */
+    MG_FUNCTION_ASINH,            /* mg_asinh_f32 */
+    MG_FUNCTION_ACOSH,            /* mg_acosh_f32 */
+    MG_FUNCTION_ATANH,            /* mg_atanh_f32 */
+    MG_FUNCTION_SOFTPLUS,         /* mg_softplus_f32 */
+    MG_FUNCTION_MISH,             /* mg_mish_f32 */
+    MG_FUNCTION_GELU,             /* mg_gelu_f32 */
+    MG_FUNCTION_GELU_TANH,        /* mg_gelu_tanh_f32 */
+    MG_FUNCTION_RECIPROCAL,       /* mg_reciprocal_f32 */
+    MG_FUNCTION_SIGN,             /* mg_sign_f32 */
+    MG_FUNCTION_SOFTSIGN,         /* mg_softsign_f32 */
+    MG_FUNCTION_SWISH,            /* mg_swish_f32 */
+    MG_FUNCTION_SCALED_ELU,       /* mg_scaled_elu_f32 */
+    MG_FUNCTION_BOUNDED,          /* mg_bounded_f32 */
+    MG_FUNCTION_HARD_SIGMOID,     /* mg_hard_sigmoid_f32 */
+    MG_FUNCTION_SHRINK,           /* mg_shrink_f32 */
+    MG_FUNCTION_THRESHOLDED_RELU, /* mg_thresholded_relu_f32 */
 };
 
 typedef struct {
