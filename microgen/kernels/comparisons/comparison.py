@@ -1,4 +1,4 @@
-"""Kernels for comparisons."""
+"""Kernels for comparisons and the logic of bool tensors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.comparisons.comparison import is_scaled, parameters
 from microgen.kernels import base
 from microgen.kernels.elementwise import broadcast
+from microgen.kernels.unary import unary
 
 _SUFFIXES = {
     DType.INT8: "s8",
@@ -57,4 +58,19 @@ BY_OP = {
     "less_equal": kernels("less_equal"),
     "greater": kernels("greater"),
     "greater_equal": kernels("greater_equal"),
+    "logical_and": (
+        broadcast.kernel("mg_logical_and_bool", DType.BOOL, broadcast.shapes, family="logical"),
+    ),
+    "logical_or": (
+        broadcast.kernel("mg_logical_or_bool", DType.BOOL, broadcast.shapes, family="logical"),
+    ),
+    "logical_not": (
+        base.Implementation(
+            symbol="mg_logical_not_bool",
+            needs=base.REFERENCE,
+            refusal=base.only(DType.BOOL),
+            params=unary.size,
+            in_place=base.as_is,
+        ),
+    ),
 }

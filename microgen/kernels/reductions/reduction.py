@@ -1,4 +1,4 @@
-"""Kernels for reductions over axes."""
+"""Kernels for reductions over axes, and for results up to each value along one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from math import prod
 
 import numpy as np
 
+from microgen.base.errors import short
 from microgen.graph.arithmetic import in_float32 as arithmetic
 from microgen.graph.arithmetic.int8 import quantize_multiplier
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops import limits
-from microgen.graph.ops.reductions.extremes import MaxAttrs, MinAttrs
+from microgen.graph.ops.reductions.extremes import ArgExtremeAttrs, MaxAttrs, MinAttrs, TopKAttrs
 from microgen.graph.ops.reductions.reduction import (
     MeanAttrs,
     ReductionAttrs,
@@ -22,6 +23,7 @@ from microgen.graph.ops.reductions.reduction import (
     count,
     sum_parameters,
 )
+from microgen.graph.ops.reductions.running import RunningAttrs
 from microgen.kernels import base
 
 _SIZES = 6  # (kept, reduced) three times: any axes of up to five dimensions, most of up to eight
@@ -151,9 +153,114 @@ def _sum_scale(node: Node, graph: Graph) -> SumParameters:
     return sum_parameters(data, output)
 
 
+def _arg_extreme_refusal(dtype: DType) -> base.Refuse:
+    def refusal(node: Node, graph: Graph) -> str | None:
+        found = graph.types[node.inputs[0]].dtype
+        if found is not dtype:
+            why = f"{short(node.inputs[0])!r} is {found.value}, the kernel reads {dtype.value}"
+            return base.Mismatch(base.Trait.DTYPE, why)
+        return None
+
+    return refusal
+
+
+def _arg_extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
+    """``mg_argmax_<dtype>`` in one of the two directions, for any output dtype of the ops."""
+
+    def params(node: Node, graph: Graph) -> base.Fields:
+        attrs = node.attrs
+        assert isinstance(attrs, ArgExtremeAttrs)
+        (data,), output = base.types(node, graph)
+        return (
+            ("outer_size", prod(data.shape[: attrs.axis])),
+            ("axis_size", data.shape[attrs.axis]),
+            ("inner_size", prod(data.shape[attrs.axis + 1 :])),
+            ("is_minimum", int(is_minimum)),
+            ("output_bytes", output.dtype.nbytes),
+        )
+
+    dtypes = {"s8": DType.INT8, "s32": DType.INT32, "f32": DType.FLOAT32}
+    return tuple(
+        base.Implementation(
+            f"mg_argmax_{suffix}",
+            base.REFERENCE,
+            _arg_extreme_refusal(dtype),
+            params,
+            family="argmax",
+        )
+        for suffix, dtype in dtypes.items()
+    )
+
+
+_LETTERS = {"i": "s", "u": "u", "f": "f"}  # of suffixes, by numpy's kind
+
+
+def _topk_params(node: Node, graph: Graph) -> base.Fields:
+    attrs = node.attrs
+    assert isinstance(attrs, TopKAttrs)
+    (data,), output = base.types(node, graph)
+    return (
+        ("outer_size", prod(data.shape[: attrs.axis])),
+        ("axis_size", data.shape[attrs.axis]),
+        ("inner_size", prod(data.shape[attrs.axis + 1 :])),
+        ("k", attrs.k),
+        ("is_largest", int(attrs.is_largest)),
+        ("output_bytes", output.dtype.nbytes),
+    )
+
+
+def _suffix(dtype: DType) -> str:
+    return f"{_LETTERS[dtype.numpy.kind]}{8 * dtype.nbytes}"
+
+
+_RUNNING_SUFFIXES = {"s32": DType.INT32, "s64": DType.INT64, "f32": DType.FLOAT32}
+
+
+def _running_params(node: Node, graph: Graph) -> base.Fields:
+    attrs, shape = node.attrs, graph.types[node.inputs[0]].shape
+    assert isinstance(attrs, RunningAttrs)
+    return (
+        ("outer_size", prod(shape[: attrs.axis])),
+        ("axis_size", shape[attrs.axis]),
+        ("inner_size", prod(shape[attrs.axis + 1 :])),
+        ("exclusive", int(attrs.exclusive)),
+        ("reverse", int(attrs.reverse)),
+    )
+
+
+def _running_kernels(family: str) -> tuple[base.Implementation, ...]:
+    """``mg_<family>_<dtype>`` of the header ``<family>.h``."""
+    return tuple(
+        base.Implementation(
+            symbol=f"mg_{family}_{suffix}",
+            needs=base.REFERENCE,
+            refusal=base.only(dtype),
+            params=_running_params,
+            in_place=base.as_is,
+            family=family,
+        )
+        for suffix, dtype in _RUNNING_SUFFIXES.items()
+    )
+
+
 BY_OP = {
     "all": (EVERY,),
     "max": extreme_kernels(is_minimum=False),
     "min": extreme_kernels(is_minimum=True),
     "sum": (*sum_kernels(_sum_scale, divisor=lambda *_: 1), PLAIN_SUM),
+    "argmax": _arg_extreme_kernels(is_minimum=False),
+    "argmin": _arg_extreme_kernels(is_minimum=True),
+    "topk": tuple(
+        base.Implementation(
+            f"mg_topk_{_suffix(dtype)}",
+            base.REFERENCE,
+            _arg_extreme_refusal(dtype),
+            _topk_params,
+            family="topk",
+        )
+        for dtype in DType
+        if dtype is not DType.BOOL
+    ),
+    "cumsum": _running_kernels("cumsum"),
+    "cumprod": _running_kernels("cumprod"),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from microgen.graph.ir.graph import DType, Graph, Node, TensorType
 from microgen.graph.ops.unary import activations, functions, roots, sigmoid
 from microgen.graph.ops.unary.activations import ClipAttrs, LeakyReluAttrs, leaky_relu_multipliers
 from microgen.graph.ops.unary.functions import abs_multiplier
+from microgen.graph.ops.unary.real_function import FORMULAS, RealFunctionAttrs
 from microgen.graph.ops.unary.sigmoid import SigmoidParameters
 from microgen.kernels import base
 from microgen.kernels.base import Params
@@ -118,6 +120,30 @@ def _significand(name: str, scale: float) -> base.Fields:
     return ((f"{name}_significand", significand), (f"{name}_exponent", exponent - 24))
 
 
+def _real_function_numbers(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, RealFunctionAttrs)
+    names = ("alpha", "beta", "gamma")
+    numbers = zip(names, map(float, node.attrs.numbers), strict=True)
+    return (*size(node, graph), *numbers)
+
+
+def _real_function_kernel(function: str) -> base.Implementation:
+    formula = FORMULAS[function]
+    found = kernel(
+        function, DType.FLOAT32, _real_function_numbers, ulps=formula.ulps + formula.units
+    )
+
+    def refusal(node: Node, _graph: Graph) -> str | None:
+        assert isinstance(node.attrs, RealFunctionAttrs)
+        if node.attrs.function == function:
+            return None
+        why = f"it is {node.attrs.function}, the kernel computes {function}"
+        return base.Mismatch(base.Trait.ARITHMETIC, why)
+
+    variant = (f"MG_FUNCTION_{function.upper()}",)
+    return replace(found, refusal=refusal, family="real_function", variant=variant)
+
+
 BY_OP = {
     "abs": (
         kernel("abs", DType.INT16, _abs_params),
@@ -158,4 +184,5 @@ BY_OP = {
         kernel("tanh", DType.INT16, scaled(sigmoid.tanh_parameters)),
         kernel("tanh", DType.FLOAT32, ulps=sigmoid.TANH_ULPS),
     ),
+    "real_function": tuple(_real_function_kernel(function) for function in FORMULAS),
 }

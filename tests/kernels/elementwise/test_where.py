@@ -4,7 +4,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.elementwise.where import OP, WhereAttrs
-from microgen.kernels.elementwise.where import IMPLEMENTATIONS
+from microgen.kernels.elementwise.elementwise import WHERE_KERNELS
 from tests.kernels.conformance import choices
 from tests.kernels.conformance import conformance as c
 
@@ -44,9 +44,9 @@ def test_in_place_only_on_a_tensor_of_the_outputs_shape_and_not_on_the_condition
         (((2, 3), (3,), ()), {}),
     ):
         case = _case(DType.INT8, shapes)
-        assert IMPLEMENTATIONS[0].in_place(case.node, case.graph) == expected
+        assert WHERE_KERNELS[0].in_place(case.node, case.graph) == expected
 
 
 def test_more_than_four_axes_are_refused() -> None:
     case = _case(DType.INT8, ((2, 1, 2, 1, 2), (1, 2, 1, 2, 1), ()))
-    assert "along 5 axes" in str(IMPLEMENTATIONS[0].refusal(case.node, case.graph))
+    assert "along 5 axes" in str(WHERE_KERNELS[0].refusal(case.node, case.graph))

@@ -32,9 +32,10 @@ MG_INLINE int8_t mg_avg_pool2d_s8_mean_upward(const mg_avg_pool2d_s8_params *p, 
 
 /* Computes the mean of each window of input [batches][input_height][input_width][channels] into
  * output [batches][output_height][output_width][channels]. Padding is ignored. Means are rounded
- * and clamped. `rounding` is a constant of microgen/requantization/scaling_s8.h: MG_ROUND_NEAREST of
- * mg_avg_pool2d_s8, MG_ROUND_UPWARD of mg_avg_pool2d_s8_upward. A window's sum must fit int32, and
- * if ties go upwards, so must the sum of its values plus 128. Output must not overlap the input. */
+ * and clamped. `rounding` is a constant of microgen/requantization/scaling_s8.h: MG_ROUND_NEAREST
+ * of mg_avg_pool2d_s8, MG_ROUND_UPWARD of mg_avg_pool2d_s8_upward. A window's sum must fit int32,
+ * and if ties go upwards, so must the sum of its values plus 128. Output must not overlap the
+ * input. */
 MG_INLINE void mg_avg_pool2d_s8_body(const mg_avg_pool2d_s8_params *p, const int8_t *input,
                                      int8_t *output, int rounding)
 {

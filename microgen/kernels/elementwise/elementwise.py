@@ -1,0 +1,192 @@
+"""Kernels for elementwise ops of two operands, but for products."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import DType, Graph, Node
+from microgen.graph.ops.elementwise.addition import (
+    AdditionAttrs,
+    parameters,
+    squared_difference_parameters,
+)
+from microgen.graph.ops.elementwise.bitwise import BitFunction, BitwiseAttrs
+from microgen.graph.ops.elementwise.rescaled import RescaledAttrs, of_product, of_sum
+from microgen.kernels import base
+from microgen.kernels.elementwise import affine, broadcast, in_float32, product
+
+
+def _addition_params(node: Node, graph: Graph) -> base.Fields:
+    assert isinstance(node.attrs, AdditionAttrs)
+    (lhs, rhs), output = base.types(node, graph)
+    p = parameters(node.attrs, lhs, rhs, output)
+    return broadcast.sum_params(p, node.attrs.activation, node, graph)
+
+
+def _addition_kernels(op: str) -> tuple[base.Implementation, ...]:
+    """``mg_<op>_<dtype>`` for every dtype, and the affine ones."""
+    plain = broadcast.plain_params
+    return (
+        *affine.KERNELS,
+        *in_float32.elementwise(op),
+        in_float32.without(
+            broadcast.kernel(f"mg_{op}_s8", DType.INT8, _addition_params, is_scaled=True)
+        ),
+        in_float32.without(
+            broadcast.kernel(
+                f"mg_{op}_s16",
+                DType.INT16,
+                _addition_params,
+                family="arithmetic_s16",
+                is_scaled=True,
+            )
+        ),
+        broadcast.kernel(f"mg_{op}_s32", DType.INT32, plain, family="arithmetic_s32"),
+        broadcast.kernel(f"mg_{op}_s64", DType.INT64, broadcast.shapes, family="arithmetic_s64"),
+        broadcast.kernel(f"mg_{op}_f32", DType.FLOAT32, plain, family="arithmetic_f32"),
+        *broadcast.of_integers(op, "integer_arithmetic", but=(DType.INT32, DType.INT64)),
+    )
+
+
+def _squared_difference_params(node: Node, graph: Graph) -> base.Fields:
+    (lhs, rhs), output = base.types(node, graph)
+    return broadcast.sum_params(
+        squared_difference_parameters(lhs, rhs, output), Activation.NONE, node, graph
+    )
+
+
+def _rescaled_sum_params(node: Node, graph: Graph) -> base.Fields:
+    """Fields of ``mg_rescaled_sum_params``."""
+    attrs = node.attrs
+    assert isinstance(attrs, RescaledAttrs)
+    lhs, rhs = of_sum(attrs)
+    return (
+        *_rescaled_fields(attrs, node, graph),
+        ("lhs_multiplier", lhs[0]),
+        ("lhs_shift", lhs[1]),
+        ("rhs_multiplier", rhs[0]),
+        ("rhs_shift", rhs[1]),
+        ("ties", base.TIES[attrs.rounding]),
+    )
+
+
+def _rescaled_product_params(node: Node, graph: Graph) -> base.Fields:
+    """Fields of ``mg_rescaled_product_params``."""
+    attrs = node.attrs
+    assert isinstance(attrs, RescaledAttrs)
+    multiplier, shift = of_product(attrs)
+    return (
+        *_rescaled_fields(attrs, node, graph),
+        ("multiplier", multiplier),
+        ("shift", shift),
+        ("ties", base.TIES[attrs.rounding]),
+    )
+
+
+def _rescaled_fields(attrs: RescaledAttrs, node: Node, graph: Graph) -> base.Fields:
+    return (
+        *broadcast.shapes(node, graph),
+        ("lhs_offset", -attrs.lhs_zero_point),
+        ("rhs_offset", -attrs.rhs_zero_point),
+        ("output_offset", attrs.output_zero_point),
+    )
+
+
+def _rescaled_kernel(symbol: str, params: base.Params) -> base.Implementation:
+    return broadcast.kernel(symbol, DType.INT8, params, family="rescaled_arithmetic_s8")
+
+
+_EXTREMUM_SUFFIXES = {DType.INT8: "s8", DType.INT16: "s16", DType.INT32: "s32"}
+
+
+def _extremum_kernels(op: str) -> tuple[base.Implementation, ...]:
+    """``mg_<op>_<dtype>`` for every dtype, and ``mg_<op>_nan_f32``, which keeps NaN."""
+    return (
+        *(
+            broadcast.kernel(f"mg_{op}_{suffix}", dtype, broadcast.shapes, family="extremum")
+            for dtype, suffix in _EXTREMUM_SUFFIXES.items()
+        ),
+        *broadcast.of_integers(op, "integer_extremum", but=tuple(_EXTREMUM_SUFFIXES)),
+        _extremum_of_floats(f"mg_{op}_f32", "extremum", keeps_nan=False),
+        _extremum_of_floats(f"mg_{op}_nan_f32", "extremum_nan", keeps_nan=True),
+    )
+
+
+def _extremum_of_floats(symbol: str, family: str, *, keeps_nan: bool) -> base.Implementation:
+    kernel = broadcast.kernel(symbol, DType.FLOAT32, broadcast.shapes, family=family)
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        why = kernel.refusal(node, graph)
+        if why or getattr(node.attrs, "keeps_nan", False) is keeps_nan:
+            return why
+        why = "the kernel keeps NaN" if keeps_nan else "NaN of either operand must be kept"
+        return base.Mismatch(base.Trait.ARITHMETIC, why)
+
+    return replace(kernel, refusal=refusal)
+
+
+def _bitwise_kernels(function: BitFunction) -> Iterator[base.Implementation]:
+    for kernel in broadcast.of_integers(function.value, "bitwise"):
+        yield replace(kernel, refusal=_bitwise_only(function, kernel.refusal))
+
+
+def _bitwise_only(function: BitFunction, refusal: base.Refuse) -> base.Refuse:
+    def refuses(node: Node, graph: Graph) -> str | None:
+        assert isinstance(node.attrs, BitwiseAttrs)
+        if node.attrs.function is not function:
+            why = f"it is {node.attrs.function.value}, the kernel computes {function.value}"
+            return base.Mismatch(base.Trait.ARITHMETIC, why)
+        return refusal(node, graph)
+
+    return refuses
+
+
+def _where_params(node: Node, graph: Graph) -> base.Fields:
+    fields = broadcast.strided(node, graph, ("condition_stride", "lhs_stride", "rhs_stride"))
+    return (*fields, ("element_bytes", graph.types[node.outputs[0]].dtype.nbytes))
+
+
+def _where_in_place(node: Node, graph: Graph) -> base.Lags:
+    return {i: lag for i, lag in broadcast.in_place(node, graph).items() if i > 0}
+
+
+WHERE_KERNELS = (
+    base.Implementation(
+        symbol="mg_where",
+        needs=base.REFERENCE,
+        refusal=broadcast.too_many_axes,
+        params=_where_params,
+        inputs=(0, 1, 2),
+        in_place=_where_in_place,
+    ),
+)
+
+
+BY_OP = {
+    "add": _addition_kernels("add"),
+    "subtract": _addition_kernels("subtract"),
+    "squared_difference": (
+        broadcast.kernel("mg_squared_difference_s8", DType.INT8, _squared_difference_params),
+        broadcast.kernel(
+            "mg_squared_difference_s32", DType.INT32, broadcast.shapes, family="arithmetic_s32"
+        ),
+        broadcast.kernel(
+            "mg_squared_difference_f32", DType.FLOAT32, broadcast.shapes, family="arithmetic_f32"
+        ),
+    ),
+    "qnn.add": (*affine.KERNELS, _rescaled_kernel("mg_rescaled_add_s8", _rescaled_sum_params)),
+    "qnn.subtract": (
+        *affine.KERNELS,
+        _rescaled_kernel("mg_rescaled_subtract_s8", _rescaled_sum_params),
+    ),
+    "qnn.mul": (
+        product.SCALED_PRODUCT,
+        _rescaled_kernel("mg_rescaled_multiply_s8", _rescaled_product_params),
+    ),
+    "maximum": _extremum_kernels("maximum"),
+    "minimum": _extremum_kernels("minimum"),
+    "bitwise": tuple(kernel for function in BitFunction for kernel in _bitwise_kernels(function)),
+    "where": WHERE_KERNELS,
+}
