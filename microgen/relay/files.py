@@ -20,8 +20,7 @@ from microgen.relay.infer_type import infer_type
 from microgen.relay.module import IRModule, printed
 from microgen.relay.op.base import nearest
 from microgen.relay.parser import parse
-from microgen.relay.rebuild import rebuilt
-from microgen.relay.visit import post_order
+from microgen.relay.visit import post_order, rebuilt
 
 _CONSTANT = "relay.Constant."
 

@@ -16,7 +16,7 @@ import pytest
 from microgen.building.builder import build
 from microgen.running.runner import qemu
 from microgen.target import board as boards
-from microgen.tvm.codegens.dnnl import runtime, serializer
+from microgen.tvm.codegens.dnnl import codegen, runtime
 from tests.crt.dnnl import dnnl_json_cases as cases
 from tests.crt.dnnl.dnnl_json_numpy import DRAWS, drawn
 from tests.support import minimal_project
@@ -35,7 +35,7 @@ def examples() -> list[cases.Example]:
     for seed in range(40):
         module = random_function(seed)
         assert module.types is not None
-        made = serializer.serialize("f", module["main"], module.types)
+        made = codegen.serialize("f", module["main"], module.types)
         found.append(cases.Example(made.graph, random_inputs(module, seed), made.constants))
     return found
 

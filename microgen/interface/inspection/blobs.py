@@ -16,7 +16,7 @@ from microgen.base.manifest import Manifest
 from microgen.compiler.codegens import payloads
 from microgen.interface.inspection.base import Inspected
 from microgen.relay import blob
-from microgen.relay.blob import c_source, describe
+from microgen.relay.blob import describe, writer
 from microgen.verifier.checks.blob_image import known
 from microgen.verifier.elf.elf import Elf
 
@@ -101,7 +101,7 @@ def of_elf(elf: Elf) -> list[Found]:
     symbols = {
         (s.address, s.size): s
         for s in elf.symbols
-        if s.name.endswith(c_source.symbol()) and s.kind == "object"
+        if s.name.endswith(writer.symbol()) and s.kind == "object"
     }
     if len(symbols) > _MAX_BLOBS:
         raise ModelError(f"has more than {_MAX_BLOBS} module blobs", where=str(elf.path))

@@ -20,7 +20,7 @@ from microgen.project.emit import layout, symbols
 from microgen.project.emit.kernel_calls import declarations
 from microgen.project.emit.signature import argument_types, described, held_type, tensor_parameters
 from microgen.project.emit.unit import Unit, model_files, note_file
-from microgen.relay.blob import c_source
+from microgen.relay.blob import writer
 
 _SOURCES = "model/codegen/host/src"
 _FIRST_LIBRARY = 2  # lib0.c is the runner, lib1.c the kernels' operators
@@ -59,7 +59,7 @@ def modules(unit: Unit) -> dict[str, Any]:
     held = [c for m, _ in program.runtime_modules for c in m.constants]
     return {
         **unit.common(),
-        "blob": c_source.symbol(unit.options.blob_prefix),
+        "blob": writer.symbol(unit.options.blob_prefix),
         "blob_bytes": len(unit.blob),
         "pool": symbols.arena(unit.module, MODULE_POOL),
         "pool_bytes": unit.plan.pool(MODULE_POOL).nbytes,

@@ -19,7 +19,7 @@ from microgen.project.emit.packed import packed, registry
 from microgen.project.emit.runner import runner
 from microgen.project.emit.signature import shapes
 from microgen.project.emit.unit import Unit, note_file
-from microgen.relay.blob import c_source
+from microgen.relay.blob import writer
 
 _HOST = "model/codegen/host"
 
@@ -87,7 +87,7 @@ def _blob(unit: Unit) -> FileTree:
     if not unit.blob:
         return FileTree({})
     options = unit.options
-    source = c_source.source(
+    source = writer.source(
         unit.blob, options.model_file, options.blob_prefix, note=note_file(unit.module)
     )
     return FileTree({f"{_HOST}/src/{unit.module}_blob.c": source})

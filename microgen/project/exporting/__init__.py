@@ -10,24 +10,17 @@ from pathlib import Path
 
 from microgen.base.errors import ProjectError
 from microgen.base.files import EXPORTED, FileTree
-from microgen.project.exporting import (
-    arduino,
-    cmsis_pack,
-    component,
-    esp_idf,
-    plain,
-    platformio,
-    zephyr,
-)
+from microgen.project.exporting import arduino, component, forms
 from microgen.project.exporting.component import Component
-from microgen.project.exporting.form import Form
+from microgen.project.exporting.forms import Form
 from microgen.tvm.mlf.export import check_apart
 from microgen.tvm.mlf.export import write as write_file
 
 __all__ = ["FORMS", "Form", "file_name", "write"]
 
-_ALL = (arduino.FORM, cmsis_pack.FORM, esp_idf.FORM, platformio.FORM, plain.FORM, zephyr.FORM)
-FORMS = {form.name: form for form in sorted(_ALL, key=lambda form: form.name)}
+FORMS = {
+    form.name: form for form in sorted((arduino.FORM, *forms.FORMS), key=lambda form: form.name)
+}
 
 
 def write(project: Path, form: str, output: Path, *, force: bool = False) -> int:

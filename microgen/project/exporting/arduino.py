@@ -1,9 +1,4 @@
-"""A library for the Arduino IDE and arduino-cli.
-
-Arduino compiles every C, C++ and assembler file below ``src`` and has only ``src`` in the include
-path. So the folders of the include path become one folder, in which all headers have the names by
-which they are included.
-"""
+"""A library of Arduino, which cannot set the compile options that results depend on."""
 
 from __future__ import annotations
 
@@ -15,9 +10,7 @@ from microgen.base.errors import ProjectError
 from microgen.base.files import FileTree
 from microgen.project.exporting import calling
 from microgen.project.exporting.component import Component
-from microgen.project.exporting.form import Form
-from microgen.project.exporting.pragmas import with_options
-from microgen.project.exporting.readme import readme
+from microgen.project.exporting.forms import Form, readme, with_options
 
 _SKETCH = "Infer"
 _TOP = ("LICENSE", "NOTICE")

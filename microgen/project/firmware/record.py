@@ -45,7 +45,7 @@ from microgen.project.emit import external, symbols
 from microgen.project.emit.shared import Shared
 from microgen.project.emit.signature import argument_types, held_type
 from microgen.project.emit.unit import Unit
-from microgen.relay.blob import c_source
+from microgen.relay.blob import writer
 from microgen.target.board import Board
 from microgen.tvm import mlf
 from microgen.version import __version__
@@ -326,6 +326,6 @@ def _held(name: str, constant: str, unit: Unit) -> HeldRecord:
 
 
 def _blob(unit: Unit) -> BlobRecord:
-    symbol, digest = c_source.symbol(unit.options.blob_prefix), hashlib.sha256(unit.blob)
+    symbol, digest = writer.symbol(unit.options.blob_prefix), hashlib.sha256(unit.blob)
     section = symbols.constant_section("")
     return BlobRecord(symbol, section, len(unit.blob), digest.hexdigest(), MODULE_POOL)

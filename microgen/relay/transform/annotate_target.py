@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from microgen.graph.ir.refusal import Refusal
 from microgen.relay.expr import Call, Expr, Function, Op, Tuple, TupleGetItem
 from microgen.relay.module import IRModule
-from microgen.relay.rebuild import values, with_values
-from microgen.relay.transform.annotated_regions import AnnotatedRegions
-from microgen.relay.transform.annotations import (
+from microgen.relay.transform.annotated_regions import (
     DEFAULT,
+    AnnotatedRegions,
     begin,
     compiler,
     end,
@@ -26,6 +25,7 @@ from microgen.relay.transform.annotations import (
 from microgen.relay.transform.registered import registered
 from microgen.relay.transform.rewriting import Rewriter, each_body
 from microgen.relay.transform.support import Result, Support, answer, operator_call, refused
+from microgen.relay.visit import values, with_values
 
 
 class AnnotateTarget:

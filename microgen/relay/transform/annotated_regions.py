@@ -1,21 +1,66 @@
-"""Regions: the expressions between annotations, by compiler.
-
-Regions are numbered as in TVM v0.14 (``annotated_region_set.cc``): each ``compiler_begin`` opens a
-region, counted from 0 in the order of evaluation. An expression joins the regions of its operands
-into one, which keeps the number of the first.
-"""
+"""Annotations, and the regions between them, by compiler."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeGuard
 
 from microgen.base.errors import ModelError
-from microgen.relay.expr import Call, Expr, Tuple, TupleGetItem
+from microgen.relay.expr import Call, Expr, Op, Tuple, TupleGetItem
 from microgen.relay.infer_type import place
-from microgen.relay.rebuild import values
-from microgen.relay.transform.annotations import bare, compiler, is_begin, is_end, is_mark
-from microgen.relay.visit import depth_first, operands
+from microgen.relay.visit import depth_first, operands, values
+
+# Reads, removes and places the annotations ``compiler_begin`` and ``compiler_end``.
+
+BEGIN = Op("annotation.compiler_begin")
+END = Op("annotation.compiler_end")
+
+# The name for operators that no external compiler takes.
+DEFAULT = "default"
+
+
+def is_begin(expr: Expr) -> TypeGuard[Call]:
+    """Whether a region begins at this expression."""
+    return isinstance(expr, Call) and expr.op == BEGIN
+
+
+def is_end(expr: Expr) -> TypeGuard[Call]:
+    """Whether a region ends at this expression."""
+    return isinstance(expr, Call) and expr.op == END
+
+
+def is_mark(expr: Expr) -> TypeGuard[Call]:
+    """Whether this is an annotation and not the computation of a value."""
+    return is_begin(expr) or is_end(expr)
+
+
+def compiler(mark: Call) -> str:
+    """The compiler of the region that the annotation marks."""
+    return str(mark.attrs["compiler"])
+
+
+def begin(expr: Expr, target: str) -> Call:
+    """``expr`` with the annotation of entering a region."""
+    return Call(BEGIN, [expr], MappingProxyType({"compiler": target}))
+
+
+def end(expr: Expr, target: str) -> Call:
+    """``expr`` with the annotation of leaving a region."""
+    return Call(END, [expr], MappingProxyType({"compiler": target}))
+
+
+def bare(expr: Expr) -> Expr:
+    """The expression without the annotations around it."""
+    while is_mark(expr):
+        expr = expr.args[0]
+    return expr
+
+
+def is_default(expr: Expr) -> TypeGuard[Call]:
+    """Whether this is a "default" annotation, which is equivalent to none."""
+    return is_mark(expr) and compiler(expr) == DEFAULT
 
 
 @dataclass(eq=False)

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from microgen.relay.expr import Expr
 from microgen.relay.module import IRModule
-from microgen.relay.rebuild import values
-from microgen.relay.transform.annotated_regions import AnnotatedRegion, AnnotatedRegions, Item
-from microgen.relay.transform.annotations import is_begin
+from microgen.relay.transform.annotated_regions import (
+    AnnotatedRegion,
+    AnnotatedRegions,
+    Item,
+    is_begin,
+)
 from microgen.relay.transform.rewriting import Rewriter, each_body
+from microgen.relay.visit import values
 
 
 class MergeCompilerRegions:

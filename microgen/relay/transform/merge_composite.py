@@ -16,10 +16,9 @@ from microgen.graph.ir.refusal import Refusal
 from microgen.relay.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
 from microgen.relay.module import IRModule
 from microgen.relay.pattern import CallPattern, ConstantPattern, Pattern, TuplePattern, below, match
-from microgen.relay.rebuild import values
 from microgen.relay.transform.rewriting import Rewriter, each_body
 from microgen.relay.transform.support import CompositePattern, Match, Result, answer, refused
-from microgen.relay.visit import depth_first, operands
+from microgen.relay.visit import depth_first, operands, values
 
 
 class MergeComposite:

@@ -18,8 +18,16 @@ from dataclasses import dataclass, field
 from microgen.relay.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, Var
 from microgen.relay.module import IRModule
 from microgen.relay.transform.annotate_target import without_defaults
-from microgen.relay.transform.annotated_regions import AnnotatedRegion, AnnotatedRegions
-from microgen.relay.transform.annotations import bare, compiler, end, is_begin, is_end, is_mark
+from microgen.relay.transform.annotated_regions import (
+    AnnotatedRegion,
+    AnnotatedRegions,
+    bare,
+    compiler,
+    end,
+    is_begin,
+    is_end,
+    is_mark,
+)
 from microgen.relay.transform.rewriting import Rewriter, graph_normal_form
 from microgen.relay.visit import depth_first, operands
 

@@ -25,8 +25,7 @@ from microgen.relay.expr import (
 )
 from microgen.relay.infer_type import place
 from microgen.relay.module import IRModule
-from microgen.relay.rebuild import rebuilt
-from microgen.relay.visit import depth_first, operands, post_order
+from microgen.relay.visit import depth_first, operands, post_order, rebuilt
 
 AnyExpr = TypeVar("AnyExpr", bound=Expr)
 

@@ -11,7 +11,7 @@ from microgen.graph.ir.refusal import Refusal
 from microgen.relay.expr import Attrs, Call, Constant, Expr, Op, Type
 from microgen.relay.module import IRModule
 from microgen.relay.pattern import Pattern
-from microgen.relay.transform.annotations import bare
+from microgen.relay.transform.annotated_regions import bare
 from microgen.relay.visit import depth_first, operands
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from microgen.building import toolchain
-from microgen.project.exporting import pragmas
+from microgen.project.exporting import forms
 from microgen.target.board import Board
 from microgen.verifier.again import producers, recorded_flags
 from microgen.verifier.again.recorded_flags import RecordedFlags
@@ -99,7 +99,7 @@ def compiled(
         versions = " and ".join(sorted(named))
         raise ImpossibleError(f"GCC {versions} compiled the model, and {compiler} here is {here}")
     folders = [word for folder in of.folders for word in ("-I", folder)]
-    (of.project / _PRAGMAS).write_bytes(pragmas.TEXT)
+    (of.project / _PRAGMAS).write_bytes(forms.COMPILE_OPTIONS)
     always = (*_ALWAYS, *macros, *folders, "-idirafter", "crt/libc")
     made = []
     for number, source in enumerate(of.files):

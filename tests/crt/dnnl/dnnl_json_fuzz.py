@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from microgen.base.formats import byte_stream
 from microgen.tvm.codegens import json_graph
-from microgen.tvm.codegens.dnnl import serializer
+from microgen.tvm.codegens.dnnl import codegen
 from tests.crt.dnnl.dnnl_json_cases import FITTED, Case
 from tests.crt.dnnl.dnnl_json_numpy import DRAWS, drawn
 from tests.crt.mutations import LENGTHS, Json, changed, damaged
@@ -29,7 +29,7 @@ def originals() -> list[tuple[Json, tuple[str, ...]]]:
     for seed in range(20):
         module = random_function(seed)
         assert module.types is not None
-        graphs.append(serializer.serialize("f", module["main"], module.types).graph)
+        graphs.append(codegen.serialize("f", module["main"], module.types).graph)
     return [(json.loads(json_graph.dumps(graph)), graph.named("const")) for graph in graphs]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.tvm.codegens.dnnl import runtime, serializer
+from microgen.tvm.codegens.dnnl import codegen, runtime
 from microgen.tvm.codegens.json_graph import JSONGraph, JSONNode
 from tests.crt.dnnl import dnnl_json_cases as cases
 from tests.crt.dnnl.dnnl_json_numpy import DRAWS, drawn
@@ -38,7 +38,7 @@ def test_random_functions(dnnl_driver: Path, start: int) -> None:
     for seed in range(1000 + start, 1050 + start):
         module = random_function(seed)
         assert module.types is not None
-        found = serializer.serialize("f", module["main"], module.types)
+        found = codegen.serialize("f", module["main"], module.types)
         inputs = random_inputs(module, seed)
         examples.append(cases.Example(found.graph, inputs, found.constants))
     cases.check(dnnl_driver, examples, [example.wanted for example in examples])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import microgen
-from microgen.project.exporting.pragmas import with_options
+from microgen.project.exporting.forms import with_options
 from microgen.verifier import verify
 from tests.project.exporting.firmware import M4, STRICT, Firmware, proved, run
 from tests.support.tools import NEEDS_ARM, NEEDS_ARM_GCC, NEEDS_CLANG

@@ -9,7 +9,7 @@ import pytest
 
 import microgen
 from microgen.building import builder
-from microgen.relay.blob import c_source
+from microgen.relay.blob import writer
 from tests.qemu.broken import broken
 from tests.qemu.broken.broken import Breakage
 from tests.support.external_networks import convolution
@@ -55,7 +55,7 @@ def _in_blob(old: bytes, new: bytes, *, count: int = 1) -> Breakage:
         assert len(old) == len(new)
         assert data.count(old) >= count
         changed = data.replace(old, new, count)
-        path.write_bytes(c_source.source(changed, "default.relay", note="default_note.h"))
+        path.write_bytes(writer.source(changed, "default.relay", note="default_note.h"))
 
     return breakage
 

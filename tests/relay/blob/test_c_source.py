@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from microgen.relay.blob import c_source
+from microgen.relay.blob import writer
 from tests.relay.blob.samples import ALL
 from tests.support.tools import NEEDS_ARM, NEEDS_CLANG, NEEDS_NINJA, NEEDS_RISCV
 
@@ -28,7 +28,7 @@ _FLAGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wundef"
 @pytest.mark.parametrize("prefix", ["", "tvmgen_default"])
 def test_an_object_of_the_blobs_bytes(compiler: list[str], prefix: str, tmp_path: Path) -> None:
     blob = ALL["full"]
-    (tmp_path / "blob.c").write_bytes(c_source.source(blob, "m.relay", prefix))
+    (tmp_path / "blob.c").write_bytes(writer.source(blob, "m.relay", prefix))
     command = [*compiler, *_FLAGS, "-c", "blob.c", "-o", "blob.o"]
     subprocess.run(command, cwd=tmp_path, check=True)
     with (tmp_path / "blob.o").open("rb") as file:
@@ -47,7 +47,7 @@ def test_an_object_of_the_blobs_bytes(compiler: list[str], prefix: str, tmp_path
 
 
 def test_twenty_bytes_a_line() -> None:
-    text = c_source.source(bytes(range(256)) + b"x", "m.relay").decode()
+    text = writer.source(bytes(range(256)) + b"x", "m.relay").decode()
     lines = [line for line in text.splitlines() if line.startswith("0x")]
     assert [line.count("0x") for line in lines] == [20] * 12 + [17]
     assert max(map(len, text.splitlines())) <= 100
@@ -57,11 +57,11 @@ def test_twenty_bytes_a_line() -> None:
 
 
 def test_the_declaration_is_the_definitions() -> None:
-    declared = c_source.declaration(3, "m_")
+    declared = writer.declaration(3, "m_")
     assert declared == "extern const unsigned char m___tvm_dev_mblob[3];"
-    assert declared in c_source.source(b"abc", "m", "m_").decode()
+    assert declared in writer.source(b"abc", "m", "m_").decode()
 
 
 def test_a_models_name_cannot_leave_the_comment() -> None:
-    text = c_source.source(b"abc", "x*/ int y; /*\n").decode()
+    text = writer.source(b"abc", "x*/ int y; /*\n").decode()
     assert text.count("*/") == 2  # the ends of the licence and of the comment

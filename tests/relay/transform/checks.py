@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from microgen import relay
 from microgen.relay.expr import Call, Expr, Function, GlobalVar, Let, TupleGetItem, Var
 from microgen.relay.module import IRModule
-from microgen.relay.rebuild import rebuilt
 from microgen.relay.transform import OperatorCall, Support
-from microgen.relay.transform.annotated_regions import AnnotatedRegion, AnnotatedRegions
-from microgen.relay.transform.annotations import is_mark
-from microgen.relay.visit import operands, post_order
+from microgen.relay.transform.annotated_regions import AnnotatedRegion, AnnotatedRegions, is_mark
+from microgen.relay.visit import operands, post_order, rebuilt
 
 
 def accept(_call: OperatorCall) -> str | None:

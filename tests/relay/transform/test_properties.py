@@ -12,7 +12,7 @@ from microgen.relay.transform import (
     MergeComposite,
     PartitionGraph,
 )
-from microgen.relay.transform.annotations import is_mark
+from microgen.relay.transform.annotated_regions import is_mark
 from microgen.relay.visit import post_order
 from tests.relay.transform.checks import (
     check_convex,

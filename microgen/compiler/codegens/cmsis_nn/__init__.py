@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from microgen.base.errors import MicrogenError, UnsupportedError
 from microgen.compiler.codegens.cmsis_nn import refusals, tree
-from microgen.compiler.codegens.cmsis_nn.cpus import Form
 from microgen.compiler.codegens.cmsis_nn.function import compiled
+from microgen.compiler.codegens.cmsis_nn.tree import Form
 from microgen.compiler.codegens.external import CSource, ExternalCodegen, ExternalFunction
 from microgen.graph.ir.graph import Graph, Node
 from microgen.relay.transform import Support

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from microgen.compiler.codegens.cmsis_nn import arithmetic, buffers, choice, window
-from microgen.compiler.codegens.cmsis_nn.cpus import Form
-from microgen.compiler.codegens.cmsis_nn.window import PoolAttrs, Window
+from microgen.compiler.codegens.cmsis_nn import choice, numbers
+from microgen.compiler.codegens.cmsis_nn.numbers import PoolAttrs, Window
+from microgen.compiler.codegens.cmsis_nn.tree import Form
 from microgen.graph.arithmetic.int8 import add_parameters, softmax_parameters
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Graph, Node
@@ -92,7 +92,7 @@ def _offsets(node: Node, graph: Graph) -> dict[str, object]:
 
 def _convolution(node: Node, graph: Graph, form: Form) -> Call:
     assert isinstance(node.attrs, Conv2DAttrs)
-    w = window.of(node, graph)
+    w = numbers.of(node, graph)
     chosen = choice.convolution(form, w)
     filters = _dims(w.output[3], *w.kernel, w.depth)
     params = _struct(**_offsets(node, graph), **_window_fields(node.attrs, w, node, graph))
@@ -103,7 +103,7 @@ def _convolution(node: Node, graph: Graph, form: Form) -> Call:
 
 def _depthwise(node: Node, graph: Graph, form: Form) -> Call:
     assert isinstance(node.attrs, DepthwiseConv2DAttrs)
-    w = window.of(node, graph)
+    w = numbers.of(node, graph)
     params = _struct(
         **_offsets(node, graph),
         ch_mult=node.attrs.depth_multiplier,
@@ -141,7 +141,7 @@ def _with_weights(
     upscale: tuple[str, ...],
 ) -> Call:
     """The arguments. The bias's dimensions are the filters'; no function reads them."""
-    found, shifts = arithmetic.multipliers(node, graph)
+    found, shifts = numbers.multipliers(node, graph)
     weight = graph.constants[node.inputs[1]]
     arguments = ("&input", "{in0}", "&filter", "{weight}", "&filter", "{bias}")
     return Call(
@@ -150,7 +150,7 @@ def _with_weights(
         (_CONTEXT, "&params", "&tables", *arguments, *upscale, "&output", "{out}"),
         (
             ("weight", weight),
-            ("bias", arithmetic.bias(node, graph)),
+            ("bias", numbers.bias(node, graph)),
             ("multiplier", found),
             ("shift", shifts),
         ),
@@ -167,13 +167,13 @@ def _dense(node: Node, graph: Graph, form: Form) -> Call:
     a constant."""
     units, depth = graph.types[node.inputs[1]].shape
     rows = graph.types[node.outputs[0]].size // units
-    found, shifts = arithmetic.multipliers(node, graph)
+    found, shifts = numbers.multipliers(node, graph)
     per_channel = found.size > 1
     is_mve = form is Form.MVE
     summed = (
-        ("kernel_sum", arithmetic.kernel_sums(node, graph))
+        ("kernel_sum", numbers.kernel_sums(node, graph))
         if is_mve
-        else ("bias", arithmetic.bias(node, graph))
+        else ("bias", numbers.bias(node, graph))
     )
     statics = (
         ("cmsis_nn_fc_params", "params", _dense_params(node, graph)),
@@ -194,7 +194,7 @@ def _dense(node: Node, graph: Graph, form: Form) -> Call:
             *((("multiplier", found), ("shift", shifts)) if per_channel else ()),
         ),
         per_channel=per_channel,
-        buffer=buffers.fully_connected(form, units),
+        buffer=choice.fully_connected(form, units),
         held="kernel_sum" if is_mve else "",
     )
 
@@ -214,12 +214,12 @@ def _max_pool(node: Node, graph: Graph, _form: Form) -> Call:
 
 def _average_pool(node: Node, graph: Graph, form: Form) -> Call:
     channels = graph.types[node.outputs[0]].shape[3]
-    return _pool("arm_avgpool_s8", node, graph, buffers.average_pool(form, channels))
+    return _pool("arm_avgpool_s8", node, graph, choice.average_pool(form, channels))
 
 
 def _pool(function: str, node: Node, graph: Graph, buffer: int) -> Call:
     assert isinstance(node.attrs, PoolAttrs)
-    w = window.of(node, graph)
+    w = numbers.of(node, graph)
     params = _struct(
         stride=_tile(w.strides),
         padding=_tile(w.pads),

@@ -1,17 +1,119 @@
-"""The public function for a convolution, and the buffer that it needs.
-
-The wrappers choose without checking everything that their special forms need. If they would
-choose wrongly, a general function is called instead. The conditions are from the sources of
-CMSIS-NN 7.0.0.
-"""
+"""The public function for a convolution, and the sizes of the buffers that functions need."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from microgen.compiler.codegens.cmsis_nn import buffers
-from microgen.compiler.codegens.cmsis_nn.cpus import Form
-from microgen.compiler.codegens.cmsis_nn.window import Window
+from microgen.compiler.codegens.cmsis_nn.numbers import Window
+from microgen.compiler.codegens.cmsis_nn.tree import Form
+
+# Sizes in bytes of the buffers that CMSIS-NN's functions need in their context: the results of its
+# ``*_get_buffer_size`` functions when they are compiled for the CPU with GCC or Clang.
+#
+# Source: CMSIS-NN 7.0.0, Source/**/*_get_buffer_sizes_s8.c. A test compares them with the C.
+
+_MVE_CHANNELS = 124  # CH_IN_BLOCK_MVE: channels of one pass of arm_depthwise_conv_s8_opt
+
+
+def convolve(form: Form, window: Window) -> int:
+    """``arm_convolve_s8_get_buffer_size``."""
+    column = window.kernel[0] * window.kernel[1] * window.data[3]
+    if form is Form.MVE:
+        return 4 * -(-column // 16) * 16
+    return 2 * -(-column // 4) * 4 * 2
+
+
+def convolve_wrapper(form: Form, window: Window) -> int:
+    """``arm_convolve_wrapper_s8_get_buffer_size``."""
+    if is_pointwise(window):
+        return 0
+    if form is Form.MVE and is_row(window):
+        return _convolve_row(window)
+    return convolve(form, window)
+
+
+def is_pointwise(window: Window) -> bool:
+    """Whether the wrapper takes ``arm_convolve_1x1_s8``, or its fast form."""
+    return window.kernel == (1, 1) and window.pads[:2] == (0, 0) and window.groups == 1
+
+
+def is_row(window: Window) -> bool:
+    """Whether the wrapper takes ``arm_convolve_1_x_n_s8``."""
+    return (
+        window.data[1] == 1
+        and window.kernel[0] == 1
+        and window.dilation[1] == 1
+        and window.strides[1] * window.data[3] % 4 == 0
+        and window.groups == 1
+    )
+
+
+def padded_places(window: Window) -> tuple[int, int]:
+    """The number of outputs at the left and at the right of a row that ``arm_convolve_1_x_n_s8``
+    treats as padded, in its form for MVE."""
+    stride, pad = window.strides[1], window.pads[1]
+    right = pad + odd_pad(window)
+    return (-(-pad // stride), max(1, _truncated(right + stride - 1, stride)) if right else 0)
+
+
+def odd_pad(window: Window) -> int:
+    """The remainder, in C, of all padding of a row by 2."""
+    total = window.pads[1] + window.overshoot[1]
+    return total - 2 * _truncated(total, 2)
+
+
+def _truncated(a: int, b: int) -> int:
+    """C's quotient for a positive ``b``."""
+    return a // b if a >= 0 else -(-a // b)
+
+
+def _convolve_row(window: Window) -> int:
+    """``arm_convolve_1_x_n_s8_get_buffer_size_mve``."""
+    left, right = padded_places(window)
+    if left + right > window.output[2]:
+        return convolve(Form.MVE, window)
+    pad, width = window.pads[1], window.kernel[1]
+    trailing = right if odd_pad(window) else pad
+    return max(width + pad, width - 1 + trailing) * window.data[3]
+
+
+def depthwise_wrapper(form: Form, window: Window) -> int:
+    """``arm_depthwise_conv_wrapper_s8_get_buffer_size``."""
+    channels = window.output[3]
+    if is_converted(form, window):
+        kernel = window.kernel[0] * window.kernel[1]
+        return convolve_wrapper(form, window) + kernel * channels
+    if channels != window.data[3] or window.data[0] != 1 or window.is_dilated:
+        return 0
+    return 0 if is_3x3(form, window) else depthwise_opt(form, window)
+
+
+def is_converted(form: Form, window: Window) -> bool:
+    """Whether the wrapper for depthwise convolutions turns it into an ordinary one."""
+    return form is Form.MVE and window.data[3] == 1 and window.output[3] > 1
+
+
+def is_3x3(form: Form, window: Window) -> bool:
+    """Whether the wrapper takes ``arm_depthwise_conv_3x3_s8`` for a depthwise convolution of one
+    batch, undilated, with multiplier 1."""
+    return form is not Form.MVE and window.kernel == (3, 3) and max(window.pads[:2]) <= 1
+
+
+def depthwise_opt(form: Form, window: Window) -> int:
+    """``arm_depthwise_conv_s8_opt_get_buffer_size``."""
+    kernel = window.kernel[0] * window.kernel[1]
+    sizes = {Form.PLAIN: 0, Form.DSP: 2 * window.data[3] * kernel}
+    return sizes.get(form, 4 * _MVE_CHANNELS * kernel)
+
+
+def fully_connected(form: Form, units: int) -> int:
+    """``arm_fully_connected_s8_get_buffer_size``: sums of the weights of each unit."""
+    return 4 * units if form is Form.MVE else 0
+
+
+def average_pool(form: Form, channels: int) -> int:
+    """``arm_avgpool_s8_get_buffer_size``."""
+    return 4 * channels if form is Form.DSP else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +127,8 @@ class Choice:
 def convolution(form: Form, window: Window) -> Choice:
     """``arm_convolve_wrapper_s8``, or ``arm_convolve_s8`` if the wrapper is wrong."""
     if _wrapper_is_right(form, window):
-        return Choice("arm_convolve_wrapper_s8", buffers.convolve_wrapper(form, window))
-    return Choice("arm_convolve_s8", buffers.convolve(form, window))
+        return Choice("arm_convolve_wrapper_s8", convolve_wrapper(form, window))
+    return Choice("arm_convolve_s8", convolve(form, window))
 
 
 def _wrapper_is_right(form: Form, window: Window) -> bool:
@@ -34,9 +136,9 @@ def _wrapper_is_right(form: Form, window: Window) -> bool:
     ignore all padding. For MVE's form for rows see ``_row_is_right``."""
     if window.groups > 1:
         return False
-    if buffers.is_pointwise(window):
+    if is_pointwise(window):
         return max(window.overshoot) <= 0
-    return form is not Form.MVE or not buffers.is_row(window) or _row_is_right(window)
+    return form is not Form.MVE or not is_row(window) or _row_is_right(window)
 
 
 def _row_is_right(window: Window) -> bool:
@@ -44,8 +146,8 @@ def _row_is_right(window: Window) -> bool:
     left one, or one more. It assumes that the first window that ends in padding has one column of
     padding. At the beginning of the row it reads as many columns as a window has. After the
     unpadded outputs it reads one column less than a window has."""
-    left, right = buffers.padded_places(window)
-    pad, odd = window.pads[1], buffers.odd_pad(window)
+    left, right = padded_places(window)
+    pad, odd = window.pads[1], odd_pad(window)
     total = pad + window.overshoot[1]
     if window.output[1] != 1 or window.pads[0] or total < 0 or 2 * pad + odd != total:
         return False
@@ -63,18 +165,18 @@ def _row_is_right(window: Window) -> bool:
 def depthwise(form: Form, window: Window) -> Choice:
     """``arm_depthwise_conv_wrapper_s8``, or ``arm_depthwise_conv_s8`` if that is wrong."""
     if _depthwise_wrapper_is_right(form, window):
-        return Choice("arm_depthwise_conv_wrapper_s8", buffers.depthwise_wrapper(form, window))
+        return Choice("arm_depthwise_conv_wrapper_s8", depthwise_wrapper(form, window))
     return Choice("arm_depthwise_conv_s8", 0)
 
 
 def _depthwise_wrapper_is_right(form: Form, window: Window) -> bool:
     """Whether the wrapper is right. The 3x3 form assumes that the middle of a window is always
     inside. The form for DSP clears as many rows of its buffer as a window has outside the input."""
-    if buffers.is_converted(form, window):
+    if is_converted(form, window):
         return _wrapper_is_right(form, window)
     if window.output[3] != window.data[3] or window.data[0] != 1 or window.is_dilated:
         return True
-    if buffers.is_3x3(form, window):
+    if is_3x3(form, window):
         return window.overshoot[1] <= 1
     above, below = window.pads[0], window.overshoot[0]
     return form is not Form.DSP or max(above, below) <= window.kernel[0]

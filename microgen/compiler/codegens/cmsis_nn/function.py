@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from microgen.base.names import cnames
 from microgen.compiler.codegens.cmsis_nn import calls
 from microgen.compiler.codegens.cmsis_nn.calls import Call
-from microgen.compiler.codegens.cmsis_nn.cpus import Form
+from microgen.compiler.codegens.cmsis_nn.tree import Form
 from microgen.compiler.codegens.external import CFunction, ExternalFunction, InnerBuffer
 from microgen.compiler.codegens.placement import Span, overwriting, placed
 from microgen.graph.ir.graph import Array, Graph

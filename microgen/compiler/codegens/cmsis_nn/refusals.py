@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from microgen.compiler.codegens.cmsis_nn import window
-from microgen.compiler.codegens.cmsis_nn.arithmetic import multipliers
+from microgen.compiler.codegens.cmsis_nn import numbers
+from microgen.compiler.codegens.cmsis_nn.numbers import multipliers
 from microgen.graph.arithmetic.int8 import softmax_parameters
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import DType, Graph, Node
@@ -64,7 +64,7 @@ def _shifted_sums(node: Node, graph: Graph, axis: int) -> str | None:
 
 
 def _sizes(node: Node, graph: Graph) -> str | None:
-    w = window.of(node, graph)
+    w = numbers.of(node, graph)
     padded = (w.data[1] + w.pads[0] + w.pads[2], w.data[2] + w.pads[1] + w.pads[3])
     largest = max(*padded, *w.data, *w.output, *w.strides, *w.dilation)
     if largest > _LARGEST_SIZE:

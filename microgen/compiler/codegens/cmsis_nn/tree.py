@@ -1,7 +1,9 @@
-"""The folder with CMSIS-NN's sources that the user names, and the files that a project needs."""
+"""CMSIS-NN's sources: the folder that the user names, the files that a project needs, and the forms
+in which they compile."""
 
 from __future__ import annotations
 
+import enum
 import functools
 import os
 import re
@@ -10,6 +12,32 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microgen.base.errors import MicrogenError
+from microgen.target.board import Board
+from microgen.target.cpu import Cpu, Feature
+
+# The three forms in which CMSIS-NN compiles.
+
+
+class Form(enum.Enum):
+    """CMSIS-NN's form for a CPU. Its headers choose the same from the compiler's macros:
+    ``ARM_MATH_MVEI``, else ``ARM_MATH_DSP``, else neither, as on every CPU that is not Arm's."""
+
+    PLAIN = "plain"
+    DSP = "dsp"
+    MVE = "mve"
+
+    @classmethod
+    def of(cls, board: Board) -> Form:
+        """The form for a board's CPU."""
+        return cls.of_cpu(board.cpu)
+
+    @classmethod
+    def of_cpu(cls, cpu: Cpu) -> Form:
+        """The form for a CPU."""
+        if Feature.MVE in cpu.features:
+            return cls.MVE
+        return cls.DSP if Feature.DSP in cpu.features else cls.PLAIN
+
 
 OPTION = "--codegen-option cmsis-nn.path=DIR"
 VARIABLE = "CMSIS_NN_PATH"

@@ -6,26 +6,19 @@ the same numbers. Quantized nodes have none, because TFLite does not round as Re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from microgen import relay
-from microgen.compiler.partition.in_relay import elementwise, moves, pools, products
-from microgen.compiler.partition.in_relay.said import Form, NoFormError, Said
+from microgen.compiler.partition.in_relay.forms import FORMS, NoFormError, Said
 from microgen.graph.ir.graph import DType, Graph, Node, TensorType
 from microgen.relay.infer_type import infer_type
 
 __all__ = ["NoFormError", "module", "supported", "tensor_type"]
 
-_FORMS: Mapping[str, Form] = MappingProxyType(
-    {**products.FORMS, **pools.FORMS, **elementwise.FORMS, **moves.FORMS}
-)
 _DTYPES = (DType.FLOAT32, DType.INT32)
 
 
 def supported() -> tuple[str, ...]:
     """Names of the ops that have a form, sorted."""
-    return tuple(sorted(_FORMS))
+    return tuple(sorted(FORMS))
 
 
 def tensor_type(tensor: TensorType) -> relay.TensorType:
@@ -39,7 +32,7 @@ def module(node: Node, graph: Graph) -> relay.IRModule:
     types = graph.type_of((*node.inputs, *node.outputs))
     for tensor in types:
         _check(tensor)
-    form = _FORMS.get(node.op)
+    form = FORMS.get(node.op)
     if form is None:
         raise NoFormError(f"{node.op} has no form in Relay")
     operands = {name: _operand(name, graph) for name in node.inputs}

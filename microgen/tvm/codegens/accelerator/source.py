@@ -6,8 +6,8 @@ import numpy as np
 
 from microgen.compiler.codegens.external import CFunction, ExternalFunction
 from microgen.graph.ir.graph import Array
-from microgen.tvm.codegens.accelerator import commands, memories, stream
-from microgen.tvm.codegens.accelerator.memories import Memories
+from microgen.tvm.codegens.accelerator import commands
+from microgen.tvm.codegens.accelerator.commands import Memories
 
 HEAD = '#include "microgen/accelerator.h"\n\n#include <stddef.h>\n'
 
@@ -16,8 +16,8 @@ def compiled(function: ExternalFunction) -> tuple[CFunction, str]:
     """The function's description, and its C."""
     graph = function.graph
     made = [commands.command(node, graph) for node in graph.nodes]
-    places = memories.of(function, made)
-    encoded = stream.encode(made, places)
+    places = commands.of(function, made)
+    encoded = commands.encode(made, places)
     # Words, because the requantization tables among the constants are read as words.
     weights = np.frombuffer(bytes(places.constants), "<i4")
     constants: list[tuple[str, Array]] = [("commands", np.frombuffer(encoded, np.uint8))]
@@ -26,7 +26,7 @@ def compiled(function: ExternalFunction) -> tuple[CFunction, str]:
     declared = CFunction(
         symbol=function.symbol,
         constants=tuple(constants),
-        scratch=places.sizes[memories.SCRATCH],
+        scratch=places.sizes[commands.SCRATCH],
         kernel="mg_accelerator_run",
     )
     return declared, _text(function, declared, places)
@@ -54,7 +54,7 @@ int32_t {function.symbol}(
 
 def _bases(function: ExternalFunction, places: Memories) -> list[tuple[str, bool]]:
     """The C expression for each memory, and whether it is written."""
-    constants, scratch = places.sizes[: memories.FIRST_TENSOR]
+    constants, scratch = places.sizes[: commands.FIRST_TENSOR]
     return [
         ("weights" if constants else "NULL", False),
         ("scratch" if scratch else "NULL", bool(scratch)),

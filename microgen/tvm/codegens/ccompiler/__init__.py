@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from microgen.compiler.codegens.external import CSource, ExternalCodegen, ExternalFunction
 from microgen.relay.transform import Support
 from microgen.target.board import Board
-from microgen.tvm.codegens.ccompiler import macros, source
+from microgen.tvm.codegens.ccompiler import operators, source
 from microgen.tvm.codegens.ccompiler.operators import PREDICATES
 
 
@@ -27,7 +27,7 @@ class CCompiler(ExternalCodegen):
         written = [source.written(function, symbols) for function in functions]
         used = {use for w in written for use in w.macros}
         includes = ["#include <string.h>"] if any(w.copies for w in written) else []
-        parts = [*includes, *macros.definitions(used), *(w.code for w in written)]
+        parts = [*includes, *operators.definitions(used), *(w.code for w in written)]
         return [CSource(functions=tuple(w.function for w in written), code="\n\n".join(parts))]
 
 

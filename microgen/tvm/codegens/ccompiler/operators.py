@@ -1,15 +1,99 @@
-"""The Relay operators that the generator takes, and the C macro for each."""
+"""The Relay operators that the generator takes, and the C macros that compute them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
 from microgen.relay.expr import TensorType, Type
 from microgen.relay.transform import OperatorCall, Predicate
-from microgen.tvm.codegens.ccompiler.macros import BINARY, CHOICE, UNARY, Form
+
+# The macros that define one function for each call of an operator, ``CSOURCE_<what>_OP_<n>D``.
+#
+# They are the guide's: ``CSOURCE_BINARY_OP_2D(f, +, 10, 10);`` defines ``f(a, b, out)`` for float32
+# tensors of 10 x 10. Here the functions are static, pointers to inputs are const, and indices
+# are int32_t. ``_S32`` marks those for int32.
+
+_WIDTH = 79
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A kind of macro: the number of tensors that it reads, what its function does with element
+    ``k``, and, if the integer form differs, what that does. ``p_OP_`` is the macro's argument."""
+
+    name: str
+    reads: int
+    statements: tuple[str, ...]
+    integer: tuple[str, ...]
+
+    def macro(self, dtype: str, rank: int) -> str:
+        """The macro's name for tensors of that rank, 1 or 2."""
+        return f"CSOURCE_{self.name}_OP_{rank}D" + ("_S32" if dtype == "int32" else "")
+
+
+_CHOICE = ("out[k] = (a[k] p_OP_ b[k]) ? a[k] : b[k];",)
+BINARY = Form(
+    "BINARY",
+    2,
+    ("out[k] = a[k] p_OP_ b[k];",),
+    ("out[k] = (int32_t)((uint32_t)a[k] p_OP_ (uint32_t)b[k]);",),
+)
+CHOICE = Form("CHOICE", 2, _CHOICE, _CHOICE)
+UNARY = Form(
+    "UNARY",
+    1,
+    ("const float x = a[k];", "out[k] = p_OP_;"),
+    ("const int32_t x = a[k];", "out[k] = p_OP_;"),
+)
+_FORMS = (BINARY, CHOICE, UNARY)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A macro that some function needs."""
+
+    form: Form
+    dtype: str
+    rank: int
+
+
+def definitions(used: Collection[Use]) -> list[str]:
+    """The text of these macros, in a fixed order."""
+    every = [Use(f, d, rank) for f in _FORMS for d in ("float32", "int32") for rank in (1, 2)]
+    return [_definition(use) for use in every if use in used]
+
+
+def _definition(use: Use) -> str:
+    ctype = "float" if use.dtype == "float32" else "int32_t"
+    reads = ", ".join(f"const {ctype} *{name}" for name in "ab"[: use.form.reads])
+    dims = ", ".join(f"p_DIM{i + 1}_" for i in range(use.rank))
+    lines = [
+        f"#define {use.form.macro(use.dtype, use.rank)}(p_ID_, p_OP_, {dims})",
+        f"    static void p_ID_({reads}, {ctype} *out)",
+        "    {",
+        *(f"        {line}" for line in _loops(use)),
+        "    }",
+    ]
+    # The macro's use is followed by a semicolon, which C does not allow after a function's body.
+    return "".join(f"{line:<{_WIDTH}}\\\n" for line in lines) + "    struct csource_op_end"
+
+
+def _loops(use: Use) -> list[str]:
+    body = use.form.integer if use.dtype == "int32" else use.form.statements
+    if use.rank == 1:
+        loop = "for (int32_t k = 0; k < p_DIM1_; ++k) {"
+        return [loop, *(f"    {line}" for line in body), "}"]
+    return [
+        "for (int32_t i = 0; i < p_DIM1_; ++i) {",
+        "    for (int32_t j = 0; j < p_DIM2_; ++j) {",
+        "        const int32_t k = i * p_DIM2_ + j;",
+        *(f"        {line}" for line in body),
+        "    }",
+        "}",
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from microgen.compiler.codegens import placement
 from microgen.compiler.codegens.external import CFunction, ExternalFunction
 from microgen.planner.program.element_types import ctype
 from microgen.tvm.codegens.ccompiler.flow import Flow, Step, flow_of
-from microgen.tvm.codegens.ccompiler.macros import Use
-from microgen.tvm.codegens.ccompiler.operators import OPERATORS
+from microgen.tvm.codegens.ccompiler.operators import OPERATORS, Use
 
 
 @dataclass(frozen=True, slots=True)

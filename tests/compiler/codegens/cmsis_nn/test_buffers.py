@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.compiler.codegens.cmsis_nn import buffers, tree, window
-from microgen.compiler.codegens.cmsis_nn.cpus import Form
-from microgen.compiler.codegens.cmsis_nn.window import Window
+from microgen.compiler.codegens.cmsis_nn import choice, numbers, tree
+from microgen.compiler.codegens.cmsis_nn.numbers import Window
+from microgen.compiler.codegens.cmsis_nn.tree import Form
 from microgen.compiler.codegens.external import CSource
 from microgen.target import board as boards
 from microgen.target.cpu import CPUS, Cpu
@@ -35,7 +35,7 @@ def _cases() -> list[Case]:
 
 
 def _window(case: Case) -> Window:
-    return window.of(case.node, case.graph)
+    return numbers.of(case.node, case.graph)
 
 
 def _numbers(case: Case) -> tuple[int, ...]:
@@ -48,10 +48,10 @@ def _numbers(case: Case) -> tuple[int, ...]:
 def _expected(form: Form, case: Case) -> tuple[int, ...]:
     w = _window(case)
     is_depthwise = case.op == "nn.depthwise_conv2d"
-    wrapper = buffers.depthwise_wrapper if is_depthwise else buffers.convolve_wrapper
+    wrapper = choice.depthwise_wrapper if is_depthwise else choice.convolve_wrapper
     channels = w.output[3]
-    dense, pool = buffers.fully_connected(form, channels), buffers.average_pool(form, channels)
-    return buffers.convolve(form, w), wrapper(form, w), dense, pool
+    dense, pool = choice.fully_connected(form, channels), choice.average_pool(form, channels)
+    return choice.convolve(form, w), wrapper(form, w), dense, pool
 
 
 @harness.NEEDS_TREE

@@ -12,9 +12,9 @@ import pytest
 
 from microgen.base.errors import MicrogenError, UnsupportedError
 from microgen.compiler import codegens
-from microgen.compiler.codegens.cmsis_nn import CODEGEN, calls, choice, tree, window
-from microgen.compiler.codegens.cmsis_nn.cpus import Form
+from microgen.compiler.codegens.cmsis_nn import CODEGEN, calls, choice, numbers, tree
 from microgen.compiler.codegens.cmsis_nn.function import compiled
+from microgen.compiler.codegens.cmsis_nn.tree import Form
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
@@ -140,7 +140,7 @@ def test_general_functions_stand_in_where_wrappers_are_wrong() -> None:
     for case in cases.all_cases(range(60)):
         choose = {"nn.conv2d": choice.convolution, "nn.depthwise_conv2d": choice.depthwise}
         if case.op in choose:
-            of = window.of(case.node, case.graph)
+            of = numbers.of(case.node, case.graph)
             for form, names in found.items():
                 names.add(choose[case.op](form, of).function)
     ordinary = {"arm_convolve_wrapper_s8", "arm_convolve_s8"}

@@ -14,7 +14,7 @@ from pathlib import Path
 from microgen.base import resources
 from microgen.compiler.codegens.external import ExternalFunction
 from microgen.graph.ir.graph import Array, Graph, Origin
-from microgen.tvm.codegens.accelerator import commands, memories, stream
+from microgen.tvm.codegens.accelerator import commands
 from microgen.tvm.codegens.accelerator.commands import Command
 from tests.kernels.conformance.conformance import SANITIZERS, WARNINGS, host_cc
 
@@ -58,9 +58,9 @@ def job(graph: Graph, inputs: Mapping[str, Array], given: Sequence[Command] = ()
     """
     function = ExternalFunction("f", graph, None, {}, Origin("test", "f"))
     made = given or [commands.command(node, graph) for node in graph.nodes]
-    places = memories.of(function, made)
-    encoded = stream.encode(made, places)
-    scratch = b"\x5a" * places.sizes[memories.SCRATCH]
+    places = commands.of(function, made)
+    encoded = commands.encode(made, places)
+    scratch = b"\x5a" * places.sizes[commands.SCRATCH]
     read = [(False, inputs[name].tobytes()) for name in graph.inputs]
     outputs = [(True, b"\xa5" * graph.types[name].nbytes) for name in graph.outputs]
     all_memories = ((False, bytes(places.constants)), (bool(scratch), scratch), *read, *outputs)

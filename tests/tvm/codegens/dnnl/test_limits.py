@@ -8,7 +8,7 @@ import microgen
 from microgen import relay
 from microgen.base import resources
 from microgen.base.errors import UnsupportedError
-from microgen.tvm.codegens.dnnl import limits
+from microgen.tvm.codegens.dnnl import runtime
 
 _CALL = "def @main(%x: {0}, %y: {0}) {{ @f(%x, %y) }}\n"
 _ATTRS = 'Compiler="dnnl", global_symbol="f", Primitive=1'
@@ -53,22 +53,22 @@ def @f(%a: ({tensor}, {tensor}), {_ATTRS}) {{ add(%a.0, %a.1) }}
 
 def test_the_limit_is_the_runtimes() -> None:
     header = (resources.folder("crt") / "src" / "dnnl" / "dnnl_graph.h").read_text()
-    assert f"#define MG_DNNL_MAX_NODES {limits.MAX_NODES}U" in header
+    assert f"#define MG_DNNL_MAX_NODES {runtime.MAX_NODES}U" in header
 
 
 @pytest.mark.parametrize(
     ("most", "fits"),
     [
         (64, True),  # a long chain that fits takes long to compile
-        (limits.MAX_NODES, False),
-        pytest.param(limits.MAX_NODES, True, marks=pytest.mark.slow),
+        (runtime.MAX_NODES, False),
+        pytest.param(runtime.MAX_NODES, True, marks=pytest.mark.slow),
     ],
 )
 def test_as_many_nodes_as_the_runtime_counts(
     most: int, fits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The input is a node, too."""
-    monkeypatch.setattr(limits, "MAX_NODES", most)
+    monkeypatch.setattr(runtime, "MAX_NODES", most)
     relus = most - fits
     value: relay.Expr = relay.var("x", shape=(1, 2), dtype="float32")
     function = relay.Function([value], _chain(value, relus))

@@ -15,7 +15,7 @@ from microgen.graph.ops import registry
 from microgen.relay.expr import Call, Expr, Function
 from microgen.relay.module import IRModule
 from microgen.tvm.codegens import json_graph
-from microgen.tvm.codegens.dnnl import reference, serializer
+from microgen.tvm.codegens.dnnl import codegen, reference
 from tests.tvm.codegens.dnnl.random_functions import random_function, random_inputs
 
 
@@ -23,7 +23,7 @@ from tests.tvm.codegens.dnnl.random_functions import random_function, random_inp
 def test_random_functions(seed: int) -> None:
     module = random_function(seed)
     assert module.types is not None
-    found = serializer.serialize("f", module["main"], module.types)
+    found = codegen.serialize("f", module["main"], module.types)
     text = json_graph.dumps(found.graph)
     assert json_graph.loads(text) == found.graph
     assert json_graph.dumps(json_graph.loads(text)) == text
@@ -56,7 +56,7 @@ def test_the_random_functions_have_every_operator() -> None:
     for seed in range(150):
         module = random_function(seed)
         assert module.types is not None
-        graph = serializer.serialize("f", module["main"], module.types).graph
+        graph = codegen.serialize("f", module["main"], module.types).graph
         names.update(graph.named("kernel"))
     composites = {name for name in names if name.startswith("dnnl.")}
     assert len(composites) > 20
@@ -90,7 +90,7 @@ def test_a_composite_that_is_not_what_its_name_says_is_refused(
     module = relay.infer_type(IRModule.from_expr(Function(outer, Call(composite, outer))))
     assert module.types is not None
     with pytest.raises(UnsupportedError, match=what):
-        serializer.serialize("f", module["main"], module.types)
+        codegen.serialize("f", module["main"], module.types)
 
 
 def test_constants_inside_a_composite_are_operands_too() -> None:
@@ -100,7 +100,7 @@ def test_constants_inside_a_composite_are_operands_too() -> None:
     composite = Function([_W, _X], body, attrs={"Composite": "dnnl.dense_bias_clip"})
     module = relay.infer_type(IRModule.from_expr(Function(outer, Call(composite, outer))))
     assert module.types is not None
-    found = serializer.serialize("f", module["main"], module.types)
+    found = codegen.serialize("f", module["main"], module.types)
     assert found.graph.nodes[-1].inputs == ((1, 0, 0), (0, 0, 0), (2, 0, 0))
     attrs = {"units": ("",), "out_dtype": ("",), "a_min": ("-1",), "a_max": ("0.5",)}
     assert found.graph.nodes[-1].attrs == attrs
@@ -112,5 +112,5 @@ def test_a_padding_becomes_four_numbers() -> None:
     short = Call(conv.op, conv.args, {**conv.attrs, "padding": (1, 2)})
     module = relay.infer_type(IRModule.from_expr(Function([image], short)))
     assert module.types is not None
-    found = serializer.serialize("f", module["main"], module.types)
+    found = codegen.serialize("f", module["main"], module.types)
     assert found.graph.nodes[-1].attrs["padding"] == ("1", "2", "1", "2")

@@ -13,7 +13,7 @@ from microgen.relay.expr import Call, Expr, Function, Op, Tuple, Var
 from microgen.relay.module import IRModule
 from microgen.relay.transform import OperatorCall
 from microgen.relay.visit import post_order
-from microgen.tvm.codegens.dnnl import patterns, reference, serializer
+from microgen.tvm.codegens.dnnl import codegen, patterns, reference
 from microgen.tvm.codegens.dnnl.support import OPERATORS
 from tests.tvm.codegens.dnnl.random_functions import random_function
 
@@ -198,7 +198,7 @@ def test_all_results_of_a_batch_norm_are_there() -> None:
     normed = relay.nn.batch_norm(_IMAGE, *map(relay.const, vectors))
     module = _typed(Tuple(list(normed)), (_IMAGE,))
     assert module.types is not None
-    found = serializer.serialize("f", module["main"], module.types)
+    found = codegen.serialize("f", module["main"], module.types)
     data = _random((1, 4, 8, 9), rng)
     values = reference.evaluate(found.graph, [data], found.constants)
     gamma, beta, mean, variance = (v[:, None, None] for v in vectors)
@@ -217,7 +217,7 @@ def test_batch_matmul(transposed: tuple[bool, bool]) -> None:
     product = relay.nn.batch_matmul(*params, transpose_a=transposed[0], transpose_b=transposed[1])
     module = _typed(product, params)
     assert module.types is not None
-    graph = serializer.serialize("f", module["main"], module.types).graph
+    graph = codegen.serialize("f", module["main"], module.types).graph
     (found,) = reference.evaluate(graph, [lhs, rhs], [])
     left = lhs.transpose(0, 2, 1) if transposed[0] else lhs
     right = rhs.transpose(0, 2, 1) if transposed[1] else rhs

@@ -12,8 +12,8 @@ from microgen.graph.ops import registry
 from microgen.relay.expr import Expr, Function
 from microgen.relay.module import IRModule
 from microgen.tvm.codegens import json_graph
-from microgen.tvm.codegens.dnnl import composites, reference, serializer
-from microgen.tvm.codegens.dnnl.table import SUPPORT
+from microgen.tvm.codegens.dnnl import codegen, composites, reference
+from microgen.tvm.codegens.dnnl.patterns import SUPPORT
 from tests.frontends.relay.random_networks import Network
 from tests.relay import seed
 
@@ -54,7 +54,7 @@ def _module(body: Expr) -> IRModule:
 
 def _kernels(module: IRModule) -> tuple[str, ...]:
     assert module.types is not None
-    graph = serializer.serialize("f", module["main"], module.types).graph
+    graph = codegen.serialize("f", module["main"], module.types).graph
     return graph.named("kernel")
 
 
@@ -101,7 +101,7 @@ def test_patterns_are_merged(body: Expr, kernels: tuple[str, ...]) -> None:
     assert _kernels(merged) == kernels
     assert merged.types is not None
     inputs = [_RNG.standard_normal(shape).astype(np.float32) for shape in _SHAPES]
-    found = serializer.serialize("f", merged["main"], merged.types)
+    found = codegen.serialize("f", merged["main"], merged.types)
     results = reference.evaluate(found.graph, inputs, found.constants)
     graph = from_module(before, file="f")
     values = evaluate(graph, dict(zip(graph.inputs, inputs, strict=True)), registry())
@@ -118,7 +118,7 @@ def test_the_demo_is_one_function_with_composites_merged() -> None:
     module = _partitioned(seed.demo())
     assert module.types is not None
     (symbol,) = (name for name in module.functions if name != "main")
-    found = serializer.serialize(symbol, module[symbol], module.types)
+    found = codegen.serialize(symbol, module[symbol], module.types)
     assert found.graph.named("kernel") == ("dnnl.conv2d_bias_relu",)
 
 
@@ -130,7 +130,7 @@ def test_functions_of_random_networks_compute_the_same(number: int) -> None:
     rng = np.random.default_rng(number)
     for symbol in [name for name in module.functions if name != "main"]:
         function = module[symbol]
-        found = serializer.serialize(symbol, function, module.types)
+        found = codegen.serialize(symbol, function, module.types)
         assert json_graph.loads(json_graph.dumps(found.graph)) == found.graph
         types = [param.type_annotation for param in function.params]
         inputs = [rng.standard_normal(t.shape).astype(np.float32) for t in types]

@@ -9,7 +9,7 @@ import pytest
 
 from microgen import relay
 from microgen.tvm.codegens import json_graph
-from microgen.tvm.codegens.dnnl import serializer
+from microgen.tvm.codegens.dnnl import codegen
 from tests.relay import seed
 
 _IMAGE = [1, 32, 56, 56]
@@ -80,7 +80,7 @@ def test_the_graphs_are_those_of_the_notes(number: int, expected: dict[str, Any]
     module = relay.infer_type(relay.parse(seed.PARTITIONED))
     assert module.types is not None
     symbol = f"tvmgen_default_dnnl_main_{number}"
-    found = serializer.serialize(symbol, module[symbol], module.types)
+    found = codegen.serialize(symbol, module[symbol], module.types)
     parsed = json.loads(json_graph.dumps(found.graph))
     assert parsed.pop("symbol") == f"dnnl_{symbol}"
     assert parsed == expected

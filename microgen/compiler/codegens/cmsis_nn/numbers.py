@@ -1,16 +1,54 @@
-"""The geometry of convolutions and pools in the form of CMSIS-NN."""
+"""The numbers that CMSIS-NN's functions get: multipliers, shifts, sums of weights, and the geometry
+of convolutions and pools."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from microgen.graph.ir.graph import Graph, Node
+import numpy as np
+
+from microgen.graph.arithmetic.int8 import conv_scales, dense_scales, per_channel_multipliers
+from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.base import Pads, Pair, Shape
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import explicit, extent
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from microgen.graph.ops.window import spatial
+
+# The numbers that CMSIS-NN's functions get: multipliers, shifts, sums of weights.
+
+
+def multipliers(node: Node, graph: Graph) -> tuple[Array, Array]:
+    """Q31 multipliers and shifts (positive to the left) of a node with weights, int32: one of each
+    per output channel, or one for all in a dense layer whose weights have one scale."""
+    data, weight, output = graph.type_of((*node.inputs[:2], *node.outputs))
+    rule = dense_scales if node.op == "nn.dense" else conv_scales
+    scales = rule(data, weight, output)
+    if node.op != "nn.dense":
+        scales = np.broadcast_to(scales, output.shape[-1:])
+    found, shifts = per_channel_multipliers(scales)
+    return found, shifts.astype(np.int32)
+
+
+def bias(node: Node, graph: Graph) -> Array:
+    """The bias, int32 [channels]: zeros if the node has none, because some of CMSIS-NN's forms
+    add to the pointer."""
+    if len(node.inputs) > 2:
+        return graph.constants[node.inputs[2]]
+    return np.zeros(graph.types[node.outputs[0]].shape[-1:], np.int32)
+
+
+def kernel_sums(node: Node, graph: Graph) -> Array:
+    """The result of ``arm_vector_sum_s8`` for a dense layer: its bias minus the sum of each unit's
+    weights times the input's zero point, int32 [units], modulo 2**32."""
+    weight = graph.constants[node.inputs[1]].astype(np.int64)
+    zero = graph.types[node.inputs[0]].zero_point
+    sums: Array = bias(node, graph) - zero * weight.sum(axis=1)
+    return sums.astype(np.int32)
+
+
+# The geometry of convolutions and pools in the form of CMSIS-NN.
 
 PoolAttrs = AvgPool2DAttrs | MaxPool2DAttrs
 

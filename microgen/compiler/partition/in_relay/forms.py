@@ -1,0 +1,241 @@
+"""Nodes of the kernel graph as expressions of Relay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from microgen.graph.arithmetic.int8 import float_range
+from microgen.graph.arithmetic.terms import RELUS, Activation
+from microgen.graph.ir.graph import DType, TensorType, frozen
+from microgen.graph.ops.base import Pair
+from microgen.graph.ops.geometry import explicit
+from microgen.graph.ops.window import spatial
+from microgen.relay.builder import build
+from microgen.relay.expr import Constant, Expr, Tuple
+
+
+class NoFormError(Exception):
+    """The reason why a node has no form in Relay, as a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A node as its form in Relay is made from it: ``attrs`` of its op, ``types`` of its inputs,
+    the type ``output`` of its output, and ``operands``, the expressions of its inputs."""
+
+    op: str
+    attrs: Any
+    types: tuple[TensorType, ...]
+    output: TensorType
+    operands: tuple[Expr, ...]
+
+
+Form = Callable[[Said], Expr]
+
+
+def call(name: str, *operands: Any, **attrs: Any) -> Expr:
+    """A call of an operator with one result, made by the builder."""
+    made = build(name, *operands, **attrs)
+    assert isinstance(made, Expr), "operators of several results are no form's"
+    return made
+
+
+def activated(value: Expr, activation: Activation) -> Expr:
+    """A value clamped like a fused activation."""
+    if not activation.clamps:
+        return value
+    if activation in RELUS:
+        return call("nn.relu", value)
+    low, high = float_range(activation)
+    return call("clip", value, a_min=low, a_max=high)
+
+
+def reshaped(value: Expr, shape: Sequence[int]) -> Expr:
+    """A value with another shape. A constant becomes a constant of that shape."""
+    if isinstance(value, Constant):
+        return Constant(frozen(value.data.reshape(shape)))
+    return call("reshape", value, newshape=tuple(shape))
+
+
+def biased(said: Said, sums: Expr, rank: int) -> Expr:
+    """Sums of products with the node's bias, if it has one, and its activation. Channels are the
+    last of ``rank`` axes."""
+    if len(said.operands) > 2:
+        sums = call("nn.bias_add", sums, said.operands[2], axis=rank - 1)
+    return activated(sums, said.attrs.activation)
+
+
+# Operators of one or two values at a time, and softmax.
+
+_UNARY = ("abs", "exp", "log", "negative", "rsqrt", "sigmoid", "sqrt", "tanh")
+
+
+def _plain(said: Said) -> Expr:
+    """An operator without attributes, whose name is the op's."""
+    return call(said.op, *said.operands)
+
+
+def _arithmetic(said: Said) -> Expr:
+    return activated(_plain(said), said.attrs.activation)
+
+
+def _divide(said: Said) -> Expr:
+    if said.output.dtype is not DType.FLOAT32:
+        raise NoFormError("a division of integers by zero stops the network, but Relay's does not")
+    return _arithmetic(said)
+
+
+def _clip(said: Said) -> Expr:
+    return activated(said.operands[0], said.attrs.activation)
+
+
+def _leaky_relu(said: Said) -> Expr:
+    return call("nn.leaky_relu", said.operands[0], alpha=said.attrs.alpha)
+
+
+def _softmax(said: Said) -> Expr:
+    beta = getattr(said.attrs, "beta", 1.0)
+    if beta != 1.0:
+        raise NoFormError(f"its beta is {beta:g}; Relay's softmax has no beta and computes with 1")
+    return call(said.op, said.operands[0], axis=len(said.output.shape) - 1)
+
+
+# Operators that move values: reshape, transpose, concatenate, nn.pad.
+
+
+def _reshape(said: Said) -> Expr:
+    return reshaped(said.operands[0], said.output.shape)
+
+
+def _transpose(said: Said) -> Expr:
+    return call("transpose", said.operands[0], axes=said.attrs.axes)
+
+
+def _concatenate(said: Said) -> Expr:
+    return call("concatenate", Tuple(said.operands), axis=said.attrs.axis)
+
+
+def _pad(said: Said) -> Expr:
+    value = Constant(frozen(np.array(said.attrs.value, said.output.dtype.numpy)))
+    return call("nn.pad", said.operands[0], said.attrs.pads, value)
+
+
+# Pools and reductions. The mean over a whole image is a pool in Relay.
+
+_IMAGE = (1, 2)  # the axes of height and width
+
+
+def _pool(said: Said) -> Expr:
+    """A pool that ignores padding, as Relay's pools do by default."""
+    attrs = said.attrs
+    found = call(
+        said.op,
+        said.operands[0],
+        pool_size=attrs.pool_size,
+        strides=attrs.strides,
+        padding=explicit(attrs.padding),
+        layout="NHWC",
+    )
+    return activated(found, attrs.activation)
+
+
+def _reduction(said: Said) -> Expr:
+    if not said.attrs.axes:
+        raise NoFormError("it has no axes, which means all of them in Relay")
+    if getattr(said.attrs, "from_infinity", False):
+        raise NoFormError("Relay's begins at a finite value")
+    axes, keeps = said.attrs.axes, said.attrs.keep_dims
+    return call(said.op, said.operands[0], axis=axes, keepdims=keeps)
+
+
+def _mean(said: Said) -> Expr:
+    is_image = len(said.types[0].shape) == 4 and said.attrs.axes == _IMAGE
+    if is_image and said.attrs.keep_dims:
+        return call("nn.global_avg_pool2d", said.operands[0], layout="NHWC")
+    return _reduction(said)
+
+
+# nn.conv2d, nn.depthwise_conv2d, nn.dense, nn.batch_matmul.
+
+_RANK = 3  # of Relay's nn.batch_matmul
+
+
+def _conv2d(said: Said) -> Expr:
+    data, weight = said.types[:2]
+    groups = data.shape[3] // weight.shape[3]
+    return _convolution(said, said.operands[1], spatial(weight.shape), groups, "OHWI")
+
+
+def _depthwise(said: Said) -> Expr:
+    """In Relay, O counts the data's channels and I the outputs of each channel. If the data has
+    one channel, there is one group, and O counts its outputs."""
+    _, height, width, filters = said.types[1].shape
+    channels = said.types[0].shape[3]
+    shape, layout = (height, width, channels, filters // channels), "HWOI"
+    if channels == 1:
+        shape, layout = (height, width, 1, filters), "HWIO"
+    weight = reshaped(said.operands[1], shape)
+    return _convolution(said, weight, (height, width), channels, layout)
+
+
+def _convolution(said: Said, weight: Expr, kernel: Pair, groups: int, layout: str) -> Expr:
+    attrs = said.attrs
+    sums = call(
+        "nn.conv2d",
+        said.operands[0],
+        weight,
+        strides=attrs.strides,
+        padding=explicit(attrs.padding),
+        dilation=attrs.dilation,
+        groups=groups,
+        channels=said.output.shape[3],
+        kernel_size=kernel,
+        data_layout="NHWC",
+        kernel_layout=layout,
+    )
+    return biased(said, sums, 4)
+
+
+def _dense(said: Said) -> Expr:
+    data, weight = said.types[:2]
+    units, features = weight.shape
+    rows = (data.size // features, features)
+    is_plain = said.attrs.keep_num_dims or data.shape == rows
+    value = said.operands[0] if is_plain else reshaped(said.operands[0], rows)
+    sums = call("nn.dense", value, said.operands[1], units=units)
+    return biased(said, sums, len(said.output.shape))
+
+
+def _batch_matmul(said: Said) -> Expr:
+    ranks = [len(tensor.shape) for tensor in said.types]
+    if ranks != [_RANK, _RANK]:
+        raise NoFormError(f"its operands have {ranks[0]} and {ranks[1]} axes; in Relay both have 3")
+    transposed = {name: getattr(said.attrs, name) for name in ("transpose_a", "transpose_b")}
+    return call("nn.batch_matmul", *said.operands, **transposed)
+
+
+FORMS: Mapping[str, Form] = {
+    **dict.fromkeys(_UNARY, _plain),
+    **dict.fromkeys(("maximum", "minimum"), _plain),
+    **dict.fromkeys(("add", "subtract", "multiply"), _arithmetic),
+    **dict.fromkeys(("nn.softmax", "nn.log_softmax"), _softmax),
+    "divide": _divide,
+    "clip": _clip,
+    "nn.leaky_relu": _leaky_relu,
+    "reshape": _reshape,
+    "transpose": _transpose,
+    "concatenate": _concatenate,
+    "nn.pad": _pad,
+    "nn.max_pool2d": _pool,
+    "nn.avg_pool2d": _pool,
+    "mean": _mean,
+    **dict.fromkeys(("sum", "max", "min"), _reduction),
+    "nn.conv2d": _conv2d,
+    "nn.depthwise_conv2d": _depthwise,
+    "nn.dense": _dense,
+    "nn.batch_matmul": _batch_matmul,
+}
