@@ -155,7 +155,7 @@ def of_depthwise_fours(node: Node, graph: Graph) -> base.Lags:
 
 
 def of_depthwise_sixteens(node: Node, graph: Graph) -> base.Lags:
-    """The lag of pools that compute sixteen channels of a pixel at a time, and then what is left."""
+    """The lag of pools that compute sixteen channels of a pixel at a time, and then the rest."""
     return each_channel(node, graph, graph.types[node.outputs[0]].shape[3] % 16 or 16)
 
 
