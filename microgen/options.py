@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, get_type_hints
@@ -196,6 +197,11 @@ class Options:
                     where=arguments.flag(name),
                     hint="leave it out",
                 )
+
+    @property
+    def ram_limit(self) -> int:
+        """The budget of RAM in bytes, or more than there can be if there is none."""
+        return self.ram or sys.maxsize
 
     @property
     def is_unpacked(self) -> bool:

@@ -62,7 +62,7 @@ MAY_IMPORT = {
     | {"kernels", "planner", "relay", "relay.blob", "target"},
     "compiler.partition": {*GRAPH, "compiler.codegens", "compiler.passes", "relay", "target"},
     "compiler.schedule": {*GRAPH, *TEXTS, "base.manifest", "compiler.codegens", "kernels"}
-    | {"compiler.partition", "compiler.passes", "target"},
+    | {"compiler.partition", "compiler.passes", "planner.program", "target"},
     "compiler.lowering": {*PROGRAM, "base.names", "compiler.codegens", "compiler.partition"}
     | {"compiler.passes", "kernels", "target"},
     "tvm.mlf": {*PROJECT, *PROGRAM, "target"},

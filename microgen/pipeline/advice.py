@@ -47,7 +47,7 @@ def _found(error: CapacityError, part: Part, board: Board) -> Iterator[str]:
             short = "" if nbytes <= _there(error, part) else " (still too many)"
             yield f"`{what}` needs {nbytes:,} bytes{short}"
             break
-    if error.needed <= (part.options.ram or sys.maxsize):  # a budget is of all memories together
+    if error.needed <= part.options.ram_limit:  # a budget is of all memories together
         yield from _memories(part, board, error)
     if floats := _float_bytes(part):
         yield f"int8 instead of float32 needs about {error.needed - floats * 3 // 4:,} bytes"
@@ -67,7 +67,7 @@ def _tried(
 
 def _there(error: CapacityError, part: Part) -> int:
     """The bytes that there are: the error names one of the memory's and the budget's."""
-    return min(error.there, part.options.ram or sys.maxsize)
+    return min(error.there, part.options.ram_limit)
 
 
 def _needed(part: Part, board: Board, changed: dict[str, Any]) -> int:

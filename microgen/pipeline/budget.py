@@ -8,12 +8,12 @@ missing.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
-from microgen.compiler import schedule
+from microgen.compiler.schedule import Offer
 from microgen.pipeline.planning import Part, offers, planned
+from microgen.planner.program.ram import Ram
 from microgen.project.firmware import capacity, entry_stack, stack_size
 from microgen.target.board import Board
 
@@ -21,40 +21,22 @@ MOST = 1000  # combinations of the first models that are tried with the next
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """What a model needs: bytes that only it has, bytes of a workspace that it shares, bytes of the
-    stack, which all models share, and cycles. ``number`` counts the model's offers."""
-
-    own: int
-    common: int
-    stack: int
-    cycles: int
-    number: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Combination:
-    """Offers, one of each model so far. Of what models share the largest counts."""
+    """Offers, one of each model so far, with the RAM and the cycles of them together."""
 
-    own: int = 0
-    common: int = 0
-    stack: int = 0
+    ram: Ram = field(default_factory=Ram)
     cycles: int = 0
-    numbers: tuple[int, ...] = ()
+    offers: tuple[Offer, ...] = ()
 
     @property
     def nbytes(self) -> int:
         """Bytes of workspaces, inputs, outputs and the stack of calls."""
-        return self.own + self.common + self.stack
+        return self.ram.total
 
     def with_one(self, offer: Offer) -> Combination:
         """The combination with the offer of the next model."""
         return Combination(
-            self.own + offer.own,
-            max(self.common, offer.common),
-            max(self.stack, offer.stack),
-            self.cycles + offer.cycles,
-            (*self.numbers, offer.number),
+            self.ram.with_model(offer.ram), self.cycles + offer.cycles, (*self.offers, offer)
         )
 
 
@@ -62,47 +44,41 @@ def kept(parts: Sequence[Part], board: Board, sharing: Collection[str]) -> list[
     """The models, planned again where all of them would need too much. Those in ``sharing`` share
     one workspace."""
     options, ports = parts[0].options, max(entry_stack.count(part.program) for part in parts)
-    limit = capacity.buffers_limit(board, options, len(parts))
-    limit -= stack_size.around(board, options, ports)
+    limit = capacity.ram_limit(board, options, ports, len(parts))
     first = [_first(part, board, sharing) for part in parts]
     if len(parts) == 1 or best([[one] for one in first], limit).nbytes <= limit:
         return list(parts)
-    found = [offers(part.model, board, part.options) for part in parts]
+    others = [offers(part.model, board, part.options) for part in parts]
     every = [
-        [one, *_offers(part, sharing, own)]
-        for part, one, own in zip(parts, first, found, strict=True)
+        [one, *(_sharing(other, part, sharing) for other in found)]
+        for part, one, found in zip(parts, first, others, strict=True)
     ]
-    numbers = best(every, limit).numbers
     return [
-        _smaller(part, board, own[number - 1], len(own)) if number else part
-        for part, number, own in zip(parts, numbers, found, strict=True)
+        _smaller(part, board, offer, len(found))
+        for part, offer, found in zip(parts, best(every, limit).offers, others, strict=True)
     ]
 
 
-def _smaller(part: Part, board: Board, offer: schedule.Offer, considered: int) -> Part:
+def _smaller(part: Part, board: Board, offer: Offer, considered: int) -> Part:
     given = offer.schedule(part.options.optimize, considered)
-    return planned(part.model, board, part.options, given=given)
+    return planned(part.model, board, part.options, given=given) if given else part
 
 
 def _first(part: Part, board: Board, sharing: Collection[str]) -> Offer:
-    """What the model needs as it is."""
-    nbytes = part.plan.peak + part.program.io_bytes
-    own = _own(part, sharing, nbytes)
+    """The model as it is."""
     stack = stack_size.calls(part.program, board, part.options)
-    return Offer(own, nbytes - own, stack, part.schedule.score.cycles)
+    ram = Ram(part.plan.peak, part.program.io_bytes, stack=stack)
+    return _sharing(Offer(ram, part.schedule.score.cycles), part, sharing)
 
 
-def _offers(
-    part: Part, sharing: Collection[str], found: Iterable[schedule.Offer]
-) -> Iterator[Offer]:
-    for number, one in enumerate(found, 1):
-        own = _own(part, sharing, one.nbytes)
-        yield Offer(own, one.nbytes - own, one.stack, one.cycles, number)
-
-
-def _own(part: Part, sharing: Collection[str], nbytes: int) -> int:
-    """Those of a model's bytes that it does not share."""
-    return part.program.io_bytes if part.options.name in sharing else nbytes
+def _sharing(offer: Offer, part: Part, sharing: Collection[str]) -> Offer:
+    """The offer, whose workspace is shared if the model's is."""
+    if part.options.name not in sharing:
+        return offer
+    # A division may have its tensors elsewhere than the schedule, but the model's bytes of inputs
+    # and outputs are counted as in its schedule.
+    own = part.program.io_bytes
+    return replace(offer, ram=replace(offer.ram, shared=offer.ram.arena_io - own))
 
 
 def best(models: Iterable[Sequence[Offer]], limit: int) -> Combination:
@@ -122,15 +98,18 @@ def _useful(combinations: Iterable[Combination]) -> list[Combination]:
     """Those that no other beats, the fastest first."""
     found: list[Combination] = []
     least: dict[tuple[int, int], int] = {}  # own bytes, by what is shared
-    order = sorted(combinations, key=lambda one: (one.cycles, one.own, one.common, one.stack))
-    for one in order:
-        shared = one.common, one.stack
+
+    def order(one: Combination) -> tuple[int, int, int, int]:
+        return one.cycles, one.ram.own, one.ram.shared, one.ram.stack
+
+    for one in sorted(combinations, key=order):
+        ram = one.ram
         if not any(
-            own <= one.own and common <= one.common and stack <= one.stack
-            for (common, stack), own in least.items()
+            own <= ram.own and shared <= ram.shared and stack <= ram.stack
+            for (shared, stack), own in least.items()
         ):
             found.append(one)
-            least[shared] = min(one.own, least.get(shared, sys.maxsize))
+            least[ram.shared, ram.stack] = min(ram.own, least.get((ram.shared, ram.stack), ram.own))
     return found
 
 

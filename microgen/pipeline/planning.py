@@ -19,7 +19,7 @@ from microgen.compiler.codegens.remembered import Remembered
 from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition import Partition
 from microgen.compiler.partition.external import Idle
-from microgen.compiler.schedule import Front, Ram, Schedule, certificate, division, stacks
+from microgen.compiler.schedule import Front, Offer, Schedule, certificate, division, stacks
 from microgen.compiler.schedule.stacks import StackOf
 from microgen.compiler.schedule.state import RamOf, Worth
 from microgen.graph.ir import text
@@ -30,8 +30,10 @@ from microgen.pipeline import memory
 from microgen.pipeline.partitioning import Partitioned, partitioned
 from microgen.planner.executors.graph import ExecutorGraph
 from microgen.planner.program.plan import MemoryPlan
+from microgen.planner.program.ram import Ram
 from microgen.planner.program.types import Program
 from microgen.project.firmware import capacity, conventions, stack_size
+from microgen.project.firmware import ram as firmware_ram
 from microgen.target.board import Board
 
 # Options that can change what schedules there are, or what memory they take.
@@ -96,7 +98,7 @@ def _scheduled(found: Partitioned, board: Board, options: Options, limit: int | 
     stack_of = _stack_of(board, options)
     if limit is None:
         ports = len(found.source.inputs) + len(found.source.outputs)
-        limit = capacity.buffers_limit(board, options) - stack_size.around(board, options, ports)
+        limit = capacity.ram_limit(board, options, ports)
     return schedule.choose(found.partition, board.cpu, options.optimize, ram_of, limit, stack_of)
 
 
@@ -107,7 +109,7 @@ def _stack_of(board: Board, options: Options) -> StackOf:
     return stacks.known(stack.column(board.cpu, options.toolchain))
 
 
-def offers(model: Path, board: Board, options: Options) -> list[schedule.Offer]:
+def offers(model: Path, board: Board, options: Options) -> list[Offer]:
     """The divisions that the model can have instead of its schedule."""
     found = partitioned(model, board, options)
     ram_of, stack_of = _ram_of(found, board, options), _stack_of(board, options)
@@ -122,18 +124,19 @@ def explored(model: Path, board: Board, options: Options) -> Front:
     front = schedule.explore(found.partition, board.cpu, ram_of, stack_of)
     programs = [_lowered(found, one.schedule.partition, board, options) for one in front.found]
     entries = tuple(
-        replace(one, total=_total(one.ram, program, board, options))
+        replace(one, ram=_in_firmware(one.ram, program, board, options))
         for one, program in zip(front.found, programs, strict=True)
     )
     bound = _bound(found, board, programs[0], options)
     return replace(front, found=entries, origin=_origin(found, board, options), bound=bound)
 
 
-def _total(ram: Ram, program: Program, board: Board, options: Options) -> int | None:
+def _in_firmware(ram: Ram, program: Program, board: Board, options: Options) -> Ram:
     """The RAM of a schedule with static data and the stack, as ``plan`` counts it."""
     if board.is_host:
-        return None
-    return ram.peak + capacity.STATIC_DATA + stack_size.of([program], board, options).reserve
+        return ram
+    stack = stack_size.of([program], board, options)
+    return firmware_ram.of_firmware(ram, stack, is_host=board.is_host)
 
 
 def _bound(found: Partitioned, board: Board, program: Program, options: Options) -> int:
@@ -181,13 +184,13 @@ def _ram_of(found: Partitioned, board: Board, options: Options) -> RamOf:
         program = _lowered(found, parts, board, options)
         bound = memory.bound(program, board, options)
         if not worth(bound):
-            return Ram(bound, bound, is_planned=False)
+            return Ram(bound, least=bound, is_planned=False)
         try:
             program, plan, _ = memory.planned(program, parts.graph, board, options)
         except CapacityError:
-            return Ram(sys.maxsize, sys.maxsize)
+            return Ram(sys.maxsize, least=sys.maxsize)
         io_bytes = program.io_bytes
-        return Ram(plan.peak + io_bytes, plan.lower_bound + io_bytes)
+        return Ram(plan.peak, io_bytes, least=plan.lower_bound + io_bytes)
 
     return ram_of
 

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from microgen.base.errors import CapacityError
+from microgen.compiler.schedule import Offer
 from microgen.compiler.schedule.options import NOISE
 from microgen.interface import api
 from microgen.options import Options
 from microgen.pipeline import budget, planning
-from microgen.pipeline.budget import Offer
+from microgen.planner.program.ram import Ram
 from microgen.project.firmware.compiled import Firmware
 from microgen.target import board as boards
 from tests.support.places import DIGITS
@@ -70,11 +71,15 @@ def test_of_a_shared_workspace_the_largest_model_counts(usual: Firmware) -> None
 
 def test_what_is_missing_is_said_of_the_smallest_firmware() -> None:
     offers = planning.offers(DIGITS, boards.load(BOARD), Options(optimize="speed"))
-    least = 2 * min(offer.nbytes for offer in offers)
+    least = 2 * min(offer.ram.arena_io for offer in offers)
     assert needed(firmware(least)) == least
     with pytest.raises(CapacityError, match=r"\(1 too many\)") as caught:
         firmware(least - 2 * (STATIC + ALIGNED) - 1)
     assert f"needs at least {least + STACK:,} bytes of RAM" in str(caught.value)
+
+
+def offer(own: int, shared: int, stack: int, cycles: int) -> Offer:
+    return Offer(Ram(shared, own, stack=stack, shared=shared), cycles)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -82,16 +87,16 @@ def test_it_is_the_fastest_combination_that_fits(seed: int) -> None:
     rng = np.random.default_rng(seed)
     models = [
         [
-            Offer(own, common, stack, int(rng.integers(100)), number)
-            for number, (own, common, stack) in enumerate(
-                rng.integers(1, 50, (int(rng.integers(1, 6)), 3)).tolist()
-            )
+            offer(own, common, stack, int(rng.integers(100)))
+            for own, common, stack in (rng.integers(1, 50, (int(rng.integers(1, 6)), 3)).tolist())
         ]
         for _ in range(3)
     ]
     every = [
         (
-            sum(o.own for o in each) + max(o.common for o in each) + max(o.stack for o in each),
+            sum(o.ram.own for o in each)
+            + max(o.ram.shared for o in each)
+            + max(o.ram.stack for o in each),
             sum(o.cycles for o in each),
         )
         for each in itertools.product(*models)
@@ -100,16 +105,15 @@ def test_it_is_the_fastest_combination_that_fits(seed: int) -> None:
         found = budget.best(models, limit)
         assert found.nbytes <= limit
         assert found.cycles == min(cycles for nbytes, cycles in every if nbytes <= limit)
-        assert len(found.numbers) == len(models)
-        chosen = [each[number] for each, number in zip(models, found.numbers, strict=True)]
-        assert found.cycles == sum(offer.cycles for offer in chosen)
+        assert all(one in each for each, one in zip(models, found.offers, strict=True))
+        assert found.cycles == sum(offer.cycles for offer in found.offers)
     nothing = budget.best(models, 0)
     assert (nothing.nbytes, nothing.cycles) == min(every)
 
 
 def test_many_combinations_are_bounded_and_have_the_smallest() -> None:
     models = [
-        [Offer(2000 - n, 0, 0, n * n + model, n) for n in range(100 + model)] for model in range(5)
+        [offer(2000 - n, 0, 0, n * n + model) for n in range(100 + model)] for model in range(5)
     ]
     least = sum(2000 - len(each) + 1 for each in models)
     assert budget.best(models, least).nbytes == least

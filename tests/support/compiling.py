@@ -10,13 +10,13 @@ from microgen.base.manifest import EstimateRecord
 from microgen.base.manifest.schedule import ChoiceRecord, FunctionChoices, ScheduleRecord
 from microgen.compiler import codegens, lowering, partition, passes, schedule
 from microgen.compiler.partition import Partition
-from microgen.compiler.schedule import Ram
 from microgen.graph.ir import text
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.kernels.fitting import fitting
 from microgen.options import Options
 from microgen.planner.program import port_buffers, workspace_io
 from microgen.planner.program.plan import MemoryPlan
+from microgen.planner.program.ram import Ram
 from microgen.planner.program.types import Program
 from microgen.project.emit.model import emit
 from microgen.project.emit.unit import EmitOptions, Unit
@@ -66,7 +66,7 @@ def program_of(
     if given:
         chosen = schedule.file.applied(given, parts, cpu)
     else:
-        chosen = schedule.choose(parts, cpu, options.optimize, lambda _parts, _worth: Ram(0, 0))
+        chosen = schedule.choose(parts, cpu, options.optimize, lambda _parts, _worth: Ram())
     return lowering.lower(
         chosen.partition,
         codegens.registry(),

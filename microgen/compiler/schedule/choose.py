@@ -16,6 +16,7 @@ from microgen.compiler.schedule.search import Search, Visit
 from microgen.compiler.schedule.stacks import StackOf, unknown
 from microgen.compiler.schedule.state import Candidate, Picks, RamOf, Scorer, scheduled
 from microgen.compiler.schedule.types import Schedule
+from microgen.planner.program.ram import Ram
 from microgen.target.cpu import Cpu
 
 MOST_FORCED = 8  # functions that read the input in rows, of which one is needed
@@ -96,18 +97,17 @@ def forced_picks(divided: Pieces) -> Sequence[Picks]:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A division that a model can have: its RAM as planned, what is reserved for the stack of its
-    calls, both in bytes, and its cycles."""
+    """A way to compute a model: its RAM as planned, with what is reserved for the stack of its
+    calls, and its cycles. ``division``: it replaces the model's schedule; None for the schedule
+    itself."""
 
-    nbytes: int
-    stack: int
+    ram: Ram
     cycles: int
-    space: Space
-    candidate: Candidate
+    division: tuple[Space, Candidate] | None = None
 
-    def schedule(self, goal: str, considered: int) -> Schedule:
+    def schedule(self, goal: str, considered: int) -> Schedule | None:
         """The division as a schedule, which was chosen for a goal of so many."""
-        return made(self.space, self.candidate, goal=goal, considered=considered)
+        return made(*self.division, goal=goal, considered=considered) if self.division else None
 
 
 def offers(
@@ -120,9 +120,7 @@ def offers(
     for lean in (None,) if stack_of is unknown else (None, 0):
         for division in pieces(found, cpu, lean).front():
             candidate = Candidate(division.picks)
-            nbytes = scorer.ram(candidate).peak
-            stack = scorer.total(candidate) - nbytes
-            yield Offer(nbytes, stack, division.cycles, found, candidate)
+            yield Offer(scorer.need(candidate), division.cycles, (found, candidate))
 
 
 def made(found: Space, candidate: Candidate, *, goal: str, considered: int) -> Schedule:

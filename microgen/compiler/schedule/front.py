@@ -22,7 +22,8 @@ from microgen.compiler.schedule.goals import GOALS
 from microgen.compiler.schedule.options import Space
 from microgen.compiler.schedule.stacks import StackOf
 from microgen.compiler.schedule.state import Candidate, Picks, RamOf, Scorer
-from microgen.compiler.schedule.types import Ram, Schedule, Score
+from microgen.compiler.schedule.types import Schedule, Score
+from microgen.planner.program.ram import Ram
 from microgen.target.cpu import Cpu
 
 _NAME = re.compile(r"schedule-[0-9]+\.json")
@@ -34,18 +35,22 @@ _Axes = tuple[int, int, int]
 @dataclass(frozen=True, slots=True)
 class Found:
     """A schedule of the front, its RAM, and the goals of ``--optimize`` that choose it or one that
-    costs the same. ``total`` is its RAM in bytes with static data and the stack; None if that is
-    not counted, as on the host."""
+    costs the same. Its RAM has static data and the stack if these are counted, which they are not
+    on the host."""
 
     schedule: Schedule
     ram: Ram
     goals: tuple[str, ...]
-    total: int | None = None
 
     @property
     def score(self) -> Score:
         """What it costs besides RAM."""
         return self.schedule.score
+
+    @property
+    def total(self) -> int | None:
+        """Everything in RAM, in bytes; None if static data and the stack are not counted."""
+        return self.ram.total if self.ram.stack else None
 
     @property
     def left_out(self) -> Mapping[str, int]:
@@ -106,7 +111,7 @@ class _Kept:
         return any(_covers(one, axes) for one, _ in self.candidates)
 
     def _axes(self, candidate: Candidate) -> _Axes:
-        return self.scorer.ram(candidate).peak, *candidate.cheap
+        return self.scorer.ram(candidate).arena_io, *candidate.cheap
 
 
 def _covers(one: _Axes, other: _Axes) -> bool:
@@ -138,7 +143,7 @@ def explore(
     for candidate in best.values():
         kept.prefer(candidate)
     entries = [_found(found, one, scorer, best, considered) for _, one in kept.candidates]
-    entries.sort(key=lambda one: (one.score.cycles, one.ram.peak, one.score.flash))
+    entries.sort(key=lambda one: (one.score.cycles, one.ram.arena_io, one.score.flash))
     return Front(tuple(entries), considered)
 
 
@@ -149,8 +154,11 @@ def _found(
     best: Mapping[str, Candidate],
     considered: int,
 ) -> Found:
-    mine = (scorer.ram(candidate), candidate.score)
-    goals = tuple(goal for goal, one in best.items() if (scorer.ram(one), one.score) == mine)
+    def cost(one: Candidate) -> tuple[int, int, Score]:
+        ram = scorer.ram(one)
+        return ram.arena_io, ram.least, one.score
+
+    goals = tuple(goal for goal, one in best.items() if cost(one) == cost(candidate))
     goal = goals[0] if goals else FROM_FILE
     schedule = made(found, candidate, goal=goal, considered=considered)
     return Found(schedule, scorer.ram(candidate), goals)

@@ -29,7 +29,7 @@ def write(front: Front, path: Path) -> None:
     """Write the front. Raises ProjectError if the file cannot be written."""
     assert front.origin is not None, "the pipeline knows where it comes from"
     points = tuple(
-        PointRecord(ram=one.ram.peak, goals=one.goals, schedule=file.record(one.schedule))
+        PointRecord(ram=one.ram.arena_io, goals=one.goals, schedule=file.record(one.schedule))
         for one in front.found
     )
     text = json.dumps(cattrs.unstructure(FrontRecord(origin=front.origin, points=points)), indent=1)

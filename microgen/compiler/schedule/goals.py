@@ -52,7 +52,7 @@ def improved(goal: str, scorer: Scorer, found: Candidate, change: Picks) -> Cand
         counted = max(0, stack - peak // _FREE)
         return GOALS[goal](peak + counted, cycles, flash - scorer.space.needed)
 
-    here = key(scorer.ram(found).peak, scorer.stack(found), *others)
+    here = key(scorer.ram(found).arena_io, scorer.stack(found), *others)
     stack = scorer.stack_after(found, change)
 
     def is_better(peak: int) -> bool:

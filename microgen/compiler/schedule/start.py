@@ -19,14 +19,14 @@ def best(divided: Pieces, scorer: Scorer, goal: str) -> Picks:
     """The picks of the best of some divisions, which are planned."""
 
     def planned(division: Division) -> Key:
-        return GOALS[goal](scorer.ram(Candidate(division.picks)).peak, division.cycles, 0)
+        return GOALS[goal](scorer.ram(Candidate(division.picks)).arena_io, division.cycles, 0)
 
     return min(_promising(divided, scorer, goal), key=planned).picks
 
 
 def _promising(divided: Pieces, scorer: Scorer, goal: str) -> Iterator[Division]:
     least = divided.least()
-    beside = scorer.ram(Candidate(least.picks)).peak - least.nbytes
+    beside = scorer.ram(Candidate(least.picks)).arena_io - least.nbytes
     front = [
         (GOALS[goal](division.nbytes + beside, division.cycles, 0), number, division)
         for number, division in enumerate(divided.front())

@@ -12,8 +12,9 @@ from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition import Partition
 from microgen.compiler.schedule.options import Option, Space
 from microgen.compiler.schedule.stacks import StackOf, most, unknown
-from microgen.compiler.schedule.types import Ram, Score
+from microgen.compiler.schedule.types import Score
 from microgen.kernels.stack import DOUBT
+from microgen.planner.program.ram import Ram
 
 Picks = Mapping[str, Option]  # by the first result of each node
 Worth = Callable[[int], bool]  # of a bound in bytes; false of all larger ones if it is false
@@ -148,9 +149,9 @@ class Scorer:
         return self._known(candidate, _always)
 
     def has_less(self, candidate: Candidate, worth: Worth) -> bool:
-        """Whether ``worth`` is true of the peak of a candidate, which is planned only if it is true
-        of its bound."""
-        return worth(self._known(candidate, _always if self.plans_all else worth).peak)
+        """Whether ``worth`` is true of a candidate's workspace, inputs and outputs. It is planned
+        only if ``worth`` is true of its bound."""
+        return worth(self._known(candidate, _always if self.plans_all else worth).arena_io)
 
     def _known(self, candidate: Candidate, worth: Worth) -> Ram:
         """The RAM of a candidate, or its bound. That of the last candidate is kept, because every
@@ -159,7 +160,7 @@ class Scorer:
             return self._last[1]
         key = candidate.memory
         ram = self.shared.get(key)
-        if ram is None or (not ram.is_planned and worth(ram.bound)):
+        if ram is None or (not ram.is_planned and worth(ram.least)):
             ram = self.ram_of(scheduled(self.space, candidate.picks, {}), worth)
         before = self.rams.get(key)
         self.plans += ram.is_planned and not (before and before.is_planned)
@@ -176,12 +177,16 @@ class Scorer:
         """The least RAM that the candidate could need after a change: without all memory that the
         new options do not need. If the memory is the same, that is the RAM."""
         gone, come = candidate.replaced(change)
-        return self.ram(candidate).peak - _saved(gone, come)
+        return self.ram(candidate).arena_io - _saved(gone, come)
 
     def total(self, candidate: Candidate) -> int:
         """The RAM of a candidate with the stack that is reserved for its calls."""
+        return self.need(candidate).total
+
+    def need(self, candidate: Candidate) -> Ram:
+        """The RAM of a candidate, whose stack is what is reserved for its calls."""
         stack = self.stack(candidate)
-        return self.ram(candidate).peak + stack + stack // DOUBT
+        return replace(self.ram(candidate), stack=stack + stack // DOUBT)
 
     def stack(self, candidate: Candidate) -> int:
         """The stack of a candidate's calls."""

@@ -8,17 +8,6 @@ from microgen.compiler.partition import Partition
 
 
 @dataclass(frozen=True, slots=True)
-class Ram:
-    """RAM of a schedule in bytes: ``peak`` is the workspace's with the caller's input and output
-    buffers, ``bound`` the least that any plan of the same schedule could need. If it was not worth
-    a plan, the peak is the bound."""
-
-    peak: int
-    bound: int
-    is_planned: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Score:
     """What a schedule costs besides RAM, as estimated before anything is compiled.
 

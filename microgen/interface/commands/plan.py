@@ -18,8 +18,8 @@ from microgen.interface.inspection import front
 from microgen.interface.inspection.plan import Planned, of_module, of_program
 from microgen.kernels import cost
 from microgen.options import Options
-from microgen.project.firmware import capacity, ram, stack_size
-from microgen.project.firmware.ram import Ram
+from microgen.planner.program.ram import Ram
+from microgen.project.firmware import ram, stack_size
 from microgen.target import found
 from microgen.target.cpu import CPUS
 
@@ -95,9 +95,8 @@ def _of_model(args: argparse.Namespace, console: Console) -> Outcome:
     board = found.find(args.board or compiling.DEFAULT_BOARD, local=True)
     with console.step("planning"):
         program, plan, schedule = api.plan(args.model, board, **compiling.selected(args))
-    static = 0 if board.is_host else capacity.STATIC_DATA
     stack = stack_size.of([program], board, Options(**compiling.selected(args)))
-    used = Ram(plan.peak, program.io_bytes, static, stack.reserve, stack.bound, stack.margin)
+    used = ram.of_firmware(Ram(plan.peak, program.io_bytes), stack, is_host=board.is_host)
     return _shown([of_program(program, plan, schedule)], board.name, used, cost.said(board.cpu))
 
 

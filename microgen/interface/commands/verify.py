@@ -12,8 +12,8 @@ from microgen.base.output.console import Console, Outcome
 from microgen.base.output.text_layout import Part
 from microgen.interface import api
 from microgen.interface.commands import compiling
+from microgen.planner.program.ram import ARENA_IO, TOTAL, Ram
 from microgen.project.firmware import ram
-from microgen.project.firmware.ram import Ram
 from microgen.target import projects
 from microgen.verifier import VerifyReport
 from microgen.verifier.again import build_settings
@@ -110,9 +110,9 @@ def _short(report: VerifyReport, used: Ram) -> list[Part]:
             f"    found: {check.found}",
         )
     ]
-    sizes = [f"{ram.ARENA_IO} {used.arena_io:,} bytes"]
+    sizes = [f"{ARENA_IO} {used.arena_io:,} bytes"]
     if used.stack:
-        sizes += [f"{ram.TOTAL} {used.total:,} bytes", f"flash {report.sizes.flash:,} bytes"]
+        sizes += [f"{TOTAL} {used.total:,} bytes", f"flash {report.sizes.flash:,} bytes"]
     failed += [f"{check.name} n/a: {check.found}" for check in report.unanswered]
     first = [report.notice] if report.notice else []
     return [*first, *failed, f"{report.summary()}; {', '.join(sizes)}"]

@@ -10,7 +10,7 @@ from typing import Any
 from microgen.base.output.text_layout import Column, Listing, Part, Table
 from microgen.compiler.schedule import Found, Front
 from microgen.interface.inspection.costs import Costs
-from microgen.project.firmware.ram import ARENA_IO, TOTAL
+from microgen.planner.program.ram import ARENA_IO, TOTAL
 from microgen.running.timing import Conditions
 from microgen.target.board import Board
 
@@ -79,8 +79,8 @@ def to_json(front: Front, estimated: Estimated) -> dict[str, Any]:
         "left_out": dict(front.found[0].left_out),
         "schedules": [
             {
-                "ram": one.ram.peak,
-                "ram_bound": one.ram.bound,
+                "ram": one.ram.arena_io,
+                "ram_bound": one.ram.least,
                 "ram_total": one.total,
                 "cycles": estimated.cycles(one),
                 "waits": estimated.waits(one),
@@ -106,7 +106,7 @@ def parts(front: Front, estimated: Estimated) -> Iterator[Part]:
     yield from estimated.lines(front)
     yield f"{len(front.found)} of {front.considered:,} schedules considered"
     if front.bound is not None:
-        gap = min(one.ram.peak for one in front.found) - front.bound
+        gap = min(one.ram.arena_io for one in front.found) - front.bound
         yield (
             f"certificate: no schedule needs less than {front.bound:,} bytes of {ARENA_IO}; "
             f"the smallest of these needs {f'{gap:,} more' if gap else 'no more'}"
@@ -138,7 +138,7 @@ def _table(front: Front, estimated: Estimated) -> Table:
         time = estimated.milliseconds(one)
         table.add(
             f"{number}" if mark == f"{number}" else f"{number} {mark}",
-            f"{one.ram.peak:,}",
+            f"{one.ram.arena_io:,}",
             "n/a" if one.total is None else f"{one.total:,}",
             f"{estimated.cycles(one):,}" if estimated.conditions else "n/a",
             "n/a" if time is None else f"{time:,.3f}",
@@ -158,7 +158,7 @@ def _marks(found: Sequence[Found]) -> Iterator[str]:
 def _drawing(found: Sequence[Found], estimated: Estimated) -> Iterator[str]:
     """Cycles to the right, and upwards arena + I/O, or flash if that is equal for all. Of marks in
     one place that of the least is drawn."""
-    ram, flash = [one.ram.peak for one in found], [one.score.flash for one in found]
+    ram, flash = [one.ram.arena_io for one in found], [one.score.flash for one in found]
     name, heights = (ARENA_IO, ram) if len(set(ram)) > 1 else ("flash", flash)
     cycles = [estimated.cycles(one) for one in found]
     rows = [[" "] * WIDE for _ in range(HIGH)]

@@ -7,8 +7,7 @@ fit, the project is generated with a remark, and ``verify`` measures the ELF lat
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from microgen.base.errors import BoardError, CapacityError
@@ -17,7 +16,7 @@ from microgen.base.names import cnames
 from microgen.options import Options
 from microgen.planner.program.plan import MemoryPlan
 from microgen.planner.program.types import Program
-from microgen.project.firmware import code_size
+from microgen.project.firmware import code_size, stack_size
 from microgen.project.firmware.stack_size import Stack
 from microgen.target.board import Board
 from microgen.target.cpu import Feature
@@ -50,32 +49,19 @@ class _Part:
     most: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Need:
-    """The parts that need one kind of memory, "RAM" or "flash", or one of the board's memories."""
+_Parts = tuple[_Part, ...]
 
-    kind: str
-    parts: tuple[_Part, ...]
 
-    @property
-    def least(self) -> int:
-        """Bytes that are needed in any case."""
-        return sum(part.least for part in self.parts)
-
-    @property
-    def likely(self) -> int:
-        """The estimate."""
-        return sum(part.likely for part in self.parts)
-
-    @property
-    def most(self) -> int | None:
-        """The upper bound in bytes; None if it is not known."""
-        known = [part.most for part in self.parts if part.most is not None]
-        return sum(known) if len(known) == len(self.parts) else None
-
-    def of(self, memory: str) -> _Need:
-        """The parts that lie in one memory."""
-        return _Need(self.kind, tuple(part for part in self.parts if part.memory == memory))
+def _sum(parts: _Parts) -> _Part:
+    """The parts together, as one part."""
+    known = [part.most for part in parts if part.most is not None]
+    return _Part(
+        "",
+        "",
+        sum(part.least for part in parts),
+        sum(part.likely for part in parts),
+        sum(known) if len(known) == len(parts) else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +103,22 @@ def check_regions(plan: MemoryPlan, board: Board) -> None:
 _ALIGNED = 3  # objects that are aligned in most models: the workspace, an input and an output
 
 
+def ram_limit(board: Board, options: Options, ports: int, modules: int = 1) -> int:
+    """The bytes that schedules of all models may have for pools, inputs, outputs and the calls of
+    operators: what ``buffers_limit`` leaves of the stack. ``ports`` is the number of inputs and
+    outputs."""
+    return buffers_limit(board, options, modules) - stack_size.around(board, options, ports)
+
+
 def buffers_limit(board: Board, options: Options, modules: int = 1) -> int:
     """The bytes that pools, inputs and outputs of all models and the stack may have together,
     besides other data: what ``--ram`` leaves, or the board's memories for them. With pools of the
     caller's own, nothing is known of their memory."""
     if board.is_host or options.pool:
-        return options.ram or sys.maxsize
+        return options.ram_limit
     names = {board.ram, board.buffers, board.arena, board.large_buffers} - {""}
     there = sum(board.memory(name).length for name in names)
-    least = min(there, options.ram or there)
-    return least - modules * (STATIC_DATA + _ALIGNED * _IO_ALIGNMENT)
+    return min(there, options.ram_limit) - modules * (STATIC_DATA + _ALIGNED * _IO_ALIGNMENT)
 
 
 def placed(firmware: Firmware, board: Board) -> Board:
@@ -135,7 +127,7 @@ def placed(firmware: Firmware, board: Board) -> Board:
     if board.is_host:
         return board
     flash = board.memory(board.flash).length
-    if board.large_constants and _flash(firmware, board).likely > flash:
+    if board.large_constants and _sum(_flash(firmware, board)).likely > flash:
         board = replace(board, constants=board.large_constants)
     return next((b for b in _arranged(board) if _holds(firmware, b)), board)
 
@@ -150,13 +142,17 @@ def _arranged(board: Board) -> Iterator[Board]:
 
 
 def _holds(firmware: Firmware, board: Board) -> bool:
-    need = _ram(firmware, board)
-    memories = {part.memory for part in need.parts}
-    return all(_upper(need.of(name)) <= board.memory(name).length for name in memories)
+    return all(
+        (part.likely if part.most is None else part.most) <= board.memory(name).length
+        for name, part in (
+            (name, _sum(parts)) for name, parts in _by_memory(_ram(firmware, board)).items()
+        )
+    )
 
 
-def _upper(need: _Need) -> int:
-    return need.likely if need.most is None else need.most
+def _by_memory(parts: _Parts) -> dict[str, _Parts]:
+    names = dict.fromkeys(part.memory for part in parts)
+    return {name: tuple(part for part in parts if part.memory == name) for name in names}
 
 
 def check(firmware: Firmware, board: Board, stack: Stack = _NO_STACK) -> Estimate:
@@ -165,10 +161,11 @@ def check(firmware: Firmware, board: Board, stack: Stack = _NO_STACK) -> Estimat
     Raises CapacityError, with bytes needed, bytes available and what would help, if a memory of the
     board or a budget is certainly too small. Memories that may be too small are among the doubts.
     """
-    ram, flash = _ram(firmware, board), _flash(firmware, board)
-    options = firmware.options
-    doubts = [_judged(firmware, *limit) for limit in _limits(ram, flash, board, options)]
+    options, parts = firmware.options, {"RAM": _ram(firmware, board)}
+    parts["flash"] = _flash(firmware, board)
+    doubts = [_judged(firmware, *limit) for limit in _limits(parts, board, options)]
     doubts.append(stack.doubt)
+    ram, flash = _sum(parts["RAM"]), _sum(parts["flash"])
     record = EstimateRecord(
         flash=flash.likely,
         ram=ram.likely,
@@ -187,57 +184,56 @@ def check(firmware: Firmware, board: Board, stack: Stack = _NO_STACK) -> Estimat
 def least_ram(firmware: Firmware, board: Board) -> int:
     """The bytes of RAM that a firmware needs in any case. ``board`` has the stack that is
     reserved."""
-    return _ram(firmware, board).least
+    return _sum(_ram(firmware, board)).least
 
 
 def _limits(
-    ram: _Need, flash: _Need, board: Board, options: Options
-) -> Iterator[tuple[_Need, int, str]]:
-    """Each need with the bytes available for it, and the memory or budget that provides them, as
-    text."""
-    for need in () if board.is_host else (ram, flash):
-        for name in dict.fromkeys(part.memory for part in need.parts):
-            whose = f"{board.name}'s {name} has"
-            yield need.of(name), board.memory(name).length, whose
+    parts: Mapping[str, _Parts], board: Board, options: Options
+) -> Iterator[tuple[str, _Parts, int, str]]:
+    """Parts of one kind of memory with the bytes available for them, and the memory or budget that
+    provides these, as text."""
+    for kind, every in () if board.is_host else parts.items():
+        for name, own in _by_memory(every).items():
+            yield kind, own, board.memory(name).length, f"{board.name}'s {name} has"
     if board.is_host:
-        yield ram, _HOST_RAM, "a program on the host gets"
-        yield flash, _HOST_FLASH, "a program on the host gets"
+        yield "RAM", parts["RAM"], _HOST_RAM, "a program on the host gets"
+        yield "flash", parts["flash"], _HOST_FLASH, "a program on the host gets"
     if options.ram:
-        yield ram, options.ram, "the --ram budget is"
+        yield "RAM", parts["RAM"], options.ram, "the --ram budget is"
     if options.flash:
-        yield flash, options.flash, "the --flash budget is"
+        yield "flash", parts["flash"], options.flash, "the --flash budget is"
 
 
-def _judged(firmware: Firmware, need: _Need, there: int, whose: str) -> str:
+def _judged(firmware: Firmware, kind: str, parts: _Parts, there: int, whose: str) -> str:
     """The remark; empty if everything fits. Raises CapacityError if it cannot fit."""
+    need = _sum(parts)
     if need.least > there:
-        largest = sorted(need.parts, key=lambda part: (-part.least, part.name))[:_MOST_NAMED]
+        largest = sorted(parts, key=lambda part: (-part.least, part.name))[:_MOST_NAMED]
         listed = ", ".join(f"{part.name} {part.least:,}" for part in largest if part.least)
         raise CapacityError(
-            f"needs at least {need.least:,} bytes of {need.kind}, but {whose} {there:,} "
+            f"needs at least {need.least:,} bytes of {kind}, but {whose} {there:,} "
             f"({need.least - there:,} too many); largest: {listed}",
-            kind=need.kind,
+            kind=kind,
             needed=need.least,
             there=there,
-            hint=_help(firmware, need),
+            hint=_help(firmware, kind),
         )
     if need.most is None:
         if need.likely <= there:
             return ""
         return (
-            f"may not fit: it needs {need.least:,} bytes of {need.kind} or more, and "
-            f"{whose} {there:,}"
+            f"may not fit: it needs {need.least:,} bytes of {kind} or more, and {whose} {there:,}"
         )
     if need.most <= there:
         return ""
     return (
-        f"may not fit: it needs {need.least:,} to {need.most:,} bytes of {need.kind}, and "
+        f"may not fit: it needs {need.least:,} to {need.most:,} bytes of {kind}, and "
         f"{whose} {there:,}"
     )
 
 
-def _help(firmware: Firmware, need: _Need) -> str:
-    if need.kind == "flash":
+def _help(firmware: Firmware, kind: str) -> str:
+    if kind == "flash":
         return "use fewer or narrower layers, or a board with more flash"
     step, names = _peak_step(firmware.program, firmware.plan)
     return (
@@ -277,29 +273,26 @@ def _peak_time(plan: MemoryPlan) -> int:
     return best
 
 
-def _ram(firmware: Firmware, board: Board) -> _Need:
+def _ram(firmware: Firmware, board: Board) -> _Parts:
     program, plan = firmware.program, firmware.plan
     ports = [("input", p) for p in program.inputs] + [("output", p) for p in program.outputs]
     sizes = program.io_sizes
     is_known = not (program.external_modules or program.devices)
     other = STATIC_DATA * firmware.modules
-    return _Need(
-        "RAM",
-        (
-            *_pools(plan, board),
-            *(
-                _exactly(board.buffers, f"what is in front of {pool.port}", pool.before)
-                for pool in plan.port_pools
-                if pool.before
-            ),
-            *(
-                _aligned(board.buffers, f'{kind} "{cnames.short(p.tensor)}"', sizes[p.name])
-                for kind, p in ports
-                if p.name in sizes
-            ),
-            _exactly(board.ram, "stack", board.stack_bytes),
-            _Part(board.ram, "static data", 0, STATIC_DATA, other if is_known else None),
+    return (
+        *_pools(plan, board),
+        *(
+            _exactly(board.buffers, f"what is in front of {pool.port}", pool.before)
+            for pool in plan.port_pools
+            if pool.before
         ),
+        *(
+            _aligned(board.buffers, f'{kind} "{cnames.short(p.tensor)}"', sizes[p.name])
+            for kind, p in ports
+            if p.name in sizes
+        ),
+        _exactly(board.ram, "stack", board.stack_bytes),
+        _Part(board.ram, "static data", 0, STATIC_DATA, other if is_known else None),
     )
 
 
@@ -320,7 +313,7 @@ def _exactly(memory: str, name: str, nbytes: int) -> _Part:
     return _Part(memory, name, nbytes, nbytes, nbytes)
 
 
-def _flash(firmware: Firmware, board: Board) -> _Need:
+def _flash(firmware: Firmware, board: Board) -> _Parts:
     program, options = firmware.program, firmware.options
     blob = sum(len(code.payload) for _, code in program.runtime_modules)
     block = board.boot_block
@@ -328,15 +321,12 @@ def _flash(firmware: Firmware, board: Board) -> _Need:
     likely = _likely_code(program, board, options)
     most = code_size.most(program, board.cpu, options, firmware.modules)
     code = _Part(board.flash, "code", code_size.LEAST + vectors, likely, most)
-    return _Need(
-        "flash",
-        (
-            *_constants(firmware, board),
-            _exactly(board.constants, "the executor's graph", firmware.stored),
-            _exactly(board.flash, "modules of the blob", blob),
-            *([_exactly(board.flash, "boot block", block.nbytes)] if block else []),
-            code,
-        ),
+    return (
+        *_constants(firmware, board),
+        _exactly(board.constants, "the executor's graph", firmware.stored),
+        _exactly(board.flash, "modules of the blob", blob),
+        *([_exactly(board.flash, "boot block", block.nbytes)] if block else []),
+        code,
     )
 
 

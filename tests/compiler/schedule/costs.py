@@ -9,12 +9,12 @@ import pytest
 
 from microgen.compiler import codegens, partition, passes
 from microgen.compiler.partition import Partition
-from microgen.compiler.schedule import Ram
 from microgen.compiler.schedule.state import Worth
 from microgen.graph.ir.graph import Graph, Node
 from microgen.kernels.base import Implementation
 from microgen.kernels.cost import Cost
 from microgen.kernels.fitting import Fitting, fitting
+from microgen.planner.program.ram import Ram
 from microgen.target import board as boards
 from microgen.target.board import Board
 from microgen.target.cpu import Cpu
@@ -57,7 +57,7 @@ def parts_of(graph: Graph, board: Board = M4) -> Partition:
 
 
 def no_ram(_parts: Partition, _worth: Worth) -> Ram:
-    return Ram(100, 90)
+    return Ram(100, least=90)
 
 
 @pytest.fixture

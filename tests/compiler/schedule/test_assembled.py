@@ -14,11 +14,12 @@ from microgen import frontends, planner
 from microgen.compiler import codegens, lowering
 from microgen.compiler.partition import Partition
 from microgen.compiler.partition.assembly import assemblies
-from microgen.compiler.schedule import Ram, certificate, choose, division
+from microgen.compiler.schedule import certificate, choose, division
 from microgen.compiler.schedule.assembled import space
 from microgen.compiler.schedule.choose import _forms
 from microgen.compiler.schedule.search import fastest
 from microgen.compiler.schedule.state import Candidate, Scorer, Worth, scheduled
+from microgen.planner.program.ram import Ram
 from tests.compiler.schedule.costs import M4, parts_of
 from tests.support import concat_networks
 
@@ -45,7 +46,7 @@ def planned(parts: Partition, worth: Worth = bool) -> Ram:
         parts, codegens.registry(), M4, module="m", output_names=parts.graph.outputs
     )
     made = planner.plan(program)
-    return Ram(made.peak, made.lower_bound)
+    return Ram(made.peak, least=made.lower_bound)
 
 
 def candidates(parts: Partition) -> Iterator[Candidate]:
@@ -67,11 +68,11 @@ def test_bounds_hold_for_all_choices(seed: int, tmp_path: Path) -> None:
     scorer = Scorer(found, planned)
     every = list(candidates(parts))
     for one in every:
-        assert bound <= scorer.ram(one).peak
+        assert bound <= scorer.ram(one).arena_io
     for one, other in itertools.permutations(every, 2):
         change = {name: other.picks[name] for name in one.picks if _differ(one, other, name)}
         gaps = ALIGNMENT * len(parts.regions)  # they are no part of what a change can save
-        assert scorer.least_ram(one, change) <= scorer.ram(other).peak + gaps
+        assert scorer.least_ram(one, change) <= scorer.ram(other).arena_io + gaps
 
 
 def _differ(one: Candidate, other: Candidate, name: str) -> bool:
@@ -86,7 +87,7 @@ def test_divisions_need_no_less_than_the_certificate(seed: int, tmp_path: Path) 
     bound = certificate.bound(parts, M4.cpu, division.ROWS, division.MOST_LAYERS)
     for one in division.pieces(found, M4.cpu).front():
         for candidate in _forms(one, found):
-            assert bound <= planned(scheduled(found, candidate.picks, {})).peak
+            assert bound <= planned(scheduled(found, candidate.picks, {})).arena_io
 
 
 def test_a_detectors_heads_are_assembled_for_every_goal(tmp_path: Path) -> None:

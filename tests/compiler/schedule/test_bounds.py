@@ -12,10 +12,11 @@ from microgen.compiler import codegens, lowering
 from microgen.compiler.codegens.base import Codegen, Primitive, Region
 from microgen.compiler.codegens.remembered import Remembered
 from microgen.compiler.partition import Partition
-from microgen.compiler.schedule import Ram, choose
+from microgen.compiler.schedule import choose
 from microgen.compiler.schedule.goals import GOALS
 from microgen.compiler.schedule.state import Worth
 from microgen.graph.ir.graph import Graph
+from microgen.planner.program.ram import Ram
 from microgen.target.board import Board
 from tests.compiler.schedule.costs import M4, parts_of, two_convolutions
 from tests.support.graphs import random_graph
@@ -36,11 +37,11 @@ class _Counting:
         program = lowering.lower(parts, self.codegens, M4, module="default", output_names=names)
         bound = planner.bound(program, ()) + program.io_bytes
         if self.uses_bounds and not worth(bound):
-            return Ram(bound, bound, is_planned=False)
+            return Ram(bound, least=bound, is_planned=False)
         self.plans += 1
         plan = planner.plan(program)
         assert plan.lower_bound + program.io_bytes == bound
-        return Ram(plan.peak + program.io_bytes, bound)
+        return Ram(plan.peak + program.io_bytes, least=bound)
 
 
 @pytest.mark.parametrize("goal", GOALS)

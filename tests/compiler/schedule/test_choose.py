@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from microgen.compiler.partition import Partition
-from microgen.compiler.schedule import Ram, Schedule, choose, explore
+from microgen.compiler.schedule import Schedule, choose, explore
 from microgen.compiler.schedule.options import space
 from microgen.compiler.schedule.search import _Gather, fastest
 from microgen.compiler.schedule.state import RamOf, Worth
+from microgen.planner.program.ram import Ram
 from microgen.target import board as boards
 from tests.compiler.schedule.costs import (
     M4,
@@ -72,7 +73,7 @@ def test_ram_takes_what_needs_less_memory(costs: Callable[[Costs], None]) -> Non
 
     def ram_of(parts: Partition, _worth: Worth) -> Ram:
         symbols = {c.symbol for region in parts.regions for c in region.choices}
-        return Ram(200, 150) if mve in symbols else Ram(100, 80)
+        return Ram(200, least=150) if mve in symbols else Ram(100, least=80)
 
     parts = parts_of(two_convolutions(), board)
     assert {s for s, _ in picked(choose(parts, board.cpu, "speed", ram_of))} == {mve}
@@ -91,7 +92,7 @@ def test_balanced_gives_ram_for_cycles_at_the_same_rate(
 
     def ram_of(parts: Partition, _worth: Worth) -> Ram:
         symbols = {c.symbol for region in parts.regions for c in region.choices}
-        return Ram(100 + more, 80) if mve in symbols else Ram(100, 80)
+        return Ram(100 + more, least=80) if mve in symbols else Ram(100, least=80)
 
     made = choose(parts_of(two_convolutions(), board), board.cpu, "balanced", ram_of)
     assert (mve in {s for s, _ in picked(made)}) is takes
@@ -158,7 +159,7 @@ def test_equal_inputs_give_equal_schedules(goal: str, costs: Callable[[Costs], N
 def test_the_front_has_what_no_other_beats(costs: Callable[[Costs], None]) -> None:
     costs(KNOWN)
     front = explore(parts_of(two_convolutions()), M4.cpu, no_ram)
-    axes = [(one.ram.peak, one.score.cycles, one.score.flash) for one in front.found]
+    axes = [(one.ram.arena_io, one.score.cycles, one.score.flash) for one in front.found]
     assert len(set(axes)) == len(axes) > 1
     for one in axes:
         covers = [o for o in axes if o != one and all(a <= b for a, b in zip(o, one, strict=True))]

@@ -14,12 +14,13 @@ from microgen.base.errors import UnsupportedError
 from microgen.base.manifest.schedule import ChoiceRecord, FunctionChoices, ScheduleRecord
 from microgen.compiler import codegens, lowering, partition, passes, schedule
 from microgen.compiler.partition import Partition
-from microgen.compiler.schedule import Ram, Schedule
+from microgen.compiler.schedule import Schedule
 from microgen.compiler.schedule.state import Worth
 from microgen.graph import ops
 from microgen.graph.ir import interpreter
 from microgen.graph.ir.graph import Graph
 from microgen.interface import api
+from microgen.planner.program.ram import Ram
 from microgen.planner.program.types import Program
 from microgen.target import board as boards
 from microgen.target.board import Board
@@ -65,7 +66,7 @@ def lowered(parts: Partition) -> Program:
 def ram_of(parts: Partition, _worth: Worth = bool) -> Ram:
     program = lowered(parts)
     plan = planner.plan(program)
-    return Ram(plan.peak + program.io_bytes, plan.lower_bound + program.io_bytes)
+    return Ram(plan.peak + program.io_bytes, least=plan.lower_bound + program.io_bytes)
 
 
 def chosen(graph: Graph, goal: str) -> Schedule:
@@ -87,9 +88,9 @@ def test_it_is_taken_where_it_saves_memory(monkeypatch: pytest.MonkeyPatch) -> N
     assert f"{FUSED}dsp" in symbols(made)
     # Input, the large tensor, a pixel of the one that is gone, output: all at once.
     ram = ram_of(made.partition)
-    assert ram.peak == 8 * 8 * 8 + 8 * 8 * 48 + 48 + 8 * 8 * 8
-    assert ram.peak < ram_of(parts_of(inverted_residual())).peak
-    assert ram.bound == ram.peak
+    assert ram.arena_io == 8 * 8 * 8 + 8 * 8 * 48 + 48 + 8 * 8 * 8
+    assert ram.arena_io < ram_of(parts_of(inverted_residual())).arena_io
+    assert ram.least == ram.arena_io
 
 
 def test_the_default_keeps_every_layer_in_memory() -> None:

@@ -120,7 +120,7 @@ def test_the_front_has_what_each_goal_chooses(monkeypatch: pytest.MonkeyPatch) -
     for spender in (search, front):
         monkeypatch.setattr(spender, "PLANS", 6)
     explored = api.explore(DIGITS, "mps2_an386", output_workspace=True).found
-    found = [(one.ram.peak, one.score.cycles, one.score.flash) for one in explored]
+    found = [(one.ram.arena_io, one.score.cycles, one.score.flash) for one in explored]
     labels = {goal: axes for one, axes in zip(explored, found, strict=True) for goal in one.goals}
     assert len(labels) >= 2
     for goal in GOALS:
