@@ -46,6 +46,7 @@ MAY_IMPORT = {
     "graph.ir": {*ERRORS, "graph.ops"},
     "graph.ops": GRAPH,
     "graph.arithmetic": {*ERRORS, "graph.ir"},
+    "graph.rows": GRAPH,
     "graph.ndarray": {*ERRORS, "base.formats", "graph.ir"},
     "graph.params_file": {*ERRORS, "base.formats", "graph.ir", "graph.ndarray"},
     "building": {*TARGET, "base.files", "base.manifest"},
@@ -59,10 +60,10 @@ MAY_IMPORT = {
     "kernels": {*GRAPH, "base.resources", "planner.program", "target"},
     "compiler.passes": GRAPH,
     "compiler.codegens": {*GRAPH, *PROGRAM, "base.formats", "base.names", "compiler.passes"}
-    | {"kernels", "planner", "relay", "relay.blob", "target"},
+    | {"graph.rows", "kernels", "planner", "relay", "relay.blob", "target"},
     "compiler.partition": {*GRAPH, "compiler.codegens", "compiler.passes", "relay", "target"},
     "compiler.schedule": {*GRAPH, *TEXTS, "base.manifest", "compiler.codegens", "kernels"}
-    | {"compiler.partition", "compiler.passes", "planner.program", "target"},
+    | {"compiler.partition", "compiler.passes", "graph.rows", "planner.program", "target"},
     "compiler.lowering": {*PROGRAM, "base.names", "compiler.codegens", "compiler.partition"}
     | {"compiler.passes", "kernels", "target"},
     "tvm.mlf": {*PROJECT, *PROGRAM, "target"},
@@ -199,6 +200,15 @@ def test_model_formats_do_not_import_each_other() -> None:
 
 def test_the_check_of_plans_shares_no_code_with_the_planners() -> None:
     assert _ours(PACKAGE / "planner" / "check.py") <= {"planner.program", "base.errors"}
+
+
+def test_bounds_of_ram_share_no_code_with_the_search() -> None:
+    schedule = PACKAGE / "compiler" / "schedule"
+    for name in ("certificate", "row_demand"):
+        module = schedule / f"{name}.py"
+        assert "graph.rows" not in _ours(module)
+        own = {found for found in _imports(module) if ".compiler.schedule." in found}
+        assert {found.split(".")[3] for found in own} <= {"row_demand"}
 
 
 def test_what_reads_an_elf_file_knows_nothing_of_checks() -> None:

@@ -13,7 +13,7 @@ from microgen import kernels
 from microgen.compiler.partition import Partition
 from microgen.compiler.schedule import Schedule, choose
 from microgen.compiler.schedule.goals import GOALS
-from microgen.compiler.schedule.rolled import _useful
+from microgen.compiler.schedule.row_options import _useful
 from microgen.kernels import patterns
 from microgen.kernels.fitting import _fitting
 from microgen.target import board as boards

@@ -11,7 +11,7 @@ import pytest
 
 import microgen
 from microgen.base import manifest
-from tests.compiler.passes.rolling.forced import roll
+from tests.graph.rows.forced import roll
 from tests.support import concat_networks
 from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from microgen import kernels
-from microgen.compiler.codegens import fusion, reasons, rolled
+from microgen.compiler.codegens import fusion, reasons, row_function
 from microgen.compiler.codegens.base import Choice, Primitive, Region, step
-from microgen.compiler.passes.rolling import bands
 from microgen.graph.arithmetic.terms import RELUS
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ir.refusal import Refusal, of_node
 from microgen.graph.ops import registry as ops
+from microgen.graph.rows import tiles
 from microgen.kernels import patterns
 from microgen.kernels.base import Implementation, KernelConstant
 from microgen.kernels.fitting import Fitting, fitting
@@ -67,12 +67,12 @@ class Builtin:
 def _rolled(region: Region, graph: Graph, board: Board) -> Primitive:
     """The primitive function that computes the region row by row."""
     rows = [choice.rows for choice in region.choices]
-    group = bands.of(region.nodes, graph, rows, region.fed)
+    group = tiles.of(region.nodes, graph, rows, region.fed)
     primitives = []
     for choice in region.choices:
-        band = group.bands[choice.nodes[0].outputs[0]]
-        primitives.append(_primitive(replace(choice, nodes=(band.node,)), band.graph, board))
-    made = rolled.primitive(group, primitives, graph)
+        tile = group.tiles[choice.nodes[0].outputs[0]]
+        primitives.append(_primitive(replace(choice, nodes=(tile.node,)), tile.graph, board))
+    made = row_function.primitive(group, primitives, graph)
     return made if region.choices[-1].in_place else replace(made, in_place=())
 
 

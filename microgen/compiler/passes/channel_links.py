@@ -9,15 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.ir.graph import Array, Graph, Node, TensorType
+from microgen.graph.ops.by_element import BY_ELEMENT
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.graph.ops.reductions.reduction import MeanAttrs
-
-ELEMENTWISE = (
-    *("add", "clip", "maximum", "minimum", "multiply", "nn.leaky_relu", "nn.prelu"),
-    *("qnn.requantize", "subtract"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +104,7 @@ def depthwise(node: Node, graph: Graph) -> tuple[Link, ...]:
 
 
 _RULES: Mapping[str, Callable[[Node, Graph], tuple[Link, ...]]] = {
-    **dict.fromkeys(ELEMENTWISE, _elementwise),
+    **dict.fromkeys(BY_ELEMENT, _elementwise),
     "concatenate": _concatenate,
     "lookup": _first,
     "mean": _mean,

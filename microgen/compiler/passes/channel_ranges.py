@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.compiler.passes import channel_sums
-from microgen.compiler.passes.channel_links import ELEMENTWISE, Link, links, width
+from microgen.compiler.passes.channel_links import Link, links, width
 from microgen.compiler.passes.channel_sums import Sums
 from microgen.graph.arithmetic.int8 import clamp
 from microgen.graph.ir.graph import Array, DType, Graph, Node, TensorType
@@ -21,6 +21,7 @@ from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands, Shape
 from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
+from microgen.graph.ops.by_element import BY_ELEMENT
 
 _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16, DType.INT32)
 _MOVES = ("concatenate", "nn.pad", "qnn.reinterpret", "reshape")
@@ -152,7 +153,7 @@ def _evaluated(node: Node, graph: Graph, given: Iterable[Array]) -> Range | None
     kinds, output = graph.type_of(node.inputs), graph.types[node.outputs[0]]
     shapes: list[Shape] = [(width(output),)] * len(kinds)
     rest: list[Array] = []
-    if node.op not in ELEMENTWISE:  # the shape counts, or there are inputs without channels
+    if node.op not in BY_ELEMENT:  # the shape counts, or there are inputs without channels
         if kinds[0].size > _LARGEST:
             return None
         shapes = [kinds[0].shape] if node.op == "mean" else shapes[:1]

@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 
 from microgen.compiler.codegens.base import Region
 from microgen.compiler.codegens.selection import BUILTIN
-from microgen.compiler.passes.rolling import bands, windows
 from microgen.compiler.passes.views import roots
-from microgen.compiler.schedule import feeding, rolled
+from microgen.compiler.schedule import feeding, row_options
 from microgen.compiler.schedule.options import Option, Space
-from microgen.compiler.schedule.rolled import Bands
+from microgen.compiler.schedule.row_options import Tiles
 from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.rows import tiles, windows
 from microgen.target.cpu import Cpu
 
 ROWS = (1, 2, 4, 8)  # at a time, for all layers of a function
@@ -134,7 +134,7 @@ def pieces(space: Space, cpu: Cpu, lean: int | None = None) -> Pieces:
     alone takes more than so many bytes are in functions with rows."""
     regions, graph = space.partition.regions, space.partition.graph
     lives = _lives(regions, graph, space.partition.planned)
-    state = _Pieces(space, Bands(graph, cpu, lean is not None), lives, lean)
+    state = _Pieces(space, Tiles(graph, cpu, lean is not None), lives, lean)
     ending: list[list[Piece]] = [[] for _ in range(len(regions) + 1)]
     for piece in state.all():
         ending[piece.end].append(piece)
@@ -180,7 +180,7 @@ def _lives(
 
 def paces(nodes: Sequence[Node], graph: Graph) -> list[tuple[int, ...]]:
     """The rows at a time with which a function of the nodes is tried, each way once."""
-    rates = bands.rates(nodes, graph)
+    rates = tiles.rates(nodes, graph)
     ways = [(rows, rows, 1) for rows in ROWS] + list(STRIDED)
     found = [
         tuple(max(last, min(most, last * rate // late)) for rate in rates)
@@ -192,7 +192,7 @@ def paces(nodes: Sequence[Node], graph: Graph) -> list[tuple[int, ...]]:
 @dataclass(frozen=True, slots=True)
 class _Pieces:
     space: Space
-    bands: Bands
+    tiles: Tiles
     lives: Mapping[str, _Life]
     lean: int | None = None
 
@@ -271,7 +271,7 @@ class _Pieces:
 
     def _in_rows(self, nodes: Sequence[Node], first: int, live: int, fed: int) -> Iterator[Piece]:
         for rows in paces(nodes, self.graph):
-            for found in rolled.options(nodes, rows, self.bands, fed):
+            for found in row_options.options(nodes, rows, self.tiles, fed):
                 picks = {node.outputs[0]: found for node in nodes}
                 end = first + len(nodes)
                 nbytes = live + found.scratch - self._saved(found, first, end)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from microgen.base.errors import UnsupportedError, short
 from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition import Partition
-from microgen.compiler.passes.rolling import bands
 from microgen.compiler.passes.views import roots
 from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.rows import tiles
 
 OPTION = "--input-rows"
 
@@ -55,7 +55,7 @@ def _check_input(graph: Graph) -> None:
 def _check_group(nodes: list[Node], partition: Partition) -> None:
     """Check the shortest function that has all layers that read the input."""
     try:
-        group = bands.of(nodes, partition.graph, [1] * len(nodes), partition.fed)
+        group = tiles.of(nodes, partition.graph, [1] * len(nodes), partition.fed)
     except ValueError as error:
         raise _refused(f"the first layers need the whole input: {error}") from error
     (name,) = group.outside

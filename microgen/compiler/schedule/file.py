@@ -28,13 +28,13 @@ from microgen.compiler.codegens.base import Choice, Region
 from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition import Partition
 from microgen.compiler.partition.assembly import Assembly, assemblies
-from microgen.compiler.passes.rolling import bands
 from microgen.compiler.passes.views import roots
-from microgen.compiler.schedule import assembled, feeding, rolled
+from microgen.compiler.schedule import assembled, feeding, row_options
 from microgen.compiler.schedule.options import Option, measured
 from microgen.compiler.schedule.state import Candidate
 from microgen.compiler.schedule.types import Schedule
 from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.rows import tiles
 from microgen.kernels import patterns
 from microgen.kernels.fitting import fitting
 from microgen.target.cpu import Cpu
@@ -119,7 +119,9 @@ def applied(given: ScheduleRecord, partition: Partition, cpu: Cpu) -> Schedule:
     for region in regions:
         if region.is_assembled and region.nodes[-1].outputs[0] not in possible:
             raise _refused(f"{short(region.nodes[-1].outputs[0])!r} cannot be assembled")
-    picks = rolled.by_result(o for region in regions for o in _options(region, made, cpu, possible))
+    picks = row_options.by_result(
+        o for region in regions for o in _options(region, made, cpu, possible)
+    )
     return Schedule(made, FROM_FILE, Candidate(picks).score, considered=1)
 
 
@@ -186,13 +188,13 @@ def _rolled(function: FunctionChoices, own: tuple[Node, ...], known: _Known) -> 
         )
     fed = known.fed if feeding.reads_input(own[0], known.graph) else 0
     try:
-        group = bands.of(own, known.graph, [choice.rows for choice in function.choices], fed)
+        group = tiles.of(own, known.graph, [choice.rows for choice in function.choices], fed)
     except ValueError as error:
         raise _refused(f"the function of {last!r} cannot compute rows: {error}") from error
     found = []
     for node, choice in zip(own, function.choices, strict=True):
-        band = group.bands[node.outputs[0]]
-        made = _fitting_choice(choice, (band.node,), replace(known, graph=band.graph))
+        tile = group.tiles[node.outputs[0]]
+        made = _fitting_choice(choice, (tile.node,), replace(known, graph=tile.graph))
         found.append(replace(made, nodes=(node,), fed=fed))
     return tuple(found)
 
@@ -251,7 +253,7 @@ def _options(
     region: Region, partition: Partition, cpu: Cpu, possible: Mapping[str, Assembly]
 ) -> Iterator[Option]:
     if region.is_rolled:
-        yield rolled.of_region(region, partition.graph, cpu)
+        yield row_options.of_region(region, partition.graph, cpu)
         return
     for choice in region.choices:
         found = fitting(patterns.joined(choice.nodes), partition.graph, cpu)

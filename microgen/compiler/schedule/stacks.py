@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from microgen.compiler.schedule.options import Option
-from microgen.compiler.schedule.rolled import Rolled
+from microgen.compiler.schedule.row_options import LineBuffered
 from microgen.kernels import stack
 from microgen.kernels.stack import Column
 
@@ -41,7 +41,7 @@ def most(stacks: Iterable[tuple[int, int]]) -> int:
 
 
 def _stack(option: Option, column: Column) -> tuple[int, int]:
-    if isinstance(option, Rolled):
+    if isinstance(option, LineBuffered):
         parts = [_stack(part, column) for part in option.parts]
         entry = column.rolled + max(passed for _, passed in parts)
         count = sum(_pointers(part) - 2 for part in option.parts) + 3

@@ -14,11 +14,11 @@ from microgen.base.errors import MicrogenError
 from microgen.base.manifest.schedule import ChoiceRecord, FunctionChoices, ScheduleRecord
 from microgen.compiler import codegens, lowering
 from microgen.compiler.partition import Partition
-from microgen.compiler.passes.rolling import bands
 from microgen.compiler.schedule import certificate, division, file
 from microgen.compiler.schedule.options import space
 from microgen.compiler.schedule.state import scheduled
 from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.rows import tiles
 from microgen.kernels.fitting import fitting
 from tests.compiler.schedule.costs import M4, parts_of
 from tests.support.graphs import Builder, random_graph
@@ -87,10 +87,10 @@ def functions(nodes: Sequence[Node], graph: Graph) -> Iterator[FunctionChoices]:
         return
     for rows in _paces(nodes, graph):
         try:
-            group = bands.of(nodes, graph, rows)
+            group = tiles.of(nodes, graph, rows)
         except ValueError:
             continue
-        own = [group.bands[node.outputs[0]] for node in nodes]
+        own = [group.tiles[node.outputs[0]] for node in nodes]
         for symbols in itertools.product(*(_kernels(one.node, one.graph) for one in own)):
             yield FunctionChoices(
                 "builtin",

@@ -19,7 +19,7 @@ from microgen.base.errors import UnsupportedError
 from microgen.graph.ir.graph import Array
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
-from tests.compiler.passes.rolling.networks import generate
+from tests.graph.rows.networks import generate
 from tests.support.each_compiled import UNOPTIMIZED
 from tests.support.tools import NEEDS_CC
 

@@ -13,11 +13,11 @@ import microgen
 from microgen.base.manifest.schedule import ScheduleRecord
 from microgen.compiler.schedule import file
 from microgen.pipeline import Firmware, planning
-from tests.compiler.passes.rolling import guarded, planted
-from tests.compiler.passes.rolling.blocks import generate
-from tests.compiler.passes.rolling.depths import depth_of, schedules
-from tests.compiler.passes.rolling.test_depths import difference, inputs_of, some
 from tests.differential.generator import Case
+from tests.graph.rows import guarded, planted
+from tests.graph.rows.blocks import generate
+from tests.graph.rows.depths import depth_of, schedules
+from tests.graph.rows.test_depths import difference, inputs_of, some
 from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
 pytestmark = [NEEDS_NINJA]

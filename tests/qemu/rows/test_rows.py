@@ -9,9 +9,9 @@ import pytest
 
 import microgen
 from microgen.base import manifest
-from tests.compiler.passes.rolling.forced import roll
-from tests.compiler.passes.rolling.networks import generate
 from tests.differential.generator import Case
+from tests.graph.rows.forced import roll
+from tests.graph.rows.networks import generate
 from tests.support.tools import NEEDS_ARM, NEEDS_NINJA, NEEDS_RISCV
 
 pytestmark = [NEEDS_NINJA]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import microgen
-from microgen.compiler.passes.rolling import lags as rows
 from microgen.graph.ir.graph import Array
+from microgen.graph.rows import overlap as rows
 from microgen.kernels import lags
 from microgen.running.comparing.verdict import Verdict
-from tests.compiler.passes.rolling import forced, networks
+from tests.graph.rows import forced, networks
 from tests.support.places import DIGITS
 from tests.support.tools import NEEDS_GDBSERVER, NEEDS_NINJA
 

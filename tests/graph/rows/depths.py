@@ -16,8 +16,8 @@ from microgen.base.manifest.schedule import (
 )
 from microgen.compiler.codegens.base import Region
 from microgen.compiler.codegens.selection import BUILTIN
-from microgen.compiler.passes.rolling import bands
 from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.rows import tiles
 from microgen.kernels.fitting import fitting
 from microgen.options import Options
 from microgen.pipeline import planning
@@ -72,7 +72,7 @@ class _Forced:
         at, depth = 0, self._depth
         while at < len(self._regions):
             together = self._regions[at : at + depth]
-            rolled = self._rolled(together) if depth and len(together) == depth else None
+            rolled = self._by_rows(together) if depth and len(together) == depth else None
             if rolled:
                 yield FunctionChoices(BUILTIN, rolled)
                 at += depth
@@ -82,17 +82,17 @@ class _Forced:
                 yield FunctionChoices(region.codegen, tuple(choices))
                 at += 1
 
-    def _rolled(self, regions: Sequence[Region]) -> tuple[ChoiceRecord, ...] | None:
+    def _by_rows(self, regions: Sequence[Region]) -> tuple[ChoiceRecord, ...] | None:
         nodes = [node for region in regions for node in region.nodes]
         if any(region.codegen != BUILTIN or len(region.nodes) > 1 for region in regions):
             return None
         for rows in self._rows(len(nodes)):
             try:
-                group = bands.of(nodes, self._graph, rows)
-                found = [group.bands[node.outputs[0]] for node in nodes]
+                group = tiles.of(nodes, self._graph, rows)
+                found = [group.tiles[node.outputs[0]] for node in nodes]
                 return tuple(
-                    self._choice(node, band.node, band.graph, each)
-                    for node, band, each in zip(nodes, found, rows, strict=True)
+                    self._choice(node, tile.node, tile.graph, each)
+                    for node, tile, each in zip(nodes, found, rows, strict=True)
                 )
             except ValueError:
                 continue

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgen.compiler.passes.rolling import geometry
-from microgen.compiler.passes.rolling.geometry import Geometry, Stage
-from microgen.compiler.passes.rolling.windows import Window
+from microgen.graph.rows import geometry
+from microgen.graph.rows.geometry import Geometry, Stage
+from microgen.graph.rows.windows import RowWindow
 
 PADDING = None
 Row = int | None  # the number of a tensor's row, or padding
@@ -33,13 +33,13 @@ def chains(draw: st.DrawFn) -> tuple[list[Stage], dict[str, int]]:
         if places < 1:
             break
         name = f"layer{number}"
-        reads = {before: Window(extent, stride, above)}
+        reads = {before: RowWindow(extent, stride, above)}
         stages.append(Stage(name, places, 1, reads))
         rows[name] = places
         (twice,) = stages[-2].reads if len(stages) > 1 and len(stages[-2].reads) == 1 else ("",)
         is_level = twice and stride == stages[-2].reads[twice].stride == 1
         if is_level and rows[twice] == places and draw(st.booleans()):
-            stages.append(Stage(f"sum{number}", places, 1, {name: Window(), twice: Window()}))
+            stages.append(Stage(f"sum{number}", places, 1, {name: RowWindow(), twice: RowWindow()}))
             name = f"sum{number}"
             rows[name] = places
         before = name
@@ -146,7 +146,7 @@ def _read(
 
 
 def test_a_chain_keeps_no_more_rows_than_its_windows_have() -> None:
-    three = Window(3, 1, 1)
+    three = RowWindow(3, 1, 1)
     stages = [
         Stage("a", 25, 1, {"x": three}),
         Stage("b", 25, 1, {"a": three}),
@@ -158,7 +158,10 @@ def test_a_chain_keeps_no_more_rows_than_its_windows_have() -> None:
 
 
 def test_a_stride_makes_what_comes_before_more_frequent() -> None:
-    stages = [Stage("a", 24, 1, {"x": Window(3, 1, 1)}), Stage("b", 12, 1, {"a": Window(3, 2, 0)})]
+    stages = [
+        Stage("a", 24, 1, {"x": RowWindow(3, 1, 1)}),
+        Stage("b", 12, 1, {"a": RowWindow(3, 2, 0)}),
+    ]
     made = geometry.of(stages, {"x": 24})
     assert (made.timings["a"].period, made.timings["b"].period) == (1, 2)
     assert made.buffers["a"].rows == 3
@@ -166,20 +169,23 @@ def test_a_stride_makes_what_comes_before_more_frequent() -> None:
 
 def test_rows_must_divide_the_result() -> None:
     with pytest.raises(ValueError, match="2 rows at a time do not divide 25 rows"):
-        geometry.of([Stage("a", 25, 2, {"x": Window()})], {"x": 25})
+        geometry.of([Stage("a", 25, 2, {"x": RowWindow()})], {"x": 25})
 
 
 def test_what_is_read_at_two_rates_cannot_roll() -> None:
     stages = [
-        Stage("a", 24, 1, {"x": Window()}),
-        Stage("b", 12, 1, {"a": Window(1, 2)}),
-        Stage("c", 12, 1, {"a": Window(), "b": Window()}),
+        Stage("a", 24, 1, {"x": RowWindow()}),
+        Stage("b", 12, 1, {"a": RowWindow(1, 2)}),
+        Stage("c", 12, 1, {"a": RowWindow(), "b": RowWindow()}),
     ]
     with pytest.raises(ValueError, match="'a' is read at different rates"):
         geometry.of(stages, {"x": 24})
 
 
 def test_a_result_that_nothing_reads_is_no_part_of_a_group() -> None:
-    stages = [Stage("a", 24, 1, {"x": Window()}), Stage("b", 24, 1, {"x": Window()})]
+    stages = [
+        Stage("a", 24, 1, {"x": RowWindow()}),
+        Stage("b", 24, 1, {"x": RowWindow()}),
+    ]
     with pytest.raises(ValueError, match="nothing reads 'a'"):
         geometry.of(stages, {"x": 24})

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from microgen.compiler.passes.rolling.windows import Window
+from microgen.graph.rows.windows import RowWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Stage:
     result: str
     height: int
     rows: int
-    reads: Mapping[str, Window]
+    reads: Mapping[str, RowWindow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ def _timings(
     return found
 
 
-def _leaves(stage: Stage, window: Window, height: int) -> bool:
+def _leaves(stage: Stage, window: RowWindow, height: int) -> bool:
     """Whether windows of the stage reach rows outside a tensor with ``height`` rows."""
     computed = -(-stage.height // stage.rows) * stage.rows
     return window.above > 0 or window.rows(computed) > height

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.compiler.passes.rolling.forced import roll
-from tests.compiler.passes.rolling.networks import generate
 from tests.differential import harness
+from tests.graph.rows.forced import roll
+from tests.graph.rows.networks import generate
 
 AT_ONCE = 8  # networks that are compiled together
 

@@ -11,9 +11,9 @@ import pytest
 from microgen.compiler import schedule
 from microgen.compiler.codegens.base import Choice, Region
 from microgen.compiler.partition import Partition
-from microgen.compiler.passes.rolling import bands
 from microgen.compiler.schedule import Schedule
 from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.rows import tiles
 from microgen.kernels.fitting import fitting
 from microgen.pipeline import planning
 from microgen.target.cpu import Cpu
@@ -68,7 +68,7 @@ def in_rows(
         if rng.random() < 0.5:
             rows = [int(n) for n in rng.integers(1, _MOST_ROWS + 1, len(nodes))]
         try:
-            group = bands.of(nodes, graph, rows)
+            group = tiles.of(nodes, graph, rows)
             choices = [
                 _choice(node, group, n, cpu, rng) for node, n in zip(nodes, rows, strict=True)
             ]
@@ -79,10 +79,10 @@ def in_rows(
 
 
 def _choice(
-    node: Node, group: bands.Group, rows: int, cpu: Cpu, rng: np.random.Generator
+    node: Node, group: tiles.RowGroup, rows: int, cpu: Cpu, rng: np.random.Generator
 ) -> Choice:
-    band = group.bands[node.outputs[0]]
-    kernels = fitting(band.node, band.graph, cpu).kernels
+    tile = group.tiles[node.outputs[0]]
+    kernels = fitting(tile.node, tile.graph, cpu).kernels
     if not kernels:
         raise ValueError("no kernel")
     kernel = kernels[rng.integers(len(kernels))]

@@ -17,12 +17,12 @@ from microgen.base.manifest.schedule import ScheduleRecord
 from microgen.compiler.schedule import file
 from microgen.interface import api
 from microgen.pipeline import Compiled, Planned
-from tests.compiler.passes.rolling import guarded
-from tests.compiler.passes.rolling.blocks import generate
-from tests.compiler.passes.rolling.depths import schedules
 from tests.differential import harness
 from tests.differential.generator import Case
 from tests.differential.stock import SAMPLES, Array
+from tests.graph.rows import guarded
+from tests.graph.rows.blocks import generate
+from tests.graph.rows.depths import schedules
 
 AT_ONCE = 10  # networks that are compiled together
 NETWORKS = 1000

@@ -7,13 +7,13 @@ from collections import ChainMap, Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from microgen.compiler.passes.rolling import geometry, windows
-from microgen.compiler.passes.rolling.geometry import Geometry, Stage
 from microgen.graph.ir.graph import Graph, Node, TensorType
+from microgen.graph.rows import geometry, windows
+from microgen.graph.rows.geometry import Geometry, Stage
 
 
 @dataclass(frozen=True, slots=True)
-class Band:
+class Tile:
     """A node as a kernel computes it in one step: ``node`` with the padding of its rows taken away,
     in a ``graph`` in which its inputs and its result have the rows of one step. If it
     ``is_summed``, there is one result, which is complete after the last step: kernels have sums in
@@ -25,50 +25,50 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RowGroup:
     """Nodes that are computed row by row, the tensors with rows that come from outside, the
-    geometry, and by the results of the nodes their bands, and the windows of what they read.
+    geometry, and by the results of the nodes their tiles, and the windows of what they read.
     Unless ``fed`` is 0, the only tensor from outside comes so many rows at a time."""
 
     nodes: tuple[Node, ...]
     outside: tuple[str, ...]
     geometry: Geometry
-    bands: Mapping[str, Band]
-    windows: Mapping[str, Mapping[str, windows.Window]]
+    tiles: Mapping[str, Tile]
+    windows: Mapping[str, Mapping[str, windows.RowWindow]]
     fed: int = 0
 
     @property
     def is_summed(self) -> bool:
         """Whether the last node's result is complete after the last step only."""
-        return self.bands[self.nodes[-1].outputs[0]].is_summed
+        return self.tiles[self.nodes[-1].outputs[0]].is_summed
 
 
-def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int], fed: int = 0) -> Group:
+def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int], fed: int = 0) -> RowGroup:
     """The group that computes so many ``rows`` of each node at a time. Unless ``fed`` is 0, so many
     rows of what it reads come at a time.
 
     Raises ValueError, with a clause that says why, if the nodes cannot be computed row by row, if
     anything else reads a result that is not the last one, or if several tensors would be fed.
     """
-    rolled = _rolled(nodes, graph)
+    by_rows = _by_rows(nodes, graph)
     if outer := _read_outside(nodes, graph):
         raise ValueError(f"{outer!r} is read outside the function, too")
     stages = [
         _stage(node, graph, found, count)
-        for node, found, count in zip(nodes, rolled.values(), rows, strict=True)
+        for node, found, count in zip(nodes, by_rows.values(), rows, strict=True)
     ]
     read = dict.fromkeys(name for stage in stages for name in stage.reads)
-    outside = tuple(name for name in read if name not in rolled)
+    outside = tuple(name for name in read if name not in by_rows)
     heights = {name: graph.types[name].shape[1] for name in outside}
     if fed and len(outside) > 1:
         raise ValueError(f"{outside[1]!r} is read, too, and does not come in rows")
     made = geometry.of(stages, heights, dict.fromkeys(outside, fed) if fed else {})
-    bands = {
-        stage.result: _band(node, graph, rolled[stage.result], stage)
+    tiles = {
+        stage.result: _tile(node, graph, by_rows[stage.result], stage)
         for node, stage in zip(nodes, stages, strict=True)
     }
     read_by = {stage.result: stage.reads for stage in stages}
-    return Group(tuple(nodes), outside, made, bands, read_by, fed)
+    return RowGroup(tuple(nodes), outside, made, tiles, read_by, fed)
 
 
 def rates(nodes: Sequence[Node], graph: Graph) -> list[int]:
@@ -77,23 +77,23 @@ def rates(nodes: Sequence[Node], graph: Graph) -> list[int]:
 
     Raises ValueError if a node cannot be computed row by row."""
     found = {nodes[-1].outputs[0]: 1}
-    rolled = _rolled(nodes, graph)
+    by_rows = _by_rows(nodes, graph)
     for node in reversed(nodes):
         own = found.setdefault(node.outputs[0], 1)
-        for position, window in rolled[node.outputs[0]].windows.items():
+        for position, window in by_rows[node.outputs[0]].windows.items():
             found.setdefault(node.inputs[position], own * window.stride)
     return [found[node.outputs[0]] for node in nodes]
 
 
-def _rolled(nodes: Sequence[Node], graph: Graph) -> dict[str, windows.Rolled]:
+def _by_rows(nodes: Sequence[Node], graph: Graph) -> dict[str, windows.ByRows]:
     """What the rows of each node depend on, by its result."""
-    rolled = {}
+    by_rows = {}
     for node in nodes:
         found = (node is nodes[-1] and windows.summed(node, graph)) or windows.of(node, graph)
         if found is None:
             raise ValueError(f"{node.outputs[0]!r} cannot be computed row by row")
-        rolled[node.outputs[0]] = found
-    return rolled
+        by_rows[node.outputs[0]] = found
+    return by_rows
 
 
 def _read_outside(nodes: Sequence[Node], graph: Graph) -> str:
@@ -103,7 +103,7 @@ def _read_outside(nodes: Sequence[Node], graph: Graph) -> str:
     return next((name for name in inner if uses[name] > inside[name]), "")
 
 
-def _stage(node: Node, graph: Graph, found: windows.Rolled, rows: int) -> Stage:
+def _stage(node: Node, graph: Graph, found: windows.ByRows, rows: int) -> Stage:
     """The stage of a node. If it sums rows, they count as those of its result."""
     (result,) = node.outputs
     reads = {node.inputs[position]: window for position, window in found.windows.items()}
@@ -111,13 +111,13 @@ def _stage(node: Node, graph: Graph, found: windows.Rolled, rows: int) -> Stage:
     return Stage(result, height, rows, reads)
 
 
-def _band(node: Node, graph: Graph, rolled: windows.Rolled, stage: Stage) -> Band:
+def _tile(node: Node, graph: Graph, by_rows: windows.ByRows, stage: Stage) -> Tile:
     types = {name: _cut(graph.types[name], w.rows(stage.rows)) for name, w in stage.reads.items()}
-    if not rolled.is_summed:
+    if not by_rows.is_summed:
         types[stage.result] = _cut(graph.types[stage.result], stage.rows)
-    own = dataclasses.replace(node, attrs=rolled.attrs)
+    own = dataclasses.replace(node, attrs=by_rows.attrs)
     cut = graph.replace(types=ChainMap(types, dict(graph.types)))
-    return Band(own, cut, rolled.is_summed)
+    return Tile(own, cut, by_rows.is_summed)
 
 
 def _cut(kind: TensorType, rows: int) -> TensorType:

@@ -10,11 +10,11 @@ import tflite
 
 from microgen.base.errors import MicrogenError
 from microgen.graph.ops.base import StatusError
-from tests.compiler.passes.rolling.networks import RowNetwork
 from tests.differential import makers
 from tests.differential.generator import Case, compute_last
 from tests.differential.network import UnfitError
 from tests.differential.windows import padding
+from tests.graph.rows.networks import RowNetwork
 
 DTYPES = ("int8", "int8", "float32", "int16")  # by seeds in turn
 _ATTEMPTS = 40

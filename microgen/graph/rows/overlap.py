@@ -15,12 +15,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from microgen.compiler.passes.rolling.bands import Group
-from microgen.compiler.passes.rolling.geometry import Timing
 from microgen.graph.ir.graph import Array, Graph, TensorType
+from microgen.graph.rows.geometry import Timing
+from microgen.graph.rows.tiles import RowGroup
 
 
-def of(group: Group, graph: Graph, last: Mapping[str, int]) -> dict[str, int]:
+def of(group: RowGroup, graph: Graph, last: Mapping[str, int]) -> dict[str, int]:
     """The lag in bytes of each input, by tensor. ``last`` are those of the last node's kernel in
     one step, for the inputs whose rows it may overwrite with its own."""
     return {name: _lag(name, group, graph, last.get(name)) for name in group.outside}
@@ -39,7 +39,7 @@ def by_tensor(inputs: Sequence[str], lags: Mapping[int, int]) -> dict[str, int]:
     }
 
 
-def _lag(name: str, group: Group, graph: Graph, own: int | None) -> int:
+def _lag(name: str, group: RowGroup, graph: Graph, own: int | None) -> int:
     data, result = graph.types[name], group.nodes[-1].outputs[0]
     output, timing = graph.types[result], group.geometry.timings[result]
     first, end = _written(group, output, timing)
@@ -54,7 +54,7 @@ def _lag(name: str, group: Group, graph: Graph, own: int | None) -> int:
     return -(-lag // unit) * unit
 
 
-def _written(group: Group, output: TensorType, timing: Timing) -> tuple[Array, Array]:
+def _written(group: RowGroup, output: TensorType, timing: Timing) -> tuple[Array, Array]:
     """The first byte of the output that each time writes, and the one after its last."""
     if group.is_summed:
         return np.zeros(timing.count, int), np.full(timing.count, output.nbytes)
@@ -63,7 +63,7 @@ def _written(group: Group, output: TensorType, timing: Timing) -> tuple[Array, A
     return first, first + each
 
 
-def _readers(name: str, group: Group, graph: Graph) -> Iterator[tuple[Timing, int]]:
+def _readers(name: str, group: RowGroup, graph: Graph) -> Iterator[tuple[Timing, int]]:
     """When the input is read, and by how many bytes each time begins after the one before."""
     timings, row = group.geometry.timings, _row(graph.types[name])
     if name in timings:

@@ -8,23 +8,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.compiler.passes.channel_links import ELEMENTWISE
 from microgen.graph.ir.graph import Attrs, DType, Graph, Node
+from microgen.graph.ops.by_element import BY_ELEMENT
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import explicit, extent
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from microgen.graph.ops.window import spatial
 
-_ELEMENTWISE = (*ELEMENTWISE, "lookup", "qnn.add", "qnn.mul", "qnn.subtract")
+_ELEMENTWISE = (*BY_ELEMENT, "lookup", "qnn.add", "qnn.mul", "qnn.subtract")
 
 _MOST_SUMMED = 256  # values of a window
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """Row r of the result depends on ``extent`` rows of the input, of which the first is row
-    ``stride`` * r - ``above``. Rows outside the input are padding: all elements have ``fill``."""
+class RowWindow:
+    """A receptive field in rows: row r of the result depends on ``extent`` rows of the input, of
+    which the first is row ``stride`` * r - ``above``. Rows outside the input are padding: all
+    elements have ``fill``."""
 
     extent: int = 1
     stride: int = 1
@@ -37,17 +38,17 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Rolled:
+class ByRows:
     """A node whose rows can be computed one after another: the windows of those inputs that have
     rows, by position, and the node's attributes for rows that contain their padding. If it
     ``is_summed``, there is one result, which is complete when all rows were added."""
 
-    windows: Mapping[int, Window]
+    windows: Mapping[int, RowWindow]
     attrs: Attrs
     is_summed: bool = False
 
 
-def of(node: Node, graph: Graph) -> Rolled | None:
+def of(node: Node, graph: Graph) -> ByRows | None:
     """The windows of a node, or None if its rows cannot be computed one after another."""
     rule = _RULES.get(type(node.attrs)) or (_elementwise if node.op in _ELEMENTWISE else None)
     kinds = graph.type_of((*node.outputs, *node.inputs[:1]))
@@ -58,20 +59,20 @@ def of(node: Node, graph: Graph) -> Rolled | None:
     return rule(node, graph)
 
 
-def _elementwise(node: Node, graph: Graph) -> Rolled | None:
+def _elementwise(node: Node, graph: Graph) -> ByRows | None:
     shape = graph.types[node.outputs[0]].shape
     found = {}
     for position, name in enumerate(node.inputs):
         if name not in graph.constants:
-            found[position] = Window()
+            found[position] = RowWindow()
             if graph.types[name].shape != shape:
                 return None
         elif any(size > 1 for size in graph.types[name].shape[-3:-1]):
             return None
-    return Rolled(found, node.attrs)
+    return ByRows(found, node.attrs)
 
 
-def _convolution(node: Node, graph: Graph) -> Rolled | None:
+def _convolution(node: Node, graph: Graph) -> ByRows | None:
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
     if any(name not in graph.constants for name in node.inputs[1:]):
@@ -81,11 +82,11 @@ def _convolution(node: Node, graph: Graph) -> Rolled | None:
         return None
     rows, _ = extent(kernel, attrs.dilation)
     above, left, _, right = explicit(attrs.padding)
-    window = Window(rows, attrs.strides[0], above, kind.zero)
-    return Rolled({0: window}, dataclasses.replace(attrs, padding=(0, left, 0, right)))
+    window = RowWindow(rows, attrs.strides[0], above, kind.zero)
+    return ByRows({0: window}, dataclasses.replace(attrs, padding=(0, left, 0, right)))
 
 
-def _max_pool(node: Node, graph: Graph) -> Rolled | None:
+def _max_pool(node: Node, graph: Graph) -> ByRows | None:
     """Padding is the least value, if that is one byte repeated."""
     attrs, kind = node.attrs, graph.types[node.inputs[0]]
     assert isinstance(attrs, MaxPool2DAttrs)
@@ -93,21 +94,21 @@ def _max_pool(node: Node, graph: Graph) -> Rolled | None:
     if (above or below) and kind.dtype is not DType.INT8:
         return None
     least = int(np.iinfo(np.int8).min)
-    window = Window(attrs.pool_size[0], attrs.strides[0], above, least)
-    return Rolled({0: window}, dataclasses.replace(attrs, padding=(0, left, 0, right)))
+    window = RowWindow(attrs.pool_size[0], attrs.strides[0], above, least)
+    return ByRows({0: window}, dataclasses.replace(attrs, padding=(0, left, 0, right)))
 
 
-def _avg_pool(node: Node, _graph: Graph) -> Rolled | None:
+def _avg_pool(node: Node, _graph: Graph) -> ByRows | None:
     """Padding does not count in a mean, so it cannot be filled with any value."""
     attrs = node.attrs
     assert isinstance(attrs, AvgPool2DAttrs)
     above, _, below, _ = explicit(attrs.padding)
     if above or below:
         return None
-    return Rolled({0: Window(attrs.pool_size[0], attrs.strides[0])}, attrs)
+    return ByRows({0: RowWindow(attrs.pool_size[0], attrs.strides[0])}, attrs)
 
 
-def summed(node: Node, graph: Graph) -> Rolled | None:
+def summed(node: Node, graph: Graph) -> ByRows | None:
     """The rows of a node with one result for the whole height, which kernels compute by adding a
     few rows each time; None for other nodes. Only means of int8 whose sums fit int16 are."""
     attrs, kind = node.attrs, graph.types[node.inputs[0]]
@@ -115,10 +116,10 @@ def summed(node: Node, graph: Graph) -> Rolled | None:
         return None
     is_whole = attrs.pool_size == spatial(kind.shape) and not any(explicit(attrs.padding))
     is_small = kind.dtype is DType.INT8 and np.prod(attrs.pool_size) <= _MOST_SUMMED
-    return Rolled({0: Window()}, attrs, is_summed=True) if is_whole and is_small else None
+    return ByRows({0: RowWindow()}, attrs, is_summed=True) if is_whole and is_small else None
 
 
-_RULES: Mapping[type[Attrs], Callable[[Node, Graph], Rolled | None]] = {
+_RULES: Mapping[type[Attrs], Callable[[Node, Graph], ByRows | None]] = {
     AvgPool2DAttrs: _avg_pool,
     Conv2DAttrs: _convolution,
     DepthwiseConv2DAttrs: _convolution,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from microgen.compiler.codegens import placement
 from microgen.compiler.codegens.base import Primitive
 from microgen.compiler.codegens.placement import Span
-from microgen.compiler.passes.rolling import geometry, lags
-from microgen.compiler.passes.rolling.bands import Group
 from microgen.graph.ir.graph import Graph, TensorType
+from microgen.graph.rows import geometry, overlap
+from microgen.graph.rows.tiles import RowGroup
 from microgen.kernels.base import KernelConstant
 from microgen.planner.program.element_types import ctype
 from microgen.planner.program.feed import Feed
@@ -31,8 +31,8 @@ from microgen.planner.program.types import Inner, InPlace, Parameter, Role
 _RESULT = "out0"
 
 
-def primitive(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Primitive:
-    """The primitive function of a group. ``primitives`` compute the bands of its nodes, in order.
+def primitive(group: RowGroup, primitives: Sequence[Primitive], graph: Graph) -> Primitive:
+    """The primitive function of a group. ``primitives`` compute the tiles of its nodes, in order.
     The last one gives it its name."""
     spans = _spans(group, [one.scratch for one in primitives], graph)
     offsets, nbytes = placement.placed(spans)
@@ -65,7 +65,7 @@ def primitive(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Pr
     )
 
 
-def _feed(group: Group, graph: Graph) -> Feed:
+def _feed(group: RowGroup, graph: Graph) -> Feed:
     """How the group gets its input, of which it copies some rows at a time into a buffer."""
     (name,) = group.outside
     kind, timing = graph.types[name], group.geometry.timings[name]
@@ -78,29 +78,29 @@ def _feed(group: Group, graph: Graph) -> Feed:
 
 
 def _in_place(
-    group: Group, last: Primitive, parameters: Sequence[Parameter], graph: Graph
+    group: RowGroup, last: Primitive, parameters: Sequence[Parameter], graph: Graph
 ) -> Iterator[InPlace]:
     """The inputs whose bytes the output may take. ``last`` computes its rows."""
     names = [parameter.name for parameter in parameters]
     stated = {pair.input: pair.lag for pair in last.in_place}
-    own = lags.by_tensor(last.inputs, stated)
-    for name, lag in lags.of(group, graph, own).items():
+    own = overlap.by_tensor(last.inputs, stated)
+    for name, lag in overlap.of(group, graph, own).items():
         position = names.index(f"in{group.outside.index(name)}")
         yield InPlace(position, names.index(_RESULT), lag)
 
 
-def _steps(group: Group, primitives: Sequence[Primitive], graph: Graph) -> Iterator[Step]:
+def _steps(group: RowGroup, primitives: Sequence[Primitive], graph: Graph) -> Iterator[Step]:
     """The layers, each with the type of its whole result."""
     for number, one in enumerate(primitives):
         (step,) = one.steps
-        is_summed = group.bands[step.tensor].is_summed
+        is_summed = group.tiles[step.tensor].is_summed
         rows = 1 if is_summed else group.geometry.timings[step.tensor].rows
         place = InRows(number, rows, is_summed)
         yield replace(step, tensor_type=graph.types[step.tensor], place=place)
 
 
 def _places(
-    group: Group,
+    group: RowGroup,
     primitives: Sequence[Primitive],
     spans: Sequence[Span],
     offsets: Mapping[str | int, int],
@@ -120,13 +120,13 @@ def _places(
         yield ScratchPlace(tensor, is_own, *place, is_kept)
 
 
-def scratch(group: Group, own: Sequence[int], graph: Graph) -> int:
+def scratch(group: RowGroup, own: Sequence[int], graph: Graph) -> int:
     """Bytes of scratch that the group needs if its kernels need ``own``, in order."""
     _, nbytes = placement.placed(_spans(group, own, graph))
     return nbytes
 
 
-def _spans(group: Group, own: Sequence[int], graph: Graph) -> list[Span]:
+def _spans(group: RowGroup, own: Sequence[int], graph: Graph) -> list[Span]:
     """The buffers, and each part's own scratch under its number. Rows that are read in the step in
     which they are made are live from then until they are read, others always, and so are sums."""
     last = len(group.nodes) - 1
@@ -154,7 +154,7 @@ def _row(kind: TensorType) -> TensorType:
 class _Rolled:
     """The function under construction, part by part."""
 
-    group: Group
+    group: RowGroup
     graph: Graph
     offsets: Mapping[str | int, int]
     parameters: dict[str, Parameter] = field(default_factory=dict)

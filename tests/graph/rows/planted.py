@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from microgen.compiler.codegens import rolled
+from microgen.compiler.codegens import row_function
 from microgen.compiler.codegens.base import Primitive
-from microgen.compiler.passes.rolling import lags as rolling_lags
 from microgen.graph.ir.graph import Array
+from microgen.graph.rows import overlap as rows_overlap
 from microgen.kernels import lags
 
 SEED = 0  # of a network whose first layers overlap their inputs, and most of whose layers can roll
@@ -20,7 +20,7 @@ _TOO_LITTLE = 32  # bytes
 def small_lags(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on outputs begin too late before their inputs: those of single layers, and those of
     functions with rows."""
-    furthest, of_rows = lags.furthest, rolling_lags._lag
+    furthest, of_rows = lags.furthest, rows_overlap._lag
 
     def short(written: Array, read: Array) -> int:
         return max(0, furthest(written, read) - _TOO_LITTLE)
@@ -29,15 +29,15 @@ def small_lags(monkeypatch: pytest.MonkeyPatch) -> None:
         return max(0, of_rows(*given) - _TOO_LITTLE)  # type: ignore[arg-type]
 
     monkeypatch.setattr(lags, "furthest", short)
-    monkeypatch.setattr(rolling_lags, "_lag", short_of_rows)
+    monkeypatch.setattr(rows_overlap, "_lag", short_of_rows)
 
 
 def short_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on functions with rows state too little scratch."""
-    primitive = rolled.primitive
+    primitive = row_function.primitive
 
     def short(*given: object) -> Primitive:
         made = primitive(*given)  # type: ignore[arg-type]
         return replace(made, scratch=made.scratch - _TOO_LITTLE)
 
-    monkeypatch.setattr(rolled, "primitive", short)
+    monkeypatch.setattr(row_function, "primitive", short)

@@ -11,10 +11,10 @@ import pytest
 from microgen.pipeline import Compiled
 from microgen.planner import check
 from microgen.planner.program.plan import MemoryPlan
-from tests.compiler.passes.rolling import guarded, planted
-from tests.compiler.passes.rolling.blocks import generate
-from tests.compiler.passes.rolling.test_depths import difference, inputs_of, plans, variant_at
 from tests.differential.generator import Case
+from tests.graph.rows import guarded, planted
+from tests.graph.rows.blocks import generate
+from tests.graph.rows.test_depths import difference, inputs_of, plans, variant_at
 
 
 def _at(depth: int, folder: Path) -> tuple[Case, Compiled]:

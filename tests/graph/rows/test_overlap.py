@@ -11,15 +11,15 @@ import pytest
 from microgen import kernels
 from microgen.compiler.codegens import registry
 from microgen.compiler.codegens.base import Primitive, Region
-from microgen.compiler.passes.rolling import bands
-from microgen.compiler.passes.rolling.bands import Group
 from microgen.graph.ir.graph import Graph
+from microgen.graph.rows import tiles
+from microgen.graph.rows.tiles import RowGroup
 from microgen.planner.program.rolling import Event, RowCopy, Rows
 from microgen.planner.program.types import Role
 from microgen.target import board as boards
-from tests.compiler.passes.rolling.forced import in_rows
-from tests.compiler.passes.rolling.networks import generate
 from tests.differential import evaluation
+from tests.graph.rows.forced import in_rows
+from tests.graph.rows.networks import generate
 from tests.support import compiling
 
 BOARD = boards.load("native")
@@ -80,13 +80,13 @@ def expected(done: Sequence[Access], name: str, grows: bool, own: int | None) ->
     return max(later, *(end - read for read, _, end in both), 0)
 
 
-def own_lag(region: Region, group: Group, name: str) -> int | None:
+def own_lag(region: Region, group: RowGroup, name: str) -> int | None:
     """The lag that the kernel of the last node states for its rows."""
-    band = group.bands[region.nodes[-1].outputs[0]]
-    kernel = kernels.named(band.node.op, region.choices[-1].symbol)
+    tile = group.tiles[region.nodes[-1].outputs[0]]
+    kernel = kernels.named(tile.node.op, region.choices[-1].symbol)
     assert kernel is not None
-    stated = kernel.in_place(band.node, band.graph)
-    found = {stated.get(i) for i, each in enumerate(band.node.inputs) if each == name}
+    stated = kernel.in_place(tile.node, tile.graph)
+    found = {stated.get(i) for i, each in enumerate(tile.node.inputs) if each == name}
     return found.pop() if len(found) == 1 else None
 
 
@@ -115,7 +115,7 @@ def test_a_lag_is_what_a_simulation_of_steps_finds(first: int) -> None:
 def _check(region: Region, graph: Graph) -> int:
     """Checks the lags of a function. Returns how many are neither 0 nor those of whole tensors."""
     (made,) = registry()["builtin"].lower([region], graph, BOARD)
-    group = bands.of(region.nodes, graph, [choice.rows for choice in region.choices])
+    group = tiles.of(region.nodes, graph, [choice.rows for choice in region.choices])
     done = list(accesses(made))
     names = [p.name for p in made.parameters]
     inputs = [p.name for p in made.parameters if p.role is Role.INPUT]

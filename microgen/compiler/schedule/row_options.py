@@ -12,12 +12,12 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from microgen.compiler.codegens import rolled as code
+from microgen.compiler.codegens import row_function as code
 from microgen.compiler.codegens.base import Choice, Region
-from microgen.compiler.passes.rolling import bands, lags
-from microgen.compiler.passes.rolling.bands import Group
 from microgen.compiler.schedule.options import Option, measured
 from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.rows import overlap, tiles
+from microgen.graph.rows.tiles import RowGroup
 from microgen.kernels.cost import Cost
 from microgen.kernels.fitting import fitting
 from microgen.target.cpu import Cpu, Feature
@@ -29,8 +29,8 @@ _LOOP_BYTES, _PART_BYTES = 24, 44  # of code: the loop, and what it does for a l
 
 
 @dataclass(frozen=True, eq=False)
-class Rolled(Option):
-    """Nodes that one function computes row by row. ``parts`` are the options for their bands, and
+class LineBuffered(Option):
+    """Nodes that one function computes row by row. ``parts`` are the options for their tiles, and
     ``rows`` those at a time. ``lags`` are those of its inputs, ``fed`` is that of its choices. The
     kernel is the last part's."""
 
@@ -87,8 +87,8 @@ class Rolled(Option):
 
 
 @dataclass(slots=True)
-class Bands:
-    """The options for bands, by node and rows at a time, each found once. Where nothing is
+class Tiles:
+    """The options for tiles, by node and rows at a time, each found once. Where nothing is
     measured, as on the host, it is the first kernel that fits. If they are ``lean``, none has an
     array on the stack where there are others."""
 
@@ -97,13 +97,13 @@ class Bands:
     lean: bool = False
     known: dict[tuple[str, int], Sequence[Option]] = field(default_factory=dict)
 
-    def options(self, group: Group, node: Node) -> Sequence[Option]:
-        """The options for the node's band in the group; none if no kernel fits."""
+    def options(self, group: RowGroup, node: Node) -> Sequence[Option]:
+        """The options for the node's tile in the group; none if no kernel fits."""
         result = node.outputs[0]
         key = (result, group.geometry.timings[result].rows)
         if key not in self.known:
-            band = group.bands[result]
-            self.known[key] = _useful(band.node, band.graph, self.cpu, lean=self.lean)
+            tile = group.tiles[result]
+            self.known[key] = _useful(tile.node, tile.graph, self.cpu, lean=self.lean)
         return self.known[key]
 
 
@@ -123,13 +123,13 @@ def _useful(node: Node, graph: Graph, cpu: Cpu, *, lean: bool) -> Sequence[Optio
 
 
 def options(
-    nodes: Sequence[Node], rows: Sequence[int], known: Bands, fed: int = 0
-) -> Iterator[Rolled]:
+    nodes: Sequence[Node], rows: Sequence[int], known: Tiles, fed: int = 0
+) -> Iterator[LineBuffered]:
     """The nodes in one function, with so many rows at a time: first with the fastest kernels, then
     with such that need less scratch. Nothing if they cannot be. Unless ``fed`` is 0, so many rows
     of what it reads come at a time."""
     try:
-        group = bands.of(nodes, known.graph, rows, fed)
+        group = tiles.of(nodes, known.graph, rows, fed)
     except ValueError:
         return
     every = [known.options(group, node) for node in nodes]
@@ -139,10 +139,12 @@ def options(
         every = [[one for one in each if one.scratch < most] for each in every]
 
 
-def _made(group: Group, parts: Sequence[Option], rows: Sequence[int], known: Bands) -> Rolled:
+def _made(
+    group: RowGroup, parts: Sequence[Option], rows: Sequence[int], known: Tiles
+) -> LineBuffered:
     graph = known.graph
-    own = lags.by_tensor(parts[-1].joined.inputs, dict(parts[-1].in_place))
-    return Rolled(
+    own = overlap.by_tensor(parts[-1].joined.inputs, dict(parts[-1].in_place))
+    return LineBuffered(
         group.nodes,
         parts[-1].kernel,
         parts[-1].is_shared,
@@ -151,12 +153,12 @@ def _made(group: Group, parts: Sequence[Option], rows: Sequence[int], known: Ban
         parts=tuple(parts),
         rows=tuple(rows),
         nbytes=code.scratch(group, [part.scratch for part in parts], graph),
-        lags=tuple(lags.of(group, graph, own).items()),
+        lags=tuple(overlap.of(group, graph, own).items()),
         fed=group.fed,
     )
 
 
-def _cost(group: Group, parts: Sequence[Option], known: Bands) -> Cost | None:
+def _cost(group: RowGroup, parts: Sequence[Option], known: Tiles) -> Cost | None:
     """Instructions and cycles of all steps; None if those of a part are not known. The code is
     that of the parts."""
     if any(part.cost is None for part in parts):
@@ -179,7 +181,7 @@ def _cost(group: Group, parts: Sequence[Option], known: Bands) -> Cost | None:
     )
 
 
-def _moves(group: Group, known: Bands) -> Iterator[tuple[float, float]]:
+def _moves(group: RowGroup, known: Tiles) -> Iterator[tuple[float, float]]:
     """Instructions and cycles of the moves and copies of each buffer."""
     graph = known.graph
     has_blocks = known.cpu.architecture == "arm" and Feature.LONG_MULTIPLY in known.cpu.features
@@ -196,22 +198,22 @@ def _moves(group: Group, known: Bands) -> Iterator[tuple[float, float]]:
         )
 
 
-def of_region(region: Region, graph: Graph, cpu: Cpu) -> Rolled:
+def of_region(region: Region, graph: Graph, cpu: Cpu) -> LineBuffered:
     """The option that a region with rows has, with the cost of its parts, as far as it is known."""
     rows = [choice.rows for choice in region.choices]
-    group = bands.of(region.nodes, graph, rows, region.fed)
+    group = tiles.of(region.nodes, graph, rows, region.fed)
     parts = [_chosen(choice, group, cpu) for choice in region.choices]
-    return _made(group, parts, rows, Bands(graph, cpu))
+    return _made(group, parts, rows, Tiles(graph, cpu))
 
 
-def _chosen(choice: Choice, group: Group, cpu: Cpu) -> Option:
+def _chosen(choice: Choice, group: RowGroup, cpu: Cpu) -> Option:
     (node,) = choice.nodes
-    band = group.bands[node.outputs[0]]
-    found = fitting(band.node, band.graph, cpu)
+    tile = group.tiles[node.outputs[0]]
+    found = fitting(tile.node, tile.graph, cpu)
     kernel = found.named(choice.symbol)
     assert kernel is not None, "it was checked"
-    forms = measured((band.node,), kernel, found, band.graph, cpu)
-    unknown = Option((band.node,), kernel, choice.is_shared, None, band.graph)
+    forms = measured((tile.node,), kernel, found, tile.graph, cpu)
+    unknown = Option((tile.node,), kernel, choice.is_shared, None, tile.graph)
     return next((form for form in forms if form.is_shared == choice.is_shared), unknown)
 
 
