@@ -46,6 +46,9 @@ MAY_IMPORT = {
     "graph.ir": {*ERRORS, "graph.ops"},
     "graph.ops": GRAPH,
     "graph.arithmetic": {*ERRORS, "graph.ir"},
+    "graph.builder": GRAPH,
+    "graph.unsigned": {*GRAPH, "graph.builder"},
+    "graph.qdq": {*GRAPH, "graph.builder", "graph.unsigned"},
     "graph.rows": GRAPH,
     "graph.ndarray": {*ERRORS, "base.formats", "graph.ir"},
     "graph.params_file": {*ERRORS, "base.formats", "graph.ir", "graph.ndarray"},
@@ -56,7 +59,8 @@ MAY_IMPORT = {
     "planner.program": {"graph.ir"},
     "planner": {*PROGRAM, "base.formats", "base.names"},
     "planner.executors": {*PROGRAM, "base.formats", "planner"},
-    "frontends": {*GRAPH, "base.files", "relay", "target"},
+    "frontends": {*GRAPH, "base.files", "graph.builder", "graph.qdq", "graph.unsigned"}
+    | {"relay", "target"},
     "kernels": {*GRAPH, "base.resources", "planner.program", "target"},
     "compiler.passes": GRAPH,
     "compiler.codegens": {*GRAPH, *PROGRAM, "base.formats", "base.names", "compiler.passes"}

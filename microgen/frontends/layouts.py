@@ -4,7 +4,7 @@ along an axis that the model names."""
 from __future__ import annotations
 
 from microgen.frontends.operators import Operator
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # names of axes, if the format gives none
 

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from microgen.base.errors import ModelError, UnsupportedError, short
-from microgen.frontends import tensors
-from microgen.frontends.tensors import GraphBuilder, Tensor, Value
+from microgen.graph.builder import GraphBuilder, Tensor, Value, checked, folded, renamed
 from microgen.graph.ir.graph import Array, Attrs, DType, Node, Origin, Quant, TensorType
 from microgen.graph.ops import budget, registry
 from microgen.graph.ops.base import StatusError
@@ -92,7 +91,7 @@ class Operator:
         self._check(op, attrs, inputs, shape, output)
         self._made[output.name] = None
         try:
-            value = tensors.folded(op, attrs, inputs, output.type, self.where)
+            value = folded(op, attrs, inputs, output.type, self.where)
         except StatusError as error:
             value = self._failing(error)
         if value is not None:
@@ -162,7 +161,7 @@ class Operator:
         name). A name that is already taken gets a suffix."""
         names = {old: self._graph.fresh(new) for old, new in wanted.items() if old in self._made}
         self._graph.rename(names, self._first)
-        return tensors.renamed(value, names)
+        return renamed(value, names)
 
     # What formats may do in their own way
 
@@ -180,7 +179,7 @@ class Operator:
     ) -> None:
         """Raise unless the op can be computed; ``shape`` is the inferred one."""
         del shape  # an output that is not declared has it already
-        tensors.checked(output.type, self.where)
+        checked(output.type, self.where)
         sentence = registry()[op].check(attrs, [tensor.type for tensor in inputs], [output.type])
         if sentence is not None:
             raise self.unsupported(

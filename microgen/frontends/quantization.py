@@ -9,9 +9,9 @@ import numpy as np
 
 from microgen.base.errors import ModelError
 from microgen.frontends.operators import Operator
-from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.int8 import activation_range
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType, Quant, TensorType
 from microgen.graph.ops.moves.views import ReinterpretAttrs
 

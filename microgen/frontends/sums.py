@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from microgen.frontends.operators import Operator
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Attrs, DType, Quant
 
 

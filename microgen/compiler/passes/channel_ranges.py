@@ -19,9 +19,9 @@ from microgen.graph.arithmetic.int8 import clamp
 from microgen.graph.ir.graph import Array, DType, Graph, Node, TensorType
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands, Shape
+from microgen.graph.ops.by_element import BY_ELEMENT
 from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
-from microgen.graph.ops.by_element import BY_ELEMENT
 
 _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16, DType.INT32)
 _MOVES = ("concatenate", "nn.pad", "qnn.reinterpret", "reshape")

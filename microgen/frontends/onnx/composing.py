@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.dense.batch_matmul import MAX_RANK, BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs

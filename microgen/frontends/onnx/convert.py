@@ -9,16 +9,15 @@ import numpy as np
 import onnx
 
 from microgen.base.errors import ModelError, UnsupportedError, few, short
-from microgen.frontends import tensors
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import given, schemas, types
 from microgen.frontends.onnx.declared import Declared
 from microgen.frontends.onnx.functions import Functions
-from microgen.frontends.onnx.quantization.recognise import recognised
 from microgen.frontends.onnx.scope import Scope, named
 from microgen.frontends.onnx.walk import Walk
-from microgen.frontends.tensors import GraphBuilder, Tensor
+from microgen.graph.builder import GraphBuilder, Tensor, checked
 from microgen.graph.ir.graph import Graph, TensorType
+from microgen.graph.qdq.recognise import recognised
 
 
 def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
@@ -98,5 +97,5 @@ def _type(info: onnx.ValueInfoProto, sizes: Mapping[str, int], file: str) -> Ten
     ]
     found = TensorType(tuple(map(int, shape)), dtype)
     whole = TensorType(tuple(size for size in found.shape if size), dtype)
-    tensors.checked(whole, f"{file}: {called}")  # without elements, too, so that numpy takes it
+    checked(whole, f"{file}: {called}")  # without elements, too, so that numpy takes it
     return found

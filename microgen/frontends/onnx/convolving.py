@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from microgen.frontends.onnx.composing import joined, padded, part
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import Window
-from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.builder import Tensor
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 

@@ -8,7 +8,7 @@ import onnx
 
 from microgen.base.errors import ModelError, short
 from microgen.frontends.onnx import types
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 
 
 class Declared:

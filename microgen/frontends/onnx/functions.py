@@ -11,7 +11,7 @@ from onnx import AttributeProto, FunctionProto, NodeProto
 
 from microgen.base.errors import ModelError, short
 from microgen.frontends.onnx import schemas, types
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 
 Operands = Sequence[Tensor | None]
 _Key = tuple[str, str, str]  # domain, operator, overload

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor, checked
+from microgen.graph.builder import Tensor, checked
 from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import moved

@@ -17,7 +17,7 @@ from microgen.frontends.onnx.functions import Body
 from microgen.frontends.onnx.quantization import provenance
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.quantization import reinterpreted
-from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
+from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
 from microgen.graph.ir.graph import Array, Attrs, Origin
 
 _NOTHING: Any = object()

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.constraints import INTEGERS

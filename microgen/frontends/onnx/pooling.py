@@ -16,8 +16,8 @@ import numpy as np
 from microgen.frontends.onnx.composing import binary, padded, part
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import Window
-from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops import limits
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs

@@ -12,7 +12,7 @@ from onnx import AttributeProto, NodeProto
 from onnx.defs import OpSchema
 
 from microgen.frontends.onnx import types
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 
 _MOST = 2**31 - 1  # of a version
 _OWN_DOMAINS = ("", "ai.onnx")  # two names of ONNX's own

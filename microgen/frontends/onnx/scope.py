@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from onnx import AttributeProto, NodeProto
 
 from microgen.base.errors import ModelError, UnsupportedError, short
-from microgen.frontends import tensors
-from microgen.frontends.tensors import GraphBuilder, Tensor
+from microgen.graph.builder import GraphBuilder, Tensor, checked
 from microgen.graph.ir.graph import Node, Origin
 from microgen.graph.ops.moves.views import CopyAttrs
 
@@ -107,7 +106,7 @@ def named(
     results: list[Tensor] = []
     names: dict[str, str] = {}
     for tensor, name in zip(found, wanted, strict=True):
-        tensors.checked(tensor.type, f'{file}: the output "{short(name)}"')
+        checked(tensor.type, f'{file}: the output "{short(name)}"')
         own = dataclasses.replace(tensor, name=names.get(tensor.name, tensor.name))
         if own.name == name:
             results.append(own)

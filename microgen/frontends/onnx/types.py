@@ -10,7 +10,7 @@ import onnx
 from onnx import AttributeProto, helper, numpy_helper
 
 from microgen.base.errors import ModelError, UnsupportedError
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import MAX_BYTES, Array, DType, TensorType
 
 _DTYPES: dict[int, DType] = {

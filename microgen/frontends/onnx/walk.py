@@ -20,7 +20,7 @@ from microgen.frontends.onnx.importers import registry
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.scope import Scope
 from microgen.frontends.operators import Moved
-from microgen.frontends.tensors import GraphBuilder, Tensor, Value
+from microgen.graph.builder import GraphBuilder, Tensor, Value
 
 _MOST_NODES = 2**14  # in functions and branches: more than networks have, and seconds of work
 _RUNTIMES = "com.microsoft"  # its domains begin like this

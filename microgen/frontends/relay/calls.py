@@ -12,7 +12,7 @@ from microgen.base.errors import ModelError, UnsupportedError
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.relay.types import Place, type_of
 from microgen.frontends.sums import Sums
-from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
+from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
 from microgen.graph.ir.graph import Array, Attrs, Node, Origin, TensorType
 from microgen.relay import expr as relay
 

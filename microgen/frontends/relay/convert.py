@@ -15,7 +15,7 @@ from microgen.frontends.relay.external import external
 from microgen.frontends.relay.importers import registry
 from microgen.frontends.relay.scopes import Closure, Scope
 from microgen.frontends.relay.types import Place, type_of
-from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
+from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
 from microgen.graph.ir.graph import Array, Graph, Origin
 from microgen.relay.expr import (
     Call,

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from microgen.base.errors import UnsupportedError
 from microgen.frontends.relay.types import type_of
-from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
+from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
 from microgen.graph.ir.graph import Array, Graph, Node, Origin
 from microgen.graph.ops.external import ExternalAttrs
 from microgen.relay.expr import Expr, Function, TensorType, TupleType, Type

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from microgen.frontends.relay.calls import Memory
 from microgen.frontends.relay.types import Place
-from microgen.frontends.tensors import Value
+from microgen.graph.builder import Value
 from microgen.relay.expr import Call, Expr, Function, Let, Op, Var
 from microgen.relay.visit import children, post_order
 

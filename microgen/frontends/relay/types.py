@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from microgen.base.errors import UnsupportedError
-from microgen.frontends.tensors import checked
+from microgen.graph.builder import checked
 from microgen.graph.ir.graph import DType, Quant, TensorType
 from microgen.relay import expr as relay
 

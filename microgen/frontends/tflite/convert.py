@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from microgen.base.errors import ModelError, UnsupportedError, short
-from microgen.frontends import unsigned
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.tensors import GraphBuilder
 from microgen.frontends.tflite import composites, importers, records, refusals, unwritten
 from microgen.frontends.tflite import signature as identifier
 from microgen.frontends.tflite.constants import SMALL
@@ -18,6 +16,8 @@ from microgen.frontends.tflite.layers import Fix, Layer
 from microgen.frontends.tflite.records import ABSENT, ModelRecord
 from microgen.frontends.tflite.tensors import Tensors
 from microgen.frontends.tflite.variables import RESOURCE, WITHOUT_OUTPUTS, Variables
+from microgen.graph import unsigned
+from microgen.graph.builder import GraphBuilder
 from microgen.graph.ir.graph import Array, Graph, Origin
 
 

@@ -14,7 +14,6 @@ from tflite.Padding import Padding as PaddingCode
 from microgen.base.errors import short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.operators import Operator
-from microgen.frontends.tensors import GraphBuilder, Tensor, Value, fields
 from microgen.frontends.tflite import declarations
 from microgen.frontends.tflite.options import Options
 from microgen.frontends.tflite.quantization import is_signed_inside, quant_of
@@ -23,6 +22,7 @@ from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorReco
 from microgen.frontends.tflite.tensors import Tensors
 from microgen.frontends.tflite.variables import Key, Variables
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
 from microgen.graph.ir.graph import (
     MAX_BYTES,
     Array,

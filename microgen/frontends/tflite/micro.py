@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from microgen.frontends.model_format import OracleError
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite import litert
 from microgen.frontends.tflite.convert import Signature, of_signature
 from microgen.frontends.tflite.layers import Layer
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.beside import Slack
 from microgen.graph.ir.graph import Array, DType, Graph, Quant
 from microgen.graph.ops.elementwise.addition import AddAttrs

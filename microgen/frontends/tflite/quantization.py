@@ -9,8 +9,8 @@ import numpy as np
 from microgen.base.errors import UnsupportedError, short
 from microgen.frontends.quantization import ZERO_POINTS, Declared
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorRecord
-from microgen.frontends.unsigned import HALF
 from microgen.graph.ir.graph import Array, Quant, TensorType
+from microgen.graph.unsigned import HALF
 
 # Makes ``Quant`` from the quantization arrays of a TFLite tensor.
 

@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterable, Mapping
 import numpy as np
 
 from microgen.base.errors import ModelError, UnsupportedError, short
-from microgen.frontends import unsigned
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite import constants
 from microgen.frontends.tflite.quantization import is_signed_inside, quant_of
 from microgen.frontends.tflite.records import TensorRecord
+from microgen.graph import unsigned
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import Cost

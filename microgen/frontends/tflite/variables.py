@@ -15,13 +15,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from tflite.VarHandleOptions import VarHandleOptions
 
 from microgen.base.errors import ModelError, UnsupportedError, few, short
-from microgen.frontends.tensors import GraphBuilder, Tensor
 from microgen.frontends.tflite.quantization import is_signed_inside
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ModelRecord, OperatorRecord, SubgraphRecord
 from microgen.frontends.tflite.tensors import Tensors
-from microgen.frontends.unsigned import flipped
+from microgen.graph.builder import GraphBuilder, Tensor
 from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.unsigned import flipped
 
 RESOURCE = "resource"  # the dtype of handles
 HANDLE = "VAR_HANDLE"

@@ -13,7 +13,7 @@ from microgen.frontends.toy.layers import Layer
 from microgen.base.errors import ModelError
 from microgen.frontends import importers
 from microgen.frontends.operators import Moved
-from microgen.frontends.tensors import GraphBuilder, Tensor
+from microgen.graph.builder import GraphBuilder, Tensor
 from microgen.graph.ir.graph import DType, Graph, TensorType
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from microgen.frontends.operators import Moved, Operator
-from microgen.frontends.tensors import GraphBuilder, Tensor
+from microgen.graph.builder import GraphBuilder, Tensor
 from microgen.graph.ir.graph import Origin
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from microgen.frontends import importers
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Value
+from microgen.graph.builder import Value
 
 Importer = Callable[[OnnxNode], Value]
 

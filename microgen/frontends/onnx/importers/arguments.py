@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType
 
 

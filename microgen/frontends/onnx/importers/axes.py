@@ -12,7 +12,7 @@ from microgen.frontends.onnx import moves
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.importers.moves.gathering import taken_along
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor, Value
+from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.detection.suppression import AllClassSuppressionAttrs

@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.frontends.onnx import composing, moves, types
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import moved

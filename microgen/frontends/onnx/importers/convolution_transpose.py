@@ -15,8 +15,8 @@ from microgen.frontends.onnx.convolving import Filters
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import Sizes
-from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.builder import Tensor
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from microgen.frontends.onnx import composing
 from microgen.frontends.onnx.composing import transposed
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.moves.indexed import TakeAttrs
 from microgen.graph.ops.moves.layouts import BroadcastToAttrs

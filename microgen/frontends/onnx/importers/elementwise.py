@@ -11,7 +11,7 @@ import numpy as np
 from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.numbers import NUMBERS
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
 from microgen.graph.ops.constraints import INTEGERS

@@ -12,8 +12,8 @@ from microgen.frontends.onnx import moves, types
 from microgen.frontends.onnx.composing import binary, part, transposed
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs

@@ -10,7 +10,7 @@ import numpy as np
 from microgen.frontends.onnx import composing, moves
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor, Value, fields
+from microgen.graph.builder import Tensor, Value, fields
 
 _MOST = 4096  # iterations
 

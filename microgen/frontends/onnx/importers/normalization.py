@@ -11,7 +11,7 @@ from microgen.frontends.onnx import composing, pooling, windows
 from microgen.frontends.onnx.composing import binary
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import EVAL, OnnxNode
-from microgen.frontends.tensors import Tensor, Value
+from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.elementwise.extremum import MaximumAttrs
 from microgen.graph.ops.reductions.reduction import MeanAttrs, SumAttrs

@@ -13,7 +13,7 @@ from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import Window
 from microgen.frontends.quantization import reinterpreted
-from microgen.frontends.tensors import Tensor, Value
+from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import Array, DType, Quant
 from microgen.graph.ops import limits
 from microgen.graph.ops.moves.indexed import TakeAttrs

@@ -12,8 +12,8 @@ from microgen.frontends.onnx.composing import binary, part, transposed
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.importers.quantization import Group
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs

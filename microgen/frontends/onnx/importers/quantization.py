@@ -14,7 +14,7 @@ from microgen.frontends.onnx.functions import Body
 from microgen.frontends.onnx.importers import Importer
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.quantization import conversions, scales
-from microgen.frontends.tensors import Tensor, Value
+from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import Array, DType
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from microgen.frontends.onnx import moves
 from microgen.frontends.onnx.composing import binary, joined, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs
 from microgen.graph.ops.recurrent.recurrent_functions import Function

@@ -12,7 +12,7 @@ from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx.composing import Axes, binary, flipped
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
 from microgen.graph.ops.quantization.conversions import CastAttrs

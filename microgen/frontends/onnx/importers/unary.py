@@ -10,8 +10,8 @@ import numpy as np
 from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx import types
 from microgen.frontends.onnx.nodes import EVAL, OnnxNode
-from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.moves.views import BitcastAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs, EluAttrs, HardSwishAttrs, LeakyReluAttrs

@@ -1,7 +1,5 @@
-"""Quantized networks: what DequantizeLinear, an operator and QuantizeLinear say together becomes a
-node of integers.
+"""Scales, zero points and stored integers, as importers read them and add them to the graph.
 
 Importers see floats: QuantizeLinear and DequantizeLinear are nodes, and what is between them is
-computed in float32. ``recognised`` then replaces what it finds by nodes that compute the stored
-integers, under the numerics profile ``onnx``.
+computed in float32. When the graph is complete, ``graph/qdq`` makes integers of it.
 """

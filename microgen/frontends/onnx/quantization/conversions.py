@@ -10,9 +10,8 @@ from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.quantization import scales
 from microgen.frontends.onnx.quantization.scales import Scales
 from microgen.frontends.quantization import reinterpreted
-from microgen.frontends.tensors import Stored, Tensor
-from microgen.frontends.unsigned import HALF, flipped, moved
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Stored, Tensor
 from microgen.graph.ir.graph import Array, DType, frozen
 from microgen.graph.ops.division.divide import DivideAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
@@ -20,6 +19,7 @@ from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.quantization.conversions import CastAttrs, DequantizeAttrs, QuantizeAttrs
 from microgen.graph.ops.unary.functions import RoundAttrs
+from microgen.graph.unsigned import HALF, flipped, moved
 
 _HALF_INT4 = 8
 

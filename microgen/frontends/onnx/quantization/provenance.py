@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from microgen.frontends.tensors import Stored, Tensor
+from microgen.graph.builder import Stored, Tensor
 from microgen.graph.ir.graph import Array, Attrs, DType, Quant, TensorType
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands

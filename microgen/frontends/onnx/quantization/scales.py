@@ -9,7 +9,7 @@ import numpy as np
 from microgen.base.errors import short
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.quantization import SMALLEST_SCALE
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType, Quant
 
 NARROW = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.frontends.relay.calls import RelayCall
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 from microgen.graph.ops.base import Pads, Pair
 
 

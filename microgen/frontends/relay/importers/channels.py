@@ -12,8 +12,8 @@ from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.elementwise import added
 from microgen.frontends.sums import Sums
-from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs, PReluAttrs

@@ -11,8 +11,8 @@ from microgen.frontends.relay import quantization
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.sums import Sums
-from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Attrs, DType, Quant
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs

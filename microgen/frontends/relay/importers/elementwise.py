@@ -13,8 +13,8 @@ from microgen.frontends.quantization import activation_of
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.sums import Sums
-from microgen.frontends.tensors import Tensor, Value
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.comparisons.logical import LogicalAttrs

@@ -8,8 +8,8 @@ import numpy as np
 
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
-from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ops import budget
 from microgen.graph.ops.base import Pads, Pair

@@ -7,7 +7,7 @@ import numpy as np
 from microgen.base.errors import UnsupportedError
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
-from microgen.frontends.tensors import Tensor, Value
+from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.base import Pair

@@ -14,8 +14,8 @@ from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.convolution import conv2d_sums, dense_sums
 from microgen.frontends.sums import Sums
-from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, Attrs, DType, Quant
 from microgen.graph.ops.elementwise.rescaled import (
     RescaledAddAttrs,

@@ -6,8 +6,8 @@ import numpy as np
 
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
-from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.elementwise.extremum import MaximumAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs

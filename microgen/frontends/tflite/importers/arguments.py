@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from tflite.TensorType import TensorType as TensorTypeCode
 
 from microgen.frontends.numerics import WideSums
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Layer
 from microgen.frontends.tflite.options import Options
 from microgen.graph.arithmetic.terms import Rounding
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Pair
 

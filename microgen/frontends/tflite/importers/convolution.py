@@ -10,7 +10,6 @@ from tflite.Conv2DOptions import Conv2DOptions
 from tflite.DepthwiseConv2DOptions import DepthwiseConv2DOptions
 from tflite.TransposeConvOptions import TransposeConvOptions
 
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import (
     cut,
     dilation,
@@ -22,6 +21,7 @@ from microgen.frontends.tflite.importers.arguments import (
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.options import Options
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs

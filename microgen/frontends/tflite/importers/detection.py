@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite import flexbuffer
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.quantization import DETECTION
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.detection.multiclass_suppression import MulticlassSuppressionAttrs

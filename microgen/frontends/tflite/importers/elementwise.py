@@ -29,10 +29,10 @@ from tflite.SquareOptions import SquareOptions
 from tflite.SubOptions import SubOptions
 
 from microgen.base.errors import ModelError, short
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite import micro
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.comparisons.logical import LogicalAttrs

@@ -11,11 +11,11 @@ from tflite.Pool2DOptions import Pool2DOptions
 from tflite.ResizeBilinearOptions import ResizeBilinearOptions
 from tflite.ResizeNearestNeighborOptions import ResizeNearestNeighborOptions
 
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis, strides
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.options import Options
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ops import budget
 from microgen.graph.ops.base import Pair

@@ -11,12 +11,12 @@ from tflite.DepthToSpaceOptions import DepthToSpaceOptions
 from tflite.PackOptions import PackOptions
 from tflite.SpaceToDepthOptions import SpaceToDepthOptions
 
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.options import Options
 from microgen.frontends.tflite.quantization import rescaling
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Attrs, TensorType
 from microgen.graph.ops.base import Pair, Shape
 from microgen.graph.ops.moves.layouts import ConcatenateAttrs, TransposeAttrs

@@ -13,11 +13,11 @@ from tflite.FullyConnectedOptionsWeightsFormat import FullyConnectedOptionsWeigh
 from tflite.TensorType import TensorType as TensorTypeCode
 
 from microgen.base.errors import short
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import is_hybrid, rounding
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.options import Options
 from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType, Quant
 from microgen.graph.ops.base import Shape
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.L2NormOptions import L2NormOptions
 
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.frontends.unsigned import stored
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.quantization.conversions import CastAttrs, DequantizeAttrs, QuantizeAttrs
 from microgen.graph.ops.quantization.rescale import RequantizeAttrs
 from microgen.graph.ops.reductions.l2_normalize import L2NormalizeAttrs
+from microgen.graph.unsigned import stored
 
 
 def _l2_normalization(layer: Layer) -> Tensor:

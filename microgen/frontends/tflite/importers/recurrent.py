@@ -10,8 +10,8 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.SVDFOptions import SVDFOptions
 from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMOptions
 
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType, Quant
 from microgen.graph.ops import budget
 from microgen.graph.ops.recurrent import lstm_integer

@@ -11,10 +11,10 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.CumsumOptions import CumsumOptions
 from tflite.ReducerOptions import ReducerOptions
 
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite import micro
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Attrs
 from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, ArgMinAttrs, MaxAttrs, MinAttrs
 from microgen.graph.ops.reductions.reduction import AllAttrs, MeanAttrs, SumAttrs

@@ -11,9 +11,9 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.TileOptions import TileOptions
 from tflite.ZerosLikeOptions import ZerosLikeOptions
 
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import cut, integers
 from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Shape
 from microgen.graph.ops.moves.layouts import BroadcastToAttrs

@@ -13,10 +13,10 @@ from tflite.ReshapeOptions import ReshapeOptions
 from tflite.ShapeOptions import ShapeOptions
 from tflite.SqueezeOptions import SqueezeOptions
 
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.records import COMPOSITE
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Pair, Shape
 from microgen.graph.ops.moves.layouts import BroadcastToAttrs

@@ -16,10 +16,10 @@ from tflite.SplitVOptions import SplitVOptions
 from tflite.StridedSliceOptions import StridedSliceOptions
 from tflite.UnpackOptions import UnpackOptions
 
-from microgen.frontends.tensors import Tensor, Value
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.options import Options
+from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Shape
 from microgen.graph.ops.moves.indexed import GatherNdAttrs, TakeAttrs

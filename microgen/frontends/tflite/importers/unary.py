@@ -9,9 +9,9 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.LeakyReluOptions import LeakyReluOptions
 from tflite.SoftmaxOptions import SoftmaxOptions
 
-from microgen.frontends.tensors import Tensor
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Attrs
 from microgen.graph.ops.elementwise.product import PReluAttrs
 from microgen.graph.ops.reductions.softmax import LogSoftmaxAttrs, SoftmaxAttrs

@@ -9,11 +9,11 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.CallOnceOptions import CallOnceOptions
 from tflite.VarHandleOptions import VarHandleOptions
 
-from microgen.frontends.tensors import Tensor, Value
 from microgen.frontends.tflite import flexbuffer
 from microgen.frontends.tflite.layers import Importer, Layer
 from microgen.frontends.tflite.records import CIRCULAR_BUFFER
 from microgen.frontends.tflite.variables import Key, stored
+from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.ops.moves.slices import SlideAttrs, StridedSliceAttrs
 from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from microgen.frontends.toy.layers import Layer
 
 from microgen.frontends import layouts
-from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs

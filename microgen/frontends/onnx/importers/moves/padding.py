@@ -7,7 +7,7 @@ import numpy as np
 from microgen.frontends.onnx import moves
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops.base import Pair
 from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs

@@ -10,8 +10,8 @@ import numpy as np
 from microgen.frontends.onnx import moves
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.tensors import Tensor
 from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs

@@ -18,7 +18,7 @@ from microgen.frontends.onnx.resizing import (
     nearest,
     positions,
 )
-from microgen.frontends.tensors import Tensor
+from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType, TensorType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import elementwise

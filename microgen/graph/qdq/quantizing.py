@@ -8,10 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.frontends.onnx.quantization import functions, moves
-from microgen.frontends.onnx.quantization.functions import Clamp
-from microgen.frontends.onnx.quantization.layers import LAYERS
-from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, DType, Node, Origin, TensorType
 from microgen.graph.ops import registry
@@ -19,6 +15,10 @@ from microgen.graph.ops.base import Operands
 from microgen.graph.ops.quantization.conversions import QuantizeAttrs
 from microgen.graph.ops.tables.tables import LookupAttrs
 from microgen.graph.ops.unary.unary import EVERY_INT8
+from microgen.graph.qdq import functions, moves
+from microgen.graph.qdq.functions import Clamp
+from microgen.graph.qdq.layers import LAYERS
+from microgen.graph.qdq.rewriting import NotInteger, Rewriting
 
 _MOST_DEPTH = 8  # of concatenations of concatenations
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from microgen.frontends import unsigned
-from microgen.frontends.onnx.quantization import functions, moves, plain_sums, quantizing
-from microgen.frontends.onnx.quantization.rewriting import Rewriting, signed
-from microgen.frontends.tensors import GraphBuilder, Stored, Tensor
+from microgen.graph import unsigned
+from microgen.graph.builder import GraphBuilder, Stored, Tensor
 from microgen.graph.ir.graph import DType, Graph, Node, Origin, Quant
+from microgen.graph.qdq import functions, moves, plain_sums, quantizing
+from microgen.graph.qdq.rewriting import Rewriting, signed
 
 _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16)
 

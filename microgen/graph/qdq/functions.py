@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.frontends.onnx.quantization.rewriting import Rewriting
 from microgen.graph.arithmetic import in_float32
 from microgen.graph.arithmetic.int8 import activation_range, float_range
 from microgen.graph.arithmetic.terms import Activation
@@ -19,6 +18,7 @@ from microgen.graph.ops.tables.tables import LookupAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs
 from microgen.graph.ops.unary.real_function import RealFunctionAttrs
 from microgen.graph.ops.unary.unary import EVERY_INT8
+from microgen.graph.qdq.rewriting import Rewriting
 
 ELEMENTWISE = frozenset(
     {

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from microgen.frontends.onnx.quantization.layers import LAYERS, sums
-from microgen.frontends.onnx.quantization.moves import VIEWS
-from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType, Node, TensorType
+from microgen.graph.qdq.layers import LAYERS, sums
+from microgen.graph.qdq.moves import VIEWS
+from microgen.graph.qdq.rewriting import NotInteger, Rewriting
 
 
 def of(rewriting: Rewriting, node: Node) -> bool:

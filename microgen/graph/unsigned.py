@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from microgen.base.errors import UnsupportedError, short
-from microgen.frontends.tensors import GraphBuilder, Tensor
+from microgen.graph.builder import GraphBuilder, Tensor
 from microgen.graph.ir.graph import Array, DType, Node, Origin, Quant, TensorType, frozen
 from microgen.graph.ops import budget
 from microgen.graph.ops.quantization.rescale import PAIRS, RequantizeAttrs

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.frontends.onnx.quantization.finer import Weight, finer
-from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
-from microgen.frontends.tensors import Stored
 from microgen.graph.arithmetic import in_float32
+from microgen.graph.builder import Stored
 from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.qdq.finer import Weight, finer
+from microgen.graph.qdq.rewriting import NotInteger, Rewriting
 
 NEAR, FAR = 1 / 16, 1 / 2  # of a step of the output
 _CHANNELS = {  # layers -> the axis of the output's channels in the weight

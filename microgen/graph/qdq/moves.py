@@ -7,13 +7,13 @@ import dataclasses
 
 import numpy as np
 
-from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
-from microgen.frontends.unsigned import HALF
 from microgen.graph.arithmetic import in_float32
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Attrs, DType, Node, TensorType
 from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.graph.ops.pooling.pooling import PoolAttrs
+from microgen.graph.qdq.rewriting import NotInteger, Rewriting
+from microgen.graph.unsigned import HALF
 
 # Ops -> the positions of the operands that have the values; None: all of them.
 _FIRST = (0,)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from microgen.frontends.tensors import Stored
-from microgen.frontends.unsigned import HALF, moved
+from microgen.graph.builder import Stored
 from microgen.graph.ir.graph import (
     Array,
     Attrs,
@@ -25,6 +24,7 @@ from microgen.graph.ops import registry
 from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs
 from microgen.graph.ops.quantization.rescale import RequantizeAttrs
+from microgen.graph.unsigned import HALF, moved
 
 
 class NotInteger(Exception):  # noqa: N818 - it is a reason, not an error

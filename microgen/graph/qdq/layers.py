@@ -5,10 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from microgen.frontends.numerics import PROFILES
-from microgen.frontends.onnx.quantization import biases, functions
-from microgen.frontends.onnx.quantization.biases import NotNear
-from microgen.frontends.onnx.quantization.rewriting import NotInteger, Rewriting
 from microgen.graph.arithmetic.int8 import activation_range, float_range
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Attrs, DType, Node, Quant, TensorType
@@ -16,11 +12,14 @@ from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.quantization.conversions import CastAttrs, QuantizeAttrs
 from microgen.graph.ops.quantization.rescale import RescaleAttrs
+from microgen.graph.qdq import biases, functions
+from microgen.graph.qdq.biases import NotNear
+from microgen.graph.qdq.rewriting import NotInteger, Rewriting
 
 Layer = Callable[[Rewriting, Node, TensorType, str, Activation], str]
 """The integers of a node's result, as a tensor of that type and name, with that activation."""
 
-_ONNX = PROFILES["onnx"]
+_ROUNDING = Rounding.FLOAT  # of such networks: sums are scaled in float32, halves go to even
 _SHARES, _WIDE_SHARES = Quant((2.0**-8,), (-128,)), Quant((2.0**-16,), (-(2**15),))
 
 
@@ -31,7 +30,7 @@ def sums(
     data = rewriting.integers(node.inputs[0])
     weight = rewriting.weight(node.inputs[1])
     inputs = [data, weight]
-    attrs = _replaced(node, rounding=_ONNX.rounding[node.op], activation=activation)
+    attrs = _replaced(node, rounding=_ROUNDING, activation=activation)
     if len(node.inputs) > 2:
         if node.inputs[2] not in rewriting.graph.constants:
             raise NotInteger(f'reads the bias "{node.inputs[2]}", which is computed')
@@ -71,7 +70,7 @@ def _with_floats(
     data, weight = (rewriting.types[each] for each in inputs)
     if data.dtype is not DType.INT8 or not _is_the_same_in_floats(activation, kind):
         raise reason
-    attrs = _replaced(node, rounding=_ONNX.rounding[node.op], activation=Activation.NONE)
+    attrs = _replaced(node, rounding=_ROUNDING, activation=Activation.NONE)
     plain, floats = TensorType((), DType.INT32), TensorType((), DType.FLOAT32)
     scales = rewriting.constant(f"{name}#scale", biases.scales_of_sums(data, weight), None)
     steps: tuple[tuple[str, str, Attrs, Sequence[str], TensorType], ...] = (
