@@ -31,7 +31,7 @@ _SOFTMAX = ("int16", -(2**15))  # a zero point that only int16 outputs of an int
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredTensor:
     """A tensor as a file declares it; ``dtype`` is one of ZERO_POINTS. ``called`` and ``where`` are
     for errors. ``may_be_dead``: the operators that read it decide whether its scale may be 0."""
 

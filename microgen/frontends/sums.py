@@ -11,7 +11,7 @@ from microgen.graph.ir.graph import Attrs, DType, Quant
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class PendingSums:
     """A convolution or a dense layer that can still be given a bias or other weights.
 
     ``data``, ``weight`` and ``bias`` are in the layouts of the graph's op. ``finish`` turns the

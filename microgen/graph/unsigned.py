@@ -58,7 +58,7 @@ def moved(quant: Quant, by: int) -> Quant:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Port:
+class UnsignedPort:
     """An input or output of the graph: the tensor in the file, and the one that operators see."""
 
     tensor: Tensor
@@ -71,7 +71,9 @@ class Port:
         return self.tensor.name != self.inner.name
 
 
-def connect(builder: GraphBuilder, inputs: Sequence[Port], outputs: Sequence[Port]) -> None:
+def connect(
+    builder: GraphBuilder, inputs: Sequence[UnsignedPort], outputs: Sequence[UnsignedPort]
+) -> None:
     """Add the conversions between uint8 inputs and outputs and the int8 tensors inside. Ops that
     can read or write uint8 themselves do so if nothing needs the int8 tensor."""
     fed = {port.tensor.name: port for port in inputs}
@@ -80,7 +82,7 @@ def connect(builder: GraphBuilder, inputs: Sequence[Port], outputs: Sequence[Por
     _connect_inputs(builder, [port for port in fed.values() if port.is_converted])
 
 
-def _connect_outputs(builder: GraphBuilder, ports: Sequence[Port]) -> None:
+def _connect_outputs(builder: GraphBuilder, ports: Sequence[UnsignedPort]) -> None:
     read = {name for node in builder.nodes for name in node.inputs}
     producer = {node.outputs: i for i, node in enumerate(builder.nodes)}
     for port in (port for port in ports if port.inner.value is None):
@@ -93,7 +95,7 @@ def _connect_outputs(builder: GraphBuilder, ports: Sequence[Port]) -> None:
             builder.nodes.append(_conversion(port.inner, port.tensor, port.origin))
 
 
-def _connect_inputs(builder: GraphBuilder, ports: Sequence[Port]) -> None:
+def _connect_inputs(builder: GraphBuilder, ports: Sequence[UnsignedPort]) -> None:
     inner = {port.inner.name: port for port in ports}
     for i, node in enumerate(builder.nodes):
         port = inner.get(node.inputs[0]) if len(node.inputs) == 1 else None
@@ -127,6 +129,6 @@ def _conversion(data: Tensor, output: Tensor, origin: Origin) -> Node:
     return Node("qnn.requantize", (data.name,), (output.name,), RequantizeAttrs(), origin)
 
 
-def _declare(builder: GraphBuilder, port: Port) -> None:
+def _declare(builder: GraphBuilder, port: UnsignedPort) -> None:
     for tensor in (port.tensor, port.inner):
         builder.types.setdefault(tensor.name, tensor.type)

@@ -11,7 +11,7 @@ import onnx
 from microgen.base.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import given, schemas, types
-from microgen.frontends.onnx.declared import Declared
+from microgen.frontends.onnx.declared import DeclaredTypes
 from microgen.frontends.onnx.functions import Functions
 from microgen.frontends.onnx.scope import Scope, named
 from microgen.frontends.onnx.walk import Walk
@@ -30,7 +30,7 @@ def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
     builder = GraphBuilder()
     scope = Scope(file, schemas.versions(model.opset_import))
     inputs = _inputs(model.graph, builder, scope)
-    declared = Declared(model.graph, file)
+    declared = DeclaredTypes(model.graph, file)
     walk = Walk(
         file,
         builder,

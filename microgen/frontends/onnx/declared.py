@@ -11,7 +11,7 @@ from microgen.frontends.onnx import types
 from microgen.graph.builder import Tensor
 
 
-class Declared:
+class DeclaredTypes:
     """The types of a graph's tensors, as far as it declares them. ``notes`` say where the model
     declares another shape than a tensor has, which is no error."""
 

@@ -12,9 +12,8 @@ import onnx
 
 from microgen.base.errors import UnsupportedError, short
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.onnx import schemas, types
+from microgen.frontends.onnx import provenance, schemas, types
 from microgen.frontends.onnx.functions import Body
-from microgen.frontends.onnx.quantization import provenance
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.quantization import reinterpreted
 from microgen.graph.builder import GraphBuilder, Tensor, Value, fields

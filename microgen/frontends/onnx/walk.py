@@ -14,7 +14,7 @@ from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.frontends import importers as tables
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import functions, ordering, schemas, types
-from microgen.frontends.onnx.declared import Declared
+from microgen.frontends.onnx.declared import DeclaredTypes
 from microgen.frontends.onnx.functions import Body, Functions
 from microgen.frontends.onnx.importers import registry
 from microgen.frontends.onnx.nodes import OnnxNode
@@ -35,7 +35,7 @@ class Walk:
     builder: GraphBuilder
     numerics: Numerics
     functions: Functions
-    declared: Declared
+    declared: DeclaredTypes
     fed: frozenset[str]
     moved: Moved = field(default_factory=dict)
     _inner: int = 0

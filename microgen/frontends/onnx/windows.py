@@ -19,7 +19,7 @@ _PADS = ("before", "after", "extra")
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class OnnxWindow:
     """A window over the spatial axes; every tuple has one number per axis.
 
     ``before`` and ``after`` are the padding. ``extra`` are the cells past the padding that only the
@@ -44,14 +44,14 @@ class Window:
         """The cells after each axis that windows cover: the padding and ``extra``."""
         return tuple(a + e for a, e in zip(self.after, self.extra, strict=True))
 
-    def part(self, axes: slice) -> Window:
+    def part(self, axes: slice) -> OnnxWindow:
         """The window along some of the axes."""
-        return Window(*(getattr(self, field.name)[axes] for field in dataclasses.fields(self)))
+        return OnnxWindow(*(getattr(self, field.name)[axes] for field in dataclasses.fields(self)))
 
-    def with_height(self) -> Window:
+    def with_height(self) -> OnnxWindow:
         """The window of one axis as one of two, over an image of height 1."""
         flat = {name: (1, *getattr(self, name)) for name in _COUNTS}
-        return Window(**flat, **{name: (0, *getattr(self, name)) for name in _PADS})
+        return OnnxWindow(**flat, **{name: (0, *getattr(self, name)) for name in _PADS})
 
 
 def covers(kernel: Sequence[int], dilations: Sequence[int]) -> Sizes:
@@ -105,7 +105,7 @@ def halves(total: int, kind: str) -> tuple[int, int]:
     return (less, total - less) if kind == "SAME_UPPER" else (total - less, less)
 
 
-def window(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> Window:
+def window(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> OnnxWindow:
     """The window of a node over spatial axes of these sizes. ModelError if an attribute has the
     wrong length or value, or the window does not fit the padded input."""
     rank = len(sizes)
@@ -131,7 +131,7 @@ def window(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> Window:
         max((n - 1) * stride + covered - size - pad - end, 0)
         for n, (size, covered, stride), pad, end in zip(places, axes, before, after, strict=True)
     )
-    return Window(kernel, strides, dilations, before, after, extra, places)
+    return OnnxWindow(kernel, strides, dilations, before, after, extra, places)
 
 
 def _refuse_last_windows(node: OnnxNode, axes: Sequence[tuple[int, int, int]]) -> None:

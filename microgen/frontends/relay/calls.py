@@ -11,7 +11,7 @@ from typing import Any
 from microgen.base.errors import ModelError, UnsupportedError
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.relay.types import Place, type_of
-from microgen.frontends.sums import Sums
+from microgen.frontends.sums import PendingSums
 from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
 from microgen.graph.ir.graph import Array, Attrs, Node, Origin, TensorType
 from microgen.relay import expr as relay
@@ -25,7 +25,7 @@ class Memory:
     in other layouts.
     """
 
-    sums: dict[str, Sums] = dataclasses.field(default_factory=dict)
+    sums: dict[str, PendingSums] = dataclasses.field(default_factory=dict)
     moved: Moved = dataclasses.field(default_factory=dict)
 
 
@@ -65,7 +65,7 @@ class RelayCall(Operator):
         self._is_read_once = is_read_once
         self._place = place
         self._memory = memory
-        self._sums: Sums | None = None
+        self._sums: PendingSums | None = None
 
     # Errors
 
@@ -115,11 +115,11 @@ class RelayCall(Operator):
 
     # Convolutions
 
-    def sums_of(self, tensor: Tensor) -> Sums | None:
+    def sums_of(self, tensor: Tensor) -> PendingSums | None:
         """The convolution that computes a tensor which only this call reads, if there is one."""
         return self._memory.sums.get(tensor.name)
 
-    def emit_sums(self, sums: Sums) -> Tensor:
+    def emit_sums(self, sums: PendingSums) -> Tensor:
         """The result of a convolution. If only one call reads it, that call may change the
         convolution."""
         bias = () if sums.bias is None else (sums.bias,)

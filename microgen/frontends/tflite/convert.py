@@ -146,7 +146,7 @@ def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, .
     return found
 
 
-def _port(tensors: Tensors, index: int, file: str) -> unsigned.Port:
+def _port(tensors: Tensors, index: int, file: str) -> unsigned.UnsignedPort:
     """An input or output of the graph. UnsupportedError if it has a scale per channel, or a dtype
     that only constants have."""
     tensor, inner = tensors.port(index, file), tensors.get(index, file)
@@ -164,7 +164,7 @@ def _port(tensors: Tensors, index: int, file: str) -> unsigned.Port:
             where=file,
             hint="convert the model with one scale for each input and output",
         )
-    return unsigned.Port(tensor, inner, Origin(file, tensors.names[index]))
+    return unsigned.UnsignedPort(tensor, inner, Origin(file, tensors.names[index]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class Signature:
     inputs: tuple[int, ...]
     tensors: frozenset[int]
     in_graph: Callable[[int, Array], dict[str, Array]]
-    unwritten: Mapping[int, unwritten.Rows]
+    unwritten: Mapping[int, unwritten.UnwrittenRows]
 
 
 def of_signature(data: bytes, *, file: str, signature: str = "") -> Signature:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from microgen.base.errors import UnsupportedError, short
-from microgen.frontends.quantization import ZERO_POINTS, Declared
+from microgen.frontends.quantization import ZERO_POINTS, DeclaredTensor
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorRecord
 from microgen.graph.ir.graph import Array, Quant, TensorType
 from microgen.graph.unsigned import HALF
@@ -35,7 +35,7 @@ def quant_of(record: TensorRecord, where: str) -> Quant | None:
             where=where,
             hint="supported: one scale per tensor, or one per channel for weights",
         )
-    declared = Declared(called, record.shape, record.dtype, record.is_constant, where, True)
+    declared = DeclaredTensor(called, record.shape, record.dtype, record.is_constant, where, True)
     return declared.quant(found.scale, found.zero_point, found.axis)
 
 

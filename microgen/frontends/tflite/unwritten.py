@@ -17,7 +17,7 @@ from microgen.graph.ir.graph import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class UnwrittenRows:
     """The rows [1, n, ...] of one output. The tensor ``number`` has the number of detections, each
     of which has ``each`` rows. The first ``written`` of these have values."""
 
@@ -32,22 +32,22 @@ class Rows:
         return np.where(has_value.reshape(1, -1, *[1] * (value.ndim - 2)), value, 0)
 
 
-def rows(model: ModelRecord) -> Mapping[int, Rows]:
+def rows(model: ModelRecord) -> Mapping[int, UnwrittenRows]:
     """The outputs that have such rows, by the numbers of their tensors."""
-    found: dict[int, Rows] = {}
+    found: dict[int, UnwrittenRows] = {}
     for operator in model.operators:
         if operator.key == DETECTION and len(operator.outputs) == 4:
             found |= dict.fromkeys(operator.outputs[:3], _of(model, operator))
     return found
 
 
-def _of(model: ModelRecord, operator: OperatorRecord) -> Rows:
+def _of(model: ModelRecord, operator: OperatorRecord) -> UnwrittenRows:
     """The rows of a detection. CORRUPT if its options are, which its importer has refused."""
     options = flexbuffer.mapping(model.reader.array(operator.table, "CustomOptions").tobytes())
     number = operator.outputs[3]
     if flexbuffer.optional(options, "use_regular_nms", "AsBool", 0):
-        return Rows(number, 1, 1)
+        return UnwrittenRows(number, 1, 1)
     each, classes = (
         int(options[name].AsInt) for name in ("max_classes_per_detection", "num_classes")
     )
-    return Rows(number, each, min(each, classes))
+    return UnwrittenRows(number, each, min(each, classes))

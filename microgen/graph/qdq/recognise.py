@@ -74,7 +74,7 @@ def _reinterpret(rewriting: Rewriting, node: Node) -> None:
     rewriting.inner[output] = found
 
 
-def _inputs(rewriting: Rewriting) -> list[unsigned.Port]:
+def _inputs(rewriting: Rewriting) -> list[unsigned.UnsignedPort]:
     """The inputs of the model. Those of stored integers have the scale with which they are read."""
     ports = []
     for name in rewriting.graph.inputs:
@@ -85,7 +85,7 @@ def _inputs(rewriting: Rewriting) -> list[unsigned.Port]:
             inner = Tensor(rewriting.name_for(name), signed(tensor.type))
             rewriting.types[name], rewriting.types[inner.name] = tensor.type, inner.type
             rewriting.inner[name] = inner.name
-        ports.append(unsigned.Port(tensor, inner, _origin(rewriting, name)))
+        ports.append(unsigned.UnsignedPort(tensor, inner, _origin(rewriting, name)))
     return ports
 
 
@@ -109,7 +109,7 @@ def _origin(rewriting: Rewriting, tensor: str) -> Origin:
     return Origin(rewriting.graph.nodes[0].origin.file, tensor)
 
 
-def _finished(rewriting: Rewriting, inputs: list[unsigned.Port]) -> Graph:
+def _finished(rewriting: Rewriting, inputs: list[unsigned.UnsignedPort]) -> Graph:
     """The new graph, with conversions of uint8 inputs and outputs."""
     outputs = [_output(rewriting, name) for name in rewriting.graph.outputs]
     builder = GraphBuilder(
@@ -149,18 +149,18 @@ def _why(rewriting: Rewriting, node: Node) -> str:
     return "no QuantizeLinear follows it"
 
 
-def _output(rewriting: Rewriting, name: str) -> unsigned.Port:
+def _output(rewriting: Rewriting, name: str) -> unsigned.UnsignedPort:
     """An output of the model. Its node computes it under its own name."""
     kind, origin = rewriting.graph.types[name], _origin(rewriting, name)
     integers = rewriting.inner.get(name)
     if integers is None:
         tensor = Tensor(name, rewriting.types[name])
-        return unsigned.Port(tensor, tensor, origin)
+        return unsigned.UnsignedPort(tensor, tensor, origin)
     typed = rewriting.types[integers]
     if kind.dtype is DType.UINT8:
         inner = Tensor(rewriting.names.get(integers, integers), typed)
-        return unsigned.Port(unsigned.stored(inner, name), inner, origin)
+        return unsigned.UnsignedPort(unsigned.stored(inner, name), inner, origin)
     if name not in (integers, rewriting.names.get(integers)):
         rewriting.copied(integers, name, origin)
     tensor = Tensor(name, typed)
-    return unsigned.Port(tensor, tensor, origin)
+    return unsigned.UnsignedPort(tensor, tensor, origin)

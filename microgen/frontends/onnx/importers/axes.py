@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from microgen.frontends.layouts import axis_last
-from microgen.frontends.onnx import moves
+from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.importers.moves.gathering import taken_along
 from microgen.frontends.onnx.nodes import OnnxNode
@@ -82,7 +82,7 @@ def _topk(node: OnnxNode) -> Value:
     elif declared is not None and len(declared) == len(data.shape) > 0:
         k = declared[axis]
     else:
-        k = int(moves.number_of(node, 1, "number of values"))
+        k = int(move_nodes.number_of(node, 1, "number of values"))
     attrs = TopKAttrs(axis, k, bool(node.attr("largest", 1)))
     places = node.emit("topk", attrs, (data,), dtype=DType.INT64, quant=None)
     return taken_along(node, data, places, axis), places
@@ -110,7 +110,7 @@ def _non_max_suppression(node: OnnxNode) -> Tensor:
     declared = node.declared_for(0)
     if declared is None or len(declared) != 2 or declared[0] >= found.shape[0]:
         return found
-    return moves.cut(node, found, 0, 0, declared[0])
+    return move_nodes.cut(node, found, 0, 0, declared[0])
 
 
 def _number(node: OnnxNode, position: int, what: str) -> float | None:
@@ -118,7 +118,7 @@ def _number(node: OnnxNode, position: int, what: str) -> float | None:
     value = node.optional_constant(position, what)
     if value is None or not value.size:
         return None
-    return float(moves.number_of(node, position, what))
+    return float(move_nodes.number_of(node, position, what))
 
 
 IMPORTERS = {

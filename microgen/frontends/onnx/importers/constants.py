@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from microgen.frontends.onnx import composing, moves, types
+from microgen.frontends.onnx import composing, move_nodes, types
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType, TensorType
@@ -32,8 +32,8 @@ def _constant_of_shape(node: OnnxNode) -> Tensor:
     if len(value) != 1:
         raise node.invalid(f"has {len(value)} values; one is expected")
     if 0 in sizes:
-        return moves.empty(node, sizes, DType(value.dtype.name))
-    return moves.filled(node, sizes, value[0])
+        return move_nodes.empty(node, sizes, DType(value.dtype.name))
+    return move_nodes.filled(node, sizes, value[0])
 
 
 def _shape(node: OnnxNode) -> Tensor:
@@ -58,7 +58,7 @@ def _range(node: OnnxNode) -> Tensor:
     if not math.isfinite(exact):
         raise node.invalid(f"has the limits {start[0]}, {limit[0]} and the step {delta[0]}")
     count = max(0, math.ceil(exact))
-    kind = moves.shape_of(node, (count,), DType(start.dtype.name))
+    kind = move_nodes.shape_of(node, (count,), DType(start.dtype.name))
     budget.spend(moved(None, (), (kind,)), node.where)
     return node.constant(start + np.arange(count).astype(start.dtype) * delta, "range")
 
@@ -66,7 +66,7 @@ def _range(node: OnnxNode) -> Tensor:
 def _computed_range(node: OnnxNode, declared: Sequence[int]) -> Tensor:
     """As many elements as the model declares, from numbers that are computed."""
     start, delta = (node.reshaped(node.tensor(i), ()) for i in (0, 2))
-    kind = moves.shape_of(node, declared, start.dtype)
+    kind = move_nodes.shape_of(node, declared, start.dtype)
     budget.spend(moved(None, (), (kind,)), node.where)
     numbers = node.constant(np.arange(kind.size).astype(kind.dtype.numpy), "numbers")
     steps = composing.binary(node, "multiply", node.reshaped(numbers, declared), delta)
@@ -79,7 +79,7 @@ def _eye_like(node: OnnxNode) -> Tensor:
         raise node.invalid(f"has the input {data.type}; two axes are expected")
     code = node.attr("dtype", None)
     dtype = data.dtype if code is None else types.dtype(int(code), "the output", node.where)
-    kind = moves.shape_of(node, data.shape, dtype)
+    kind = move_nodes.shape_of(node, data.shape, dtype)
     budget.spend(moved(None, (), (kind,)), node.where)
     rows, columns = data.shape
     k = max(-rows, min(columns, int(node.attr("k", 0))))

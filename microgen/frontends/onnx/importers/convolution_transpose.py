@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.frontends.onnx import convolving, windows
+from microgen.frontends.onnx import convolution_nodes, windows
 from microgen.frontends.onnx.composing import flipped, padded, transposed
-from microgen.frontends.onnx.convolving import Filters
+from microgen.frontends.onnx.convolution_nodes import Filters
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import Sizes
@@ -46,9 +46,9 @@ def _conv_transpose(node: OnnxNode) -> Tensor:
     kernel = windows.kernel_shape(node, rank, weight.shape[2:])
     spread = _spread(node, data.shape[2:], kernel)
     filters = Filters(weight, bias, groups)
-    moved = convolving.channels_last(node, data)
+    moved = convolution_nodes.channels_last(node, data)
     found = _computed(node, moved, filters, spread)
-    return convolving.channels_second(node, found)
+    return convolution_nodes.channels_second(node, found)
 
 
 def _spread(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> _Spread:
@@ -131,9 +131,12 @@ def _transposed(
     count = filters.weight.shape[1]
     weight = node.reshaped(filters.weight, (channels, count, *extra, *spread.kernel))
     attrs = Conv2DTransposeAttrs(
-        convolving.pair((*extra, *spread.strides)),
-        (*convolving.pair((*none, *spread.before)), *convolving.pair((*none, *after))),
-        convolving.pair((*extra, *spread.outputs)),
+        convolution_nodes.pair((*extra, *spread.strides)),
+        (
+            *convolution_nodes.pair((*none, *spread.before)),
+            *convolution_nodes.pair((*none, *after)),
+        ),
+        convolution_nodes.pair((*extra, *spread.outputs)),
         Activation.UNLIMITED,
         Rounding.DOUBLE,
     )
@@ -168,7 +171,7 @@ def _of_stride_1(node: OnnxNode, data: Tensor, filters: Filters, spread: _Spread
     crops = tuple((min(b, 0), min(a, 0)) for b, a in zip(before, after, strict=True))
     kept = padded(node, data, ((0, 0), *crops, (0, 0)))
     zeros = (0,) * len(covers)
-    window = windows.Window(
+    window = windows.OnnxWindow(
         spread.kernel,
         (1,) * len(covers),
         spread.dilations,
@@ -177,7 +180,7 @@ def _of_stride_1(node: OnnxNode, data: Tensor, filters: Filters, spread: _Spread
         zeros,
         spread.outputs,
     )
-    return convolving.convolved(node, kept, _flipped(node, filters), window)
+    return convolution_nodes.convolved(node, kept, _flipped(node, filters), window)
 
 
 def _flipped(node: OnnxNode, filters: Filters) -> Filters:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.frontends.onnx import convolving, moves, windows
+from microgen.frontends.onnx import convolution_nodes, move_nodes, windows
 from microgen.frontends.onnx.composing import binary, flipped, joined, part, transposed
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.onnx.windows import Window
+from microgen.frontends.onnx.windows import OnnxWindow
 from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
@@ -32,7 +32,7 @@ class _Layer:
     weight: Tensor
     offset: Tensor
     mask: Tensor | None
-    window: Window
+    window: OnnxWindow
     groups: int  # of offsets
 
     @property
@@ -49,14 +49,14 @@ def _deform_conv(node: OnnxNode) -> Tensor:
         raise node.invalid(
             f"has the weight {layer.weight.type} and {groups} groups for {layer.data.type}"
         )
-    image = convolving.channels_last(node, layer.data)
+    image = convolution_nodes.channels_last(node, layer.data)
     each = image.shape[3] // layer.groups
     sampled = [
         _sampled(layer, part(node, image, 3, k * each, each), k) for k in range(layer.groups)
     ]
     columns = transposed(node, joined(node, sampled, 4), (0, 2, 3, 1, 4))
     found = joined(node, list(_products(layer, columns, bias, groups)), 3)
-    return convolving.channels_second(node, found)
+    return convolution_nodes.channels_second(node, found)
 
 
 def _read(node: OnnxNode) -> _Layer:
@@ -97,7 +97,7 @@ def _sampled(layer: _Layer, image: Tensor, group: int) -> Tensor:
 def _places(layer: _Layer) -> Tensor:
     """The places of the taps without offsets, x before y: [1, taps, places..., 2]."""
     window, node = layer.window, layer.node
-    kind = moves.shape_of(node, (1, layer.taps, *window.places, 2), DType.FLOAT32)
+    kind = move_nodes.shape_of(node, (1, layer.taps, *window.places, 2), DType.FLOAT32)
     budget.spend(elementwise(None, (), (kind,)), node.where)
     sides = [_side(layer, axis) for axis in (0, 1)]
     rows, columns = sides[0][:, None, :, None], sides[1][None, :, None, :]
@@ -118,14 +118,14 @@ def _products(layer: _Layer, columns: Tensor, bias: Tensor | None, groups: int) 
     node, places = layer.node, columns.shape[:3]
     outputs, inputs = layer.weight.shape[0] // groups, layer.weight.shape[1]
     depth = layer.taps * inputs
-    window = Window(*(_ONES,) * 3, *(_NONE,) * 3, layer.window.places)
+    window = OnnxWindow(*(_ONES,) * 3, *(_NONE,) * 3, layer.window.places)
     for k in range(groups):
         image = node.reshaped(part(node, columns, 4, k * inputs, inputs), (*places, depth))
         own = part(node, layer.weight, 0, k * outputs, outputs)
         weight = node.reshaped(transposed(node, own, (0, 2, 3, 1)), (outputs, depth, 1, 1))
         added = None if bias is None else part(node, bias, 0, k * outputs, outputs)
-        filters = convolving.Filters(weight, added, 1)
-        yield convolving.convolved(node, image, filters, window)
+        filters = convolution_nodes.Filters(weight, added, 1)
+        yield convolution_nodes.convolved(node, image, filters, window)
 
 
 IMPORTERS = {"DeformConv": _deform_conv}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from microgen.frontends.onnx import moves, types
+from microgen.frontends.onnx import move_nodes, types
 from microgen.frontends.onnx.composing import binary, part, transposed
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
@@ -55,7 +55,7 @@ def _axis(node: OnnxNode) -> tuple[int, int]:
     if node.version < 20:
         found = int(node.attr("axis", 1))
     else:
-        found = -2 if node.optional(2) is None else int(moves.number_of(node, 2, "axis"))
+        found = -2 if node.optional(2) is None else int(move_nodes.number_of(node, 2, "axis"))
     axis = arguments.checked_axis(node, found, rank)
     if axis == rank - 1:
         raise node.invalid(f"has the axis {found}, which has the parts of numbers")
@@ -65,7 +65,7 @@ def _axis(node: OnnxNode) -> tuple[int, int]:
 def _length(node: OnnxNode, position: int, default: int) -> int:
     """The number of elements that are transformed."""
     given = node.optional(position) is not None
-    found = int(moves.number_of(node, position, "length")) if given else default
+    found = int(move_nodes.number_of(node, position, "length")) if given else default
     if found < 1:
         raise node.invalid(f"has the length {found}; 1 or more is expected")
     return found
@@ -116,7 +116,7 @@ def _stft(node: OnnxNode) -> Tensor:
     if len(data.shape) != 3 or data.shape[2] not in (1, 2):
         raise node.invalid(f"has the signal {data.type}; [batch, length, 1 or 2] is expected")
     batches, size, parts = data.shape
-    onesided, step = bool(node.attr("onesided", 1)), int(moves.number_of(node, 1, "step"))
+    onesided, step = bool(node.attr("onesided", 1)), int(move_nodes.number_of(node, 1, "step"))
     length = _length(node, 3, window.type.size if window else size)
     if not 1 <= length <= size or step < 1 or (onesided and parts == 2):
         raise node.invalid(
@@ -146,9 +146,9 @@ def _window(terms: Sequence[float]) -> Callable[[OnnxNode], Tensor]:
 
     def importer(node: OnnxNode) -> Tensor:
         declared = node.declared_for(0)
-        size = declared[0] if declared else int(moves.number_of(node, 0, "size"))
+        size = declared[0] if declared else int(move_nodes.number_of(node, 0, "size"))
         dtype = types.dtype(int(node.attr("output_datatype", 1)), "the output", node.where)
-        kind = moves.shape_of(node, (size,), dtype)
+        kind = move_nodes.shape_of(node, (size,), dtype)
         budget.spend(elementwise(None, (), (kind,)), node.where)
         steps = size if node.attr("periodic", 1) else size - 1
         angles = 2 * np.pi * np.arange(size) / max(steps, 1)
@@ -162,11 +162,11 @@ def _mel_weights(node: OnnxNode) -> Tensor:
     """Source: MelWeightMatrix of ONNX, whose bands are as many and two more, at equal distances
     from the lower edge, on a scale that is logarithmic in the frequency."""
     names = ("number of bands", "length", "rate", "lower edge", "upper edge")
-    bands, length, rate, low, high = (moves.number_of(node, i, n) for i, n in enumerate(names))
+    bands, length, rate, low, high = (move_nodes.number_of(node, i, n) for i, n in enumerate(names))
     dtype = types.dtype(int(node.attr("output_datatype", 1)), "the output", node.where)
     if min(bands, length, rate) < 1 or not -700 < low < high:
         raise node.invalid(f"has {bands} bands from {low} to {high} of {length} values")
-    kind = moves.shape_of(node, (int(length) // 2 + 1, int(bands)), dtype)
+    kind = move_nodes.shape_of(node, (int(length) // 2 + 1, int(bands)), dtype)
     budget.spend(elementwise(None, (), (kind,)), node.where)
     edges = np.log10(1 + np.array([low, high]) / 700)
     places = edges[0] + (edges[1] - edges[0]) / (bands + 2) * np.arange(bands + 2)
@@ -189,7 +189,7 @@ def _triangles(bins: Array, size: int) -> Array:
 
 
 def _spend(node: OnnxNode, shape: Sequence[int]) -> None:
-    kind = moves.shape_of(node, shape, DType.FLOAT32)
+    kind = move_nodes.shape_of(node, shape, DType.FLOAT32)
     budget.spend(elementwise(None, (), (kind,)), node.where)
 
 

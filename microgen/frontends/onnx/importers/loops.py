@@ -7,7 +7,7 @@ from itertools import count
 
 import numpy as np
 
-from microgen.frontends.onnx import composing, moves
+from microgen.frontends.onnx import composing, move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import Tensor, Value, fields
@@ -17,7 +17,7 @@ _MOST = 4096  # iterations
 
 def _loop(node: OnnxNode) -> tuple[Tensor, ...]:
     limit, first = node.optional(0), node.optional(1)
-    most = _MOST + 1 if limit is None else int(moves.number_of(node, 0, "iterations"))
+    most = _MOST + 1 if limit is None else int(move_nodes.number_of(node, 0, "iterations"))
     goes = True if first is None else _condition(node, first)
     carried = [node.tensor(i) for i in range(2, len(node.operands))]
     stacks: list[tuple[Tensor, ...]] = []
@@ -105,7 +105,7 @@ def _list(node: OnnxNode, name: str, length: int) -> list[int]:
 def _row(node: OnnxNode, data: Tensor, axis: int, at: int) -> Tensor:
     """One place of an axis, without the axis."""
     shape = (*data.shape[:axis], *data.shape[axis + 1 :])
-    return node.reshaped(moves.cut(node, data, axis, at, 1), shape)
+    return node.reshaped(move_nodes.cut(node, data, axis, at, 1), shape)
 
 
 def _if(node: OnnxNode) -> Value:

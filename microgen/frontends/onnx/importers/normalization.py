@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from microgen.frontends.layouts import along
-from microgen.frontends.onnx import composing, pooling, windows
+from microgen.frontends.onnx import composing, pool_nodes, windows
 from microgen.frontends.onnx.composing import binary
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import EVAL, OnnxNode
@@ -190,8 +190,8 @@ def _local_response(node: OnnxNode) -> Tensor:
     squares = binary(node, "multiply", data, data)
     image = node.reshaped(squares, (shape[0], shape[1], math.prod(shape[2:]), 1))
     before, after = ((size - 1) // 2, 0), ((size - 1) - (size - 1) // 2, 0)
-    window = windows.Window((size, 1), (1, 1), (1, 1), before, after, (0, 0), image.shape[1:3])
-    means = pooling.mean(node, image, window, counts_padding=True)
+    window = windows.OnnxWindow((size, 1), (1, 1), (1, 1), before, after, (0, 0), image.shape[1:3])
+    means = pool_nodes.mean(node, image, window, counts_padding=True)
     scaled = binary(node, "multiply", means, float(node.attr("alpha", 1e-4)))
     base = binary(node, "add", scaled, float(node.attr("bias", 1.0)))
     divisor = composing.power(node, base, -float(node.attr("beta", 0.75)))

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from microgen.frontends.onnx import composing, convolving, pooling, windows
+from microgen.frontends.onnx import composing, convolution_nodes, pool_nodes, windows
 from microgen.frontends.onnx.composing import binary, joined, padded
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.onnx.windows import Window
+from microgen.frontends.onnx.windows import OnnxWindow
 from microgen.frontends.quantization import reinterpreted
 from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import Array, DType, Quant
@@ -26,15 +26,15 @@ _NARROW = (DType.INT8, DType.INT16, DType.FLOAT32)  # what nn.max_pool2d compute
 _MOST_TAPS = 64  # of a MaxPool with positions: each is a node
 
 
-def _spatial(node: OnnxNode, pool: Callable[[Tensor, Window], Tensor]) -> Tensor:
+def _spatial(node: OnnxNode, pool: Callable[[Tensor, OnnxWindow], Tensor]) -> Tensor:
     """The pool of data [N, axes..., C], moved from and to [N, C, axes...]."""
     data = node.tensor(0)
     window = _window(node, data)
-    found = pool(convolving.channels_last(node, data), window)
-    return convolving.channels_second(node, found)
+    found = pool(convolution_nodes.channels_last(node, data), window)
+    return convolution_nodes.channels_second(node, found)
 
 
-def _window(node: OnnxNode, data: Tensor) -> Window:
+def _window(node: OnnxNode, data: Tensor) -> OnnxWindow:
     """The window. SAME with dilations, or without any padding, is refused, because ONNX Runtime
     reads it in a way of its own."""
     rank = arguments.spatial_rank(node, data)
@@ -55,7 +55,7 @@ def _window(node: OnnxNode, data: Tensor) -> Window:
 def _average(node: OnnxNode) -> Tensor:
     node.expect(node.tensor(0), DType.FLOAT32)
     counts = bool(node.attr("count_include_pad", 0))
-    return _spatial(node, lambda data, w: pooling.mean(node, data, w, counts_padding=counts))
+    return _spatial(node, lambda data, w: pool_nodes.mean(node, data, w, counts_padding=counts))
 
 
 def _lp(node: OnnxNode) -> Tensor:
@@ -63,9 +63,9 @@ def _lp(node: OnnxNode) -> Tensor:
     node.expect(node.tensor(0), DType.FLOAT32)
     p = _order(node)
 
-    def pool(data: Tensor, window: Window) -> Tensor:
+    def pool(data: Tensor, window: OnnxWindow) -> Tensor:
         return composing.root(
-            node, pooling.total(node, composing.magnitude(node, data, p), window), p
+            node, pool_nodes.total(node, composing.magnitude(node, data, p), window), p
         )
 
     return _spatial(node, pool)
@@ -86,13 +86,13 @@ def _max(node: OnnxNode) -> Value:
     return _spatial(node, lambda each, window: _greatest(node, each, window))
 
 
-def _greatest(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
+def _greatest(node: OnnxNode, data: Tensor, window: OnnxWindow) -> Tensor:
     """The pool of numbers of any dtype. Integers get a scale, which the pool does not look at;
     uint8 is computed in int16."""
     if data.dtype is DType.FLOAT32 or data.type.quant is not None:
-        return pooling.greatest(node, data, window)
+        return pool_nodes.greatest(node, data, window)
     wide = _cast(node, data, DType.INT16 if data.dtype is DType.UINT8 else data.dtype)
-    found = pooling.greatest(node, reinterpreted(node, wide, Quant((1.0,), (0,))), window)
+    found = pool_nodes.greatest(node, reinterpreted(node, wide, Quant((1.0,), (0,))), window)
     return _cast(node, reinterpreted(node, found, None), data.dtype)
 
 
@@ -125,7 +125,7 @@ def _cast(node: OnnxNode, data: Tensor, dtype: DType) -> Tensor:
     return node.emit("cast", CastAttrs(), (data,), dtype=dtype)
 
 
-def _taps(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
+def _taps(node: OnnxNode, data: Tensor, window: OnnxWindow) -> Tensor:
     """What each tap reads at all places, [taps, N, C, places...]."""
     pads = ((0, 0), (0, 0), *zip(window.before, window.ends, strict=True))
     whole = padded(node, data, pads, limits.least(data.dtype.numpy))
@@ -146,13 +146,13 @@ def _steps(node: OnnxNode, sizes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(math.prod(sizes[axis + 1 :]) for axis in range(len(sizes)))
 
 
-def _offsets(window: Window, steps: tuple[int, ...]) -> Array:
+def _offsets(window: OnnxWindow, steps: tuple[int, ...]) -> Array:
     """The position of each tap, relative to that of the first one."""
     strides = [d * s for d, s in zip(window.dilations, steps, strict=True)]
     return np.array([np.dot(tap, strides) for tap in np.ndindex(*window.kernel)], np.int32)
 
 
-def _firsts(window: Window, steps: tuple[int, ...]) -> Array:
+def _firsts(window: OnnxWindow, steps: tuple[int, ...]) -> Array:
     """The position of the first tap at each place, in the plane of a channel; it may be before the
     plane, in the padding."""
     axes = zip(window.places, window.strides, window.before, steps, strict=True)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from onnx import TensorProto
 
-from microgen.frontends.onnx import composing, convolving, windows
+from microgen.frontends.onnx import composing, convolution_nodes, windows
 from microgen.frontends.onnx.composing import binary, part, transposed
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.importers.quantization import Group
@@ -30,9 +30,11 @@ def _conv(node: OnnxNode) -> Tensor:
         )
     kernel = windows.kernel_shape(node, rank, weight.shape[2:])
     window = windows.window(node, data.shape[2:], kernel)
-    filters = convolving.Filters(weight, bias, groups)
-    found = convolving.convolved(node, convolving.channels_last(node, data), filters, window)
-    return convolving.channels_second(node, found)
+    filters = convolution_nodes.Filters(weight, bias, groups)
+    found = convolution_nodes.convolved(
+        node, convolution_nodes.channels_last(node, data), filters, window
+    )
+    return convolution_nodes.channels_second(node, found)
 
 
 def _matmul(node: OnnxNode) -> Tensor:

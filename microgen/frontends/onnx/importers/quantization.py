@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from onnx import AttributeProto, NodeProto, helper, numpy_helper
 
-from microgen.frontends.onnx import types
+from microgen.frontends.onnx import qdq_nodes, scales, types
 from microgen.frontends.onnx.functions import Body
 from microgen.frontends.onnx.importers import Importer
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.onnx.quantization import conversions, scales
 from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import Array, DType
 
@@ -24,8 +23,8 @@ def _dequantize(node: OnnxNode) -> Tensor:
     _check_output(node)
     found = scales.read(node, data, 1, 2)
     if found is not None:
-        return conversions.dequantized(node, data, found)
-    return conversions.scaled(node, data, *_computed(node, data))
+        return qdq_nodes.dequantized(node, data, found)
+    return qdq_nodes.scaled(node, data, *_computed(node, data))
 
 
 def _quantize(node: OnnxNode) -> Tensor:
@@ -34,8 +33,8 @@ def _quantize(node: OnnxNode) -> Tensor:
     dtype = _stored_dtype(node)
     found = scales.read(node, data, 1, 2)
     if found is not None:
-        return conversions.quantized(node, data, found, dtype)
-    return conversions.divided(node, data, *_computed(node, data), dtype)
+        return qdq_nodes.quantized(node, data, found, dtype)
+    return qdq_nodes.divided(node, data, *_computed(node, data), dtype)
 
 
 def _computed(node: OnnxNode, data: Tensor) -> tuple[Tensor, Tensor]:
@@ -74,7 +73,7 @@ _OWN = {"DequantizeLinear": _dequantize, "QuantizeLinear": _quantize}
 
 # Operators of quantized tensors: DequantizeLinear, the operator of floats, and QuantizeLinear.
 #
-# What is recognised between the two becomes integers (``frontends/onnx/quantization``), so these
+# What is recognised between the two becomes integers (``graph/qdq``), so these
 # operators and the groups of three are computed in the same way.
 
 _OPSET = 13  # the semantics of the operators in the functions

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.frontends.onnx import moves
+from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.composing import binary, joined, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import Tensor
@@ -85,7 +85,7 @@ class _Layer:
 
     def of_direction(self, tensor: Tensor, direction: int, *shape: int) -> Tensor:
         """A direction's part of an operand, under another shape."""
-        part = moves.cut(self.node, tensor, 0, direction, 1)
+        part = move_nodes.cut(self.node, tensor, 0, direction, 1)
         return self.node.reshaped(part, shape)
 
 
@@ -197,11 +197,13 @@ def _bias(layer: _Layer, direction: int, resets_after: bool) -> Tensor:
     if found is None:
         return node.constant(np.zeros((gates + resets_after, cells), np.float32), "bias")
     rows = layer.of_direction(found, direction, 2 * gates, cells)
-    own, states = (moves.cut(node, rows, 0, first, gates) for first in (0, gates))
+    own, states = (move_nodes.cut(node, rows, 0, first, gates) for first in (0, gates))
     if not resets_after:
         return binary(node, "add", own, states)
-    added = binary(node, "add", *(moves.cut(node, each, 0, 0, 2) for each in (own, states)))
-    return joined(node, [added, *(moves.cut(node, each, 0, 2, 1) for each in (own, states))], 0)
+    added = binary(node, "add", *(move_nodes.cut(node, each, 0, 0, 2) for each in (own, states)))
+    return joined(
+        node, [added, *(move_nodes.cut(node, each, 0, 2, 1) for each in (own, states))], 0
+    )
 
 
 def _states(layer: _Layer, direction: int) -> list[Tensor]:
@@ -235,14 +237,14 @@ def _results(layer: _Layer, made: list[Tensor], wants: list[bool]) -> Iterator[T
 
 def _sequence(layer: _Layer, made: list[Tensor]) -> Tensor:
     node, shape = layer.node, (layer.steps, 1, layer.batches, layer.cells)
-    rows = [node.reshaped(moves.cut(node, one, 0, 0, layer.steps), shape) for one in made]
+    rows = [node.reshaped(move_nodes.cut(node, one, 0, 0, layer.steps), shape) for one in made]
     whole = joined(node, rows, 1)
     return transposed(node, whole, (2, 0, 1, 3)) if _is_batch_first(node) else whole
 
 
 def _last(layer: _Layer, made: list[Tensor], row: int) -> Tensor:
     node = layer.node
-    whole = joined(node, [moves.cut(node, one, 0, row, 1) for one in made], 0)
+    whole = joined(node, [move_nodes.cut(node, one, 0, row, 1) for one in made], 0)
     return transposed(node, whole, (1, 0, 2)) if _is_batch_first(node) else whole
 
 

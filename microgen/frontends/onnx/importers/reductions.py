@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from microgen.frontends.onnx import composing, moves
+from microgen.frontends.onnx import composing, move_nodes
 from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx.composing import Axes, binary, flipped
 from microgen.frontends.onnx.importers import Importer, arguments
@@ -55,11 +55,11 @@ def _of_nothing(node: OnnxNode, data: Tensor, keep: bool, result: float) -> Tens
     if shape is None:
         shape = composing.kept(data.shape, _axes(node, len(data.shape)), keep_dims=keep)
     if 0 in shape:
-        return moves.empty(node, shape, data.dtype)
+        return move_nodes.empty(node, shape, data.dtype)
     if math.isnan(result):
         raise node.unsupported(f"of {data.type} has no value", supported="axes of 1 or more")
     low, high = n.limits(data.dtype)
-    return moves.filled(node, shape, np.array(min(max(result, low), high), data.dtype.numpy))
+    return move_nodes.filled(node, shape, np.array(min(max(result, low), high), data.dtype.numpy))
 
 
 def _axes(node: OnnxNode, rank: int) -> Axes:

@@ -11,7 +11,7 @@ from microgen.frontends import layouts
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.elementwise import added
-from microgen.frontends.sums import Sums
+from microgen.frontends.sums import PendingSums
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import Array, DType
@@ -94,7 +94,7 @@ def _folded(
     )
 
 
-def _scaled(sums: Sums, weight: Array, factors: Array) -> Array:
+def _scaled(sums: PendingSums, weight: Array, factors: Array) -> Array:
     shape = [1] * weight.ndim
     shape[sums.weight_axis] = math.prod(factors.shape)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from microgen.frontends.operators import Operator
 from microgen.frontends.quantization import reinterpreted
-from microgen.frontends.relay import quantization
+from microgen.frontends.relay import qnn_scales
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
-from microgen.frontends.sums import Sums
+from microgen.frontends.sums import PendingSums
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Attrs, DType, Quant
@@ -28,17 +28,17 @@ def _conv2d(call: RelayCall) -> Tensor:
     return _product(call, conv2d_sums)
 
 
-def _product(call: RelayCall, sums_of: Callable[[RelayCall, Tensor], Sums]) -> Tensor:
+def _product(call: RelayCall, sums_of: Callable[[RelayCall, Tensor], PendingSums]) -> Tensor:
     """A product of floats, or int32 sums of int8 values that are plain numbers."""
     if all(call.tensor(i).dtype is DType.INT8 for i in (0, 1)):
-        dtype = quantization.output(call, (DType.INT32,))
+        dtype = qnn_scales.output(call, (DType.INT32,))
         data = reinterpreted(call, call.tensor(0), Quant((1.0,), (0,)))
-        return call.emit_sums(quantization.integer_sums(call, sums_of(call, data), dtype))
+        return call.emit_sums(qnn_scales.integer_sums(call, sums_of(call, data), dtype))
     _expect_floats(call)
     return call.emit_sums(sums_of(call, call.tensor(0)))
 
 
-def conv2d_sums(call: RelayCall, data: Tensor) -> Sums:
+def conv2d_sums(call: RelayCall, data: Tensor) -> PendingSums:
     """The sums of a conv2d of any dtype. The data is in the call's layout."""
     layout, groups = call.attrs["data_layout"], call.attrs["groups"]
     data = call.laid_out(data, layout, "NHWC")
@@ -61,16 +61,16 @@ def _out_layout(call: RelayCall) -> str:
 
 def _sums(
     op: str, attrs: Attrs, data: Tensor, weight: Tensor, weight_axis: int, layout: str
-) -> Sums:
+) -> PendingSums:
     finish = functools.partial(_laid_out, layout=layout)
-    return Sums(op, attrs, data, weight, None, layout.index("C"), weight_axis, finish)
+    return PendingSums(op, attrs, data, weight, None, layout.index("C"), weight_axis, finish)
 
 
 def _laid_out(operator: Operator, tensor: Tensor, *, layout: str) -> Tensor:
     return operator.laid_out(tensor, "NHWC", layout)
 
 
-def _depthwise(call: RelayCall, data: Tensor, layout: str) -> Sums:
+def _depthwise(call: RelayCall, data: Tensor, layout: str) -> PendingSums:
     """The sums of a conv2d with as many groups as channels. In the weight's layout, O counts
     channels and I the filters of each channel; in other frameworks' layouts O counts both."""
     weight, source = call.tensor(1), call.attrs["kernel_layout"]
@@ -122,11 +122,11 @@ def _dense(call: RelayCall) -> Tensor:
     return _product(call, dense_sums)
 
 
-def dense_sums(call: RelayCall, data: Tensor) -> Sums:
+def dense_sums(call: RelayCall, data: Tensor) -> PendingSums:
     """The sums of a dense layer of any dtype."""
     attrs = DenseAttrs(Activation.NONE, _ROUNDING, keep_num_dims=len(data.shape) != 2)
     axis = len(data.shape) - 1
-    return Sums("nn.dense", attrs, data, call.tensor(1), None, axis, 0, _as_it_is)
+    return PendingSums("nn.dense", attrs, data, call.tensor(1), None, axis, 0, _as_it_is)
 
 
 def _as_it_is(_operator: Operator, tensor: Tensor) -> Tensor:

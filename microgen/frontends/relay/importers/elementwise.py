@@ -12,7 +12,7 @@ from microgen.frontends import layouts
 from microgen.frontends.quantization import activation_of
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
-from microgen.frontends.sums import Sums
+from microgen.frontends.sums import PendingSums
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import Attrs, DType
@@ -46,7 +46,7 @@ def added(call: RelayCall, lhs: Tensor, rhs: Tensor) -> Tensor:
     return call.emit("add", AddAttrs(Activation.NONE), (lhs, rhs))
 
 
-def _is_bias(bias: Tensor, sums: Sums, rank: int) -> bool:
+def _is_bias(bias: Tensor, sums: PendingSums, rank: int) -> bool:
     """Whether a tensor has one value per channel and broadcasts along all other axes."""
     shape = [1] * rank
     shape[sums.axis] = sums.channels

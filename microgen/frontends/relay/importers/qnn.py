@@ -9,11 +9,11 @@ import numpy as np
 
 from microgen.base.errors import UnsupportedError
 from microgen.frontends.quantization import STORED, reinterpreted
-from microgen.frontends.relay import quantization
+from microgen.frontends.relay import qnn_scales
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.convolution import conv2d_sums, dense_sums
-from microgen.frontends.sums import Sums
+from microgen.frontends.sums import PendingSums
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, Attrs, DType, Quant
@@ -30,17 +30,17 @@ from microgen.graph.ops.quantization.rescale import RescaleAttrs
 
 def _quantize(call: RelayCall) -> Tensor:
     """Source: TVM v0.14, src/relay/qnn/op/quantize.cc, QuantizeLower."""
-    dtype, of = quantization.output(call), quantization.quant(call, 1)
+    dtype, of = qnn_scales.output(call), qnn_scales.quant(call, 1)
     data = call.tensor(0)
     found = call.emit("qnn.quantize", QuantizeAttrs(), (data,), dtype=dtype, quant=of)
-    return reinterpreted(call, found, quantization.of_dtype(dtype, of))
+    return reinterpreted(call, found, qnn_scales.of_dtype(dtype, of))
 
 
 def _dequantize(call: RelayCall) -> Tensor:
     """Source: TVM v0.14, src/relay/qnn/op/dequantize.cc, DequantizeLower."""
     call.expect(call.tensor(0), *STORED)
-    dtype = quantization.output(call, (DType.FLOAT32,))
-    data = reinterpreted(call, call.tensor(0), quantization.quant(call, 1))
+    dtype = qnn_scales.output(call, (DType.FLOAT32,))
+    data = reinterpreted(call, call.tensor(0), qnn_scales.quant(call, 1))
     return call.emit("qnn.dequantize", DequantizeAttrs(), (data,), dtype=dtype, quant=None)
 
 
@@ -78,26 +78,26 @@ def _requantize(call: RelayCall) -> Tensor:
         return found
     is_one = scaling.scales.size == 1
     inputs = (data,) if is_one else (data, call.constant(scaling.scales, "scales"))
-    quant = quantization.of_dtype(scaling.dtype, scaling.to)
+    quant = qnn_scales.of_dtype(scaling.dtype, scaling.to)
     return call.emit("qnn.rescale", scaling.attrs, inputs, dtype=scaling.dtype, quant=quant)
 
 
 def _scaling(call: RelayCall) -> _Scaling:
-    zero_points = quantization.values(call, 2)
+    zero_points = qnn_scales.values(call, 2)
     if np.unique(zero_points).size != 1:
         raise call.unsupported("has different input_zero_points", supported="equal ones")
-    scales = quantization.values(call, 1)
+    scales = qnn_scales.values(call, 1)
     return _Scaling(
         scales,
         int(zero_points[0]),
         arguments.axis(call, call.tensor(0)) if scales.size > 1 else 0,
-        quantization.quant(call, 3),
-        quantization.output(call),
-        quantization.rounding(call),
+        qnn_scales.quant(call, 3),
+        qnn_scales.output(call),
+        qnn_scales.rounding(call),
     )
 
 
-def _fused(call: RelayCall, sums: Sums | None, scaling: _Scaling) -> Tensor | None:
+def _fused(call: RelayCall, sums: PendingSums | None, scaling: _Scaling) -> Tensor | None:
     """The layer with int8 outputs, or None. The scales of its weight are those of the sums."""
     if sums is None or sums.weight.value is None or not _is_fusible(sums, scaling):
         return None
@@ -112,7 +112,7 @@ def _fused(call: RelayCall, sums: Sums | None, scaling: _Scaling) -> Tensor | No
         return None
 
 
-def _is_fusible(sums: Sums, scaling: _Scaling) -> bool:
+def _is_fusible(sums: PendingSums, scaling: _Scaling) -> bool:
     return (
         sums.dtype is DType.INT32
         and scaling.dtype is DType.INT8
@@ -122,7 +122,7 @@ def _is_fusible(sums: Sums, scaling: _Scaling) -> bool:
     )
 
 
-def _weight_quant(sums: Sums, scaling: _Scaling) -> Quant:
+def _weight_quant(sums: PendingSums, scaling: _Scaling) -> Quant:
     count = scaling.scales.size
     axis = sums.weight_axis if count > 1 else None
     return Quant(tuple(map(float, scaling.scales)), (0,) * count, axis)
@@ -133,8 +133,8 @@ def _binary(op: str, attrs: type[RescaledAttrs]) -> Importer:
         inputs = (call.tensor(0), call.tensor(1))
         for tensor in inputs:
             call.expect(tensor, DType.INT8)
-        lhs, rhs, to = (quantization.quant(call, position) for position in (2, 4, 6))
-        node = attrs(*_pair(lhs), *_pair(rhs), *_pair(to), quantization.DEFAULT)
+        lhs, rhs, to = (qnn_scales.quant(call, position) for position in (2, 4, 6))
+        node = attrs(*_pair(lhs), *_pair(rhs), *_pair(to), qnn_scales.DEFAULT)
         return call.emit(op, node, inputs, quant=to)
 
     return importer
@@ -147,7 +147,7 @@ def _pair(of: Quant) -> tuple[float, int]:
 def _concatenate(call: RelayCall) -> Tensor:
     """Source: TVM v0.14, src/relay/qnn/op/concatenate.cc, ConcatenateQnnCanonicalize."""
     data, scales, zero_points = (call.tensors(i) for i in range(3))
-    to = quantization.quant(call, 3)
+    to = qnn_scales.quant(call, 3)
     parts = [
         _rescaled(call, part, _constants(call, scale, zero_point), to)
         for part, scale, zero_point in zip(data, scales, zero_points, strict=True)
@@ -159,18 +159,18 @@ def _concatenate(call: RelayCall) -> Tensor:
 def _constants(call: RelayCall, scale: Tensor, zero_point: Tensor) -> Quant:
     if scale.value is None or zero_point.value is None:
         raise call.unsupported("has a scale or zero point that is computed", supported="constants")
-    return quantization.of_values(call, scale.value.reshape(-1), zero_point.value.reshape(-1))
+    return qnn_scales.of_values(call, scale.value.reshape(-1), zero_point.value.reshape(-1))
 
 
 def _rescaled(call: RelayCall, part: Tensor, of: Quant, to: Quant) -> Tensor:
     call.expect(part, DType.INT8)
     if of == to:
         return reinterpreted(call, part, to)
-    attrs = RescaleAttrs(0, *_pair(of), *_pair(to), quantization.DEFAULT)
+    attrs = RescaleAttrs(0, *_pair(of), *_pair(to), qnn_scales.DEFAULT)
     return call.emit("qnn.rescale", attrs, (part,), quant=to)
 
 
-def _product(sums_of: Callable[[RelayCall, Tensor], Sums]) -> Importer:
+def _product(sums_of: Callable[[RelayCall, Tensor], PendingSums]) -> Importer:
     """The importer of a product of int8 data and symmetric int8 weights. The scales of the call
     are not used, because they do not change its sums.
 
@@ -180,10 +180,10 @@ def _product(sums_of: Callable[[RelayCall, Tensor], Sums]) -> Importer:
     def importer(call: RelayCall) -> Tensor:
         for position in (0, 1):
             call.expect(call.tensor(position), DType.INT8)
-        dtype = quantization.output(call, (DType.INT32,))
-        if quantization.values(call, 3).any():
+        dtype = qnn_scales.output(call, (DType.INT32,))
+        if qnn_scales.values(call, 3).any():
             raise call.unsupported("has weights with a zero point", supported="zero point 0")
-        return call.emit_sums(quantization.integer_sums(call, sums_of(call, _data(call)), dtype))
+        return call.emit_sums(qnn_scales.integer_sums(call, sums_of(call, _data(call)), dtype))
 
     return importer
 
@@ -191,7 +191,7 @@ def _product(sums_of: Callable[[RelayCall, Tensor], Sums]) -> Importer:
 def _data(call: RelayCall) -> Tensor:
     """The data with the call's zero point and any scale."""
     data = call.tensor(0)
-    zero_points, (scale, *_) = quantization.values(call, 2), quantization.values(call, 4)
+    zero_points, (scale, *_) = qnn_scales.values(call, 2), qnn_scales.values(call, 4)
     if zero_points.size != 1:
         raise call.unsupported(f"has {zero_points.size} input_zero_points", supported="one")
     zero_point = int(zero_points[0])

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from microgen.frontends.onnx import moves
+from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import Tensor
@@ -18,7 +18,7 @@ from microgen.graph.ops.moves.indexed import TakeAttrs
 
 
 def _gather(node: OnnxNode) -> Tensor:
-    data, indices = node.tensor(0), moves.indices_of(node, 1)
+    data, indices = node.tensor(0), move_nodes.indices_of(node, 1)
     if not data.shape:
         raise node.invalid("selects parts of a tensor without axes")
     return _parts(node, data, indices, arguments.axis(node, len(data.shape), 0))
@@ -30,40 +30,40 @@ def _parts(node: OnnxNode, data: Tensor, indices: Tensor, axis: int) -> Tensor:
     if indices.type.size == 0 and math.prod(shape) == 0 and data.value is not None:
         return node.constant(np.empty(shape, data.dtype.numpy), "empty", data.type.quant)
     tuples = node.reshaped(indices, (*indices.shape, 1))
-    places = moves.of_tuples(node, tuples, (data.shape[axis],))
+    places = move_nodes.of_tuples(node, tuples, (data.shape[axis],))
     if places.value is not None:
         flat = places.value.ravel().astype(np.int64)
-        return node.reshaped(moves.picked(node, data, axis, flat), shape)
+        return node.reshaped(move_nodes.picked(node, data, axis, flat), shape)
     return node.emit("take", TakeAttrs(axis), (data, places))
 
 
 def _gather_elements(node: OnnxNode) -> Tensor:
-    data, indices = node.tensor(0), moves.indices_of(node, 1)
+    data, indices = node.tensor(0), move_nodes.indices_of(node, 1)
     axis = arguments.axis(node, len(data.shape), 0)
     return taken_along(node, data, indices, axis)
 
 
 def taken_along(node: OnnxNode, data: Tensor, indices: Tensor, axis: int) -> Tensor:
     """The element at each index along an axis, and at the index's own place along the others."""
-    positions = moves.along(node, indices, data.shape, axis)
+    positions = move_nodes.along(node, indices, data.shape, axis)
     return node.emit("take", TakeAttrs(0), (node.reshaped(data, (data.type.size,)), positions))
 
 
 def _gather_nd(node: OnnxNode) -> Tensor:
-    data, indices = node.tensor(0), moves.indices_of(node, 1)
+    data, indices = node.tensor(0), move_nodes.indices_of(node, 1)
     first = int(node.attr("batch_dims", 0))
     depth = indices.shape[-1] if indices.shape else 0
     is_possible = 0 <= first < min(len(indices.shape), len(data.shape))
     if not is_possible or not 1 <= depth <= len(data.shape) - first:
         raise node.invalid(f"has indices {indices.type} of {data.type}, {first} axes are batches")
     sizes = data.shape[first : first + depth]
-    positions = moves.of_tuples(node, indices, sizes)
+    positions = move_nodes.of_tuples(node, indices, sizes)
     rows = (*data.shape[:first], math.prod(sizes), *data.shape[first + depth :])
     return node.emit("take", TakeAttrs(first, first), (node.reshaped(data, rows), positions))
 
 
 def _features(node: OnnxNode) -> Tensor:
-    data, indices = node.tensor(0), moves.indices_of(node, 1)
+    data, indices = node.tensor(0), move_nodes.indices_of(node, 1)
     wide = node.reshaped(data, (1,) * (2 - min(2, len(data.shape))) + data.shape)
     return _parts(node, wide, node.reshaped(indices, (indices.type.size,)), len(wide.shape) - 1)
 
@@ -77,11 +77,11 @@ def _one_hot(node: OnnxNode) -> Tensor:
     if declared is not None and len(declared) == rank:
         depth = declared[axis]
     else:
-        depth = int(moves.number_of(node, 1, "depth"))
+        depth = int(move_nodes.number_of(node, 1, "depth"))
     if depth < 1 or values.shape != (2,):
         raise node.invalid(f"has the depth {depth} and the values {values.type}; two are expected")
-    moves.shape_of(node, (*given.shape, depth), values.dtype)
-    indices = moves.converted(node, given, DType.INT64)
+    move_nodes.shape_of(node, (*given.shape, depth), values.dtype)
+    indices = move_nodes.converted(node, given, DType.INT64)
     indices = node.reshaped(indices, (*given.shape[:axis], 1, *given.shape[axis:]))
     places = np.arange(depth).reshape([-1 if k == axis else 1 for k in range(rank)])
     found = [
@@ -91,7 +91,7 @@ def _one_hot(node: OnnxNode) -> Tensor:
         for each in (places, places - depth)
     ]
     here = node.emit("logical_or", LogicalAttrs(), found)
-    off, on = (node.reshaped(moves.cut(node, values, 0, i, 1), (1,) * rank) for i in (0, 1))
+    off, on = (node.reshaped(move_nodes.cut(node, values, 0, i, 1), (1,) * rank) for i in (0, 1))
     return node.emit(
         "where", WhereAttrs(), (here, on, off), dtype=values.dtype, quant=values.type.quant
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.frontends.onnx import moves
+from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import Tensor
@@ -21,7 +21,7 @@ def _pad(node: OnnxNode) -> Tensor:
         raise node.unsupported(f"has the mode {mode!r}", supported=", ".join(_MODES))
     pads = _pads(node, data)
     sizes = [size + before + after for size, (before, after) in zip(data.shape, pads, strict=True)]
-    moves.shape_of(node, sizes, data.dtype)
+    move_nodes.shape_of(node, sizes, data.dtype)
     data = _cropped(node, data, pads)
     pads = tuple((max(before, 0), max(after, 0)) for before, after in pads)
     if not any(map(any, pads)):
@@ -32,7 +32,7 @@ def _pad(node: OnnxNode) -> Tensor:
         return node.emit("nn.mirror_pad", MirrorPadAttrs(pads, repeats_edge=False), (data,))
     for axis, pair in enumerate(pads):
         if any(pair):
-            data = moves.picked(node, data, axis, _places(mode, data.shape[axis], pair))
+            data = move_nodes.picked(node, data, axis, _places(mode, data.shape[axis], pair))
     return data
 
 
@@ -56,7 +56,7 @@ def _cropped(node: OnnxNode, data: Tensor, pads: tuple[Pair, ...]) -> Tensor:
     ]
     if min(shape, default=1) < 1:
         raise node.invalid(f"has the pads {pads} for {data.type}: nothing of it is left")
-    return moves.sliced(node, data, begin, (1,) * len(shape), shape)
+    return move_nodes.sliced(node, data, begin, (1,) * len(shape), shape)
 
 
 def _value(node: OnnxNode, data: Tensor) -> float:
@@ -100,12 +100,12 @@ def _center_crop_pad(node: OnnxNode) -> Tensor:
     sizes = list(data.shape)
     for axis, size in zip(axes, wanted, strict=True):
         sizes[axis] = size
-    moves.shape_of(node, sizes, data.dtype)
+    move_nodes.shape_of(node, sizes, data.dtype)
     added = [max(0, size - own) for own, size in zip(data.shape, sizes, strict=True)]
     begin = [max(0, own - size) // 2 for own, size in zip(data.shape, sizes, strict=True)]
     kept = [min(own, size) for own, size in zip(data.shape, sizes, strict=True)]
     pads = [(more // 2, more - more // 2) for more in added]
-    data = moves.sliced(node, data, begin, (1,) * rank, kept)
+    data = move_nodes.sliced(node, data, begin, (1,) * rank, kept)
     attrs = PadAttrs(tuple(pads), 0.0 if data.dtype is DType.FLOAT32 else 0)
     return node.emit("nn.pad", attrs, (data,)) if any(map(any, pads)) else data
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from microgen.frontends.onnx import moves
+from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.arithmetic.terms import Activation
@@ -25,18 +25,18 @@ def _transpose(node: OnnxNode) -> Tensor:
     axes = arguments.axes(node, node.ints("perm", tuple(reversed(range(rank)))), rank)
     if len(axes) != rank:
         raise node.invalid(f"has the perm {list(axes)} for {data.type}")
-    return moves.transposed(node, data, axes)
+    return move_nodes.transposed(node, data, axes)
 
 
 def _expand(node: OnnxNode) -> Tensor:
     data, wanted = node.tensor(0), node.declared_for(1) or node.ints_of("shape", 1) or ()
-    if len(wanted) > moves.MOST_AXES:
-        raise node.unsupported(f"has {len(wanted)} axes", supported=f"up to {moves.MOST_AXES}")
+    if len(wanted) > move_nodes.MOST_AXES:
+        raise node.unsupported(f"has {len(wanted)} axes", supported=f"up to {move_nodes.MOST_AXES}")
     try:
         shape = np.broadcast_shapes(data.shape, wanted)
     except ValueError:
         raise node.invalid(f"expands {data.type} to {list(wanted)}") from None
-    return moves.broadcast(node, data, moves.shape_of(node, shape, data.dtype).shape)
+    return move_nodes.broadcast(node, data, move_nodes.shape_of(node, shape, data.dtype).shape)
 
 
 def _tile(node: OnnxNode) -> Tensor:
@@ -45,7 +45,7 @@ def _tile(node: OnnxNode) -> Tensor:
     if len(counts) != len(data.shape):
         raise node.invalid(f"repeats {data.type} {list(counts)} times; a count per axis is needed")
     sizes = [count * size for count, size in zip(counts, data.shape, strict=True)]
-    moves.shape_of(node, sizes, data.dtype)
+    move_nodes.shape_of(node, sizes, data.dtype)
     repeated = [axis for axis, count in enumerate(counts) if count != 1]
     for first in range(0, len(repeated), 2):  # kernels take the axes that two make
         data = _repeated(node, data, {axis: counts[axis] for axis in repeated[first : first + 2]})
@@ -60,7 +60,7 @@ def _repeated(node: OnnxNode, data: Tensor, counts: Mapping[int, int]) -> Tensor
         apart += [1, size] if count != 1 else [size]
         wide += [count, size] if count != 1 else [size]
         shape.append(count * size)
-    return node.reshaped(moves.broadcast(node, node.reshaped(data, apart), wide), shape)
+    return node.reshaped(move_nodes.broadcast(node, node.reshaped(data, apart), wide), shape)
 
 
 def _declared_counts(node: OnnxNode, data: Tensor) -> tuple[int, ...] | None:
@@ -83,7 +83,7 @@ def _depth_to_space(node: OnnxNode) -> Tensor:
     axes = (0, 1, 3, 2, 4, 5)
     if mode == "CRD":
         pixel, axes = (depth, block, block), (0, 1, 4, 2, 5, 3)
-    moved = moves.transposed(node, node.reshaped(image, (n, height, width, *pixel)), axes)
+    moved = move_nodes.transposed(node, node.reshaped(image, (n, height, width, *pixel)), axes)
     found = node.reshaped(moved, (n, height * block, width * block, depth))
     return node.laid_out(found, "NHWC", "NCHW")
 
@@ -97,7 +97,7 @@ def _space_to_depth(node: OnnxNode) -> Tensor:
     image = node.laid_out(data, "NCHW", "NHWC")
     axes = (0, 1, 3, 2, 4, 5) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
     apart = node.reshaped(image, (n, rows, block, columns, block, depth))
-    moved = moves.transposed(node, apart, axes)
+    moved = move_nodes.transposed(node, apart, axes)
     found = node.reshaped(moved, (n, rows, columns, depth * block**2))
     return node.laid_out(found, "NHWC", "NCHW")
 
@@ -132,7 +132,7 @@ def _diagonal(node: OnnxNode, rows: int, columns: int) -> Tensor:
     k = node.optional(1)
     if k is not None and k.value is None and k.dtype is DType.INT64 and k.type.size == 1:
         return node.reshaped(k, (1, 1))
-    value = 0 if k is None else moves.number_of(node, 1, "k")
+    value = 0 if k is None else move_nodes.number_of(node, 1, "k")
     return node.constant(np.array([[max(-rows - 1, min(columns + 1, int(value)))]]), "k")
 
 
@@ -144,7 +144,7 @@ def _chosen(node: OnnxNode, condition: Tensor, lhs: Tensor, rhs: Tensor) -> Tens
 def _reverse_sequence(node: OnnxNode) -> Tensor:
     """Rows of the merged first two axes: at step t of a sequence of n steps, that of step n - 1 - t
     if t is less than n, otherwise that of step t."""
-    data, lengths = node.tensor(0), moves.indices_of(node, 1)
+    data, lengths = node.tensor(0), move_nodes.indices_of(node, 1)
     batch, time = int(node.attr("batch_axis", 1)), int(node.attr("time_axis", 0))
     if {batch, time} != {0, 1} or len(data.shape) < 2 or lengths.shape != (data.shape[batch],):
         raise node.invalid(
@@ -157,7 +157,7 @@ def _reverse_sequence(node: OnnxNode) -> Tensor:
     mirrored = node.emit("subtract", SubtractAttrs(Activation.NONE), (counts, after))
     is_inside = node.emit("less", ComparisonAttrs(), (steps, counts), dtype=DType.BOOL)
     places = _chosen(node, is_inside, mirrored, steps)
-    return _rows(node, data, moves.along(node, places, data.shape[:2], time))
+    return _rows(node, data, move_nodes.along(node, places, data.shape[:2], time))
 
 
 def _along(axis: int, size: int) -> tuple[int, int]:
@@ -168,7 +168,7 @@ def _rows(node: OnnxNode, data: Tensor, positions: Tensor) -> Tensor:
     """The rows of the merged first two axes at positions of both."""
     merged = node.reshaped(data, (math.prod(data.shape[:2]), *data.shape[2:]))
     if positions.value is not None:
-        found = moves.picked(node, merged, 0, positions.value.ravel().astype(np.int64))
+        found = move_nodes.picked(node, merged, 0, positions.value.ravel().astype(np.int64))
     else:
         flat = node.reshaped(positions, (merged.shape[0],))
         found = node.emit("take", TakeAttrs(0), (merged, flat))

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.frontends.onnx import moves
+from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.onnx.resizing import (
+from microgen.frontends.onnx.resize_coordinates import (
     COORDINATES,
     ROUNDINGS,
     Axis,
@@ -168,7 +168,7 @@ def _check(node: OnnxNode, data: Tensor, wanted: _Wanted) -> None:
                 f"resizes an axis from {axis.size} to {axis.places} elements",
                 supported=f"1 to {_MOST_PLACES}",
             )
-    moves.shape_of(node, sizes, data.dtype)
+    move_nodes.shape_of(node, sizes, data.dtype)
     if wanted.mode != "nearest":
         node.expect(data, DType.FLOAT32)
 
@@ -212,7 +212,7 @@ def _extrapolated(node: OnnxNode, data: Tensor) -> float:
 def _outside(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
     """The result of a region that is outside of the data."""
     sizes = [wanted.axes[k].places if k in wanted.axes else n for k, n in enumerate(data.shape)]
-    return moves.filled(node, sizes, np.array(_extrapolated(node, data), data.dtype.numpy))
+    return move_nodes.filled(node, sizes, np.array(_extrapolated(node, data), data.dtype.numpy))
 
 
 def _along(node: OnnxNode, data: Tensor, k: int, wanted: _Wanted, axis: Axis, at: Array) -> Tensor:
@@ -220,7 +220,7 @@ def _along(node: OnnxNode, data: Tensor, k: int, wanted: _Wanted, axis: Axis, at
         places = nearest(wanted.rounding, at, axis.size)
         if np.array_equal(places, np.arange(axis.size)):
             return data
-        return moves.picked(node, data, k, places)
+        return move_nodes.picked(node, data, k, places)
     first, weights = wanted.filter.terms(at, axis)
     operands = (data, node.constant(first, "first"), node.constant(weights, "weights"))
     return node.emit("resample", ResampleAttrs(k), operands)

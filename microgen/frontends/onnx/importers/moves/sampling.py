@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from microgen.frontends.layouts import LETTERS
-from microgen.frontends.onnx import moves
+from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import Tensor
@@ -44,7 +44,7 @@ def _roi_align(node: OnnxNode) -> Tensor:
     data, rois = node.tensor(0), node.tensor(1)
     node.expect(data, DType.FLOAT32)
     node.expect(rois, DType.FLOAT32)
-    batches = moves.indices_of(node, 2)
+    batches = move_nodes.indices_of(node, 2)
     mode = str(node.attr("mode", "avg"))
     default = "output_half_pixel" if node.version < 16 else "half_pixel"
     corners = str(node.attr("coordinate_transformation_mode", default))
@@ -57,7 +57,7 @@ def _roi_align(node: OnnxNode) -> Tensor:
         mode == "max",
         corners == "half_pixel",
     )
-    places = moves.of_tuples(node, node.reshaped(batches, (*batches.shape, 1)), data.shape[:1])
+    places = move_nodes.of_tuples(node, node.reshaped(batches, (*batches.shape, 1)), data.shape[:1])
     image = node.laid_out(data, "NCHW", "NHWC")
     return node.laid_out(node.emit("roi_align", attrs, (image, rois, places)), "NHWC", "NCHW")
 
@@ -73,7 +73,7 @@ def _affine_grid(node: OnnxNode) -> Tensor:
     axes = len(size) - 2
     if axes not in (2, 3) or theta.shape != (size[0], axes, axes + 1):
         raise node.invalid(f"has matrices {theta.type} for the size {list(size)}")
-    kind = moves.shape_of(node, (*size[2:], axes + 1), DType.FLOAT32)
+    kind = move_nodes.shape_of(node, (*size[2:], axes + 1), DType.FLOAT32)
     budget.spend(elementwise(None, (), (kind,)), node.where)
     places = _places(node, size[2:], bool(node.attr("align_corners", 0)))
     rows = node.constant(places.reshape(1, -1, axes + 1), "coordinates")

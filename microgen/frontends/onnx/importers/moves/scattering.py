@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.frontends.onnx import moves
+from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.arithmetic.terms import Activation
@@ -55,23 +55,23 @@ def _filler(node: OnnxNode, data: Tensor) -> Tensor | None:
 
 
 def _scatter_elements(node: OnnxNode) -> Tensor:
-    data, indices, updates = node.tensor(0), moves.indices_of(node, 1), node.tensor(2)
+    data, indices, updates = node.tensor(0), move_nodes.indices_of(node, 1), node.tensor(2)
     axis = arguments.axis(node, len(data.shape), 0)
     if indices.shape != updates.shape:
         raise node.invalid(f"has indices {indices.type} for updates {updates.type}")
-    positions = moves.along(node, indices, data.shape, axis)
+    positions = move_nodes.along(node, indices, data.shape, axis)
     return scattered(node, data, positions, updates)
 
 
 def _scatter_nd(node: OnnxNode) -> Tensor:
-    data, indices, updates = node.tensor(0), moves.indices_of(node, 1), node.tensor(2)
+    data, indices, updates = node.tensor(0), move_nodes.indices_of(node, 1), node.tensor(2)
     depth = indices.shape[-1] if indices.shape else 0
     if not 1 <= depth <= len(data.shape):
         raise node.invalid(f"has indices {indices.type} of {data.type}")
     inner = data.shape[depth:]
     if updates.shape != (*indices.shape[:-1], *inner):
         raise node.invalid(f"has updates {updates.type} at indices {indices.type} of {data.type}")
-    positions = moves.of_tuples(node, indices, data.shape[:depth])
+    positions = move_nodes.of_tuples(node, indices, data.shape[:depth])
     return scattered(node, data, positions, updates, inner)
 
 
@@ -89,8 +89,8 @@ def _tensor_scatter(node: OnnxNode) -> Tensor:
     if mode == "circular":
         places = _circular(node, places, data.shape[axis])
     places = node.reshaped(places, (data.shape[0], *(1,) * (axis - 1), count))
-    places = moves.broadcast(node, places, updates.shape[: axis + 1])
-    positions = moves.along(node, places, data.shape[: axis + 1], axis)
+    places = move_nodes.broadcast(node, places, updates.shape[: axis + 1])
+    positions = move_nodes.along(node, places, data.shape[: axis + 1], axis)
     return scattered(node, data, positions, updates, inner)
 
 
@@ -98,15 +98,15 @@ def _batch_places(node: OnnxNode, shape: tuple[int, int]) -> Tensor:
     """The place of each row of each batch."""
     steps = node.constant(np.arange(shape[1], dtype=np.int64).reshape(1, -1), "steps")
     if node.optional(2) is None:
-        return moves.broadcast(node, steps, shape)
-    first = node.reshaped(moves.indices_of(node, 2), (shape[0], 1))
-    steps = moves.converted(node, steps, first.dtype)
+        return move_nodes.broadcast(node, steps, shape)
+    first = node.reshaped(move_nodes.indices_of(node, 2), (shape[0], 1))
+    steps = move_nodes.converted(node, steps, first.dtype)
     return node.emit("add", AddAttrs(Activation.NONE), (first, steps))
 
 
 def _circular(node: OnnxNode, places: Tensor, size: int) -> Tensor:
     """Places after the end count from the front again."""
-    narrow = moves.converted(node, places, DType.INT32)
+    narrow = move_nodes.converted(node, places, DType.INT32)
     length = node.constant(np.array(size, np.int32), "length")
     return node.emit("floor_mod", FloorDivisionAttrs(), (narrow, length))
 
@@ -114,14 +114,14 @@ def _circular(node: OnnxNode, places: Tensor, size: int) -> Tensor:
 def _max_unpool(node: OnnxNode) -> Tensor:
     """Positions are those in the tensor that was pooled, in one row. A larger output has it at its
     beginning, and zeros after it."""
-    data, indices = node.tensor(0), moves.indices_of(node, 1)
-    natural = moves.shape_of(node, _unpooled(node, data), data.dtype).shape
+    data, indices = node.tensor(0), move_nodes.indices_of(node, 1)
+    natural = move_nodes.shape_of(node, _unpooled(node, data), data.dtype).shape
     wanted = node.ints_of("output_shape", 2) or natural
     if indices.shape != data.shape or len(wanted) != len(natural):
         raise node.invalid(f"has indices {indices.type} and the output shape {list(wanted)}")
     tuples = node.reshaped(indices, (*indices.shape, 1))
-    positions = moves.of_tuples(node, tuples, (math.prod(natural),))
-    zeros = moves.filled(node, natural, np.zeros((), data.dtype.numpy))
+    positions = move_nodes.of_tuples(node, tuples, (math.prod(natural),))
+    zeros = move_nodes.filled(node, natural, np.zeros((), data.dtype.numpy))
     found = scattered(node, zeros, positions, data)
     pairs = zip(wanted, natural, strict=True)
     pads = tuple((0, size - own) for size, own in pairs)
@@ -189,17 +189,17 @@ def _col2im(node: OnnxNode) -> Tensor:
         raise node.invalid(f"has the columns {data.type} for {count} blocks of {size} elements")
     channels = data.shape[1] // size
     planes = data.shape[0] * channels
-    padded = moves.shape_of(node, (*blocks.padded(), planes), data.dtype).shape
+    padded = move_nodes.shape_of(node, (*blocks.padded(), planes), data.dtype).shape
     budget.spend(Cost(64 * size * count, 16 * size * count), node.where)
     places = node.constant(blocks.places().ravel().astype(np.int32), "places")
-    rows = moves.transposed(node, node.reshaped(data, (planes, size * count)), (1, 0))
+    rows = move_nodes.transposed(node, node.reshaped(data, (planes, size * count)), (1, 0))
     zero = node.constant(np.zeros((), data.dtype.numpy), "zero")
     attrs = ScatterAttrs((math.prod(padded[:-1]), planes), "add")
     found = node.reshaped(node.emit("scatter", attrs, (zero, places, rows)), padded)
     rank = len(blocks.image)
     begin = (*blocks.pads[:rank], 0)
-    found = moves.sliced(node, found, begin, (1,) * len(begin), (*blocks.image, planes))
-    found = moves.transposed(node, found, (rank, *range(rank)))
+    found = move_nodes.sliced(node, found, begin, (1,) * len(begin), (*blocks.image, planes))
+    found = move_nodes.transposed(node, found, (rank, *range(rank)))
     return node.reshaped(found, (data.shape[0], channels, *blocks.image))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from microgen.frontends.onnx import moves
+from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import Tensor, Value
@@ -40,7 +40,7 @@ def _split(node: OnnxNode) -> Value:
         raise node.invalid(f"has {len(node.outputs)} outputs for {len(sizes)} parts")
     starts = np.cumsum((0, *sizes)).tolist()
     return tuple(
-        moves.cut(node, data, axis, start, size)
+        move_nodes.cut(node, data, axis, start, size)
         for start, size, name in zip(starts, sizes, node.outputs, strict=False)
     )
 
@@ -78,7 +78,7 @@ def _slice(node: OnnxNode) -> Tensor:
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         begin[axis], shape[axis] = _within(data.shape[axis], start, end, step)
         stride[axis] = step if shape[axis] > 1 else 1
-    return moves.sliced(node, data, begin, stride, shape)
+    return move_nodes.sliced(node, data, begin, stride, shape)
 
 
 def _within(size: int, start: int, end: int, step: int) -> tuple[int, int]:
@@ -101,7 +101,7 @@ def _compress(node: OnnxNode) -> Tensor:
         raise node.invalid(f"selects {places.tolist()[-1:]} of {data.type} along axis {axis}")
     if not len(places):
         raise node.unsupported("selects nothing", supported="one part or more")
-    return moves.picked(node, data, axis, places)
+    return move_nodes.picked(node, data, axis, places)
 
 
 def _reshape(node: OnnxNode) -> Tensor:

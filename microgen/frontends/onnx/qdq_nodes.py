@@ -6,9 +6,9 @@ import dataclasses
 
 import numpy as np
 
+from microgen.frontends.onnx import scales
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.onnx.quantization import scales
-from microgen.frontends.onnx.quantization.scales import Scales
+from microgen.frontends.onnx.scales import Scales
 from microgen.frontends.quantization import reinterpreted
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import Stored, Tensor

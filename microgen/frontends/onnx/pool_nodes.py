@@ -15,18 +15,20 @@ import numpy as np
 
 from microgen.frontends.onnx.composing import binary, padded, part
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.onnx.windows import Window
+from microgen.frontends.onnx.windows import OnnxWindow
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops import limits
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 
-_Pool = Callable[[OnnxNode, Tensor, Window], Tensor]  # of an image and a window without dilation
+_Pool = Callable[
+    [OnnxNode, Tensor, OnnxWindow], Tensor
+]  # of an image and a window without dilation
 _IMAGE = 2  # spatial axes
 
 
-def greatest(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
+def greatest(node: OnnxNode, data: Tensor, window: OnnxWindow) -> Tensor:
     """The greatest values of data [N, axes..., C]; padding does not count."""
     least = limits.least(data.dtype.numpy)
     if max(window.dilations) == 1:
@@ -36,7 +38,7 @@ def greatest(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
     return data
 
 
-def mean(node: OnnxNode, data: Tensor, window: Window, *, counts_padding: bool) -> Tensor:
+def mean(node: OnnxNode, data: Tensor, window: OnnxWindow, *, counts_padding: bool) -> Tensor:
     """The means of data [N, axes..., C]. Padding counts as zeros, or not at all; cells past the
     padding, which ``ceil_mode`` adds, never count."""
     if counts_padding:
@@ -50,14 +52,14 @@ def mean(node: OnnxNode, data: Tensor, window: Window, *, counts_padding: bool) 
     return data
 
 
-def total(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
+def total(node: OnnxNode, data: Tensor, window: OnnxWindow) -> Tensor:
     """The sums of data [N, axes..., C]."""
     whole = dataclasses.replace(window, after=window.ends, extra=(0,) * len(window.extra))
     means = mean(node, data, whole, counts_padding=True)
     return binary(node, "multiply", means, float(math.prod(window.kernel)))
 
 
-def _with_zeros(node: OnnxNode, data: Tensor, window: Window) -> tuple[Tensor, Window]:
+def _with_zeros(node: OnnxNode, data: Tensor, window: OnnxWindow) -> tuple[Tensor, OnnxWindow]:
     """The data with its padding, and the window without."""
     pads = zip(window.before, window.after, strict=True)
     none = (0,) * len(window.kernel)
@@ -65,7 +67,7 @@ def _with_zeros(node: OnnxNode, data: Tensor, window: Window) -> tuple[Tensor, W
     return whole, dataclasses.replace(window, before=none, after=none)
 
 
-def _along(node: OnnxNode, data: Tensor, window: Window, pool: _Pool) -> Tensor:
+def _along(node: OnnxNode, data: Tensor, window: OnnxWindow, pool: _Pool) -> Tensor:
     """The pool over up to three axes, none of them dilated."""
     rank = len(window.kernel)
     if rank == 1:
@@ -82,12 +84,12 @@ def _along(node: OnnxNode, data: Tensor, window: Window, pool: _Pool) -> Tensor:
     return _one_axis(node, volume, _only(window, 0), 0, pool)
 
 
-def _only(window: Window, axis: int) -> Window:
+def _only(window: OnnxWindow, axis: int) -> OnnxWindow:
     """The window along one axis."""
     return window.part(slice(axis, axis + 1))
 
 
-def _one_axis(node: OnnxNode, data: Tensor, window: Window, axis: int, pool: _Pool) -> Tensor:
+def _one_axis(node: OnnxNode, data: Tensor, window: OnnxWindow, axis: int, pool: _Pool) -> Tensor:
     """The pool along one axis of data [N, axes..., C], as one of an image with the axis as its
     height and all later ones as its width."""
     shape, at = data.shape, axis + 1
@@ -96,13 +98,13 @@ def _one_axis(node: OnnxNode, data: Tensor, window: Window, axis: int, pool: _Po
     return node.reshaped(found, (*shape[:at], found.shape[1], *shape[at + 1 :]))
 
 
-def _with_width(window: Window) -> Window:
+def _with_width(window: OnnxWindow) -> OnnxWindow:
     """The window of one axis as one of two, over an image of any width."""
     return window.with_height().part(slice(None, None, -1))
 
 
 def _dilated(
-    node: OnnxNode, data: Tensor, window: Window, axis: int, value: float, pool: _Pool
+    node: OnnxNode, data: Tensor, window: OnnxWindow, axis: int, value: float, pool: _Pool
 ) -> Tensor:
     """The pool along one axis, with ``value`` as the padding."""
     (step,), (kernel,), (places,) = window.dilations, window.kernel, window.places
@@ -114,13 +116,13 @@ def _dilated(
     shape, at = whole.shape, axis + 1
     rows = shape[at] // step
     apart = (math.prod(shape[:at]), rows, step * math.prod(shape[at + 1 : -1]), shape[-1])
-    plain = Window((kernel,), (1,), (1,), (0,), (0,), (0,), (rows - kernel + 1,))
+    plain = OnnxWindow((kernel,), (1,), (1,), (0,), (0,), (0,), (rows - kernel + 1,))
     found = pool(node, node.reshaped(whole, apart), _with_width(plain))
     dense = node.reshaped(found, (*shape[:at], found.shape[1] * step, *shape[at + 1 :]))
     return part(node, dense, at, 0, places, window.strides[0])
 
 
-def _counted(node: OnnxNode, means: Tensor, window: Window, size: int, axis: int) -> Tensor:
+def _counted(node: OnnxNode, means: Tensor, window: OnnxWindow, size: int, axis: int) -> Tensor:
     """Means over whole windows, of which some cells are zeros that do not count, as means over the
     other cells."""
     counts = np.array(list(_counts(window, size)), np.float32)
@@ -131,7 +133,7 @@ def _counted(node: OnnxNode, means: Tensor, window: Window, size: int, axis: int
     return binary(node, "multiply", means, node.constant(factors.reshape(shape), "counts"))
 
 
-def _counts(window: Window, size: int) -> Iterator[int]:
+def _counts(window: OnnxWindow, size: int) -> Iterator[int]:
     """The number of cells of each window that are in the data."""
     for place in range(window.places[0]):
         first = place * window.strides[0] - window.before[0]
@@ -139,20 +141,20 @@ def _counts(window: Window, size: int) -> Iterator[int]:
         yield max(sum(0 <= tap < size for tap in taps), 1)
 
 
-def _greatest(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
+def _greatest(node: OnnxNode, data: Tensor, window: OnnxWindow) -> Tensor:
     is_float = data.dtype is DType.FLOAT32
     activation = Activation.UNLIMITED if is_float else Activation.NONE
     attrs = MaxPool2DAttrs(*_attributes(window), activation)
     return node.emit("nn.max_pool2d", attrs, (data,), hint="NHWC")
 
 
-def _mean(node: OnnxNode, data: Tensor, window: Window) -> Tensor:
+def _mean(node: OnnxNode, data: Tensor, window: OnnxWindow) -> Tensor:
     attrs = AvgPool2DAttrs(*_attributes(window), Activation.UNLIMITED)
     return node.emit("nn.avg_pool2d", attrs, (data,), hint="NHWC")
 
 
 def _attributes(
-    window: Window,
+    window: OnnxWindow,
 ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int, int, int]]:
     height, width = window.kernel
     down, across = window.strides

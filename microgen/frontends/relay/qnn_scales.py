@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from microgen.frontends.quantization import STORED, reinterpreted
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.types import PLAIN
-from microgen.frontends.sums import Sums
+from microgen.frontends.sums import PendingSums
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Attrs, DType, Quant
 
@@ -51,7 +51,7 @@ def rounding(call: RelayCall) -> Rounding:
     return _ROUNDINGS[call.attrs["rounding"]]
 
 
-def integer_sums(call: RelayCall, sums: Sums, dtype: DType) -> Sums:
+def integer_sums(call: RelayCall, sums: PendingSums, dtype: DType) -> PendingSums:
     """Sums of stored integers, which are plain numbers without a scale."""
     weight = reinterpreted(call, sums.weight, PLAIN)
     attrs: Attrs = dataclasses.replace(sums.attrs, rounding=DEFAULT)  # type: ignore[call-arg]

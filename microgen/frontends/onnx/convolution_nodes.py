@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from microgen.frontends.onnx.composing import joined, padded, part
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.onnx.windows import Window
+from microgen.frontends.onnx.windows import OnnxWindow
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.builder import Tensor
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
@@ -54,7 +54,7 @@ def channels_second(node: OnnxNode, data: Tensor) -> Tensor:
     return node.laid_out(data, f"N{letters}C", f"NC{letters}")
 
 
-def convolved(node: OnnxNode, data: Tensor, filters: Filters, window: Window) -> Tensor:
+def convolved(node: OnnxNode, data: Tensor, filters: Filters, window: OnnxWindow) -> Tensor:
     """The convolution of data [N, spatial axes..., C]; the result has the same layout."""
     rank = len(data.shape) - 2
     if rank == 1:
@@ -62,7 +62,7 @@ def convolved(node: OnnxNode, data: Tensor, filters: Filters, window: Window) ->
     return (_of_volumes if rank == _VOLUME else _of_images)(node, data, filters, window)
 
 
-def _of_rows(node: OnnxNode, data: Tensor, filters: Filters, window: Window) -> Tensor:
+def _of_rows(node: OnnxNode, data: Tensor, filters: Filters, window: OnnxWindow) -> Tensor:
     batches, width, channels = data.shape
     outputs, inputs, taps = filters.weight.shape
     image = node.reshaped(data, (batches, 1, width, channels))
@@ -72,7 +72,7 @@ def _of_rows(node: OnnxNode, data: Tensor, filters: Filters, window: Window) -> 
     return node.reshaped(found, (batches, found.shape[2], outputs))
 
 
-def _of_images(node: OnnxNode, data: Tensor, filters: Filters, window: Window) -> Tensor:
+def _of_images(node: OnnxNode, data: Tensor, filters: Filters, window: OnnxWindow) -> Tensor:
     bias = () if filters.bias is None else (filters.bias,)
     where = (pair(window.strides), pair(window.dilations), _padding(window))
     if filters.groups == data.shape[3] > 1:
@@ -91,11 +91,11 @@ def pair(values: Sequence[int]) -> tuple[int, int]:
     return first, second
 
 
-def _padding(window: Window) -> tuple[int, int, int, int]:
+def _padding(window: OnnxWindow) -> tuple[int, int, int, int]:
     return (*pair(window.before), *pair(window.after))
 
 
-def _of_volumes(node: OnnxNode, data: Tensor, filters: Filters, window: Window) -> Tensor:
+def _of_volumes(node: OnnxNode, data: Tensor, filters: Filters, window: OnnxWindow) -> Tensor:
     """Source: the sum over the taps in depth is a sum over channels of what they read."""
     if window.kernel[0] > _DEEPEST:
         raise node.unsupported(
@@ -118,7 +118,7 @@ def _of_volumes(node: OnnxNode, data: Tensor, filters: Filters, window: Window) 
     return node.reshaped(found, (batches, places, *found.shape[1:]))
 
 
-def _slices(node: OnnxNode, data: Tensor, window: Window) -> list[Tensor]:
+def _slices(node: OnnxNode, data: Tensor, window: OnnxWindow) -> list[Tensor]:
     """For each tap in depth, what it reads at all places [N, places, H, W, C]."""
     ends = (window.before[0], window.after[0])
     whole = padded(node, data, ((0, 0), ends, (0, 0), (0, 0), (0, 0)))
