@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -54,59 +54,38 @@ class Numerics:
 
     name: str
     rounding: Mapping[str, Rounding]
-    wide: Mapping[str, WideSums]
-    sums_bytes: bool
-    adds_by_shifts: bool
-    micro_scales: bool
-    lacks_int16: frozenset[str]
-    gates_by_tables: bool
-    computes_uint8: bool
+    wide: Mapping[str, WideSums] = field(default_factory=dict)
+    sums_bytes: bool = False
+    adds_by_shifts: bool = False
+    micro_scales: bool = False
+    lacks_int16: frozenset[str] = frozenset()
+    gates_by_tables: bool = False
+    computes_uint8: bool = True
 
 
-def _by_op(**choices: _T) -> Mapping[str, _T]:
-    return MappingProxyType({f"nn.{op}": choice for op, choice in choices.items()})
+_LAYERS = ("nn.conv2d", "nn.conv2d_transpose", "nn.depthwise_conv2d", "nn.dense")
+_DOUBLE = Rounding.DOUBLE
+
+
+def _by_layer(*choices: _T) -> Mapping[str, _T]:
+    """A choice for each of the layers that sum products."""
+    return MappingProxyType(dict(zip(_LAYERS, choices, strict=True)))
 
 
 _LITERT = Numerics(
     "litert",
-    rounding=_by_op(
-        conv2d=Rounding.DOUBLE,
-        conv2d_transpose=Rounding.DOUBLE,
-        depthwise_conv2d=Rounding.DOUBLE,
-        dense=Rounding.SINGLE,
-    ),
-    wide=_by_op(
-        conv2d=WideSums.DECLARED,
-        conv2d_transpose=WideSums.DECLARED,
-        depthwise_conv2d=WideSums.INT64,
-        dense=WideSums.REAL,
-    ),
+    rounding=_by_layer(_DOUBLE, _DOUBLE, _DOUBLE, Rounding.SINGLE),
+    wide=_by_layer(WideSums.DECLARED, WideSums.DECLARED, WideSums.INT64, WideSums.REAL),
     sums_bytes=True,
     adds_by_shifts=True,
-    micro_scales=False,
-    lacks_int16=frozenset(),
-    gates_by_tables=False,
-    computes_uint8=True,
 )
 
 _TFLM = Numerics(
     "tflm",
-    rounding=_by_op(
-        conv2d=Rounding.DOUBLE,
-        conv2d_transpose=Rounding.DOUBLE,
-        depthwise_conv2d=Rounding.DOUBLE,
-        dense=Rounding.DOUBLE,
-    ),
+    rounding=_by_layer(*(_DOUBLE for _ in _LAYERS)),
     # Source: TFLite Micro, micro/kernels: conv.cc, transpose_conv.cc, depthwise_conv.cc and
     # fully_connected.cc, the cases kTfLiteInt16.
-    wide=_by_op(
-        conv2d=WideSums.OWN,
-        conv2d_transpose=WideSums.INT64,
-        depthwise_conv2d=WideSums.INT64,
-        dense=WideSums.OWN,
-    ),
-    sums_bytes=False,
-    adds_by_shifts=False,
+    wide=_by_layer(WideSums.OWN, WideSums.INT64, WideSums.INT64, WideSums.OWN),
     micro_scales=True,
     # TFLite Micro's RSQRT has no table; its SOFTMAX has tables made with the target's float expf.
     lacks_int16=frozenset(("EXP", "LOG", "NEG", "RESIZE_BILINEAR", "RSQRT", "SOFTMAX", "SQRT")),
@@ -114,23 +93,8 @@ _TFLM = Numerics(
     computes_uint8=False,
 )
 
-_ONNX = Numerics(
-    "onnx",
-    rounding=_by_op(
-        conv2d=Rounding.FLOAT,
-        conv2d_transpose=Rounding.FLOAT,
-        depthwise_conv2d=Rounding.FLOAT,
-        dense=Rounding.FLOAT,
-    ),
-    # The rest is about operators of TFLite.
-    wide={},
-    sums_bytes=False,
-    adds_by_shifts=False,
-    micro_scales=False,
-    lacks_int16=frozenset(),
-    gates_by_tables=False,
-    computes_uint8=True,
-)
+# The other fields are about operators of TFLite.
+_ONNX = Numerics("onnx", rounding=_by_layer(*(Rounding.FLOAT for _ in _LAYERS)))
 
 PROFILES: Mapping[str, Numerics] = MappingProxyType({p.name: p for p in (_LITERT, _TFLM, _ONNX)})
 

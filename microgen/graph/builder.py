@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from microgen.base.errors import UnsupportedError
@@ -112,6 +112,15 @@ def folded(
     return found
 
 
+def fresh(wanted: str, taken: Container[str]) -> str:
+    """The wanted name, or the first with a number after it that is not taken."""
+    name, count = wanted, 0
+    while name in taken:
+        count += 1
+        name = f"{wanted}'{count}"
+    return name
+
+
 @dataclass(slots=True)
 class GraphBuilder:
     """The nodes, types, constants and variables so far, the initial values of variables that do
@@ -129,11 +138,7 @@ class GraphBuilder:
 
     def fresh(self, wanted: str) -> str:
         """A name that no tensor has yet: the wanted one, with a number after it if it is taken."""
-        name, count = wanted, 0
-        while name in self.types:
-            count += 1
-            name = f"{wanted}'{count}"
-        return name
+        return fresh(wanted, self.types)
 
     def declare(self, wanted: str, type_: TensorType) -> Tensor:
         """A new tensor."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from microgen.graph.builder import Stored
+from microgen.graph.builder import Stored, fresh
 from microgen.graph.ir.graph import (
     Array,
     Attrs,
@@ -74,11 +74,7 @@ class Rewriting:
 
     def fresh(self, wanted: str) -> str:
         """A name that no tensor has yet."""
-        name, count = wanted, 0
-        while name in self.types:
-            count += 1
-            name = f"{wanted}'{count}"
-        return name
+        return fresh(wanted, self.types)
 
     def name_for(self, tensor: str) -> str:
         """The name of the integers that represent a tensor: its own, except for uint8 ports."""

@@ -22,13 +22,19 @@ from microgen.graph.ops.elementwise.where import WhereAttrs
 from microgen.graph.ops.unary.functions import AbsAttrs
 
 
-def _binary(op: str) -> Callable[[OnnxNode], Tensor]:
+def _of_two(
+    compute: Callable[[OnnxNode, str, Tensor, Tensor], Tensor], op: str, *accepted: DType
+) -> Callable[[OnnxNode], Tensor]:
     def importer(node: OnnxNode) -> Tensor:
         lhs, rhs = node.tensor(0), node.tensor(1)
-        node.expect(lhs, *NUMBERS)
-        return n.arithmetic(node, op, lhs, rhs)
+        node.expect(lhs, *accepted)
+        return compute(node, op, lhs, rhs)
 
     return importer
+
+
+def _binary(op: str) -> Callable[[OnnxNode], Tensor]:
+    return _of_two(n.arithmetic, op, *NUMBERS)
 
 
 def _extremum(op: str) -> Callable[[OnnxNode], Tensor]:
@@ -134,12 +140,7 @@ def _prelu(node: OnnxNode) -> Tensor:
 
 
 def _comparison(op: str, *accepted: DType) -> Callable[[OnnxNode], Tensor]:
-    def importer(node: OnnxNode) -> Tensor:
-        lhs, rhs = node.tensor(0), node.tensor(1)
-        node.expect(lhs, *accepted)
-        return n.compared(node, op, lhs, rhs)
-
-    return importer
+    return _of_two(n.compared, op, *accepted)
 
 
 def _logical(op: str) -> Callable[[OnnxNode], Tensor]:
