@@ -18,10 +18,11 @@ from microgen.base.manifest.schedule import ScheduleRecord
 from microgen.base.names import module_names
 from microgen.building import llvm_ir
 from microgen.compiler import schedule
+from microgen.graph.ir import text
 from microgen.options import Options
 from microgen.pipeline import advice, budget
 from microgen.pipeline.partitioning import Partitioned, partitioned
-from microgen.pipeline.planning import Part, explored, planned
+from microgen.pipeline.planning import PlannedModel, explored, planned
 from microgen.planner.executors.graph import ExecutorGraph
 from microgen.planner.program.combined import combined
 from microgen.planner.program.plan import MemoryPlan
@@ -75,7 +76,7 @@ def compile_models(
     for part in parts:
         capacity.check_regions(part.plan, board)
     stored = sum(len(_graph_json(part.executed) or b"") for part in parts)
-    whole = capacity.Firmware(program, plan, options, len(parts), stored)
+    whole = capacity.Footprint(program, plan, options, len(parts), stored)
     stack = stack_size.of([part.program for part in parts], board, options)
     asked = board
     board = replace(board, stack_bytes=stack.reserve, has_stack=not stack.is_computed)
@@ -110,7 +111,7 @@ def _check(options: Sequence[Options]) -> None:
     module_names.distinct([own.name for own in options])
 
 
-def _sharing(parts: Sequence[Part]) -> tuple[str, ...]:
+def _sharing(parts: Sequence[PlannedModel]) -> tuple[str, ...]:
     """The modules that can share one workspace. A module that keeps something from one run to the
     next, a state or loaded modules, has its own."""
     able = [
@@ -136,14 +137,14 @@ def _sharing(parts: Sequence[Part]) -> tuple[str, ...]:
     raise UnsupportedError(why, where="--shared-workspace", hint="leave it out")
 
 
-def _unit(part: Part, board: Board, sharing: Sequence[str], *, several: bool) -> Unit:
+def _unit(part: PlannedModel, board: Board, sharing: Sequence[str], *, several: bool) -> Unit:
     options = _emit_options(part.model, board, part.options, several=several)
     is_sharing = part.options.name in sharing
     blob = module_blob.blob_of(part.program)
     return Unit(part.program, part.plan, options, part.executed, is_sharing, blob)
 
 
-def _assembled(parts: Sequence[Part], units: Sequence[Unit], board: Board) -> FileTree:
+def _assembled(parts: Sequence[PlannedModel], units: Sequence[Unit], board: Board) -> FileTree:
     """The whole project without its manifest."""
     options = parts[0].options
     own = {
@@ -172,23 +173,23 @@ def _assembled(parts: Sequence[Part], units: Sequence[Unit], board: Board) -> Fi
     return files
 
 
-def _record(part: Part, unit: Unit, board: Board, files: FileTree) -> ModuleRecord:
+def _record(part: PlannedModel, unit: Unit, board: Board, files: FileTree) -> ModuleRecord:
     return record.module(
         *(unit, board, part.options),
         model=part.model.name,
-        suffix=next(iter(part.files)),
+        suffix=next(iter(part.partitioned.files)),
         files=files,
         schedule=schedule.file.record(part.schedule),
-        dead_channels=part.dead_channels,
+        dead_channels=part.partitioned.dead_channels,
     )
 
 
-def _library(part: Part) -> FileTree:
+def _library(part: PlannedModel) -> FileTree:
     """The model's files of the Model Library Format."""
     files = mlf.library(
         part.program,
-        part.files,
-        text=part.text,
+        part.partitioned.files,
+        text=text.show(part.partitioned.source),
         graph_json=_graph_json(part.executed),
     )
     if part.options.interface != "packed":
@@ -197,7 +198,7 @@ def _library(part: Part) -> FileTree:
     return files.merged(FileTree({metadata.path(part.options.name): described.dumps()}))
 
 
-def _described(parts: Sequence[Part], board: Board) -> FileTree:
+def _described(parts: Sequence[PlannedModel], board: Board) -> FileTree:
     records = {
         part.options.name: mlf.metadata.module(
             part.program,
@@ -215,7 +216,7 @@ def _graph_json(executed: ExecutorGraph | None) -> bytes | None:
     return executed.dumps().encode() if executed else None
 
 
-def _project_model(part: Part, unit: Unit) -> project.Model:
+def _project_model(part: PlannedModel, unit: Unit) -> project.Model:
     return project.Model(
         module=part.options.name,
         inputs=part.program.inputs,
@@ -233,13 +234,13 @@ def _project_model(part: Part, unit: Unit) -> project.Model:
 
 
 def _compiled(
-    part: Part, promise: Manifest, files: FileTree, board: Board, doubts: tuple[str, ...]
+    part: PlannedModel, promise: Manifest, files: FileTree, board: Board, doubts: tuple[str, ...]
 ) -> Compiled:
     described = metadata.metadata(part.program, part.plan, part.options)
     return Compiled(
         *(part.graph, part.schedule.partition, part.program, part.plan),
         *(promise, files, described, board.cpu.name),
-        part.idle,
+        part.partitioned.idle,
         doubts,
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from microgen.base.errors import CapacityError, MicrogenError
 from microgen.graph.ir.graph import DType
-from microgen.pipeline.planning import Part, planned
+from microgen.pipeline.planning import PlannedModel, planned
 from microgen.project.firmware import capacity, stack_size
 from microgen.target.board import Board
 
@@ -24,7 +24,7 @@ _GROUPS: tuple[dict[str, dict[str, Any]], ...] = (
 )
 
 
-def with_fixes(error: CapacityError, part: Part, board: Board) -> CapacityError:
+def with_fixes(error: CapacityError, part: PlannedModel, board: Board) -> CapacityError:
     """The error with a hint that begins with what would help, best first. ``board`` is the one that
     was asked for. An error about flash is returned as it is."""
     if error.kind != _RAM:
@@ -38,7 +38,7 @@ def with_fixes(error: CapacityError, part: Part, board: Board) -> CapacityError:
     )
 
 
-def _found(error: CapacityError, part: Part, board: Board) -> Iterator[str]:
+def _found(error: CapacityError, part: PlannedModel, board: Board) -> Iterator[str]:
     """What would help, one sentence each."""
     for group in _GROUPS:
         tried = list(_tried(error, part, board, group))
@@ -54,7 +54,7 @@ def _found(error: CapacityError, part: Part, board: Board) -> Iterator[str]:
 
 
 def _tried(
-    error: CapacityError, part: Part, board: Board, group: dict[str, dict[str, Any]]
+    error: CapacityError, part: PlannedModel, board: Board, group: dict[str, dict[str, Any]]
 ) -> Iterator[tuple[int, str]]:
     """The options of a group that need less, with the bytes, up to the first that suffices."""
     for what, changed in group.items():
@@ -65,19 +65,19 @@ def _tried(
                 return
 
 
-def _there(error: CapacityError, part: Part) -> int:
+def _there(error: CapacityError, part: PlannedModel) -> int:
     """The bytes that there are: the error names one of the memory's and the budget's."""
     return min(error.there, part.options.ram_limit)
 
 
-def _needed(part: Part, board: Board, changed: dict[str, Any]) -> int:
+def _needed(part: PlannedModel, board: Board, changed: dict[str, Any]) -> int:
     """The bytes of RAM that a model needs at least with other options; the most that there can be
     if it cannot have them, or has them already."""
     other = _planned(part, board, changed)
     return _least(other, board) if other else sys.maxsize
 
 
-def _planned(part: Part, board: Board, changed: dict[str, Any]) -> Part | None:
+def _planned(part: PlannedModel, board: Board, changed: dict[str, Any]) -> PlannedModel | None:
     try:
         options = replace(part.options, **changed)
         return None if options == part.options else planned(part.model, board, options)
@@ -85,13 +85,13 @@ def _planned(part: Part, board: Board, changed: dict[str, Any]) -> Part | None:
         return None
 
 
-def _least(part: Part, board: Board) -> int:
+def _least(part: PlannedModel, board: Board) -> int:
     stack = stack_size.of([part.program], board, part.options)
-    whole = capacity.Firmware(part.program, part.plan, part.options)
+    whole = capacity.Footprint(part.program, part.plan, part.options)
     return capacity.least_ram(whole, replace(board, stack_bytes=stack.reserve))
 
 
-def _memories(part: Part, board: Board, error: CapacityError) -> Iterator[str]:
+def _memories(part: PlannedModel, board: Board, error: CapacityError) -> Iterator[str]:
     """The first of the board's other memories that can hold the workspace, if that suffices."""
     if board.is_host or part.options.pool or not part.plan.peak:
         return
@@ -106,7 +106,7 @@ def _memories(part: Part, board: Board, error: CapacityError) -> Iterator[str]:
                 return
 
 
-def _float_bytes(part: Part) -> int:
+def _float_bytes(part: PlannedModel) -> int:
     """The bytes of floats in RAM, if most of what the network computes is float32; 0 otherwise."""
     kinds = [part.graph.types[name] for node in part.graph.nodes for name in node.outputs]
     floats = sum(kind.nbytes for kind in kinds if kind.dtype is DType.FLOAT32)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from microgen.compiler.schedule import Offer
-from microgen.pipeline.planning import Part, offers, planned
+from microgen.pipeline.planning import PlannedModel, offers, with_schedule
 from microgen.planner.program.ram import Ram
 from microgen.project.firmware import capacity, entry_stack, stack_size
 from microgen.target.board import Board
@@ -40,7 +40,9 @@ class Combination:
         )
 
 
-def kept(parts: Sequence[Part], board: Board, sharing: Collection[str]) -> list[Part]:
+def kept(
+    parts: Sequence[PlannedModel], board: Board, sharing: Collection[str]
+) -> list[PlannedModel]:
     """The models, planned again where all of them would need too much. Those in ``sharing`` share
     one workspace."""
     options, ports = parts[0].options, max(entry_stack.count(part.program) for part in parts)
@@ -48,7 +50,7 @@ def kept(parts: Sequence[Part], board: Board, sharing: Collection[str]) -> list[
     first = [_first(part, board, sharing) for part in parts]
     if len(parts) == 1 or best([[one] for one in first], limit).nbytes <= limit:
         return list(parts)
-    others = [offers(part.model, board, part.options) for part in parts]
+    others = [offers(part.partitioned, board) for part in parts]
     every = [
         [one, *(_sharing(other, part, sharing) for other in found)]
         for part, one, found in zip(parts, first, others, strict=True)
@@ -59,19 +61,19 @@ def kept(parts: Sequence[Part], board: Board, sharing: Collection[str]) -> list[
     ]
 
 
-def _smaller(part: Part, board: Board, offer: Offer, considered: int) -> Part:
+def _smaller(part: PlannedModel, board: Board, offer: Offer, considered: int) -> PlannedModel:
     given = offer.schedule(part.options.optimize, considered)
-    return planned(part.model, board, part.options, given=given) if given else part
+    return with_schedule(part.partitioned, given, board) if given else part
 
 
-def _first(part: Part, board: Board, sharing: Collection[str]) -> Offer:
+def _first(part: PlannedModel, board: Board, sharing: Collection[str]) -> Offer:
     """The model as it is."""
     stack = stack_size.calls(part.program, board, part.options)
     ram = Ram(part.plan.peak, part.program.io_bytes, stack=stack)
     return _sharing(Offer(ram, part.schedule.score.cycles), part, sharing)
 
 
-def _sharing(offer: Offer, part: Part, sharing: Collection[str]) -> Offer:
+def _sharing(offer: Offer, part: PlannedModel, sharing: Collection[str]) -> Offer:
     """The offer, whose workspace is shared if the model's is."""
     if part.options.name not in sharing:
         return offer

@@ -28,7 +28,7 @@ from microgen.target.board import Board
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """The first stages of a model: which codegen compiles which node.
+    """The first stages of a ``model`` with its ``options``: which codegen compiles which node.
 
     ``source`` is the graph from the frontend, ``files`` are the model's files that the project
     keeps. ``module``: the Relay module, step by step, if external generators partitioned one.
@@ -36,6 +36,8 @@ class Partitioned:
     nothing. ``dead_channels``: what is in the source and not in the partition.
     """
 
+    model: Path
+    options: Options
     codegens: Mapping[str, Codegen]
     source: Graph
     files: Mapping[str, bytes]
@@ -72,7 +74,10 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     )
     took = {region.codegen for region in parts.regions}
     idle = external.idle(generators, took, refusals, composite=options.composite)
-    return Partitioned(found, source, files, parts, module, refusals, idle, removed)
+    return Partitioned(
+        *(model, options, found, source, files, parts, module),
+        *(refusals, idle, removed),
+    )
 
 
 def _planned(graph: Graph, options: Options) -> dict[str, int]:

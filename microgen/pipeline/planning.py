@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from microgen import frontends
 from microgen.base.errors import CapacityError
-from microgen.base.manifest import DeadChannelsRecord
 from microgen.base.manifest.schedule import Origin
 from microgen.compiler import lowering, schedule
 from microgen.compiler.codegens import selection
@@ -18,11 +16,9 @@ from microgen.compiler.codegens.base import Codegen
 from microgen.compiler.codegens.remembered import Remembered
 from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition import Partition
-from microgen.compiler.partition.external import Idle
 from microgen.compiler.schedule import Front, Offer, Schedule, certificate, division, stacks
 from microgen.compiler.schedule.stacks import StackOf
 from microgen.compiler.schedule.state import RamOf, Worth
-from microgen.graph.ir import text
 from microgen.graph.ir.graph import Graph
 from microgen.kernels import stack
 from microgen.options import Options
@@ -45,56 +41,60 @@ _EXPLORED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One model after its own stages. ``text`` is its network as the frontend read it. ``files``
-    are the model's files that the project keeps, by suffix, first the model's own."""
+class PlannedModel:
+    """One model after its own stages: after its partition, its ``graph`` with the schedule, the
+    program and the memory plan."""
 
-    model: Path
-    options: Options
-    text: str
-    files: Mapping[str, bytes]
+    partitioned: Partitioned
     graph: Graph
     schedule: Schedule
     program: Program
     plan: MemoryPlan
     executed: ExecutorGraph | None
-    idle: tuple[Idle, ...]
-    dead_channels: tuple[DeadChannelsRecord, ...]
+
+    @property
+    def model(self) -> Path:
+        """The path of the model's file."""
+        return self.partitioned.model
+
+    @property
+    def options(self) -> Options:
+        """The options, with the profile of numerics that the model's format has by default."""
+        return self.partitioned.options
 
 
-def planned(
-    model: Path,
-    board: Board,
-    options: Options,
-    limit: int | None = None,
-    given: Schedule | None = None,
-) -> Part:
+def planned(model: Path, board: Board, options: Options, limit: int | None = None) -> PlannedModel:
     """One model after the stages that each model goes through by itself. Its schedule keeps to
     ``limit`` bytes of workspace, inputs, outputs and operators' stack, if that can be; by default
-    it keeps to what the board's memories and the budget leave a single model. It is the ``given``
-    one if there is one."""
-    options = replace(options, numerics=frontends.numerics_of(model, options.numerics))
-    found = partitioned(model, board, options)
-    chosen = given or _scheduled(found, board, options, limit)
-    parts = chosen.partition
-    program = _lowered(found, parts, board, options)
+    it keeps to what the board's memories and the budget leave a single model."""
+    found = _partitioned(model, board, options)
+    return with_schedule(found, _scheduled(found, board, limit), board)
+
+
+def with_schedule(found: Partitioned, chosen: Schedule, board: Board) -> PlannedModel:
+    """The stages of a model that follow the choice of its schedule."""
+    options, parts = found.options, chosen.partition
+    program = _lowered(found, parts, board)
     if not options.schedule:  # a file may have what no search finds
-        chosen = replace(chosen, bound=_bound(found, board, program, options))
+        chosen = replace(chosen, bound=_bound(found, board, program))
     conventions.check(program, options)
     program, plan, executed = memory.planned(program, parts.graph, board, options)
-    shown = text.show(found.source)
-    return Part(
-        *(model, options, shown, found.files, parts.graph, chosen),
-        *(program, plan, executed, found.idle, found.dead_channels),
-    )
+    return PlannedModel(found, parts.graph, chosen, program, plan, executed)
 
 
-def _scheduled(found: Partitioned, board: Board, options: Options, limit: int | None) -> Schedule:
+def _partitioned(model: Path, board: Board, options: Options) -> Partitioned:
+    """The model's partition. Its options name the profile of numerics."""
+    numerics = frontends.numerics_of(model, options.numerics)
+    return partitioned(model, board, replace(options, numerics=numerics))
+
+
+def _scheduled(found: Partitioned, board: Board, limit: int | None) -> Schedule:
     """The schedule that a file describes, or the best for the goal."""
+    options = found.options
     if options.schedule:
-        given = schedule.front_file.load(options.schedule, _origin(found, board, options))
+        given = schedule.front_file.load(options.schedule, _origin(found, board))
         return schedule.file.applied(given, found.partition, board.cpu)
-    ram_of = _ram_of(found, board, options)
+    ram_of = _ram_of(found, board)
     stack_of = _stack_of(board, options)
     if limit is None:
         ports = len(found.source.inputs) + len(found.source.outputs)
@@ -109,26 +109,24 @@ def _stack_of(board: Board, options: Options) -> StackOf:
     return stacks.known(stack.column(board.cpu, options.toolchain))
 
 
-def offers(model: Path, board: Board, options: Options) -> list[Offer]:
-    """The divisions that the model can have instead of its schedule."""
-    found = partitioned(model, board, options)
-    ram_of, stack_of = _ram_of(found, board, options), _stack_of(board, options)
+def offers(found: Partitioned, board: Board) -> list[Offer]:
+    """The divisions that a model can have instead of its schedule."""
+    ram_of, stack_of = _ram_of(found, board), _stack_of(board, found.options)
     return list(schedule.offers(found.partition, board.cpu, ram_of, stack_of))
 
 
 def explored(model: Path, board: Board, options: Options) -> Front:
     """The schedules that are best at something."""
-    options = replace(options, numerics=frontends.numerics_of(model, options.numerics))
-    found = partitioned(model, board, options)
-    ram_of, stack_of = _ram_of(found, board, options), _stack_of(board, options)
+    found = _partitioned(model, board, options)
+    ram_of, stack_of = _ram_of(found, board), _stack_of(board, options)
     front = schedule.explore(found.partition, board.cpu, ram_of, stack_of)
-    programs = [_lowered(found, one.schedule.partition, board, options) for one in front.found]
+    programs = [_lowered(found, one.schedule.partition, board) for one in front.found]
     entries = tuple(
         replace(one, ram=_in_firmware(one.ram, program, board, options))
         for one, program in zip(front.found, programs, strict=True)
     )
-    bound = _bound(found, board, programs[0], options)
-    return replace(front, found=entries, origin=_origin(found, board, options), bound=bound)
+    bound = _bound(found, board, programs[0])
+    return replace(front, found=entries, origin=_origin(found, board), bound=bound)
 
 
 def _in_firmware(ram: Ram, program: Program, board: Board, options: Options) -> Ram:
@@ -139,8 +137,9 @@ def _in_firmware(ram: Ram, program: Program, board: Board, options: Options) -> 
     return firmware_ram.of_firmware(ram, stack, is_host=board.is_host)
 
 
-def _bound(found: Partitioned, board: Board, program: Program, options: Options) -> int:
+def _bound(found: Partitioned, board: Board, program: Program) -> int:
     """Bytes of workspace, inputs and outputs that no schedule of the searches needs less of."""
+    options = found.options
     rows, layers = division.ROWS, division.MOST_LAYERS
     is_common = options.workspace_io or options.output_overlay
     free_inputs = is_common or options.input_consumed
@@ -155,10 +154,10 @@ def _bound(found: Partitioned, board: Board, program: Program, options: Options)
     return max(least + own, 0 if is_common else inputs + outputs)
 
 
-def _origin(found: Partitioned, board: Board, options: Options) -> Origin:
+def _origin(found: Partitioned, board: Board) -> Origin:
     """What is explored. Paths and values of code generators' options are not part of it."""
     file, *_ = found.files.values()
-    usual, asked = Options().to_json(), options.to_json()
+    usual, asked = Options().to_json(), found.options.to_json()
     given = {name: asked[name] for name in _EXPLORED if asked[name] != usual[name]}
     return Origin(
         model=hashlib.sha256(file).hexdigest(),
@@ -171,17 +170,17 @@ def _as_text(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _ram_of(found: Partitioned, board: Board, options: Options) -> RamOf:
+def _ram_of(found: Partitioned, board: Board) -> RamOf:
     """The function that plans a candidate, if its bound is worth it. One that no pool holds is as
     bad as can be."""
     remembered: dict[str, Codegen] = {
         **found.codegens,
         BUILTIN: Remembered(found.codegens[BUILTIN]),
     }
-    found = replace(found, codegens=remembered)
+    found, options = replace(found, codegens=remembered), found.options
 
     def ram_of(parts: Partition, worth: Worth) -> Ram:
-        program = _lowered(found, parts, board, options)
+        program = _lowered(found, parts, board)
         bound = memory.bound(program, board, options)
         if not worth(bound):
             return Ram(bound, least=bound, is_planned=False)
@@ -195,7 +194,8 @@ def _ram_of(found: Partitioned, board: Board, options: Options) -> RamOf:
     return ram_of
 
 
-def _lowered(found: Partitioned, parts: Partition, board: Board, options: Options) -> Program:
+def _lowered(found: Partitioned, parts: Partition, board: Board) -> Program:
+    options = found.options
     generators = selection.external(found.codegens)
     return lowering.lower(
         parts,

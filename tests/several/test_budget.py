@@ -14,6 +14,7 @@ from microgen.compiler.schedule.options import NOISE
 from microgen.interface import api
 from microgen.options import Options
 from microgen.pipeline import budget, planning
+from microgen.pipeline.partitioning import partitioned
 from microgen.planner.program.ram import Ram
 from microgen.project.firmware.compiled import Firmware
 from microgen.target import board as boards
@@ -70,7 +71,8 @@ def test_of_a_shared_workspace_the_largest_model_counts(usual: Firmware) -> None
 
 
 def test_what_is_missing_is_said_of_the_smallest_firmware() -> None:
-    offers = planning.offers(DIGITS, boards.load(BOARD), Options(optimize="speed"))
+    board = boards.load(BOARD)
+    offers = planning.offers(partitioned(DIGITS, board, Options(optimize="speed")), board)
     least = 2 * min(offer.ram.arena_io for offer in offers)
     assert needed(firmware(least)) == least
     with pytest.raises(CapacityError, match=r"\(1 too many\)") as caught:

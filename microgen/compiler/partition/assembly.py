@@ -21,7 +21,7 @@ from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AssembledPart:
     """An input of a concatenation. ``root`` is the tensor whose bytes it has, which are ``offset``
     bytes after the beginning of the result, unless it ``is_copied``."""
 
@@ -36,7 +36,7 @@ class Assembly:
     """A concatenation that can be assembled, with its parts in order. One of them is not copied."""
 
     node: Node
-    parts: tuple[Part, ...]
+    parts: tuple[AssembledPart, ...]
 
 
 def assemblies(partition: Partition) -> dict[str, Assembly]:
@@ -68,11 +68,11 @@ def assemblies(partition: Partition) -> dict[str, Assembly]:
 
 def _parts(
     node: Node, graph: Graph, bytes_of: Mapping[str, str], free: Collection[str]
-) -> Iterator[Part]:
+) -> Iterator[AssembledPart]:
     names = [bytes_of[name] for name in node.inputs]
     counts, offset = Counter(names), 0
     for tensor, root in zip(node.inputs, names, strict=True):
-        yield Part(tensor, root, offset, is_copied=root not in free or counts[root] > 1)
+        yield AssembledPart(tensor, root, offset, is_copied=root not in free or counts[root] > 1)
         offset += graph.types[tensor].nbytes
 
 

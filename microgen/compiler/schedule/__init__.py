@@ -6,12 +6,12 @@ writes one, ``front_file`` a front.
 
 from microgen.compiler.schedule import file, front_file
 from microgen.compiler.schedule.choose import Offer, choose, offers
-from microgen.compiler.schedule.front import Found, Front, explore
+from microgen.compiler.schedule.front import Front, FrontPoint, explore
 from microgen.compiler.schedule.types import Schedule, Score
 
 __all__ = [
-    "Found",
     "Front",
+    "FrontPoint",
     "Offer",
     "Schedule",
     "Score",

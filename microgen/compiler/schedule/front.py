@@ -33,7 +33,7 @@ _Axes = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FrontPoint:
     """A schedule of the front, its RAM, and the goals of ``--optimize`` that choose it or one that
     costs the same. Its RAM has static data and the stack if these are counted, which they are not
     on the host."""
@@ -67,7 +67,7 @@ class Front:
     is the certificate: the bytes of RAM that no schedule of the searches needs less of. ``origin``
     says of what the front is. Both are None if they are not known."""
 
-    found: tuple[Found, ...]
+    found: tuple[FrontPoint, ...]
     considered: int
     bound: int | None = None
     origin: Origin | None = None
@@ -153,7 +153,7 @@ def _found(
     scorer: Scorer,
     best: Mapping[str, Candidate],
     considered: int,
-) -> Found:
+) -> FrontPoint:
     def cost(one: Candidate) -> tuple[int, int, Score]:
         ram = scorer.ram(one)
         return ram.arena_io, ram.least, one.score
@@ -161,7 +161,7 @@ def _found(
     goals = tuple(goal for goal, one in best.items() if cost(one) == cost(candidate))
     goal = goals[0] if goals else FROM_FILE
     schedule = made(found, candidate, goal=goal, considered=considered)
-    return Found(schedule, scorer.ram(candidate), goals)
+    return FrontPoint(schedule, scorer.ram(candidate), goals)
 
 
 def write(front: Front, folder: Path) -> None:

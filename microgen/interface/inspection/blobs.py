@@ -26,7 +26,7 @@ _BYTE = re.compile(rb"0x([0-9a-f]{2}),")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundBlob:
     """A blob's bytes and its symbol, which is empty for a file."""
 
     symbol: str
@@ -52,13 +52,13 @@ def inspect(path: Path, codegen_path: Sequence[Path] = ()) -> Inspected:
     """Inspect a file that contains only a blob. Raises ModelError for a malformed one."""
     if path.stat().st_size > _MAX_BYTES:
         raise ModelError(f"has more than {_MAX_BYTES:,} bytes", where=str(path))
-    found, context = Found("", path.read_bytes()), Context(beside(path), codegen_path)
+    found, context = FoundBlob("", path.read_bytes()), Context(beside(path), codegen_path)
     listed = describe.listing(_read(found, context))
     data = {"kind": "blob", **listed.data}
     return Inspected(data, listed.lines, _payloads([found], context))
 
 
-def with_blobs(shown: Inspected, found: Sequence[Found], context: Context) -> Inspected:
+def with_blobs(shown: Inspected, found: Sequence[FoundBlob], context: Context) -> Inspected:
     """``shown`` with the blobs that were found. If a blob cannot be read, the reason is shown."""
     if not found:
         return shown
@@ -68,7 +68,7 @@ def with_blobs(shown: Inspected, found: Sequence[Found], context: Context) -> In
     return Inspected(data, [*shown.text, *lines], _payloads(found, context))
 
 
-def _listed(found: Found, context: Context) -> tuple[dict[str, Any], list[str]]:
+def _listed(found: FoundBlob, context: Context) -> tuple[dict[str, Any], list[str]]:
     own = {"symbol": found.symbol, "nbytes": len(found.data)}
     try:
         listed = describe.listing(_read(found, context))
@@ -78,13 +78,13 @@ def _listed(found: Found, context: Context) -> tuple[dict[str, Any], list[str]]:
     return {**own, **listed.data}, [f"{found.symbol}: {head}", *lines]
 
 
-def _read(found: Found, context: Context) -> blob.Blob:
+def _read(found: FoundBlob, context: Context) -> blob.Blob:
     modules = [m for record in context.records for own in record.modules for m in own.loaded]
     names = {module.codegen for module in modules}
     return blob.loads(found.data, known(modules, payloads.readers(names, context.codegen_path)))
 
 
-def _payloads(found: Sequence[Found], context: Context) -> dict[str, bytes]:
+def _payloads(found: Sequence[FoundBlob], context: Context) -> dict[str, bytes]:
     """Names and contents of the files to extract. If there are several blobs, each name begins with
     its blob's number. Blobs that cannot be read are left out."""
     files: dict[str, bytes] = {}
@@ -96,7 +96,7 @@ def _payloads(found: Sequence[Found], context: Context) -> dict[str, bytes]:
     return files
 
 
-def of_elf(elf: Elf) -> list[Found]:
+def of_elf(elf: Elf) -> list[FoundBlob]:
     """The blobs of an ELF. It is not trusted, so more than 64 blobs raise ModelError."""
     symbols = {
         (s.address, s.size): s
@@ -105,19 +105,19 @@ def of_elf(elf: Elf) -> list[Found]:
     }
     if len(symbols) > _MAX_BLOBS:
         raise ModelError(f"has more than {_MAX_BLOBS} module blobs", where=str(elf.path))
-    return [Found(s.name, elf.read(s.address, s.size) or b"") for s in symbols.values()]
+    return [FoundBlob(s.name, elf.read(s.address, s.size) or b"") for s in symbols.values()]
 
 
-def of_project(project: Path, record: Manifest) -> list[Found]:
+def of_project(project: Path, record: Manifest) -> list[FoundBlob]:
     """The blobs in the sources of a generated project."""
     return list(_of_sources(project, record))
 
 
-def _of_sources(project: Path, record: Manifest) -> Iterator[Found]:
+def _of_sources(project: Path, record: Manifest) -> Iterator[FoundBlob]:
     for module in record.modules:
         if module.blob is not None:
             name = f"model/codegen/host/src/{module.module}_blob.c"
-            yield Found(module.blob.symbol, _array(inside(project, name)))
+            yield FoundBlob(module.blob.symbol, _array(inside(project, name)))
 
 
 def _array(path: Path) -> bytes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from microgen.base.output.text_layout import Column, Listing, Part, Table
-from microgen.compiler.schedule import Found, Front
+from microgen.compiler.schedule import Front, FrontPoint
 from microgen.interface.inspection.costs import Costs
 from microgen.planner.program.ram import ARENA_IO, TOTAL
 from microgen.running.timing import Conditions
@@ -34,16 +34,16 @@ class Estimated:
         """The core, clock and wait states; None if nothing is measured."""
         return self.costs.conditions
 
-    def waits(self, one: Found) -> int:
+    def waits(self, one: FrontPoint) -> int:
         """The cycles in which a schedule waits for flash."""
         found = self.conditions
         return found.waiting(one.score.waited, one.score.followed) if found else 0
 
-    def cycles(self, one: Found) -> int:
+    def cycles(self, one: FrontPoint) -> int:
         """The cycles of a schedule, with those in which it waits for flash."""
         return one.score.cycles + self.waits(one)
 
-    def milliseconds(self, one: Found) -> float | None:
+    def milliseconds(self, one: FrontPoint) -> float | None:
         """The time of a schedule; None if it is not known."""
         return self.conditions.milliseconds(self.cycles(one)) if self.conditions else None
 
@@ -113,7 +113,7 @@ def parts(front: Front, estimated: Estimated) -> Iterator[Part]:
         )
 
 
-def _kernels(one: Found) -> list[tuple[str, int]]:
+def _kernels(one: FrontPoint) -> list[tuple[str, int]]:
     """The implementations with the number of calls that each computes, the most used first."""
     regions = one.schedule.partition.regions
     names = [
@@ -150,12 +150,12 @@ def _table(front: Front, estimated: Estimated) -> Table:
     return table
 
 
-def _marks(found: Sequence[Found]) -> Iterator[str]:
+def _marks(found: Sequence[FrontPoint]) -> Iterator[str]:
     """A character for each; those beyond the last have the last one."""
     return (_MARKS[min(i, len(_MARKS) - 1)] for i in range(len(found)))
 
 
-def _drawing(found: Sequence[Found], estimated: Estimated) -> Iterator[str]:
+def _drawing(found: Sequence[FrontPoint], estimated: Estimated) -> Iterator[str]:
     """Cycles to the right, and upwards arena + I/O, or flash if that is equal for all. Of marks in
     one place that of the least is drawn."""
     ram, flash = [one.ram.arena_io for one in found], [one.score.flash for one in found]

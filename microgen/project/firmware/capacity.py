@@ -65,7 +65,7 @@ def _sum(parts: _Parts) -> _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Firmware:
+class Footprint:
     """The things that must fit: a program and its plan, or those of several ``modules`` together.
 
     ``stored`` is the number of bytes in read-only memory that the graph executor reads.
@@ -121,15 +121,15 @@ def buffers_limit(board: Board, options: Options, modules: int = 1) -> int:
     return min(there, options.ram_limit) - modules * (STATIC_DATA + _ALIGNED * _IO_ALIGNMENT)
 
 
-def placed(firmware: Firmware, board: Board) -> Board:
+def placed(footprint: Footprint, board: Board) -> Board:
     """The board with memories chosen for the model's constants, the workspace and main's buffers.
     Each is in the board's usual memory for it, unless it may not fit there."""
     if board.is_host:
         return board
     flash = board.memory(board.flash).length
-    if board.large_constants and _sum(_flash(firmware, board)).likely > flash:
+    if board.large_constants and _sum(_flash(footprint, board)).likely > flash:
         board = replace(board, constants=board.large_constants)
-    return next((b for b in _arranged(board) if _holds(firmware, b)), board)
+    return next((b for b in _arranged(board) if _holds(footprint, b)), board)
 
 
 def _arranged(board: Board) -> Iterator[Board]:
@@ -141,11 +141,11 @@ def _arranged(board: Board) -> Iterator[Board]:
         yield replace(board, arena=board.large_buffers, buffers=board.large_buffers)
 
 
-def _holds(firmware: Firmware, board: Board) -> bool:
+def _holds(footprint: Footprint, board: Board) -> bool:
     return all(
         (part.likely if part.most is None else part.most) <= board.memory(name).length
         for name, part in (
-            (name, _sum(parts)) for name, parts in _by_memory(_ram(firmware, board)).items()
+            (name, _sum(parts)) for name, parts in _by_memory(_ram(footprint, board)).items()
         )
     )
 
@@ -155,15 +155,15 @@ def _by_memory(parts: _Parts) -> dict[str, _Parts]:
     return {name: tuple(part for part in parts if part.memory == name) for name in names}
 
 
-def check(firmware: Firmware, board: Board, stack: Stack = _NO_STACK) -> Estimate:
+def check(footprint: Footprint, board: Board, stack: Stack = _NO_STACK) -> Estimate:
     """Bounds and estimates of flash and RAM in bytes. ``board`` has the stack that is reserved.
 
     Raises CapacityError, with bytes needed, bytes available and what would help, if a memory of the
     board or a budget is certainly too small. Memories that may be too small are among the doubts.
     """
-    options, parts = firmware.options, {"RAM": _ram(firmware, board)}
-    parts["flash"] = _flash(firmware, board)
-    doubts = [_judged(firmware, *limit) for limit in _limits(parts, board, options)]
+    options, parts = footprint.options, {"RAM": _ram(footprint, board)}
+    parts["flash"] = _flash(footprint, board)
+    doubts = [_judged(footprint, *limit) for limit in _limits(parts, board, options)]
     doubts.append(stack.doubt)
     ram, flash = _sum(parts["RAM"]), _sum(parts["flash"])
     record = EstimateRecord(
@@ -181,10 +181,10 @@ def check(firmware: Firmware, board: Board, stack: Stack = _NO_STACK) -> Estimat
     return Estimate(record, tuple(filter(None, doubts)))
 
 
-def least_ram(firmware: Firmware, board: Board) -> int:
+def least_ram(footprint: Footprint, board: Board) -> int:
     """The bytes of RAM that a firmware needs in any case. ``board`` has the stack that is
     reserved."""
-    return _sum(_ram(firmware, board)).least
+    return _sum(_ram(footprint, board)).least
 
 
 def _limits(
@@ -204,7 +204,7 @@ def _limits(
         yield "flash", parts["flash"], options.flash, "the --flash budget is"
 
 
-def _judged(firmware: Firmware, kind: str, parts: _Parts, there: int, whose: str) -> str:
+def _judged(footprint: Footprint, kind: str, parts: _Parts, there: int, whose: str) -> str:
     """The remark; empty if everything fits. Raises CapacityError if it cannot fit."""
     need = _sum(parts)
     if need.least > there:
@@ -216,7 +216,7 @@ def _judged(firmware: Firmware, kind: str, parts: _Parts, there: int, whose: str
             kind=kind,
             needed=need.least,
             there=there,
-            hint=_help(firmware, kind),
+            hint=_help(footprint, kind),
         )
     if need.most is None:
         if need.likely <= there:
@@ -232,12 +232,12 @@ def _judged(firmware: Firmware, kind: str, parts: _Parts, there: int, whose: str
     )
 
 
-def _help(firmware: Firmware, kind: str) -> str:
+def _help(footprint: Footprint, kind: str) -> str:
     if kind == "flash":
         return "use fewer or narrower layers, or a board with more flash"
-    step, names = _peak_step(firmware.program, firmware.plan)
+    step, names = _peak_step(footprint.program, footprint.plan)
     return (
-        f"the workspace peaks at call {step + 1} of {len(firmware.program.calls)} ({names}): "
+        f"the workspace peaks at call {step + 1} of {len(footprint.program.calls)} ({names}): "
         "use narrower layers, a smaller input, or a board with more RAM"
     )
 
@@ -273,12 +273,12 @@ def _peak_time(plan: MemoryPlan) -> int:
     return best
 
 
-def _ram(firmware: Firmware, board: Board) -> _Parts:
-    program, plan = firmware.program, firmware.plan
+def _ram(footprint: Footprint, board: Board) -> _Parts:
+    program, plan = footprint.program, footprint.plan
     ports = [("input", p) for p in program.inputs] + [("output", p) for p in program.outputs]
     sizes = program.io_sizes
     is_known = not (program.external_modules or program.devices)
-    other = STATIC_DATA * firmware.modules
+    other = STATIC_DATA * footprint.modules
     return (
         *_pools(plan, board),
         *(
@@ -313,28 +313,28 @@ def _exactly(memory: str, name: str, nbytes: int) -> _Part:
     return _Part(memory, name, nbytes, nbytes, nbytes)
 
 
-def _flash(firmware: Firmware, board: Board) -> _Parts:
-    program, options = firmware.program, firmware.options
+def _flash(footprint: Footprint, board: Board) -> _Parts:
+    program, options = footprint.program, footprint.options
     blob = sum(len(code.payload) for _, code in program.runtime_modules)
     block = board.boot_block
     vectors = _VECTORS if board.cpu.architecture == "arm" else 0
     likely = _likely_code(program, board, options)
-    most = code_size.most(program, board.cpu, options, firmware.modules)
+    most = code_size.most(program, board.cpu, options, footprint.modules)
     code = _Part(board.flash, "code", code_size.LEAST + vectors, likely, most)
     return (
-        *_constants(firmware, board),
-        _exactly(board.constants, "the executor's graph", firmware.stored),
+        *_constants(footprint, board),
+        _exactly(board.constants, "the executor's graph", footprint.stored),
         _exactly(board.flash, "modules of the blob", blob),
         *([_exactly(board.flash, "boot block", block.nbytes)] if block else []),
         code,
     )
 
 
-def _constants(firmware: Firmware, board: Board) -> Iterator[_Part]:
-    plan, alignment = firmware.plan, firmware.options.constant_alignment
+def _constants(footprint: Footprint, board: Board) -> Iterator[_Part]:
+    plan, alignment = footprint.plan, footprint.options.constant_alignment
     pools = {pool.name: pool for pool in plan.constant_pools}
     places = plan.constant_places
-    for constant in firmware.program.constants:
+    for constant in footprint.program.constants:
         place, nbytes = places.get(constant.name), constant.array.nbytes
         pool = pools[place.pool] if place else None
         unit = max(alignment, pool.alignment if pool else 0, constant.array.itemsize)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from microgen.compiler.codegens.cmsis_nn import choice, numbers
-from microgen.compiler.codegens.cmsis_nn.numbers import PoolAttrs, Window
+from microgen.compiler.codegens.cmsis_nn.numbers import PoolAttrs, CmsisWindow
 from microgen.compiler.codegens.cmsis_nn.tree import Form
 from microgen.graph.arithmetic.int8 import add_parameters, softmax_parameters
 from microgen.graph.arithmetic.terms import Activation
@@ -115,7 +115,7 @@ def _depthwise(node: Node, graph: Graph, form: Form) -> Call:
 
 
 def _window_fields(
-    attrs: Conv2DAttrs | DepthwiseConv2DAttrs, w: Window, node: Node, graph: Graph
+    attrs: Conv2DAttrs | DepthwiseConv2DAttrs, w: CmsisWindow, node: Node, graph: Graph
 ) -> dict[str, object]:
     return {
         "stride": _tile(w.strides),
@@ -125,7 +125,7 @@ def _window_fields(
     }
 
 
-def _shapes(w: Window, filters: str) -> tuple[tuple[str, str, str], ...]:
+def _shapes(w: CmsisWindow, filters: str) -> tuple[tuple[str, str, str], ...]:
     return (
         ("cmsis_nn_dims", "input", _dims(*w.data)),
         ("cmsis_nn_dims", "filter", filters),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from microgen.compiler.codegens.cmsis_nn.numbers import Window
+from microgen.compiler.codegens.cmsis_nn.numbers import CmsisWindow
 from microgen.compiler.codegens.cmsis_nn.tree import Form
 
 # Sizes in bytes of the buffers that CMSIS-NN's functions need in their context: the results of its
@@ -15,7 +15,7 @@ from microgen.compiler.codegens.cmsis_nn.tree import Form
 _MVE_CHANNELS = 124  # CH_IN_BLOCK_MVE: channels of one pass of arm_depthwise_conv_s8_opt
 
 
-def convolve(form: Form, window: Window) -> int:
+def convolve(form: Form, window: CmsisWindow) -> int:
     """``arm_convolve_s8_get_buffer_size``."""
     column = window.kernel[0] * window.kernel[1] * window.data[3]
     if form is Form.MVE:
@@ -23,7 +23,7 @@ def convolve(form: Form, window: Window) -> int:
     return 2 * -(-column // 4) * 4 * 2
 
 
-def convolve_wrapper(form: Form, window: Window) -> int:
+def convolve_wrapper(form: Form, window: CmsisWindow) -> int:
     """``arm_convolve_wrapper_s8_get_buffer_size``."""
     if is_pointwise(window):
         return 0
@@ -32,12 +32,12 @@ def convolve_wrapper(form: Form, window: Window) -> int:
     return convolve(form, window)
 
 
-def is_pointwise(window: Window) -> bool:
+def is_pointwise(window: CmsisWindow) -> bool:
     """Whether the wrapper takes ``arm_convolve_1x1_s8``, or its fast form."""
     return window.kernel == (1, 1) and window.pads[:2] == (0, 0) and window.groups == 1
 
 
-def is_row(window: Window) -> bool:
+def is_row(window: CmsisWindow) -> bool:
     """Whether the wrapper takes ``arm_convolve_1_x_n_s8``."""
     return (
         window.data[1] == 1
@@ -48,7 +48,7 @@ def is_row(window: Window) -> bool:
     )
 
 
-def padded_places(window: Window) -> tuple[int, int]:
+def padded_places(window: CmsisWindow) -> tuple[int, int]:
     """The number of outputs at the left and at the right of a row that ``arm_convolve_1_x_n_s8``
     treats as padded, in its form for MVE."""
     stride, pad = window.strides[1], window.pads[1]
@@ -56,7 +56,7 @@ def padded_places(window: Window) -> tuple[int, int]:
     return (-(-pad // stride), max(1, _truncated(right + stride - 1, stride)) if right else 0)
 
 
-def odd_pad(window: Window) -> int:
+def odd_pad(window: CmsisWindow) -> int:
     """The remainder, in C, of all padding of a row by 2."""
     total = window.pads[1] + window.overshoot[1]
     return total - 2 * _truncated(total, 2)
@@ -67,7 +67,7 @@ def _truncated(a: int, b: int) -> int:
     return a // b if a >= 0 else -(-a // b)
 
 
-def _convolve_row(window: Window) -> int:
+def _convolve_row(window: CmsisWindow) -> int:
     """``arm_convolve_1_x_n_s8_get_buffer_size_mve``."""
     left, right = padded_places(window)
     if left + right > window.output[2]:
@@ -77,7 +77,7 @@ def _convolve_row(window: Window) -> int:
     return max(width + pad, width - 1 + trailing) * window.data[3]
 
 
-def depthwise_wrapper(form: Form, window: Window) -> int:
+def depthwise_wrapper(form: Form, window: CmsisWindow) -> int:
     """``arm_depthwise_conv_wrapper_s8_get_buffer_size``."""
     channels = window.output[3]
     if is_converted(form, window):
@@ -88,18 +88,18 @@ def depthwise_wrapper(form: Form, window: Window) -> int:
     return 0 if is_3x3(form, window) else depthwise_opt(form, window)
 
 
-def is_converted(form: Form, window: Window) -> bool:
+def is_converted(form: Form, window: CmsisWindow) -> bool:
     """Whether the wrapper for depthwise convolutions turns it into an ordinary one."""
     return form is Form.MVE and window.data[3] == 1 and window.output[3] > 1
 
 
-def is_3x3(form: Form, window: Window) -> bool:
+def is_3x3(form: Form, window: CmsisWindow) -> bool:
     """Whether the wrapper takes ``arm_depthwise_conv_3x3_s8`` for a depthwise convolution of one
     batch, undilated, with multiplier 1."""
     return form is not Form.MVE and window.kernel == (3, 3) and max(window.pads[:2]) <= 1
 
 
-def depthwise_opt(form: Form, window: Window) -> int:
+def depthwise_opt(form: Form, window: CmsisWindow) -> int:
     """``arm_depthwise_conv_s8_opt_get_buffer_size``."""
     kernel = window.kernel[0] * window.kernel[1]
     sizes = {Form.PLAIN: 0, Form.DSP: 2 * window.data[3] * kernel}
@@ -124,14 +124,14 @@ class Choice:
     buffer: int
 
 
-def convolution(form: Form, window: Window) -> Choice:
+def convolution(form: Form, window: CmsisWindow) -> Choice:
     """``arm_convolve_wrapper_s8``, or ``arm_convolve_s8`` if the wrapper is wrong."""
     if _wrapper_is_right(form, window):
         return Choice("arm_convolve_wrapper_s8", convolve_wrapper(form, window))
     return Choice("arm_convolve_s8", convolve(form, window))
 
 
-def _wrapper_is_right(form: Form, window: Window) -> bool:
+def _wrapper_is_right(form: Form, window: CmsisWindow) -> bool:
     """Whether the wrapper is right. It knows the buffer's size only for some groups. The 1x1 forms
     ignore all padding. For MVE's form for rows see ``_row_is_right``."""
     if window.groups > 1:
@@ -141,7 +141,7 @@ def _wrapper_is_right(form: Form, window: Window) -> bool:
     return form is not Form.MVE or not is_row(window) or _row_is_right(window)
 
 
-def _row_is_right(window: Window) -> bool:
+def _row_is_right(window: CmsisWindow) -> bool:
     """Whether ``arm_convolve_1_x_n_s8`` is right. It fails unless the total padding is twice the
     left one, or one more. It assumes that the first window that ends in padding has one column of
     padding. At the beginning of the row it reads as many columns as a window has. After the
@@ -162,14 +162,14 @@ def _row_is_right(window: Window) -> bool:
     )
 
 
-def depthwise(form: Form, window: Window) -> Choice:
+def depthwise(form: Form, window: CmsisWindow) -> Choice:
     """``arm_depthwise_conv_wrapper_s8``, or ``arm_depthwise_conv_s8`` if that is wrong."""
     if _depthwise_wrapper_is_right(form, window):
         return Choice("arm_depthwise_conv_wrapper_s8", depthwise_wrapper(form, window))
     return Choice("arm_depthwise_conv_s8", 0)
 
 
-def _depthwise_wrapper_is_right(form: Form, window: Window) -> bool:
+def _depthwise_wrapper_is_right(form: Form, window: CmsisWindow) -> bool:
     """Whether the wrapper is right. The 3x3 form assumes that the middle of a window is always
     inside. The form for DSP clears as many rows of its buffer as a window has outside the input."""
     if is_converted(form, window):

@@ -54,7 +54,7 @@ PoolAttrs = AvgPool2DAttrs | MaxPool2DAttrs
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class CmsisWindow:
     """``data`` and ``output`` are NHWC shapes; pairs are (height, width). ``depth`` is the number
     of input channels that a filter reads. The dilation of a kernel of 1 is 1."""
 
@@ -88,7 +88,7 @@ class Window:
         return rows, columns
 
 
-def of(node: Node, graph: Graph) -> Window:
+def of(node: Node, graph: Graph) -> CmsisWindow:
     """The window of a convolution or a pool."""
     attrs, data = node.attrs, graph.types[node.inputs[0]].shape
     if isinstance(attrs, PoolAttrs):
@@ -100,7 +100,7 @@ def of(node: Node, graph: Graph) -> Window:
         depth = weight[3] if isinstance(attrs, Conv2DAttrs) else 1
     pads = explicit(attrs.padding)
     output = graph.types[node.outputs[0]].shape
-    return Window(data, output, kernel, attrs.strides, dilation, pads, depth)
+    return CmsisWindow(data, output, kernel, attrs.strides, dilation, pads, depth)
 
 
 def _effective(dilation: Pair, kernel: Pair) -> Pair:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from microgen.compiler.codegens.cmsis_nn import choice, numbers, tree
-from microgen.compiler.codegens.cmsis_nn.numbers import Window
+from microgen.compiler.codegens.cmsis_nn.numbers import CmsisWindow
 from microgen.compiler.codegens.cmsis_nn.tree import Form
 from microgen.compiler.codegens.external import CSource
 from microgen.target import board as boards
@@ -34,7 +34,7 @@ def _cases() -> list[Case]:
     return [case for case in found if case.op == ops[1] or _window(case).groups == 1]
 
 
-def _window(case: Case) -> Window:
+def _window(case: Case) -> CmsisWindow:
     return numbers.of(case.node, case.graph)
 
 
