@@ -22,7 +22,7 @@ _COPY = "copy"
 
 
 @dataclass(frozen=True, eq=False)
-class Assembled(Option):
+class AssembledOption(Option):
     """A concatenation that is assembled. Its cost is that of the parts that are copied. ``most``
     are the bytes of the largest result that can be assembled."""
 
@@ -98,7 +98,7 @@ def space(partition: Partition, cpu: Cpu, *, prefers_shared: bool) -> Space:
 
 def option(
     found: Assembly, kernel: Implementation, partition: Partition, cpu: Cpu, most: int = 0
-) -> Assembled:
+) -> AssembledOption:
     """The option for a concatenation; ``kernel`` is the one that would copy all parts."""
     graph = partition.graph
     copied = [part.tensor for part in found.parts if part.is_copied]
@@ -110,7 +110,7 @@ def option(
         waited=sum(cost.waited for cost in known),
         followed=sum(cost.followed for cost in known),
     )
-    return Assembled((found.node,), kernel, False, whole, graph, most=most)
+    return AssembledOption((found.node,), kernel, False, whole, graph, most=most)
 
 
 def _copying(node: Node, part: str, graph: Graph, cpu: Cpu) -> Cost | None:

@@ -12,7 +12,7 @@ from microgen.compiler.schedule.assembled import space
 from microgen.compiler.schedule.division import Division, Pieces, pieces
 from microgen.compiler.schedule.goals import ROLLS
 from microgen.compiler.schedule.options import Option, Space
-from microgen.compiler.schedule.search import Search, Visit
+from microgen.compiler.schedule.search import ScheduleSearch, Visit
 from microgen.compiler.schedule.stacks import StackOf, unknown
 from microgen.compiler.schedule.state import Candidate, Picks, RamOf, Scorer, scheduled
 from microgen.compiler.schedule.types import Schedule
@@ -46,12 +46,12 @@ def choose(
 
 def searching(
     scorer: Scorer, goal: str, divided: Pieces | None, visit: Visit | None = None
-) -> Search:
+) -> ScheduleSearch:
     """The search for the goal, which begins with one of the divisions where the goal has such."""
     fed = divided if scorer.space.partition.fed else None
     forced = forced_picks(fed) if fed else ()
     beginning = start.best(divided, scorer, goal) if divided and goal in ROLLS else {}
-    return Search(scorer.space, scorer, goal, visit, start=beginning, forced=forced)
+    return ScheduleSearch(scorer.space, scorer, goal, visit, start=beginning, forced=forced)
 
 
 def _smaller(found: Candidate, divided: Pieces, scorer: Scorer, cpu: Cpu, limit: int) -> Candidate:

@@ -33,7 +33,7 @@ MOST_LAYERS = 40  # of a function with rows
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class CallRange:
     """A call that computes the regions from ``first`` to the one before ``end``. ``nbytes`` are
     live while it runs. ``picks`` has its options by the results of its nodes."""
 
@@ -48,7 +48,7 @@ class Piece:
 class Division:
     """The pieces of a model, and the greatest number of bytes that are live during one."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[CallRange, ...]
 
     @property
     def nbytes(self) -> int:
@@ -70,7 +70,7 @@ class Division:
 class Pieces:
     """All pieces of a model's regions by the region after their last."""
 
-    ending: tuple[tuple[Piece, ...], ...]
+    ending: tuple[tuple[CallRange, ...], ...]
 
     def fastest(self, limit: int = sys.maxsize, others: int = sys.maxsize) -> Division | None:
         """The fastest division in which at most ``limit`` bytes are live, and at most ``others``
@@ -103,14 +103,14 @@ class _Way:
     """The fastest way to the end of a piece, and how many exceptions were left before it."""
 
     cycles: int
-    piece: Piece | None = None
+    piece: CallRange | None = None
     left: int = 0
 
 
 _Ways = tuple[_Way | None, _Way | None]  # by how many exceptions they may have
 
 
-def _best(best: Sequence[_Ways], fits: Sequence[tuple[Piece, bool]], most: int) -> _Way | None:
+def _best(best: Sequence[_Ways], fits: Sequence[tuple[CallRange, bool]], most: int) -> _Way | None:
     """The fastest way that ends with one of the pieces, of which ``most`` may be exceptions."""
     found = [
         _Way(before.cycles + piece.cycles, piece, most - is_exception)
@@ -120,8 +120,8 @@ def _best(best: Sequence[_Ways], fits: Sequence[tuple[Piece, bool]], most: int) 
     return min(found, key=lambda way: way.cycles, default=None)
 
 
-def _followed(best: Sequence[_Ways]) -> list[Piece]:
-    found, at, left = list[Piece](), len(best) - 1, 1
+def _followed(best: Sequence[_Ways]) -> list[CallRange]:
+    found, at, left = list[CallRange](), len(best) - 1, 1
     while at and (way := best[at][left]) and way.piece:
         found.append(way.piece)
         at, left = way.piece.first, way.left
@@ -135,7 +135,7 @@ def pieces(space: Space, cpu: Cpu, lean: int | None = None) -> Pieces:
     regions, graph = space.partition.regions, space.partition.graph
     lives = _lives(regions, graph, space.partition.planned)
     state = _Pieces(space, Tiles(graph, cpu, lean is not None), lives, lean)
-    ending: list[list[Piece]] = [[] for _ in range(len(regions) + 1)]
+    ending: list[list[CallRange]] = [[] for _ in range(len(regions) + 1)]
     for piece in state.all():
         ending[piece.end].append(piece)
     return Pieces(tuple(map(tuple, ending)))
@@ -200,7 +200,7 @@ class _Pieces:
     def graph(self) -> Graph:
         return self.space.partition.graph
 
-    def all(self) -> Iterator[Piece]:
+    def all(self) -> Iterator[CallRange]:
         """Every piece."""
         fed, regions = self.space.partition.fed, self.space.partition.regions
         alone = [list(self._alone(number, region)) for number, region in enumerate(regions)]
@@ -219,7 +219,7 @@ class _Pieces:
             if not (life.first >= first and life.last < end and end - first > 1)
         )
 
-    def _alone(self, number: int, region: Region) -> Iterator[Piece]:
+    def _alone(self, number: int, region: Region) -> Iterator[CallRange]:
         """The region by itself: with several nodes only as they are."""
         live = self._live(number, number + 1)
         if region.codegen != BUILTIN or len(region.nodes) > 1:
@@ -227,7 +227,7 @@ class _Pieces:
             picks = {node.outputs[0]: self.space.single[node.outputs[0]][0] for node in own}
             scratch = sum(option.scratch for option in picks.values())
             cycles = sum(option.cycles for option in picks.values())
-            yield Piece(number, number + 1, live + scratch, cycles, picks)
+            yield CallRange(number, number + 1, live + scratch, cycles, picks)
             return
         (node,) = region.nodes
         name = node.outputs[0]
@@ -236,7 +236,7 @@ class _Pieces:
             if option.is_assembled:
                 continue  # its bytes are live during other pieces, too
             nbytes = live + option.scratch - self._saved(option, number, number + 1)
-            yield Piece(number, number + 1, nbytes, option.cycles, {name: option})
+            yield CallRange(number, number + 1, nbytes, option.cycles, {name: option})
 
     def _saved(self, option: Option, first: int, end: int) -> int:
         """The bytes saved if the result takes those of an input that nothing reads later."""
@@ -249,7 +249,9 @@ class _Pieces:
                 saved.append(life.nbytes + result.nbytes - together)
         return max(saved)
 
-    def _rolled(self, first: int, alone: Sequence[Sequence[Piece]], fed: int) -> Iterator[Piece]:
+    def _rolled(
+        self, first: int, alone: Sequence[Sequence[CallRange]], fed: int
+    ) -> Iterator[CallRange]:
         """The functions with rows that begin with a region. If the model's input is ``fed``, each
         function has all that read it."""
         nodes: list[Node] = []
@@ -264,15 +266,17 @@ class _Pieces:
                 live = self._live(first, number + 1)
                 yield from self._in_rows(nodes, first, live, fed)
 
-    def _helps(self, alone: Sequence[Sequence[Piece]]) -> bool:
+    def _helps(self, alone: Sequence[Sequence[CallRange]]) -> bool:
         """Whether layers should be tried in one function, by their pieces alone."""
         limit = self.lean
         return limit is None or any(min(p.nbytes for p in own) > limit for own in alone)
 
-    def _in_rows(self, nodes: Sequence[Node], first: int, live: int, fed: int) -> Iterator[Piece]:
+    def _in_rows(
+        self, nodes: Sequence[Node], first: int, live: int, fed: int
+    ) -> Iterator[CallRange]:
         for rows in paces(nodes, self.graph):
             for found in row_options.options(nodes, rows, self.tiles, fed):
                 picks = {node.outputs[0]: found for node in nodes}
                 end = first + len(nodes)
                 nbytes = live + found.scratch - self._saved(found, first, end)
-                yield Piece(first, end, nbytes, found.cycles, picks)
+                yield CallRange(first, end, nbytes, found.cycles, picks)

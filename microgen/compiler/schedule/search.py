@@ -25,7 +25,7 @@ Visit = Callable[[Candidate, Picks], None]
 
 
 @dataclass(slots=True)
-class Search:
+class ScheduleSearch:
     """One search for the best candidate. ``visit`` is called with each that is compared, as a
     candidate and what would change. ``start`` are picks to begin with, if they are better than the
     fastest ones. If there are any ``forced`` picks, the candidate has those of them that are best

@@ -13,8 +13,8 @@ from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import given, schemas, types
 from microgen.frontends.onnx.declared import DeclaredTypes
 from microgen.frontends.onnx.functions import Functions
-from microgen.frontends.onnx.scope import Scope, named
-from microgen.frontends.onnx.walk import Walk
+from microgen.frontends.onnx.scope import OnnxScope, named
+from microgen.frontends.onnx.walk import OnnxWalk
 from microgen.graph.builder import GraphBuilder, Tensor, checked
 from microgen.graph.ir.graph import Graph, TensorType
 from microgen.graph.qdq.recognise import recognised
@@ -28,10 +28,10 @@ def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
     a feature that microgen does not have.
     """
     builder = GraphBuilder()
-    scope = Scope(file, schemas.versions(model.opset_import))
+    scope = OnnxScope(file, schemas.versions(model.opset_import))
     inputs = _inputs(model.graph, builder, scope)
     declared = DeclaredTypes(model.graph, file)
-    walk = Walk(
+    walk = OnnxWalk(
         file,
         builder,
         numerics,
@@ -49,7 +49,7 @@ def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
     return recognised(graph, builder.stored).replace(notes=tuple(declared.notes))
 
 
-def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: Scope) -> list[Tensor]:
+def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: OnnxScope) -> list[Tensor]:
     """The inputs, without initialisers, which old models list among them. An input without elements
     has only one value, so it is a constant."""
     sizes, found = _sizes(graph, scope.file), []

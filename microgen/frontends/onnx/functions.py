@@ -18,7 +18,7 @@ _Key = tuple[str, str, str]  # domain, operator, overload
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class FunctionBody:
     """The nodes that compute an operator, the names of its inputs and outputs in them, the version
     of each domain, and the attributes that the nodes refer to."""
 
@@ -40,7 +40,7 @@ class Functions:
                 raise ModelError(f'defines the function "{short(function.name)}" twice', where=file)
             self._local[key] = function
 
-    def local(self, call: NodeProto) -> Body | None:
+    def local(self, call: NodeProto) -> FunctionBody | None:
         """The body of a function that the model defines; None if it has no such function."""
         found = self._local.get((schemas.domain(call.domain), call.op_type, call.overload))
         if found is None:
@@ -49,7 +49,7 @@ class Functions:
         return _body(found, call, defaults)
 
 
-def of_schema(call: NodeProto, version: int, operands: Operands) -> Body | None:
+def of_schema(call: NodeProto, version: int, operands: Operands) -> FunctionBody | None:
     """The body with which ONNX defines an operator for operands of these types; None if it has
     none."""
     schema = schemas.find(call, version)
@@ -87,8 +87,10 @@ def _nearest(versions: Sequence[int], wanted: int) -> int:
     return max((each for each in versions if each <= wanted), default=min(versions))
 
 
-def _body(found: FunctionProto, call: NodeProto, defaults: Mapping[str, AttributeProto]) -> Body:
+def _body(
+    found: FunctionProto, call: NodeProto, defaults: Mapping[str, AttributeProto]
+) -> FunctionBody:
     given = {each.name: each for each in call.attribute}
     # Those of ONNX's previews do not import what they use.
     versions = {"": onnx.defs.onnx_opset_version()} | schemas.versions(found.opset_import)
-    return Body(found.input, found.output, found.node, versions, {**defaults, **given})
+    return FunctionBody(found.input, found.output, found.node, versions, {**defaults, **given})

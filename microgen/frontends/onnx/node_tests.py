@@ -12,7 +12,7 @@ from typing import NamedTuple
 FILE = "node_tests.json"
 
 
-class Counts(NamedTuple):
+class NodeTestCounts(NamedTuple):
     """The numbers of an operator's tests: all; those that pass with parameters bound; those that
     pass as they are."""
 
@@ -21,16 +21,16 @@ class Counts(NamedTuple):
     free: int
 
 
-def recorded() -> dict[str, Counts]:
+def recorded() -> dict[str, NodeTestCounts]:
     """Operator -> its counts, in order."""
     text = resources.files(__package__).joinpath(FILE).read_text("utf-8")
-    return {op: Counts(*counts) for op, counts in json.loads(text).items()}
+    return {op: NodeTestCounts(*counts) for op, counts in json.loads(text).items()}
 
 
 def lines() -> list[str]:
     """The section about them of ``docs/reference/supported-ops.md``."""
     every = recorded()
-    total = Counts(*map(sum, zip(*every.values(), strict=True)))
+    total = NodeTestCounts(*map(sum, zip(*every.values(), strict=True)))
     return [
         f"ONNX has {total.tests:,} tests of single operators. {total.bound:,} of them pass if"
         " parameters such as shapes and axes are bound",

@@ -13,7 +13,7 @@ import onnx
 from microgen.base.errors import UnsupportedError, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import provenance, schemas, types
-from microgen.frontends.onnx.functions import Body
+from microgen.frontends.onnx.functions import FunctionBody
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.quantization import reinterpreted
 from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
@@ -35,7 +35,7 @@ def operator_name(proto: onnx.NodeProto) -> str:
     return f"{domain}.{proto.op_type}" if domain else str(proto.op_type)
 
 
-class Place(Protocol):
+class Surroundings(Protocol):
     """What surrounds a node, as ``OnnxNode`` uses it."""
 
     def declared(self, name: str) -> tuple[int, ...] | None:
@@ -44,7 +44,7 @@ class Place(Protocol):
     def definition(self, node: OnnxNode) -> Value:
         """The node's outputs, computed by the function that defines its operator."""
 
-    def called(self, node: OnnxNode, body: Body) -> Value:
+    def called(self, node: OnnxNode, body: FunctionBody) -> Value:
         """The node's outputs, computed by the nodes of a function."""
 
     def branch(
@@ -80,7 +80,7 @@ class OnnxNode(Operator):
         moved: Moved,
         numerics: Numerics,
         fed: Collection[str] = (),
-        place: Place,
+        place: Surroundings,
     ) -> None:
         self.outputs = tuple(proto.output)
         name = next(filter(None, self.outputs), proto.name)
@@ -210,7 +210,7 @@ class OnnxNode(Operator):
         importer may leave cases to it. UnsupportedError if there is none."""
         return self._place.definition(self)
 
-    def called(self, body: Body) -> Value:
+    def called(self, body: FunctionBody) -> Value:
         """The outputs, computed by the nodes of a function of an importer's own."""
         return self._place.called(self, body)
 

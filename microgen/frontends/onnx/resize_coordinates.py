@@ -17,7 +17,7 @@ _F = np.float32
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class ResizedAxis:
     """An axis with ``size`` elements that gets ``places``. ``scale`` is the ratio that the model
     gives, ``start`` and ``end`` are the part of the axis that tf_crop_and_resize reads."""
 
@@ -33,33 +33,33 @@ class Axis:
         return float(_F(self.scale) * _F(self.size))
 
 
-def _half_pixel(axis: Axis, x: Array) -> Array:
+def _half_pixel(axis: ResizedAxis, x: Array) -> Array:
     return (x + _F(0.5)) / _F(axis.scale) - _F(0.5)
 
 
-def _pytorch_half_pixel(axis: Axis, x: Array) -> Array:
+def _pytorch_half_pixel(axis: ResizedAxis, x: Array) -> Array:
     return _half_pixel(axis, x) if axis.places > 1 else np.zeros_like(x)
 
 
-def _symmetric(axis: Axis, x: Array) -> Array:
+def _symmetric(axis: ResizedAxis, x: Array) -> Array:
     offset = axis.size / 2 * (1 - axis.places / axis.length)
     return _F(offset) + _half_pixel(axis, x)
 
 
-def _align_corners(axis: Axis, x: Array) -> Array:
+def _align_corners(axis: ResizedAxis, x: Array) -> Array:
     if axis.length == 1:
         return np.zeros_like(x)
     return x * _F(axis.size - 1) / _F(axis.length - 1)
 
 
-def _cropped(axis: Axis, x: Array) -> Array:
+def _cropped(axis: ResizedAxis, x: Array) -> Array:
     last, start, end = _F(axis.size - 1), _F(axis.start), _F(axis.end)
     if axis.places == 1:
         return np.full_like(x, _F(0.5) * (start + end) * last)
     return start * last + x * (end - start) * last / _F(axis.places - 1)
 
 
-COORDINATES: Mapping[str, Callable[[Axis, Array], Array]] = {
+COORDINATES: Mapping[str, Callable[[ResizedAxis, Array], Array]] = {
     "half_pixel": _half_pixel,
     "half_pixel_symmetric": _symmetric,
     "pytorch_half_pixel": _pytorch_half_pixel,
@@ -77,7 +77,7 @@ ROUNDINGS: Mapping[str, Callable[[Array], Array]] = {
 }
 
 
-def positions(mode: str, axis: Axis) -> Array:
+def positions(mode: str, axis: ResizedAxis) -> Array:
     """The position of each place in the old axis, float32 [places]."""
     with np.errstate(all="ignore"):
         found: Array = COORDINATES[mode](axis, np.arange(axis.places, dtype=_F))
@@ -117,7 +117,7 @@ class Filter:
         found: Array = np.where(x <= 1, near, np.where(x < 2, far, 0.0))
         return found
 
-    def terms(self, at: Array, axis: Axis) -> tuple[Array, Array]:
+    def terms(self, at: Array, axis: ResizedAxis) -> tuple[Array, Array]:
         """For each position the first element that has a weight, int32 [places], and the weights
         of that and those after it, float32 [places, n]."""
         reach, exact = self.reach(axis.scale), at.astype(np.float64)

@@ -16,7 +16,7 @@ from microgen.graph.ops.moves.views import CopyAttrs
 
 
 @dataclass(slots=True)
-class Scope:
+class OnnxScope:
     """What names mean in a graph, a function or a branch.
 
     ``values``: the tensors by their names there; None for an input of a function that its call
@@ -37,9 +37,9 @@ class Scope:
 
     def inner(
         self, caller: str, versions: Mapping[str, int], attributes: Mapping[str, AttributeProto]
-    ) -> Scope:
+    ) -> OnnxScope:
         """The scope of what takes the place of a node, without tensors."""
-        return Scope(self.file, versions, attributes, f"{caller}/", depth=self.depth + 1)
+        return OnnxScope(self.file, versions, attributes, f"{caller}/", depth=self.depth + 1)
 
     def add(self, name: str, tensor: Tensor | None) -> None:
         """A new name. ModelError if there is one already."""

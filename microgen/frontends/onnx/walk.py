@@ -15,10 +15,10 @@ from microgen.frontends import importers as tables
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import functions, ordering, schemas, types
 from microgen.frontends.onnx.declared import DeclaredTypes
-from microgen.frontends.onnx.functions import Body, Functions
+from microgen.frontends.onnx.functions import FunctionBody, Functions
 from microgen.frontends.onnx.importers import registry
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.onnx.scope import Scope
+from microgen.frontends.onnx.scope import OnnxScope
 from microgen.frontends.operators import Moved
 from microgen.graph.builder import GraphBuilder, Tensor, Value
 
@@ -28,7 +28,7 @@ _MOST_DEPTH = 16  # of functions in functions
 
 
 @dataclass(slots=True)
-class Walk:
+class OnnxWalk:
     """The import of one model. ``fed``: the names of its inputs."""
 
     file: str
@@ -40,7 +40,7 @@ class Walk:
     moved: Moved = field(default_factory=dict)
     _inner: int = 0
 
-    def graph(self, graph: GraphProto, scope: Scope) -> tuple[Tensor, ...]:
+    def graph(self, graph: GraphProto, scope: OnnxScope) -> tuple[Tensor, ...]:
         """The outputs of a graph whose inputs the scope has."""
         for proto in graph.initializer:
             type_, value = types.constant(
@@ -52,14 +52,14 @@ class Walk:
         return self.outputs(graph.node, scope, [info.name for info in graph.output])
 
     def outputs(
-        self, protos: Sequence[NodeProto], scope: Scope, wanted: Sequence[str]
+        self, protos: Sequence[NodeProto], scope: OnnxScope, wanted: Sequence[str]
     ) -> tuple[Tensor, ...]:
         """The ``wanted`` tensors, after the nodes that they depend on."""
         for proto in _needed(protos, wanted):
             self._import(proto, scope)
         return tuple(scope.tensor(name) for name in wanted)
 
-    def _import(self, proto: NodeProto, scope: Scope) -> None:
+    def _import(self, proto: NodeProto, scope: OnnxScope) -> None:
         place = _Place(self, scope, scope.renamed(proto))
         node = place.node([scope.operand(name) for name in proto.input])
         found = node.finished(place.value(node))
@@ -89,8 +89,8 @@ class Walk:
 class _Place:
     """A node and what surrounds it."""
 
-    walk: Walk
-    scope: Scope
+    walk: OnnxWalk
+    scope: OnnxScope
     proto: NodeProto
 
     def node(self, operands: Sequence[Tensor | None]) -> OnnxNode:
@@ -147,7 +147,7 @@ class _Place:
             )
         return tables.of(node, {})
 
-    def called(self, node: OnnxNode, body: Body) -> Value:
+    def called(self, node: OnnxNode, body: FunctionBody) -> Value:
         """The node's outputs, computed by the nodes of a function."""
         if len(node.operands) > len(body.inputs):
             raise node.invalid(

@@ -10,7 +10,7 @@ from typing import Any
 
 from microgen.base.errors import ModelError, UnsupportedError
 from microgen.frontends.operators import Moved, Operator
-from microgen.frontends.relay.types import Place, type_of
+from microgen.frontends.relay.types import NodePlace, type_of
 from microgen.frontends.sums import PendingSums
 from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
 from microgen.graph.ir.graph import Array, Attrs, Node, Origin, TensorType
@@ -18,7 +18,7 @@ from microgen.relay import expr as relay
 
 
 @dataclass(slots=True)
-class Memory:
+class EarlierResults:
     """The results of earlier calls that later calls may use.
 
     ``sums``: each convolution that has one reader, by the name of its result. ``moved``: constants
@@ -47,9 +47,9 @@ class RelayCall(Operator):
         result: relay.Type,
         *,
         file: str,
-        place: Place,
+        place: NodePlace,
         graph: GraphBuilder,
-        memory: Memory,
+        memory: EarlierResults,
         is_read_once: bool,
     ) -> None:
         assert isinstance(call.op, relay.Op)

@@ -13,8 +13,8 @@ from microgen.frontends.relay import devices
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.external import external
 from microgen.frontends.relay.importers import registry
-from microgen.frontends.relay.scopes import Closure, Scope
-from microgen.frontends.relay.types import Place, type_of
+from microgen.frontends.relay.scopes import Closure, RelayScope
+from microgen.frontends.relay.types import NodePlace, type_of
 from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
 from microgen.graph.ir.graph import Array, Graph, Origin
 from microgen.relay.expr import (
@@ -76,8 +76,8 @@ class _Conversion:
 
     def graph(self) -> Graph:
         main = self._module["main"]
-        place = Place(devices.default_target(self._targets))
-        scope = Scope(main, place, "", 0, self._names_in(main))
+        place = NodePlace(devices.default_target(self._targets))
+        scope = RelayScope(main, place, "", 0, self._names_in(main))
         inputs = [self._input(p.name_hint, self._types[p]) for p in main.params]
         if not any(map(fields, inputs)):
             raise UnsupportedError(
@@ -131,7 +131,7 @@ class _Conversion:
             )
         return self._builder.declare(name, type_of(found, f"{self._file}: %{name}"))
 
-    def _value_of(self, root: Expr, scope: Scope) -> Value | Closure:
+    def _value_of(self, root: Expr, scope: RelayScope) -> Value | Closure:
         stack: list[tuple[Expr, bool]] = [(root, False)]
         while stack:
             expr, ready = stack.pop()
@@ -144,7 +144,7 @@ class _Conversion:
                 stack.extend((child, False) for child in reversed(_operands(expr)))
         return scope[root]
 
-    def _value(self, expr: Expr, scope: Scope) -> Value | Closure:
+    def _value(self, expr: Expr, scope: RelayScope) -> Value | Closure:
         match expr:
             case Var() if expr in scope.bound:
                 return scope[scope.bound[expr]]
@@ -182,7 +182,7 @@ class _Conversion:
             )
         return self._constants[expr]
 
-    def _operator(self, call: Call, scope: Scope) -> Value:
+    def _operator(self, call: Call, scope: RelayScope) -> Value:
         self._count()
         args = [self._first_order(scope[arg], call) for arg in call.args]
         context = RelayCall(
@@ -212,13 +212,13 @@ class _Conversion:
             self._names[function] = temporaries(function)
         return self._names[function]
 
-    def _place(self, call: Call, scope: Scope) -> Place:
+    def _place(self, call: Call, scope: RelayScope) -> NodePlace:
         annotation = scope.devices.get(call)
         if annotation is None or scope.place.function:
             return scope.place
-        return Place(devices.target(annotation, self._targets, self._where(annotation)))
+        return NodePlace(devices.target(annotation, self._targets, self._where(annotation)))
 
-    def _inlined(self, call: Call, scope: Scope) -> Value | Closure:
+    def _inlined(self, call: Call, scope: RelayScope) -> Value | Closure:
         """The value of a call of a global function or of a closure."""
         self._count()
         if isinstance(call.op, GlobalVar):
@@ -240,11 +240,11 @@ class _Conversion:
             place = scope.place  # its result is a constant, which is computed now
         prefix = f"{scope.prefix}{scope.names[call]}:"
         names = parent.names if parent else self._names_in(function)
-        inner = Scope(function, place, prefix, scope.depth + 1, names, parent)
+        inner = RelayScope(function, place, prefix, scope.depth + 1, names, parent)
         inner.bind([scope[arg] for arg in call.args])
         return self._value_of(function.body, inner)
 
-    def _external(self, call: Call, function: Function, symbol: str, scope: Scope) -> Value:
+    def _external(self, call: Call, function: Function, symbol: str, scope: RelayScope) -> Value:
         """The results of a function that an external code generator compiles."""
         line = f" (line {call.span.line})" if call.span else ""
         return external(
@@ -258,7 +258,7 @@ class _Conversion:
             converted=lambda module: convert(module, file=self._file, targets={}),
         )
 
-    def _place_of(self, function: Function, name: str, around: Place) -> Place:
+    def _place_of(self, function: Function, name: str, around: NodePlace) -> NodePlace:
         kind = function.attrs.get("Compiler")
         if not kind or around.function:
             return around
@@ -268,7 +268,7 @@ class _Conversion:
             count += 1
             unique = f"{symbol}_{count}"
         self._functions.append(unique)
-        return Place(str(kind), unique)
+        return NodePlace(str(kind), unique)
 
     def _first_order(self, value: Value | Closure, user: Expr) -> Value:
         if isinstance(value, Closure):

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from microgen.frontends.relay.calls import Memory
-from microgen.frontends.relay.types import Place
+from microgen.frontends.relay.calls import EarlierResults
+from microgen.frontends.relay.types import NodePlace
 from microgen.graph.builder import Value
 from microgen.relay.expr import Call, Expr, Function, Let, Op, Var
 from microgen.relay.visit import children, post_order
@@ -18,11 +18,11 @@ class Closure:
     """A function as a value, with the scope whose variables it can read."""
 
     function: Function
-    scope: Scope
+    scope: RelayScope
 
 
 @dataclass(slots=True)
-class Scope:
+class RelayScope:
     """The body of a function during one call of it.
 
     ``names`` are the printer's names of temporaries. ``prefix`` makes them unique: it is empty for
@@ -30,12 +30,12 @@ class Scope:
     """
 
     function: Function
-    place: Place
+    place: NodePlace
     prefix: str
     depth: int
     names: Mapping[Expr, str]
-    parent: Scope | None = None
-    memory: Memory = field(default_factory=Memory)
+    parent: RelayScope | None = None
+    memory: EarlierResults = field(default_factory=EarlierResults)
     values: dict[Expr, Value | Closure] = field(default_factory=dict)
     bound: dict[Expr, Expr] = field(default_factory=dict)  # variable -> the value in its let
     devices: dict[Expr, Call] = field(default_factory=dict)  # expression -> its on_device
@@ -58,7 +58,7 @@ class Scope:
         return expr in self.values or (self.parent is not None and expr in self.parent)
 
     def __getitem__(self, expr: Expr) -> Value | Closure:
-        scope: Scope = self
+        scope: RelayScope = self
         while expr not in scope.values:
             assert scope.parent is not None, "converted before it is read"
             scope = scope.parent

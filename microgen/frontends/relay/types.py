@@ -28,7 +28,7 @@ def type_of(found: relay.TensorType, where: str) -> TensorType:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodePlace:
     """Where nodes run: the target's kind ("" is the host), and the external function that contains
     them ("" is none)."""
 

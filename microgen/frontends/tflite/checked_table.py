@@ -15,7 +15,7 @@ _UOFFSET = struct.Struct("<I")
 _dtype = functools.cache(number_types.to_numpy_type)
 
 
-class Table(table.Table):
+class CheckedTable(table.Table):
     """The table of ``data`` at byte ``position``, whose vtable has the places ``fields``.
 
     The base class reads the vtable anew for each field, and checks each position that it computes,

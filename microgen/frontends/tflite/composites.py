@@ -13,7 +13,7 @@ from microgen.base.errors import ModelError, UnsupportedError
 from microgen.frontends.tflite.records import (
     ABSENT,
     COMPOSITE,
-    ModelRecord,
+    FileRecord,
     OperatorRecord,
     QuantizationRecord,
     SubgraphRecord,
@@ -25,7 +25,7 @@ _DEEPEST = 32  # composites inside each other
 _MOST = 20_000  # tensors, operators and operands of all decompositions
 
 
-def inlined(model: ModelRecord) -> ModelRecord:
+def inlined(model: FileRecord) -> FileRecord:
     """The model without composites. An operator of their name remains where a decomposition passes
     a tensor on as it is: it only gives its inputs other names and types.
 
@@ -40,7 +40,7 @@ def inlined(model: ModelRecord) -> ModelRecord:
 
 
 class _Inlining:
-    def __init__(self, model: ModelRecord) -> None:
+    def __init__(self, model: FileRecord) -> None:
         self._model = model
         self._left = _MOST
         self.tensors = list(model.tensors)

@@ -12,9 +12,9 @@ from microgen.frontends.numerics import Numerics
 from microgen.frontends.tflite import composites, importers, records, refusals, unwritten
 from microgen.frontends.tflite import signature as identifier
 from microgen.frontends.tflite.constants import SMALL
-from microgen.frontends.tflite.layers import Fix, Layer
-from microgen.frontends.tflite.records import ABSENT, ModelRecord
-from microgen.frontends.tflite.tensors import Tensors
+from microgen.frontends.tflite.layers import FileLayer, Fix
+from microgen.frontends.tflite.records import ABSENT, FileRecord
+from microgen.frontends.tflite.tensors import FileTensors
 from microgen.frontends.tflite.variables import RESOURCE, WITHOUT_OUTPUTS, Variables
 from microgen.graph import unsigned
 from microgen.graph.builder import GraphBuilder
@@ -30,18 +30,18 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
     """
     identifier.check(data, file)
     model = composites.inlined(records.read(data, file, signature))
-    tensors = Tensors(model.tensors, (*model.inputs, *model.outputs))
+    tensors = FileTensors(model.tensors, (*model.inputs, *model.outputs))
     refusals.check(model, tensors.names, numerics)
     _check_operators(model)
     _check_order(model, tensors)
     builder, fixes, variables = GraphBuilder(), list[Fix](), Variables(model)
     for operator in model.operators:
-        layer = Layer(operator, tensors, model.reader, numerics, builder, fixes, variables)
+        layer = FileLayer(operator, tensors, model.reader, numerics, builder, fixes, variables)
         layer.finished(importers.registry()[operator.key](layer))
     return _graph(model, tensors, builder, fixes, variables)
 
 
-def _check_operators(model: ModelRecord) -> None:
+def _check_operators(model: FileRecord) -> None:
     """Raise unless every operator has an output, except those that only set variables, and the
     graph has inputs and outputs."""
     file = model.reader.file
@@ -57,7 +57,7 @@ def _check_operators(model: ModelRecord) -> None:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
 
 
-def _check_order(model: ModelRecord, tensors: Tensors) -> None:
+def _check_order(model: FileRecord, tensors: FileTensors) -> None:
     """Raise unless every tensor is known before it is read and is made only once, so that there is
     no cycle. Constants and variables are known from the start. A variable has at most one reader.
     """
@@ -89,7 +89,7 @@ def _check_order(model: ModelRecord, tensors: Tensors) -> None:
             raise _impossible(model, tensors, index, "is an output, but nothing makes it")
 
 
-def _check_variables(model: ModelRecord, tensors: Tensors) -> None:
+def _check_variables(model: FileRecord, tensors: FileTensors) -> None:
     read = [i for operator in model.operators for i in operator.inputs if i != ABSENT]
     for index in dict.fromkeys(read):
         if model.tensors[index].is_variable and read.count(index) > 1:
@@ -100,7 +100,7 @@ def _check_variables(model: ModelRecord, tensors: Tensors) -> None:
             )
 
 
-def _impossible(model: ModelRecord, tensors: Tensors, index: int, what: str) -> ModelError:
+def _impossible(model: FileRecord, tensors: FileTensors, index: int, what: str) -> ModelError:
     return ModelError(
         f'tensor "{short(tensors.names[index])}" {what}',
         where=model.reader.file,
@@ -109,8 +109,8 @@ def _impossible(model: ModelRecord, tensors: Tensors, index: int, what: str) -> 
 
 
 def _graph(
-    model: ModelRecord,
-    tensors: Tensors,
+    model: FileRecord,
+    tensors: FileTensors,
     builder: GraphBuilder,
     fixes: Sequence[Fix],
     variables: Variables,
@@ -146,7 +146,7 @@ def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, .
     return found
 
 
-def _port(tensors: Tensors, index: int, file: str) -> unsigned.UnsignedPort:
+def _port(tensors: FileTensors, index: int, file: str) -> unsigned.UnsignedPort:
     """An input or output of the graph. UnsupportedError if it has a scale per channel, or a dtype
     that only constants have."""
     tensor, inner = tensors.port(index, file), tensors.get(index, file)
@@ -168,7 +168,7 @@ def _port(tensors: Tensors, index: int, file: str) -> unsigned.UnsignedPort:
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class FileSignature:
     """A signature: its name, empty if the model has none, and the number of its subgraph. Tensors
     of the subgraph have numbers: those of its inputs, and those that are computed and have values,
     which handles of variables have not. ``in_graph`` gives the values of the graph's tensors that
@@ -183,14 +183,14 @@ class Signature:
     unwritten: Mapping[int, unwritten.UnwrittenRows]
 
 
-def of_signature(data: bytes, *, file: str, signature: str = "") -> Signature:
+def of_signature(data: bytes, *, file: str, signature: str = "") -> FileSignature:
     """The signature of that name, by default the first. Raises what ``load`` raises."""
     identifier.check(data, file)
     model = records.read(data, file, signature)
-    tensors = Tensors(model.tensors, (*model.inputs, *model.outputs))
+    tensors = FileTensors(model.tensors, (*model.inputs, *model.outputs))
     made = {index for operator in model.operators for index in operator.outputs}
     made |= {*model.inputs, *model.outputs}
     made |= {index for index, record in enumerate(model.tensors) if record.is_variable}
     valued = frozenset(i for i in made - {ABSENT} if model.tensors[i].dtype != RESOURCE)
     rows = unwritten.rows(model)
-    return Signature(model.signature, model.main, model.inputs, valued, tensors.in_graph, rows)
+    return FileSignature(model.signature, model.main, model.inputs, valued, tensors.in_graph, rows)

@@ -15,11 +15,11 @@ from microgen.base.errors import short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.operators import Operator
 from microgen.frontends.tflite import declarations
-from microgen.frontends.tflite.options import Options
+from microgen.frontends.tflite.options import LayerOptions
 from microgen.frontends.tflite.quantization import is_signed_inside, quant_of
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorRecord
-from microgen.frontends.tflite.tensors import Tensors
+from microgen.frontends.tflite.tensors import FileTensors
 from microgen.frontends.tflite.variables import Key, Variables
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
@@ -49,7 +49,7 @@ _BIASES = (DType.INT32, DType.INT64, DType.FLOAT32)
 _PADDINGS: dict[int, Padding] = {PaddingCode.SAME: "SAME", PaddingCode.VALID: "VALID"}
 
 
-Importer = Callable[["Layer"], Value]
+Importer = Callable[["FileLayer"], Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Fix:
     origin: Origin
 
 
-class Layer(Operator):
+class FileLayer(Operator):
     """One operator of the model.
 
     Methods that return tensors raise UnsupportedError or ModelError, naming the layer, if the model
@@ -72,7 +72,7 @@ class Layer(Operator):
     def __init__(
         self,
         record: OperatorRecord,
-        tensors: Tensors,
+        tensors: FileTensors,
         reader: Reader,
         numerics: Numerics,
         graph: GraphBuilder,
@@ -346,7 +346,7 @@ class Layer(Operator):
 
     # Options
 
-    def options(self, schema: Any, code: int, *, required: bool = True) -> Options:
+    def options(self, schema: Any, code: int, *, required: bool = True) -> LayerOptions:
         """The options as a ``schema`` table; ``code`` is its number in the schema's union."""
         if self._record.options_type not in (code, 0):
             raise self.invalid(
@@ -357,13 +357,13 @@ class Layer(Operator):
             table = self._reader.union(self._record.table, "BuiltinOptions", schema)
         if table is None and required:
             raise self.invalid(f"has no {schema.__name__}")
-        return Options(self._reader, table)
+        return LayerOptions(self._reader, table)
 
     def custom_options(self) -> bytes:
         """The options of a custom operator, in a form of its own."""
         return self._reader.array(self._record.table, "CustomOptions").tobytes()
 
-    def activation(self, options: Options) -> Activation:
+    def activation(self, options: LayerOptions) -> Activation:
         """The fused activation."""
         code = options.number("FusedActivationFunction")
         if code not in _ACTIVATIONS:
@@ -374,14 +374,14 @@ class Layer(Operator):
             )
         return _ACTIVATIONS[code]
 
-    def padding(self, options: Options) -> Padding:
+    def padding(self, options: LayerOptions) -> Padding:
         """SAME or VALID."""
         code = options.number("Padding")
         if code not in _PADDINGS:
             raise self.invalid(f"has the padding number {code}; SAME (0) or VALID (1) is expected")
         return _PADDINGS[code]
 
-    def positive_pair(self, options: Options, height: str, width: str) -> Pair:
+    def positive_pair(self, options: LayerOptions, height: str, width: str) -> Pair:
         """Two fields, (height, width), each at least 1."""
         pair = (int(options.number(height)), int(options.number(width)))
         for name, value in zip((height, width), pair, strict=True):

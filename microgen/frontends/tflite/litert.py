@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from microgen.frontends.model_format import OracleError
-from microgen.frontends.tflite.convert import Signature, of_signature
+from microgen.frontends.tflite.convert import FileSignature, of_signature
 from microgen.graph.ir.beside import Leeway, Slack
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.base import Inexact
@@ -84,7 +84,7 @@ def _interpreter(model: bytes) -> Any:
     return interpreter
 
 
-def _invoke(interpreter: Any, record: Signature, sample: Sequence[Array]) -> None:
+def _invoke(interpreter: Any, record: FileSignature, sample: Sequence[Array]) -> None:
     """Run the signature's subgraph once."""
     if record.subgraph == 0:
         for detail, array in zip(interpreter.get_input_details(), sample, strict=True):
@@ -97,7 +97,7 @@ def _invoke(interpreter: Any, record: Signature, sample: Sequence[Array]) -> Non
     runner(**{name: given[detail["index"]] for name, detail in details})
 
 
-def _tensors(interpreter: Any, record: Signature) -> Iterator[tuple[str, Array]]:
+def _tensors(interpreter: Any, record: FileSignature) -> Iterator[tuple[str, Array]]:
     for detail in interpreter.get_tensor_details(record.subgraph):
         index = detail["index"]
         if index in record.tensors:
@@ -105,7 +105,7 @@ def _tensors(interpreter: Any, record: Signature) -> Iterator[tuple[str, Array]]
                 yield from record.in_graph(index, _value(interpreter, record, index)).items()
 
 
-def _value(interpreter: Any, record: Signature, index: int) -> Array:
+def _value(interpreter: Any, record: FileSignature, index: int) -> Array:
     """The value of a tensor, with zeros where LiteRT leaves what was in memory."""
     value: Array = interpreter.get_tensor(index, record.subgraph)
     rows = record.unwritten.get(index)

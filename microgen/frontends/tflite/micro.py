@@ -12,8 +12,8 @@ import numpy as np
 
 from microgen.frontends.model_format import OracleError
 from microgen.frontends.tflite import litert
-from microgen.frontends.tflite.convert import Signature, of_signature
-from microgen.frontends.tflite.layers import Layer
+from microgen.frontends.tflite.convert import FileSignature, of_signature
+from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import Tensor
 from microgen.graph.ir.beside import Slack
@@ -77,12 +77,12 @@ def _interpreter(model: bytes) -> Any:
     return make(model, arena_size=_ARENA_BYTES, intrepreter_config=kept)  # as the package spells it
 
 
-def _tensors(interpreter: Any, record: Signature) -> Iterator[tuple[str, Array]]:
+def _tensors(interpreter: Any, record: FileSignature) -> Iterator[tuple[str, Array]]:
     for index in sorted(record.tensors):
         yield from record.in_graph(index, _value(interpreter, record, index)).items()
 
 
-def _value(interpreter: Any, record: Signature, index: int) -> Array:
+def _value(interpreter: Any, record: FileSignature, index: int) -> Array:
     """The value of a tensor, with zeros where nothing writes to it."""
     value: Array = interpreter.GetTensor(index, 0)["tensor_data"]
     rows = record.unwritten.get(index)
@@ -102,7 +102,7 @@ def _value(interpreter: Any, record: Signature, index: int) -> Array:
 _SHIFT = 19
 
 
-def has_own(layer: Layer, data: Tensor) -> bool:
+def has_own(layer: FileLayer, data: Tensor) -> bool:
     """Whether the sum is one that only TensorFlow Lite Micro has. UnsupportedError if the profile
     is another one."""
     if data.dtype is not DType.INT8:
@@ -115,18 +115,18 @@ def has_own(layer: Layer, data: Tensor) -> bool:
     return True
 
 
-def wide(layer: Layer, data: Tensor) -> Tensor:
+def wide(layer: FileLayer, data: Tensor) -> Tensor:
     """The stored values as int32."""
     hint = f"{layer.output().name}/wide"
     return layer.emit("cast", CastAttrs(), (data,), dtype=DType.INT32, quant=None, hint=hint)
 
 
-def plus(layer: Layer, data: Tensor, number: int) -> Tensor:
+def plus(layer: FileLayer, data: Tensor, number: int) -> Tensor:
     """int32 values plus a number."""
     return layer.emit("add", AddAttrs(Activation.NONE), (data, _constant(layer, number)))
 
 
-def rescaled(layer: Layer, total: Tensor, data: Tensor) -> Tensor:
+def rescaled(layer: FileLayer, total: Tensor, data: Tensor) -> Tensor:
     """The output: int32 sums of values with the scale of ``data`` in the output's scale."""
     output, scale = layer.output(), data.type.scale
     layer.expect(output, DType.INT8)
@@ -144,5 +144,5 @@ def rescaled(layer: Layer, total: Tensor, data: Tensor) -> Tensor:
     return layer.emit("qnn.requantize", RequantizeAttrs(), (named,), output)
 
 
-def _constant(layer: Layer, number: int) -> Tensor:
+def _constant(layer: FileLayer, number: int) -> Tensor:
     return layer.constant(np.array([number], np.int32), f"{layer.output().name}/number")

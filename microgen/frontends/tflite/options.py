@@ -7,7 +7,7 @@ from typing import Any
 from microgen.frontends.tflite.reader import Reader
 
 
-class Options:
+class LayerOptions:
     """The options table of an operator; ``name`` is the schema accessor's name, such as
     ``StrideH``.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from microgen.base.errors import ModelError
-from microgen.frontends.tflite.checked_table import Table
+from microgen.frontends.tflite.checked_table import CheckedTable
 from microgen.graph.ir.graph import Array
 
 MAX_TABLES = 100_000  # a large network has about ten thousand: tensors, operators, options, ...
@@ -76,7 +76,7 @@ class Reader:
         fields = self._unpack(f"<{vtable_bytes // 2 - 2}H", start + 4, kind)
         if any(fields) and max(fields) >= table_bytes:
             raise self.corrupt(f"the {kind} table at byte {position} has a field outside itself")
-        table._tab = Table(self.data, position, fields)
+        table._tab = CheckedTable(self.data, position, fields)
         self._tables_left -= 1
         if self._tables_left < 0:
             raise self.corrupt(f"it has more than {MAX_TABLES} tables")
@@ -120,7 +120,7 @@ class Reader:
     def int32(self, table: Any, slot: int) -> int:
         """The int32 in field number ``slot`` of the schema, 0 if it is absent. For fields whose
         accessors return something else."""
-        inner: Table = table._tab
+        inner: CheckedTable = table._tab
         offset = self.get(inner, "Offset", 4 + 2 * slot)
         if not offset:
             return 0
@@ -131,7 +131,7 @@ class Reader:
 
         It does not use the accessors, because they silently cut off a string at the file's end.
         """
-        inner: Table = table._tab
+        inner: CheckedTable = table._tab
         offset = self.get(inner, "Offset", 4 + 2 * slot)
         if not offset:
             return ""

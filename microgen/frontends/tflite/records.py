@@ -96,7 +96,7 @@ class SubgraphRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRecord:
+class FileRecord:
     """The subgraph of the chosen signature, which is subgraph number ``main``. ``signature`` is
     empty if the model has none. ``called`` has the other subgraphs that CALL_ONCE operators run and
     that composites stand for, by number."""
@@ -111,7 +111,7 @@ class ModelRecord:
     called: Mapping[int, SubgraphRecord] = field(default_factory=dict)
 
 
-def read(data: bytes, file: str, signature: str = "") -> ModelRecord:
+def read(data: bytes, file: str, signature: str = "") -> FileRecord:
     """The records of a file whose identifier is right. ``signature`` names one of the model's, by
     default the first. ModelError if the file is malformed, UnsupportedError if it has no such
     signature. Subgraphs that the signature does not reach are not read."""
@@ -130,7 +130,7 @@ def read(data: bytes, file: str, signature: str = "") -> ModelRecord:
             if index is not None and 0 <= index < len(subgraphs) and index not in found:
                 found[index] = _subgraph(reader, subgraphs[index], buffers, codes)
                 waiting.append(found[index])
-    return ModelRecord(
+    return FileRecord(
         *(reader, main.tensors, main.operators, main.inputs, main.outputs, number, name),
         called={index: graph for index, graph in found.items() if index != number},
     )

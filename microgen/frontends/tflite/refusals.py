@@ -8,7 +8,7 @@ from microgen.base.errors import UnsupportedError, few, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.tflite import importers, quantization
 from microgen.frontends.tflite.constants import SMALL
-from microgen.frontends.tflite.records import ModelRecord, OperatorRecord
+from microgen.frontends.tflite.records import FileRecord, OperatorRecord
 from microgen.frontends.tflite.tensors import CONVERT, NODE_DTYPES, conversion
 from microgen.frontends.tflite.variables import RESOURCE, WITH_HANDLES
 
@@ -27,7 +27,7 @@ _UNROLL = (
 )
 
 
-def check(model: ModelRecord, names: Sequence[str], numerics: Numerics) -> None:
+def check(model: FileRecord, names: Sequence[str], numerics: Numerics) -> None:
     """Raise UnsupportedError for operators without an importer, dtypes that no operator here
     supports, uint8 in operators that lack it, and int16 operators that the profile lacks. ``names``
     are the names of the tensors."""
@@ -49,7 +49,7 @@ def _layer(index: int, operator: OperatorRecord, names: Sequence[str]) -> str:
     return f'"{short(names[operator.outputs[0]])}"' if operator.outputs else f"operator {index}"
 
 
-def _check_npu(model: ModelRecord, layers: Sequence[str]) -> None:
+def _check_npu(model: FileRecord, layers: Sequence[str]) -> None:
     for layer, operator in zip(layers, model.operators, strict=True):
         if operator.custom in _NPUS:
             npu, compiler = _NPUS[operator.custom]
@@ -61,7 +61,7 @@ def _check_npu(model: ModelRecord, layers: Sequence[str]) -> None:
             )
 
 
-def _check_operators(model: ModelRecord, layers: Sequence[str]) -> None:
+def _check_operators(model: FileRecord, layers: Sequence[str]) -> None:
     known = importers.registry()
     lacking: dict[str, list[str]] = {}
     for layer, operator in zip(layers, model.operators, strict=True):
@@ -90,7 +90,7 @@ def _instead(lacking: Iterable[str]) -> str:
     return "build the model from other operators; `microgen ops` lists them"
 
 
-def _check_dtypes(model: ModelRecord, layers: Sequence[str]) -> None:
+def _check_dtypes(model: FileRecord, layers: Sequence[str]) -> None:
     found: dict[str, list[str]] = {}
     densified = {i for each in model.operators if each.name == "DENSIFY" for i in each.outputs}
     for layer, operator in zip(layers, model.operators, strict=True):
@@ -105,7 +105,7 @@ def _check_dtypes(model: ModelRecord, layers: Sequence[str]) -> None:
         )
 
 
-def _check_unsigned(model: ModelRecord, layers: Sequence[str], numerics: Numerics) -> None:
+def _check_unsigned(model: FileRecord, layers: Sequence[str], numerics: Numerics) -> None:
     exact = quantization.EXACT if numerics.computes_uint8 else quantization.CONVERSIONS
     found: dict[str, list[str]] = {}
     for layer, operator in zip(layers, model.operators, strict=True):
@@ -121,7 +121,7 @@ def _check_unsigned(model: ModelRecord, layers: Sequence[str], numerics: Numeric
         )
 
 
-def _check_profile(model: ModelRecord, layers: Sequence[str], numerics: Numerics) -> None:
+def _check_profile(model: FileRecord, layers: Sequence[str], numerics: Numerics) -> None:
     found: dict[str, list[str]] = {}
     for layer, operator in zip(layers, model.operators, strict=True):
         used = {model.tensors[index].dtype for index in operator.inputs if index >= 0}
@@ -138,7 +138,7 @@ def _check_profile(model: ModelRecord, layers: Sequence[str], numerics: Numerics
 
 
 def _odd_dtypes(
-    model: ModelRecord, operator: OperatorRecord, densified: Container[int]
+    model: FileRecord, operator: OperatorRecord, densified: Container[int]
 ) -> list[str]:
     """The unsupported dtypes among an operator's tensors. Constants may have further ones, and so
     may ``densified``, the tensors that DENSIFY makes of constants, and handles of variables."""

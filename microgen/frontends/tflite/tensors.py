@@ -53,7 +53,7 @@ class Names:
         return candidate
 
 
-class Tensors:
+class FileTensors:
     """The model's tensors by index. Each is interpreted when an operator first uses it.
 
     Operators see quantized uint8 tensors as int8 ones. If such a tensor is one of ``ports``, the

@@ -12,7 +12,7 @@ import numpy as np
 
 from microgen.frontends.tflite import flexbuffer
 from microgen.frontends.tflite.quantization import DETECTION
-from microgen.frontends.tflite.records import ModelRecord, OperatorRecord
+from microgen.frontends.tflite.records import FileRecord, OperatorRecord
 from microgen.graph.ir.graph import Array
 
 
@@ -32,7 +32,7 @@ class UnwrittenRows:
         return np.where(has_value.reshape(1, -1, *[1] * (value.ndim - 2)), value, 0)
 
 
-def rows(model: ModelRecord) -> Mapping[int, UnwrittenRows]:
+def rows(model: FileRecord) -> Mapping[int, UnwrittenRows]:
     """The outputs that have such rows, by the numbers of their tensors."""
     found: dict[int, UnwrittenRows] = {}
     for operator in model.operators:
@@ -41,7 +41,7 @@ def rows(model: ModelRecord) -> Mapping[int, UnwrittenRows]:
     return found
 
 
-def _of(model: ModelRecord, operator: OperatorRecord) -> UnwrittenRows:
+def _of(model: FileRecord, operator: OperatorRecord) -> UnwrittenRows:
     """The rows of a detection. CORRUPT if its options are, which its importer has refused."""
     options = flexbuffer.mapping(model.reader.array(operator.table, "CustomOptions").tobytes())
     number = operator.outputs[3]

@@ -17,8 +17,8 @@ from tflite.VarHandleOptions import VarHandleOptions
 from microgen.base.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends.tflite.quantization import is_signed_inside
 from microgen.frontends.tflite.reader import Reader
-from microgen.frontends.tflite.records import ModelRecord, OperatorRecord, SubgraphRecord
-from microgen.frontends.tflite.tensors import Tensors
+from microgen.frontends.tflite.records import FileRecord, OperatorRecord, SubgraphRecord
+from microgen.frontends.tflite.tensors import FileTensors
 from microgen.graph.builder import GraphBuilder, Tensor
 from microgen.graph.ir.graph import DType, TensorType
 from microgen.graph.unsigned import flipped
@@ -38,7 +38,7 @@ Key = tuple[str, str]  # container and shared name
 class Variables:
     """The variables of a model while it is imported. ``are_used``: one was read or assigned."""
 
-    def __init__(self, model: ModelRecord) -> None:
+    def __init__(self, model: FileRecord) -> None:
         self._model = model
         self._handles = _handles(model.reader, model.operators)
         self._assigned = {self._handles.get(handle) for handle in _assigned(model.operators)}
@@ -173,7 +173,7 @@ def _constants(
 ) -> Sequence[tuple[Key, Tensor, TensorType]]:
     """The variables that an initialisation subgraph sets, with their values, and the types of these
     in the file."""
-    handles, tensors = _handles(reader, graph.operators), Tensors(graph.tensors)
+    handles, tensors = _handles(reader, graph.operators), FileTensors(graph.tensors)
     found = []
     for operator in graph.operators:
         if operator.name == HANDLE:

@@ -52,7 +52,7 @@ class Integers:
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class SumsLayer:
     """A layer of sums of products: its op, the types of its data and of its output, its bias as
     floats, and what the model stores for the bias."""
 
@@ -135,7 +135,7 @@ def scales_of_sums(data: TensorType, weight: TensorType) -> Array:
     return found
 
 
-def integers(rewriting: Rewriting, layer: Layer, weight: str, bias: str) -> Integers:
+def integers(rewriting: Rewriting, layer: SumsLayer, weight: str, bias: str) -> Integers:
     """The weight and the bias of a layer, whose names these are. NotNear if the sums do not fit
     int32, or results would be moved by more than ``FAR``."""
     values, kind = rewriting.constants[weight], rewriting.types[weight]
@@ -155,7 +155,7 @@ def integers(rewriting: Rewriting, layer: Layer, weight: str, bias: str) -> Inte
     return found
 
 
-def _nearer(layer: Layer, given: Integers) -> Integers:
+def _nearer(layer: SumsLayer, given: Integers) -> Integers:
     """The same layer with finer weights. If the bias is not far, they must make it near, and need
     no more bits; otherwise the layer stays as it is."""
     is_far, is_int4 = given.most > FAR, given.weight.is_int4

@@ -16,7 +16,7 @@ from microgen.graph.qdq import biases, functions
 from microgen.graph.qdq.biases import NotNear
 from microgen.graph.qdq.rewriting import NotInteger, Rewriting
 
-Layer = Callable[[Rewriting, Node, TensorType, str, Activation], str]
+SumsLayer = Callable[[Rewriting, Node, TensorType, str, Activation], str]
 """The integers of a node's result, as a tensor of that type and name, with that activation."""
 
 _ROUNDING = Rounding.FLOAT  # of such networks: sums are scaled in float32, halves go to even
@@ -47,7 +47,7 @@ def _weight_and_bias(
     """The constants of a layer. NotNear if no integers are near enough to its bias."""
     tensor = node.inputs[2]
     floats, stored = rewriting.graph.constants[tensor], rewriting.stored.get(tensor)
-    layer = biases.Layer(node.op, rewriting.types[data], kind, floats, stored)
+    layer = biases.SumsLayer(node.op, rewriting.types[data], kind, floats, stored)
     found = biases.integers(rewriting, layer, weight, tensor)
     if found.weight.kind != rewriting.types[weight]:
         finer = found.weight
@@ -141,7 +141,7 @@ def _replaced(node: Node, *, activation: Activation, **changes: object) -> Attrs
     return dataclasses.replace(node.attrs, **changes)
 
 
-LAYERS: Mapping[str, Layer] = {
+LAYERS: Mapping[str, SumsLayer] = {
     "add": in_float32,
     "mean": in_float32,
     "multiply": in_float32,

@@ -13,7 +13,7 @@ from microgen import planner
 from microgen.compiler import codegens, lowering
 from microgen.compiler.partition import Partition
 from microgen.compiler.schedule import division
-from microgen.compiler.schedule.division import Division, Piece, Pieces
+from microgen.compiler.schedule.division import CallRange, Division, Pieces
 from microgen.compiler.schedule.options import space
 from microgen.compiler.schedule.state import scheduled
 from microgen.graph.ir.graph import Graph
@@ -43,7 +43,7 @@ def divided(parts: Partition) -> Pieces:
     return division.pieces(space(parts, M4.cpu, prefers_shared=False), M4.cpu)
 
 
-def every(pieces: Pieces, end: int) -> Iterator[tuple[Piece, ...]]:
+def every(pieces: Pieces, end: int) -> Iterator[tuple[CallRange, ...]]:
     """All divisions of the regions before ``end``, with the options of each piece that no other
     option of the same regions beats."""
     if end == 0:
@@ -53,9 +53,9 @@ def every(pieces: Pieces, end: int) -> Iterator[tuple[Piece, ...]]:
             yield (*before, piece)
 
 
-def _best(pieces: Sequence[Piece]) -> Iterator[Piece]:
+def _best(pieces: Sequence[CallRange]) -> Iterator[CallRange]:
     for _, same in itertools.groupby(sorted(pieces, key=lambda p: p.first), lambda p: p.first):
-        least: list[Piece] = []
+        least: list[CallRange] = []
         for piece in sorted(same, key=lambda p: (p.cycles, p.nbytes)):
             if not least or piece.nbytes < least[-1].nbytes:
                 least.append(piece)

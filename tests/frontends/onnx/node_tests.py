@@ -32,7 +32,7 @@ import microgen
 from microgen import frontends
 from microgen.base.errors import InternalError, MicrogenError
 from microgen.frontends.onnx import node_tests
-from microgen.frontends.onnx.node_tests import Counts
+from microgen.frontends.onnx.node_tests import NodeTestCounts
 from microgen.graph.ir.graph import Array, Graph
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
@@ -232,17 +232,17 @@ def counts(results: Iterable[Result]) -> dict[str, int]:
     return {kind: found[kind] for kind in KINDS}
 
 
-def by_operator(bound: Iterable[Result], free: Iterable[Result]) -> dict[str, Counts]:
+def by_operator(bound: Iterable[Result], free: Iterable[Result]) -> dict[str, NodeTestCounts]:
     """Operator -> how many tests there are and how many pass, in the operators' order."""
     every, tests = list(bound), Counter(result.case.op for result in free)
     passed = [
         Counter(result.case.op for result in results if result.kind == "ok")
         for results in (every, free)
     ]
-    return {op: Counts(n, passed[0][op], passed[1][op]) for op, n in sorted(tests.items())}
+    return {op: NodeTestCounts(n, passed[0][op], passed[1][op]) for op, n in sorted(tests.items())}
 
 
-def record(found: Mapping[str, Counts]) -> None:
+def record(found: Mapping[str, NodeTestCounts]) -> None:
     """Write the counts to the file that ``docs/reference/supported-ops.md`` is made from."""
     rows = (f"  {json.dumps(op)}: {json.dumps(counts)}" for op, counts in found.items())
     _RECORD.write_text("{\n" + ",\n".join(rows) + "\n}\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.frontends.onnx.node_tests import Counts, recorded
+from microgen.frontends.onnx.node_tests import NodeTestCounts, recorded
 from microgen.pipeline import Compiled
 from tests.differential import program
 from tests.frontends.onnx import node_tests
@@ -70,7 +70,7 @@ def test_a_sample_is_refused_or_right_in_numpy_and_c(tmp_path: Path) -> None:
     assert not _bad(_by_c(chosen, tmp_path))
 
 
-def _counted(chosen: Sequence[Case], path: Path) -> dict[str, Counts]:
+def _counted(chosen: Sequence[Case], path: Path) -> dict[str, NodeTestCounts]:
     both = [node_tests.all_tried(chosen, path, binds=binds) for binds in (True, False)]
     assert not _bad([result for results in both for result in results])
     return node_tests.by_operator(*both)

@@ -10,7 +10,7 @@ import numpy as np
 from onnx import AttributeProto, NodeProto, helper, numpy_helper
 
 from microgen.frontends.onnx import qdq_nodes, scales, types
-from microgen.frontends.onnx.functions import Body
+from microgen.frontends.onnx.functions import FunctionBody
 from microgen.frontends.onnx.importers import Importer
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import Tensor, Value
@@ -128,7 +128,7 @@ class Group:
     def value(self, opset: int = _OPSET) -> Value:
         """The result of the node called ``result``."""
         inputs = [f"x{i}" for i in range(len(self.node.operands))]
-        return self.node.called(Body(inputs, [_OUTPUT], self.nodes, {"": opset}))
+        return self.node.called(FunctionBody(inputs, [_OUTPUT], self.nodes, {"": opset}))
 
 
 def _conv(node: OnnxNode) -> Value:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from tflite.TensorType import TensorType as TensorTypeCode
 
 from microgen.frontends.numerics import WideSums
-from microgen.frontends.tflite.layers import Layer
-from microgen.frontends.tflite.options import Options
+from microgen.frontends.tflite.layers import FileLayer
+from microgen.frontends.tflite.options import LayerOptions
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import DType
@@ -24,7 +24,7 @@ _OF_BIAS = {DType.INT32: Rounding.DOUBLE, DType.INT64: Rounding.REDUCED}
 
 
 def rounding(
-    layer: Layer,
+    layer: FileLayer,
     op: str,
     data: Tensor,
     bias: Sequence[Tensor] = (),
@@ -46,7 +46,7 @@ def rounding(
     return Rounding.REAL if rule is WideSums.REAL else found
 
 
-def _declared_rounding(layer: Layer, declared: int) -> Rounding:
+def _declared_rounding(layer: FileLayer, declared: int) -> Rounding:
     if declared not in _WIDE_ROUNDINGS:
         raise layer.invalid(
             f"declares biases of type {declared}; int32 ({TensorTypeCode.INT32}) or int64 "
@@ -55,22 +55,22 @@ def _declared_rounding(layer: Layer, declared: int) -> Rounding:
     return _WIDE_ROUNDINGS[declared]
 
 
-def strides(layer: Layer, options: Options) -> Pair:
+def strides(layer: FileLayer, options: LayerOptions) -> Pair:
     """(height, width), each at least 1."""
     return layer.positive_pair(options, "StrideH", "StrideW")
 
 
-def dilation(layer: Layer, options: Options) -> Pair:
+def dilation(layer: FileLayer, options: LayerOptions) -> Pair:
     """(height, width), each at least 1."""
     return layer.positive_pair(options, "DilationHFactor", "DilationWFactor")
 
 
-def integers(layer: Layer, position: int) -> tuple[int, ...]:
+def integers(layer: FileLayer, position: int) -> tuple[int, ...]:
     """The numbers of a constant input, flat."""
     return tuple(layer.integers(position).reshape(-1).tolist())
 
 
-def resolved_axis(layer: Layer, axis: int, rank: int) -> int:
+def resolved_axis(layer: FileLayer, axis: int, rank: int) -> int:
     """An axis of a tensor with ``rank`` axes, counted from the front."""
     if not -rank <= axis < rank:
         raise layer.invalid(f"has the axis {axis}; {-rank} to {rank - 1} are expected")

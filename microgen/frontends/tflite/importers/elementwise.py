@@ -30,7 +30,7 @@ from tflite.SubOptions import SubOptions
 
 from microgen.base.errors import ModelError, short
 from microgen.frontends.tflite import micro
-from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Attrs, DType
@@ -51,7 +51,7 @@ from microgen.graph.ops.elementwise.where import WhereAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 
 
-def _multiply(layer: Layer) -> Tensor:
+def _multiply(layer: FileLayer) -> Tensor:
     options = layer.options(MulOptions, BuiltinOptions.MulOptions, required=False)
     in_double = layer.numerics.micro_scales and _is_quantized(layer)
     return _two_tensors(layer, "multiply", MultiplyAttrs(layer.activation(options), in_double))
@@ -60,7 +60,7 @@ def _multiply(layer: Layer) -> Tensor:
 def _added(op: str, attrs: type[AdditionAttrs], schema: Any, code: int) -> Importer:
     """The importer of an addition or subtraction. For int16 there are two kinds."""
 
-    def importer(layer: Layer) -> Tensor:
+    def importer(layer: FileLayer) -> Tensor:
         layer.expect_inputs(2)
         options = layer.options(schema, code, required=False)
         in_float32 = op == "subtract" and layer.numerics.micro_scales and _is_quantized(layer)
@@ -72,7 +72,7 @@ def _added(op: str, attrs: type[AdditionAttrs], schema: Any, code: int) -> Impor
     return importer
 
 
-def _is_quantized(layer: Layer) -> bool:
+def _is_quantized(layer: FileLayer) -> bool:
     return layer.output().type.quant is not None
 
 
@@ -85,19 +85,19 @@ def _by_shift(tensor: Tensor) -> bool:
 def _plain(op: str, attrs: Attrs, schema: Any, code: int) -> Importer:
     """The importer of an operator of two tensors whose options table is empty."""
 
-    def importer(layer: Layer) -> Tensor:
+    def importer(layer: FileLayer) -> Tensor:
         layer.options(schema, code, required=False)
         return _two_tensors(layer, op, attrs)
 
     return importer
 
 
-def _two_tensors(layer: Layer, op: str, attrs: Attrs) -> Tensor:
+def _two_tensors(layer: FileLayer, op: str, attrs: Attrs) -> Tensor:
     layer.expect_inputs(2)
     return layer.emit(op, attrs, (layer.data(0), layer.data(1)), layer.output())
 
 
-def _divide(layer: Layer) -> Tensor:
+def _divide(layer: FileLayer) -> Tensor:
     activation = layer.activation(
         layer.options(DivOptions, BuiltinOptions.DivOptions, required=False)
     )
@@ -111,11 +111,11 @@ def _divide(layer: Layer) -> Tensor:
     return layer.emit("divide", attrs, inputs, output)
 
 
-def _division_by_zero(layer: Layer, divisor: Tensor) -> ModelError:
+def _division_by_zero(layer: FileLayer, divisor: Tensor) -> ModelError:
     return layer.invalid(f'divides by "{short(divisor.name)}", a constant with zeros')
 
 
-def _floor_div(layer: Layer) -> Tensor:
+def _floor_div(layer: FileLayer) -> Tensor:
     layer.options(FloorDivOptions, BuiltinOptions.FloorDivOptions, required=False)
     layer.expect_inputs(2)
     divisor = layer.data(1)
@@ -124,7 +124,7 @@ def _floor_div(layer: Layer) -> Tensor:
     return _two_tensors(layer, "floor_divide", FloorDivisionAttrs())
 
 
-def _floor_mod(layer: Layer) -> Tensor:
+def _floor_mod(layer: FileLayer) -> Tensor:
     """A float divisor may be 0: the result is then NaN."""
     layer.options(FloorModOptions, BuiltinOptions.FloorModOptions, required=False)
     layer.expect_inputs(2)
@@ -134,7 +134,7 @@ def _floor_mod(layer: Layer) -> Tensor:
     return _two_tensors(layer, "floor_mod", FloorDivisionAttrs())
 
 
-def _add_n(layer: Layer) -> Tensor:
+def _add_n(layer: FileLayer) -> Tensor:
     """Additions one after another, in TFLite's order."""
     count = layer.expect_any_inputs()
     layer.options(AddNOptions, BuiltinOptions.AddNOptions, required=False)
@@ -154,7 +154,7 @@ def _add_n(layer: Layer) -> Tensor:
     return layer.emit("add", attrs, (total, others[-1]), output)
 
 
-def _micro_sum(layer: Layer, terms: Sequence[Tensor]) -> Tensor:
+def _micro_sum(layer: FileLayer, terms: Sequence[Tensor]) -> Tensor:
     quant = terms[0].type.quant
     if any((term.dtype, term.type.quant) != (DType.INT8, quant) for term in terms):
         raise layer.invalid("adds int8 tensors of several dtypes, scales or zero points")
@@ -165,7 +165,7 @@ def _micro_sum(layer: Layer, terms: Sequence[Tensor]) -> Tensor:
     return micro.rescaled(layer, total, terms[0])
 
 
-def _square(layer: Layer) -> Tensor:
+def _square(layer: FileLayer) -> Tensor:
     layer.expect_inputs(1)
     layer.options(SquareOptions, BuiltinOptions.SquareOptions, required=False)
     data = layer.data(0)
@@ -179,7 +179,7 @@ _EXTREMUM = (MaximumMinimumOptions, BuiltinOptions.MaximumMinimumOptions)
 def _elementwise(op: str, attrs: Attrs, schema: Any, code: int, n_inputs: int = 2) -> Importer:
     """The importer of an operator whose options table is empty."""
 
-    def importer(layer: Layer) -> Tensor:
+    def importer(layer: FileLayer) -> Tensor:
         layer.options(schema, code, required=False)
         layer.expect_inputs(n_inputs)
         return layer.emit(op, attrs, tuple(map(layer.data, range(n_inputs))), layer.output())
@@ -187,13 +187,13 @@ def _elementwise(op: str, attrs: Attrs, schema: Any, code: int, n_inputs: int = 
     return importer
 
 
-def _select_v2(layer: Layer) -> Tensor:
+def _select_v2(layer: FileLayer) -> Tensor:
     layer.options(SelectV2Options, BuiltinOptions.SelectV2Options, required=False)
     layer.expect_inputs(3)
     return _where(layer, layer.data(0))
 
 
-def _select(layer: Layer) -> Tensor:
+def _select(layer: FileLayer) -> Tensor:
     """A condition with one dimension chooses among rows. Otherwise all shapes are equal, or the
     condition is a scalar."""
     layer.options(SelectOptions, BuiltinOptions.SelectOptions, required=False)
@@ -213,7 +213,7 @@ def _select(layer: Layer) -> Tensor:
     return _where(layer, layer.emit("reshape", spread, (condition,), hint=condition.name))
 
 
-def _where(layer: Layer, condition: Tensor) -> Tensor:
+def _where(layer: FileLayer, condition: Tensor) -> Tensor:
     inputs = (condition, layer.data(1), layer.data(2))
     return layer.emit("where", WhereAttrs(), inputs, layer.output())
 

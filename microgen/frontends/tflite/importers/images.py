@@ -12,8 +12,8 @@ from tflite.ResizeBilinearOptions import ResizeBilinearOptions
 from tflite.ResizeNearestNeighborOptions import ResizeNearestNeighborOptions
 
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis, strides
-from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.frontends.tflite.options import Options
+from microgen.frontends.tflite.layers import FileLayer, Importer
+from microgen.frontends.tflite.options import LayerOptions
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType, TensorType
@@ -29,20 +29,20 @@ from microgen.graph.ops.unary.activations import ClipAttrs
 from microgen.graph.ops.unary.roots import SqrtAttrs
 
 
-def _average_pool2d(layer: Layer) -> Tensor:
+def _average_pool2d(layer: FileLayer) -> Tensor:
     pool_size, strides, options = _pool(layer)
     window = (pool_size, strides, layer.padding(options), layer.activation(options))
     attrs = AvgPool2DAttrs(*window, ties_upward=layer.is_unsigned(0))
     return layer.emit("nn.avg_pool2d", attrs, (layer.data(0),), layer.output())
 
 
-def _max_pool2d(layer: Layer) -> Tensor:
+def _max_pool2d(layer: FileLayer) -> Tensor:
     pool_size, strides, options = _pool(layer)
     attrs = MaxPool2DAttrs(pool_size, strides, layer.padding(options), layer.activation(options))
     return layer.emit("nn.max_pool2d", attrs, (layer.data(0),), layer.output())
 
 
-def _l2_pool2d(layer: Layer) -> Tensor:
+def _l2_pool2d(layer: FileLayer) -> Tensor:
     """The root of the mean of squares. Source: TFLite reference/pooling.h, L2Pool."""
     pool_size, strides, options = _pool(layer)
     data, output, activation = layer.data(0), layer.output(), layer.activation(options)
@@ -58,7 +58,7 @@ def _l2_pool2d(layer: Layer) -> Tensor:
     return layer.emit("clip", ClipAttrs(activation), (roots,), output)
 
 
-def _pool(layer: Layer) -> tuple[Pair, Pair, Options]:
+def _pool(layer: FileLayer) -> tuple[Pair, Pair, LayerOptions]:
     layer.expect_inputs(1)
     options = layer.options(Pool2DOptions, BuiltinOptions.Pool2DOptions)
     pool_size = layer.positive_pair(options, "FilterHeight", "FilterWidth")
@@ -68,7 +68,7 @@ def _pool(layer: Layer) -> tuple[Pair, Pair, Options]:
 _MOST_PIXELS = 2**16  # in a row or column, because tables of them are computed here
 
 
-def _gather(layer: Layer) -> Tensor:
+def _gather(layer: FileLayer) -> Tensor:
     layer.expect_inputs(2)
     data = layer.data(0)
     options = layer.options(GatherOptions, BuiltinOptions.GatherOptions)
@@ -79,7 +79,7 @@ def _gather(layer: Layer) -> Tensor:
     return layer.emit("take", TakeAttrs(axis, batch_dims), (data, indices), layer.output())
 
 
-def _indices(layer: Layer, size: int) -> Tensor:
+def _indices(layer: FileLayer, size: int) -> Tensor:
     """Indices of an axis with ``size`` elements: computed, or int32 constants within the axis."""
     tensor = layer.plain(1)
     if tensor.value is None:
@@ -97,12 +97,12 @@ def _indices(layer: Layer, size: int) -> Tensor:
     return _table(layer, indices, "indices")
 
 
-def _table(layer: Layer, indices: Array, name: str) -> Tensor:
+def _table(layer: FileLayer, indices: Array, name: str) -> Tensor:
     """The indices as an int32 constant."""
     return layer.constant(indices.astype(np.int32), f"{layer.output().name}/{name}")
 
 
-def _resize_bilinear(layer: Layer) -> Tensor:
+def _resize_bilinear(layer: FileLayer) -> Tensor:
     data, size = _image(layer)
     options = layer.options(ResizeBilinearOptions, BuiltinOptions.ResizeBilinearOptions)
     is_aligned, is_centred = (
@@ -112,7 +112,7 @@ def _resize_bilinear(layer: Layer) -> Tensor:
     return layer.emit("image.resize2d", attrs, (data,), layer.output())
 
 
-def _resize_nearest_neighbor(layer: Layer) -> Tensor:
+def _resize_nearest_neighbor(layer: FileLayer) -> Tensor:
     """One ``take`` of rows and one of columns. The one that adds less comes first."""
     data, size = _image(layer)
     options = layer.options(
@@ -139,7 +139,7 @@ def _resize_nearest_neighbor(layer: Layer) -> Tensor:
     return data
 
 
-def _image(layer: Layer) -> tuple[Tensor, Pair]:
+def _image(layer: FileLayer) -> tuple[Tensor, Pair]:
     """The image, and the height and width of the output."""
     layer.expect_inputs(2)
     data, size = layer.data(0), integers(layer, 1)

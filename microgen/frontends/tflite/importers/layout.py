@@ -12,8 +12,8 @@ from tflite.PackOptions import PackOptions
 from tflite.SpaceToDepthOptions import SpaceToDepthOptions
 
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
-from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.frontends.tflite.options import Options
+from microgen.frontends.tflite.layers import FileLayer, Importer
+from microgen.frontends.tflite.options import LayerOptions
 from microgen.frontends.tflite.quantization import rescaling
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import Tensor
@@ -26,7 +26,7 @@ from microgen.graph.ops.moves.views import ReshapeAttrs
 from microgen.graph.ops.tables.tables import LookupAttrs
 
 
-def _concatenation(layer: Layer) -> Tensor:
+def _concatenation(layer: FileLayer) -> Tensor:
     inputs = tuple(layer.data(i) for i in range(layer.expect_any_inputs()))
     options = layer.options(ConcatenationOptions, BuiltinOptions.ConcatenationOptions)
     if layer.activation(options) is not Activation.NONE:
@@ -41,7 +41,7 @@ def _concatenation(layer: Layer) -> Tensor:
     return layer.emit("concatenate", ConcatenateAttrs(axis), inputs, output)
 
 
-def _rescaled(layer: Layer, data: Tensor, output: TensorType) -> Tensor:
+def _rescaled(layer: FileLayer, data: Tensor, output: TensorType) -> Tensor:
     """The data in the output's quantization. LiteRT changes it for uint8 only."""
     if data.type.quant == output.quant:
         return data
@@ -51,7 +51,7 @@ def _rescaled(layer: Layer, data: Tensor, output: TensorType) -> Tensor:
     return layer.emit("lookup", attrs, (data, table), quant=output.quant, hint=hint)
 
 
-def _pack(layer: Layer) -> Tensor:
+def _pack(layer: FileLayer) -> Tensor:
     inputs = tuple(layer.data(i) for i in range(layer.expect_any_inputs()))
     options = layer.options(PackOptions, BuiltinOptions.PackOptions)
     output, shape = layer.output(), inputs[0].type.shape
@@ -65,7 +65,7 @@ def _pack(layer: Layer) -> Tensor:
     return layer.emit("concatenate", ConcatenateAttrs(axis), rows, output)
 
 
-def _transpose(layer: Layer) -> Tensor:
+def _transpose(layer: FileLayer) -> Tensor:
     layer.expect_inputs(2)
     data, order = layer.data(0), integers(layer, 1)
     rank = len(data.type.shape)
@@ -78,7 +78,7 @@ def _transpose(layer: Layer) -> Tensor:
 # reference/space_to_depth.h, depth_to_space.h, space_to_batch_nd.h, batch_to_space_nd.h.
 
 
-def _space_to_depth(layer: Layer) -> Tensor:
+def _space_to_depth(layer: FileLayer) -> Tensor:
     options = layer.options(SpaceToDepthOptions, BuiltinOptions.SpaceToDepthOptions)
     data, block = _image(layer), _block_size(layer, options)
     n, height, width, channels = data.type.shape
@@ -89,7 +89,7 @@ def _space_to_depth(layer: Layer) -> Tensor:
     return _moved(layer, data, parts, (0, 1, 3, 2, 4, 5), final)
 
 
-def _depth_to_space(layer: Layer) -> Tensor:
+def _depth_to_space(layer: FileLayer) -> Tensor:
     options = layer.options(DepthToSpaceOptions, BuiltinOptions.DepthToSpaceOptions)
     data, block = _image(layer), _block_size(layer, options)
     n, height, width, channels = data.type.shape
@@ -101,7 +101,7 @@ def _depth_to_space(layer: Layer) -> Tensor:
     return _moved(layer, data, parts, (0, 1, 3, 2, 4, 5), final)
 
 
-def _space_to_batch_nd(layer: Layer) -> Tensor:
+def _space_to_batch_nd(layer: FileLayer) -> Tensor:
     layer.expect_inputs(3)
     data, output = layer.data(0), layer.output()
     blocks, pads = _blocks(layer, data, "paddings")
@@ -123,7 +123,7 @@ def _space_to_batch_nd(layer: Layer) -> Tensor:
     return _moved(layer, data, parts, axes, output.shape)
 
 
-def _batch_to_space_nd(layer: Layer) -> Tensor:
+def _batch_to_space_nd(layer: FileLayer) -> Tensor:
     layer.expect_inputs(3)
     data, output = layer.data(0), layer.output()
     blocks, crops = _blocks(layer, data, "crops")
@@ -145,21 +145,21 @@ def _batch_to_space_nd(layer: Layer) -> Tensor:
     return layer.emit("strided_slice", inside, (uncut,), output)
 
 
-def _image(layer: Layer) -> Tensor:
+def _image(layer: FileLayer) -> Tensor:
     layer.expect_inputs(1)
     data = layer.data(0)
     layer.expect_rank(data, 4)
     return data
 
 
-def _block_size(layer: Layer, options: Options) -> int:
+def _block_size(layer: FileLayer, options: LayerOptions) -> int:
     block = int(options.number("BlockSize"))
     if block < 1:
         raise layer.invalid(f"has the block size {block}; at least 1 is expected")
     return block
 
 
-def _blocks(layer: Layer, data: Tensor, what: str) -> tuple[tuple[int, ...], tuple[Pair, ...]]:
+def _blocks(layer: FileLayer, data: Tensor, what: str) -> tuple[tuple[int, ...], tuple[Pair, ...]]:
     """The block sizes of the spatial axes, and the numbers of elements that are added or cut at
     both ends of each."""
     blocks, sides = integers(layer, 1), layer.integers(2)
@@ -174,7 +174,7 @@ def _blocks(layer: Layer, data: Tensor, what: str) -> tuple[tuple[int, ...], tup
 
 
 def _moved(
-    layer: Layer,
+    layer: FileLayer,
     data: Tensor,
     parts: Shape,
     axes: tuple[int, ...],
@@ -193,7 +193,7 @@ def _moved(
     )
 
 
-def _inner(layer: Layer, op: str, attrs: Attrs, data: Tensor) -> Tensor:
+def _inner(layer: FileLayer, op: str, attrs: Attrs, data: Tensor) -> Tensor:
     """The output of an inner node of an operator, with the data's quantization."""
     return layer.emit(op, attrs, (data,), hint=f"{layer.output().name}/{op.removeprefix('nn.')}")
 

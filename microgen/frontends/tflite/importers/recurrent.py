@@ -10,7 +10,7 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.SVDFOptions import SVDFOptions
 from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMOptions
 
-from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Array, DType, Quant
 from microgen.graph.ops import budget
@@ -20,7 +20,7 @@ from microgen.graph.ops.recurrent.svdf import SvdfAttrs
 from microgen.graph.ops.unary import sigmoid
 
 
-def _svdf(layer: Layer) -> Tensor:
+def _svdf(layer: FileLayer) -> Tensor:
     layer.expect_inputs(5)
     options = layer.options(SVDFOptions, BuiltinOptions.SVDFOptions)
     attrs = SvdfAttrs(int(options.number("Rank")), layer.activation(options))
@@ -42,7 +42,7 @@ _PROJECTION, _PROJECTION_BIAS, _OUTPUT_STATE, _CELL_STATE, _NORMALIZATION = 16, 
 _HIDDEN = 4  # position among the intermediates
 
 
-def _lstm(layer: Layer) -> Tensor:
+def _lstm(layer: FileLayer) -> Tensor:
     layer.expect_inputs(20, 24)
     _refuse_normalization(layer)
     _refuse_other_runtimes(layer)
@@ -68,7 +68,7 @@ def _lstm(layer: Layer) -> Tensor:
     return layer.emit("nn.lstm", attrs, tuple(inputs), layer.output())
 
 
-def _lstm_attrs(layer: Layer, data: Tensor) -> LstmAttrs:
+def _lstm_attrs(layer: FileLayer, data: Tensor) -> LstmAttrs:
     schema = UnidirectionalSequenceLSTMOptions
     options = layer.options(schema, BuiltinOptions.UnidirectionalSequenceLSTMOptions)
     activation = options.number("FusedActivationFunction")
@@ -87,7 +87,7 @@ def _lstm_attrs(layer: Layer, data: Tensor) -> LstmAttrs:
     )
 
 
-def _has_input_gate(layer: Layer) -> bool:
+def _has_input_gate(layer: FileLayer) -> bool:
     """False for an LSTM that couples its input and forget gates (CIFG)."""
     parts = [layer.has_input(positions[0]) for positions in (_WEIGHT, _RECURRENT, _BIAS)]
     if any(parts) and not all(parts):
@@ -97,7 +97,7 @@ def _has_input_gate(layer: Layer) -> bool:
     return all(parts)
 
 
-def _refuse_normalization(layer: Layer) -> None:
+def _refuse_normalization(layer: FileLayer) -> None:
     if any(layer.has_input(position) for position in range(_NORMALIZATION, 24)):
         raise layer.unsupported(
             "normalizes its gates (it has layer normalization coefficients)",
@@ -105,7 +105,7 @@ def _refuse_normalization(layer: Layer) -> None:
         )
 
 
-def _refuse_other_runtimes(layer: Layer) -> None:
+def _refuse_other_runtimes(layer: FileLayer) -> None:
     """Raise if the profile's runtime does not compute such integers."""
     dtype = layer.data(0).type.dtype
     if dtype is DType.INT16 and not layer.numerics.gates_by_tables:
@@ -124,7 +124,7 @@ def _refuse_other_runtimes(layer: Layer) -> None:
         )
 
 
-def _extras(layer: Layer) -> list[str]:
+def _extras(layer: FileLayer) -> list[str]:
     """What TensorFlow Lite Micro does not compute of a layer of integers."""
     extras = {
         "has no input gate of its own": not _has_input_gate(layer),
@@ -134,7 +134,7 @@ def _extras(layer: Layer) -> list[str]:
     return [what for what, is_there in extras.items() if is_there]
 
 
-def _expect_rows(layer: Layer, state: Tensor, cells: int) -> None:
+def _expect_rows(layer: FileLayer, state: Tensor, cells: int) -> None:
     """TensorFlow Lite Micro reads the number of cells from the output state."""
     if state.type.shape[1:2] != (cells,):
         raise layer.invalid(
@@ -143,7 +143,7 @@ def _expect_rows(layer: Layer, state: Tensor, cells: int) -> None:
         )
 
 
-def _expect_tanh(layer: Layer, cell: Tensor) -> None:
+def _expect_tanh(layer: FileLayer, cell: Tensor) -> None:
     """Raise if the profile's runtime has no tanh for the cell state, whereas the other runtime has
     one, and computes the layer."""
     scale = cell.type.scale
@@ -155,20 +155,20 @@ def _expect_tanh(layer: Layer, cell: Tensor) -> None:
         )
 
 
-def _is_by_tables(layer: Layer) -> bool:
+def _is_by_tables(layer: FileLayer) -> bool:
     """Whether the layer is of integers whose gates' functions are tables."""
     is_float = layer.data(0).type.dtype is DType.FLOAT32
     return layer.numerics.gates_by_tables and not is_float
 
 
-def _projection(layer: Layer) -> tuple[Tensor, ...]:
+def _projection(layer: FileLayer) -> tuple[Tensor, ...]:
     if not layer.has_input(_PROJECTION):
         return ()
     weight = layer.weights(_PROJECTION, 2)
     return (weight, *layer.bias(_PROJECTION_BIAS, weight.type.shape[0]))
 
 
-def _stacked(layer: Layer, tensors: Sequence[Tensor]) -> Tensor:
+def _stacked(layer: FileLayer, tensors: Sequence[Tensor]) -> Tensor:
     """The constants of all gates as one, along a new first axis. If they are quantized, each keeps
     its own scale."""
     if not tensors:
@@ -190,7 +190,7 @@ def _value(tensor: Tensor) -> Array:
     return tensor.value
 
 
-def _quant_of_stack(layer: Layer, quants: Sequence[Quant | None]) -> Quant | None:
+def _quant_of_stack(layer: FileLayer, quants: Sequence[Quant | None]) -> Quant | None:
     """One scale for each of the stacked tensors, or none."""
     found = [quant for quant in quants if quant is not None]
     if not all(quant.is_per_tensor for quant in found):

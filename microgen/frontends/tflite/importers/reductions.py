@@ -13,7 +13,7 @@ from tflite.ReducerOptions import ReducerOptions
 
 from microgen.frontends.tflite import micro
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
-from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Attrs
 from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, ArgMinAttrs, MaxAttrs, MinAttrs
@@ -21,7 +21,7 @@ from microgen.graph.ops.reductions.reduction import AllAttrs, MeanAttrs, SumAttr
 from microgen.graph.ops.reductions.running import CumsumAttrs
 
 
-def _axes(layer: Layer) -> tuple[tuple[int, ...], bool]:
+def _axes(layer: FileLayer) -> tuple[tuple[int, ...], bool]:
     """The axes, ascending and without duplicates, and whether the output keeps them."""
     layer.expect_inputs(2)
     options = layer.options(ReducerOptions, BuiltinOptions.ReducerOptions, required=False)
@@ -30,58 +30,58 @@ def _axes(layer: Layer) -> tuple[tuple[int, ...], bool]:
     return tuple(sorted(axes)), bool(options.number("KeepDims"))
 
 
-def _reduced(layer: Layer, op: str, attrs: Attrs) -> Tensor:
+def _reduced(layer: FileLayer, op: str, attrs: Attrs) -> Tensor:
     """The output of an op whose axes are in ``attrs``: the second input is not an operand."""
     return layer.emit(op, attrs, (layer.data(0),), layer.output())
 
 
-def _mean(layer: Layer) -> Tensor:
+def _mean(layer: FileLayer) -> Tensor:
     return _reduced(layer, "mean", MeanAttrs(*_axes(layer)))
 
 
-def _sum(layer: Layer) -> Tensor:
+def _sum(layer: FileLayer) -> Tensor:
     is_quantized = layer.data(0).type.quant is not None
     is_unsigned = layer.numerics.sums_bytes and is_quantized and not layer.is_unsigned(0)
     return _reduced(layer, "sum", SumAttrs(*_axes(layer), is_unsigned))
 
 
-def _max(layer: Layer) -> Tensor:
+def _max(layer: FileLayer) -> Tensor:
     return _reduced(layer, "max", MaxAttrs(*_axes(layer)))
 
 
-def _min(layer: Layer) -> Tensor:
+def _min(layer: FileLayer) -> Tensor:
     return _reduced(layer, "min", MinAttrs(*_axes(layer)))
 
 
-def _all(layer: Layer) -> Tensor:
+def _all(layer: FileLayer) -> Tensor:
     return _reduced(layer, "all", AllAttrs(*_axes(layer)))
 
 
-def _position_axis(layer: Layer, schema: Any, code: int) -> int:
+def _position_axis(layer: FileLayer, schema: Any, code: int) -> int:
     """The one axis. The option is the dtype of the output, whose tensor also has it."""
     layer.expect_inputs(2)
     layer.options(schema, code, required=False)
     return _one_axis(layer)
 
 
-def _one_axis(layer: Layer) -> int:
+def _one_axis(layer: FileLayer) -> int:
     stated = integers(layer, 1)
     if len(stated) != 1:
         raise layer.invalid(f"has {len(stated)} axes; one is expected")
     return resolved_axis(layer, stated[0], len(layer.data(0).type.shape))
 
 
-def _arg_max(layer: Layer) -> Tensor:
+def _arg_max(layer: FileLayer) -> Tensor:
     axis = _position_axis(layer, ArgMaxOptions, BuiltinOptions.ArgMaxOptions)
     return _reduced(layer, "argmax", ArgMaxAttrs(axis))
 
 
-def _arg_min(layer: Layer) -> Tensor:
+def _arg_min(layer: FileLayer) -> Tensor:
     axis = _position_axis(layer, ArgMinOptions, BuiltinOptions.ArgMinOptions)
     return _reduced(layer, "argmin", ArgMinAttrs(axis))
 
 
-def _cumsum(layer: Layer) -> Tensor:
+def _cumsum(layer: FileLayer) -> Tensor:
     layer.expect_inputs(2)
     options = layer.options(CumsumOptions, BuiltinOptions.CumsumOptions, required=False)
     exclusive, reverse = (bool(options.number(name)) for name in ("Exclusive", "Reverse"))

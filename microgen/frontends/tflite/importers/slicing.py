@@ -17,8 +17,8 @@ from tflite.StridedSliceOptions import StridedSliceOptions
 from tflite.UnpackOptions import UnpackOptions
 
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
-from microgen.frontends.tflite.layers import Importer, Layer
-from microgen.frontends.tflite.options import Options
+from microgen.frontends.tflite.layers import FileLayer, Importer
+from microgen.frontends.tflite.options import LayerOptions
 from microgen.graph.builder import Tensor, Value
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Shape
@@ -28,7 +28,7 @@ from microgen.graph.ops.moves.views import ReshapeAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs
 
 
-def _slice(layer: Layer) -> Tensor:
+def _slice(layer: FileLayer) -> Tensor:
     layer.expect_inputs(3)
     data, begin, sizes = layer.data(0), integers(layer, 1), integers(layer, 2)
     shape = data.type.shape
@@ -42,7 +42,7 @@ def _slice(layer: Layer) -> Tensor:
     return layer.emit("strided_slice", attrs, (data,), layer.output())
 
 
-def _reverse_v2(layer: Layer) -> Tensor:
+def _reverse_v2(layer: FileLayer) -> Tensor:
     """A slice of everything, with a step of -1 along the axes."""
     layer.expect_inputs(2)
     layer.options(ReverseV2Options, BuiltinOptions.ReverseV2Options, required=False)
@@ -57,7 +57,7 @@ def _reverse_v2(layer: Layer) -> Tensor:
     return layer.emit("strided_slice", attrs, (data,), layer.output())
 
 
-def _dynamic_update_slice(layer: Layer) -> Tensor:
+def _dynamic_update_slice(layer: FileLayer) -> Tensor:
     layer.expect_inputs(3)
     code = BuiltinOptions.DynamicUpdateSliceOptions
     layer.options(DynamicUpdateSliceOptions, code, required=False)
@@ -80,14 +80,14 @@ class _Spec:
     of a mask belongs to entry k."""
 
     entries: tuple[tuple[int, int, int], ...]
-    options: Options
+    options: LayerOptions
 
     def masks(self, name: str, entry: int) -> bool:
         """Whether the entry's bit is set in the mask called ``name``."""
         return bool(int(self.options.number(name)) >> entry & 1)
 
 
-def _strided_slice(layer: Layer) -> Tensor:
+def _strided_slice(layer: FileLayer) -> Tensor:
     layer.expect_inputs(4)
     data = layer.data(0)
     options = layer.options(StridedSliceOptions, BuiltinOptions.StridedSliceOptions)
@@ -102,7 +102,9 @@ def _strided_slice(layer: Layer) -> Tensor:
     return _sliced(layer, data, *_axes(layer, spec, data.type.shape))
 
 
-def _axes(layer: Layer, spec: _Spec, shape: Shape) -> tuple[list[tuple[int, int, int]], list[int]]:
+def _axes(
+    layer: FileLayer, spec: _Spec, shape: Shape
+) -> tuple[list[tuple[int, int, int]], list[int]]:
     """(begin, stride, count) for each axis of the data, and the output's shape."""
     axes: list[tuple[int, int, int]] = []
     output: list[int] = []
@@ -144,7 +146,7 @@ def _axes_after(spec: _Spec, entry: int) -> int:
     return sum(not spec.masks("NewAxisMask", k) for k in later)
 
 
-def _range(layer: Layer, part: slice, size: int) -> tuple[int, int, int]:
+def _range(layer: FileLayer, part: slice, size: int) -> tuple[int, int, int]:
     """Begin, stride and count of a slice of an axis, limited to the axis as in Python."""
     if not part.step:
         raise layer.invalid("has a stride of 0")
@@ -155,7 +157,7 @@ def _range(layer: Layer, part: slice, size: int) -> tuple[int, int, int]:
 
 
 def _sliced(
-    layer: Layer, data: Tensor, axes: Sequence[tuple[int, int, int]], shape: Sequence[int]
+    layer: FileLayer, data: Tensor, axes: Sequence[tuple[int, int, int]], shape: Sequence[int]
 ) -> Tensor:
     """The slice, followed by a reshape if axes are added or removed."""
     begin, strides, counts = zip(*axes, strict=True) if axes else ((), (), ())
@@ -165,7 +167,7 @@ def _sliced(
 
 
 def _reshaped_slice(
-    layer: Layer, data: Tensor, attrs: StridedSliceAttrs, output: Tensor, shape: Shape
+    layer: FileLayer, data: Tensor, attrs: StridedSliceAttrs, output: Tensor, shape: Shape
 ) -> Tensor:
     if attrs.shape == shape:
         return layer.emit("strided_slice", attrs, (data,), output)
@@ -176,7 +178,7 @@ def _reshaped_slice(
 # Several outputs
 
 
-def _split(layer: Layer) -> Value:
+def _split(layer: FileLayer) -> Value:
     options = layer.options(SplitOptions, BuiltinOptions.SplitOptions)
     count = int(options.number("NumSplits"))
     layer.expect_outputs(2, count)
@@ -188,7 +190,7 @@ def _split(layer: Layer) -> Value:
     return _parts(layer, data, axis, [size // count] * count, outputs)
 
 
-def _split_v(layer: Layer) -> Value:
+def _split_v(layer: FileLayer) -> Value:
     options = layer.options(SplitVOptions, BuiltinOptions.SplitVOptions)
     layer.expect_outputs(3, int(options.number("NumSplits")))
     data, sizes, outputs = layer.data(0), integers(layer, 1), layer.outputs()
@@ -201,14 +203,14 @@ def _split_v(layer: Layer) -> Value:
     return _parts(layer, data, axis, resolved, outputs)
 
 
-def _axis(layer: Layer, position: int, data: Tensor) -> int:
+def _axis(layer: FileLayer, position: int, data: Tensor) -> int:
     stated = integers(layer, position)
     if len(stated) != 1:
         raise layer.invalid(f"has {len(stated)} axes; one is expected")
     return resolved_axis(layer, stated[0], len(data.type.shape))
 
 
-def _unpack(layer: Layer) -> Value:
+def _unpack(layer: FileLayer) -> Value:
     options = layer.options(UnpackOptions, BuiltinOptions.UnpackOptions)
     count = int(options.number("Num"))
     layer.expect_outputs(1, count)
@@ -220,7 +222,7 @@ def _unpack(layer: Layer) -> Value:
 
 
 def _parts(
-    layer: Layer,
+    layer: FileLayer,
     data: Tensor,
     axis: int,
     sizes: Sequence[int],
@@ -240,7 +242,7 @@ def _parts(
     return tuple(found)
 
 
-def _embedding_lookup(layer: Layer) -> Tensor:
+def _embedding_lookup(layer: FileLayer) -> Tensor:
     """Rows of a table. Rows of int8 become float32 if the output is."""
     layer.expect_inputs(2)
     ids, rows, output = layer.plain(0), layer.data(1), layer.output()
@@ -257,7 +259,7 @@ def _embedding_lookup(layer: Layer) -> Tensor:
     return layer.emit("qnn.dequantize", DequantizeAttrs(), (found,), output)
 
 
-def _gather_nd(layer: Layer) -> Tensor:
+def _gather_nd(layer: FileLayer) -> Tensor:
     """A ``take`` from the data whose first axes are merged into one, if the indices are constants
     or of one axis."""
     layer.expect_inputs(2)
@@ -282,7 +284,7 @@ def _gather_nd(layer: Layer) -> Tensor:
     return layer.emit("take", TakeAttrs(0), (rows, places), output)
 
 
-def _constant_places(layer: Layer, axes: Shape) -> Tensor:
+def _constant_places(layer: FileLayer, axes: Shape) -> Tensor:
     """Constant indices as int32 positions along the merged axis."""
     indices = layer.integers(1)
     if (indices < 0).any() or (indices >= np.array(axes)).any():

@@ -9,7 +9,7 @@ from tflite.BuiltinOptions import BuiltinOptions
 from tflite.LeakyReluOptions import LeakyReluOptions
 from tflite.SoftmaxOptions import SoftmaxOptions
 
-from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import Tensor
 from microgen.graph.ir.graph import Attrs
@@ -32,14 +32,14 @@ from microgen.graph.ops.unary.sigmoid import SigmoidAttrs, TanhAttrs
 
 
 def _unary(op: str, attrs: Attrs) -> Importer:
-    def importer(layer: Layer) -> Tensor:
+    def importer(layer: FileLayer) -> Tensor:
         layer.expect_inputs(1)
         return layer.emit(op, attrs, (layer.data(0),), layer.output())
 
     return importer
 
 
-def _leaky_relu(layer: Layer) -> Tensor:
+def _leaky_relu(layer: FileLayer) -> Tensor:
     layer.expect_inputs(1)
     options = layer.options(LeakyReluOptions, BuiltinOptions.LeakyReluOptions)
     alpha = float(options.number("Alpha"))
@@ -48,12 +48,12 @@ def _leaky_relu(layer: Layer) -> Tensor:
     return layer.emit("nn.leaky_relu", LeakyReluAttrs(alpha), (layer.data(0),), layer.output())
 
 
-def _prelu(layer: Layer) -> Tensor:
+def _prelu(layer: FileLayer) -> Tensor:
     layer.expect_inputs(2)
     return layer.emit("nn.prelu", PReluAttrs(), (layer.data(0), layer.data(1)), layer.output())
 
 
-def _softmax(layer: Layer) -> Tensor:
+def _softmax(layer: FileLayer) -> Tensor:
     layer.expect_inputs(1)
     options = layer.options(SoftmaxOptions, BuiltinOptions.SoftmaxOptions)
     beta = float(options.number("Beta"))
@@ -63,7 +63,7 @@ def _softmax(layer: Layer) -> Tensor:
 
 
 def _relu(activation: Activation) -> Importer:
-    def importer(layer: Layer) -> Tensor:
+    def importer(layer: FileLayer) -> Tensor:
         layer.expect_inputs(1)
         if activation is Activation.RELU6:
             _refuse_rescaling(layer)
@@ -72,7 +72,7 @@ def _relu(activation: Activation) -> Importer:
     return importer
 
 
-def _refuse_rescaling(layer: Layer) -> None:
+def _refuse_rescaling(layer: FileLayer) -> None:
     """TensorFlow Lite Micro's RELU6 clamps stored values and ignores the output's scale."""
     data, output = layer.data(0).type, layer.output().type
     if layer.numerics.name == "tflm" and data.quant != output.quant:

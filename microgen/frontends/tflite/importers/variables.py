@@ -10,7 +10,7 @@ from tflite.CallOnceOptions import CallOnceOptions
 from tflite.VarHandleOptions import VarHandleOptions
 
 from microgen.frontends.tflite import flexbuffer
-from microgen.frontends.tflite.layers import Importer, Layer
+from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.frontends.tflite.records import CIRCULAR_BUFFER
 from microgen.frontends.tflite.variables import Key, stored
 from microgen.graph.builder import Tensor, Value
@@ -19,7 +19,7 @@ from microgen.graph.ops.moves.slices import SlideAttrs, StridedSliceAttrs
 from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 
 
-def _call_once(layer: Layer) -> Value:
+def _call_once(layer: FileLayer) -> Value:
     layer.expect_outputs(0, 0)
     options = layer.options(CallOnceOptions, BuiltinOptions.CallOnceOptions)
     if layer.variables.are_used:
@@ -31,21 +31,21 @@ def _call_once(layer: Layer) -> Value:
     return ()
 
 
-def _var_handle(layer: Layer) -> Value:
+def _var_handle(layer: FileLayer) -> Value:
     """A handle is no tensor of the graph. The result only has its name."""
     layer.expect_outputs(0, 1)
     layer.options(VarHandleOptions, BuiltinOptions.VarHandleOptions)
     return Tensor(layer.name, TensorType((), DType.INT32))
 
 
-def _variable(layer: Layer) -> Key:
+def _variable(layer: FileLayer) -> Key:
     found = layer.variable_of(0)
     if found is None:
         raise layer.invalid("has a first input that is not the handle of a variable")
     return found
 
 
-def _read(layer: Layer) -> Value:
+def _read(layer: FileLayer) -> Value:
     layer.expect_outputs(1, 1)
     variable, output = _variable(layer), layer.output()
     kind = stored(output, is_unsigned=layer.makes_unsigned())
@@ -57,7 +57,7 @@ def _read(layer: Layer) -> Value:
     return layer.emit("qnn.reinterpret", attrs, (source,), output)
 
 
-def _assign(layer: Layer) -> Value:
+def _assign(layer: FileLayer) -> Value:
     layer.expect_outputs(2, 0)
     variable, value = _variable(layer), layer.data(1)
     kind = stored(value, is_unsigned=layer.is_unsigned(1))
@@ -70,7 +70,7 @@ _LONGEST = 1024  # inferences
 _EACH_TIME = (5, 13, 25)  # rows of the buffers without a period that run the rest each time
 
 
-def _circular_buffer(layer: Layer) -> Value:
+def _circular_buffer(layer: FileLayer) -> Value:
     """Source: TFLite Micro, micro/kernels/circular_buffer.cc. Its rows begin at the zero point, to
     which TensorFlow Lite Micro resets variables."""
     outputs = layer.outputs()
@@ -87,7 +87,7 @@ def _circular_buffer(layer: Layer) -> Value:
     return rows
 
 
-def _rows(layer: Layer, output: Tensor) -> Tensor:
+def _rows(layer: FileLayer, output: Tensor) -> Tensor:
     """The rows of the output less the oldest, and the input as the latest."""
     data = layer.data(0)
     layer.expect(data, DType.INT8)
@@ -105,7 +105,7 @@ def _rows(layer: Layer, output: Tensor) -> Tensor:
     return output
 
 
-def _period(layer: Layer, rows: int) -> int:
+def _period(layer: FileLayer, rows: int) -> int:
     """The number of inferences in which the layers after this one run once."""
     options, found = layer.custom_options(), 0
     if options:
@@ -124,7 +124,7 @@ def _period(layer: Layer, rows: int) -> int:
     return max(found, 1)
 
 
-def _is_due(layer: Layer, period: int, output: Tensor) -> Tensor:
+def _is_due(layer: FileLayer, period: int, output: Tensor) -> Tensor:
     """Whether this inference is the last of a period. A window of flags, one of which is true,
     goes round."""
     layer.expect(output, DType.BOOL)

@@ -13,8 +13,8 @@ from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.resize_coordinates import (
     COORDINATES,
     ROUNDINGS,
-    Axis,
     Filter,
+    ResizedAxis,
     nearest,
     positions,
 )
@@ -37,7 +37,7 @@ _OF_RESIZE2D = ("half_pixel", "align_corners", "asymmetric")
 class _Wanted:
     """How to resize: the axes that change, and the attributes of the operator."""
 
-    axes: dict[int, Axis]
+    axes: dict[int, ResizedAxis]
     coordinates: str
     mode: str
     rounding: str = "floor"
@@ -90,7 +90,7 @@ def _resize(node: OnnxNode) -> Tensor:
     )
 
 
-def _new_axes(node: OnnxNode, data: Tensor, chosen: Sequence[int]) -> dict[int, Axis]:
+def _new_axes(node: OnnxNode, data: Tensor, chosen: Sequence[int]) -> dict[int, ResizedAxis]:
     """The chosen axes, by scales or by sizes."""
     scales, policy = node.optional_constant(2, "scales"), node.attr(_POLICY, "stretch")
     if scales is not None and scales.size:
@@ -106,40 +106,42 @@ def _new_axes(node: OnnxNode, data: Tensor, chosen: Sequence[int]) -> dict[int, 
     ratios = {axis: size / data.shape[axis] for axis, size in wanted.items()}
     if policy in _POLICIES:
         ratio = _POLICIES[policy](ratios.values())
-        return {k: Axis(data.shape[k], int(ratio * data.shape[k] + 0.5), ratio) for k in chosen}
+        return {
+            k: ResizedAxis(data.shape[k], int(ratio * data.shape[k] + 0.5), ratio) for k in chosen
+        }
     if policy != "stretch":
         known = ", ".join(("stretch", *_POLICIES))
         raise node.unsupported(f"has the {_POLICY} {policy!r}", supported=known)
-    return {k: Axis(data.shape[k], wanted[k], ratios[k]) for k in chosen}
+    return {k: ResizedAxis(data.shape[k], wanted[k], ratios[k]) for k in chosen}
 
 
 def _scaled(
     node: OnnxNode, data: Tensor, scales: Sequence[float], chosen: Sequence[int]
-) -> dict[int, Axis]:
+) -> dict[int, ResizedAxis]:
     ratios = [float(np.float32(scale)) for scale in scales]
     if len(ratios) != len(chosen) or not all(0 < ratio <= _MOST_PLACES for ratio in ratios):
         raise node.invalid(
             f"has the scales {ratios}; {len(chosen)}, each up to {_MOST_PLACES}, are expected"
         )
     return {
-        k: Axis(data.shape[k], int(np.float32(ratio) * np.float32(data.shape[k])), ratio)
+        k: ResizedAxis(data.shape[k], int(np.float32(ratio) * np.float32(data.shape[k])), ratio)
         for k, ratio in zip(chosen, ratios, strict=True)
     }
 
 
-def _changed(axes: dict[int, Axis]) -> dict[int, Axis]:
+def _changed(axes: dict[int, ResizedAxis]) -> dict[int, ResizedAxis]:
     """The axes without those that remain as they are."""
     return {k: axis for k, axis in axes.items() if axis.scale != 1 or axis.size != axis.places}
 
 
-def _with_roi(node: OnnxNode, axes: dict[int, Axis]) -> dict[int, Axis]:
+def _with_roi(node: OnnxNode, axes: dict[int, ResizedAxis]) -> dict[int, ResizedAxis]:
     """The axes with the parts that are read: all starts come first, then all ends."""
     roi = node.constant_of(1, "regions").ravel()
     if roi.size != 2 * len(axes):
         raise node.invalid(f"has {roi.size} limits of a region for {len(axes)} axes")
     limits = zip(axes.items(), roi, roi[len(axes) :], strict=False)
     found = {
-        k: Axis(axis.size, axis.places, axis.scale, float(start), float(end))
+        k: ResizedAxis(axis.size, axis.places, axis.scale, float(start), float(end))
         for (k, axis), start, end in limits
     }
     return {k: a for k, a in found.items() if _changed({k: a}) or (a.start, a.end) != (0, 1)}
@@ -189,7 +191,7 @@ def _by_axes(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
     return node.emit("nn.pad", PadAttrs(tuple(pads), _extrapolated(node, data)), (data,))
 
 
-def _positions(node: OnnxNode, wanted: _Wanted, axis: Axis) -> Array:
+def _positions(node: OnnxNode, wanted: _Wanted, axis: ResizedAxis) -> Array:
     each = 1 if wanted.mode == "nearest" else 2 * wanted.filter.reach(axis.scale) + 2
     kind = TensorType((axis.places * each,), DType.FLOAT32)
     budget.spend(elementwise(None, (), (kind,)), node.where)
@@ -199,7 +201,7 @@ def _positions(node: OnnxNode, wanted: _Wanted, axis: Axis) -> Array:
     return at
 
 
-def _inside(at: Array, axis: Axis) -> Array:
+def _inside(at: Array, axis: ResizedAxis) -> Array:
     inside: Array = (at >= 0) & (at <= axis.size - 1)
     return inside
 
@@ -215,7 +217,9 @@ def _outside(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
     return move_nodes.filled(node, sizes, np.array(_extrapolated(node, data), data.dtype.numpy))
 
 
-def _along(node: OnnxNode, data: Tensor, k: int, wanted: _Wanted, axis: Axis, at: Array) -> Tensor:
+def _along(
+    node: OnnxNode, data: Tensor, k: int, wanted: _Wanted, axis: ResizedAxis, at: Array
+) -> Tensor:
     if wanted.mode == "nearest":
         places = nearest(wanted.rounding, at, axis.size)
         if np.array_equal(places, np.arange(axis.size)):
