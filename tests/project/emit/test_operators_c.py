@@ -12,8 +12,8 @@ import pytest
 
 import microgen
 from microgen.planner.program.types import MOST_PARAMETERS
-from tests.compiler.passes.rolling.forced import roll
-from tests.compiler.passes.rolling.networks import generate
+from tests.graph.rows.forced import roll
+from tests.graph.rows.networks import generate
 from tests.support import fused_layers
 from tests.support.places import DIGITS, SEED_DEMO
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from microgen.compiler.codegens.cmsis_nn import choice, numbers
-from microgen.compiler.codegens.cmsis_nn.numbers import PoolAttrs, CmsisWindow
+from microgen.compiler.codegens.cmsis_nn.numbers import CmsisWindow, PoolAttrs
 from microgen.compiler.codegens.cmsis_nn.tree import Form
 from microgen.graph.arithmetic.int8 import add_parameters, softmax_parameters
 from microgen.graph.arithmetic.terms import Activation
