@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Line buffers: the last rows of a tensor that is computed row by row. New rows come at the end, and
- * those before move up to make room for them. */
+/* Line buffers: the last rows of a tensor that is computed row by row. New rows come at the end,
+ * and those before move up to make room for them. */
 #ifndef MICROGEN_ROWS_H
 #define MICROGEN_ROWS_H
 
