@@ -24,7 +24,7 @@ Navigation = list[dict[str, str | list[str]]]
 
 def pages() -> list[str]:
     """The documents, as paths in the checkout."""
-    found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "crt" / "README.md"]
+    found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "crt").glob("*.md")]
     found += (ROOT / "examples").glob("*/README.md")
     return sorted(page.relative_to(ROOT).as_posix() for page in found)
 
