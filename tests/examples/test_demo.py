@@ -1,4 +1,7 @@
-"""The demo that newcomers run first: it prints what was measured."""
+"""The demo that newcomers run first: it prints its measurements.
+
+``pytest tests/examples/test_demo.py --update-golden`` writes them into the documents.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 CHECKOUT = Path(__file__).resolve().parents[2]
 DEMO = CHECKOUT / "examples" / "digits" / "demo.py"
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-PAGE = (CHECKOUT / "docs" / "start" / "demo.md").read_text(encoding="utf-8")
+DEMO_PAGE = CHECKOUT / "docs" / "start" / "demo.md"
+PAGE = DEMO_PAGE.read_text(encoding="utf-8")
 # What depends on the compiler's version, in addition to the layers' instructions.
 _COMPILED = ("RAM: static", "RAM total", "RAM: reserved", "Flash:", "Stack:", "Instructions")
 
@@ -56,9 +60,13 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 
 @NEEDS_NINJA
 @NEEDS_ARM
-@pytest.mark.parametrize(("text", "rows"), [(PAGE, 18), (README, 5)], ids=["page", "readme"])
-def test_documents_show_what_the_demo_prints(demo: Demo, text: str, rows: int) -> None:
-    shown = {key: value for key, value in _rows(text).items() if key != "..."}
+@pytest.mark.parametrize(("document", "rows"), [(DEMO_PAGE, 18), (CHECKOUT / "README.md", 5)])
+def test_documents_show_what_the_demo_prints(
+    demo: Demo, document: Path, rows: int, request: pytest.FixtureRequest
+) -> None:
+    if request.config.getoption("--update-golden"):
+        document.write_text(_with_figures(document.read_text("utf-8"), demo), encoding="utf-8")
+    shown = {k: v for k, v in _rows(document.read_text("utf-8")).items() if k != "..."}
     compared = {
         key: value
         for key, value in shown.items()
@@ -67,6 +75,16 @@ def test_documents_show_what_the_demo_prints(demo: Demo, text: str, rows: int) -
     assert len(shown) == rows
     assert compared == {key: demo.rows[key] for key in compared}
     assert f"runs {demo.rows['Outputs bit-exact with LiteRT'].split()[-1]} held-out" in PAGE
+
+
+def _with_figures(text: str, demo: Demo) -> str:
+    """A document with the demo's values in the rows that it shows."""
+
+    def row(found: re.Match[str]) -> str:
+        value = demo.rows.get(found[1].strip(), found[2].strip())
+        return f"│{found[1]}│{value:>{len(found[2]) - 1}} │"
+
+    return re.sub(r"│(.*?)│(.*?)│", row, text)
 
 
 @NEEDS_NINJA
