@@ -181,7 +181,7 @@ def sums_constraint(types: Inputs[TensorType]) -> str | None:
 
 
 def run(inputs: Inputs[Array], p: LstmParameters, *, time_major: bool) -> tuple[Array, ...]:
-    """The result of ``lstm_inputs.run``."""
+    """The result of ``lstm_sequence.run``."""
     wide = inputs.each(lambda array: array.astype(np.int64))
 
     def step(x: Array, state: Array, cell: Array) -> tuple[Array, Array]:

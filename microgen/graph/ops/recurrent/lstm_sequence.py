@@ -94,7 +94,7 @@ _ONE = Ball.of(np.ones(()))
 def run_float(
     inputs: Inputs[Ball], clips: Clips, *, time_major: bool, found: Array | None = None
 ) -> tuple[Ball, ...]:
-    """The result of ``lstm_inputs.run``. Each step is computed in float64 from the float32 states
+    """The result of ``lstm_sequence.run``. Each step is computed in float64 from the float32 states
     that the step before it left.
 
     ``found`` is the output of an implementation. If it is given, each step reads the output state

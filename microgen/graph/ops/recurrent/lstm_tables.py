@@ -114,7 +114,7 @@ def _scales_constraint(types: Inputs[TensorType]) -> str | None:
 
 
 def run(inputs: Inputs[Array], p: TableParameters, *, time_major: bool) -> tuple[Array, ...]:
-    """The result of ``lstm_inputs.run``."""
+    """The result of ``lstm_sequence.run``."""
     wide = inputs.each(lambda array: array.astype(np.int64))
     dtype = inputs.data.dtype
     limits = np.iinfo(dtype)

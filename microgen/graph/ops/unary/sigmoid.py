@@ -123,7 +123,7 @@ def _sigmoid_int16(_attrs: SigmoidAttrs, operands: Operands) -> tuple[Array, ...
 
 
 def sigmoid_of_steps(x: Array) -> Array:
-    """The int16 values, with the scale 2**-15, of arguments that ``sigmoid16.scaled`` made.
+    """The int16 values, with the scale 2**-15, of arguments that ``scaled`` made.
 
     Source: TFLite reference/integer_ops/logistic.h.
     """
@@ -190,7 +190,7 @@ def _tanh_int16(_attrs: TanhAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def tanh_of_steps(x: Array) -> Array:
-    """2 sigmoid(2 x) - 1 as int16 with the scale 2**-15, for arguments x that ``sigmoid16.scaled``
+    """2 sigmoid(2 x) - 1 as int16 with the scale 2**-15, for arguments x that ``scaled``
     made. Source: TFLite reference/integer_ops/tanh.h."""
     magnitude = np.minimum(interpolated(np.abs(x), 8), 0xFFFF << 8) - (1 << 23)
     rounded = np.where(x >= 0, magnitude + (1 << 7), -magnitude + (1 << 7) - 1)
